@@ -34,6 +34,7 @@ __all__ = [
     "OperandError",
     "OutOfMemoryError",
     "ProgramSyntaxError",
+    "RandomParameterError",
     "RedefinitionError",
     "ShapeError",
     "SymgradError",
@@ -160,6 +161,10 @@ class NotInProgramError(SymgradError):
 
 class NotDifferentiableError(SymgradError):
     """What was asked to be differentiated is a truth value, which has no derivative."""
+
+
+class RandomParameterError(SymgradError):
+    """One differentiates by what the distribution of a random input depends on, and reads the draw."""
 
 
 class UnsupportedError(SymgradError):

@@ -30,7 +30,19 @@ from rich.console import Console
 from rich.progress import track
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("ops", "rules", "rewrite", "backward", "lower", "llvm", "kernel", "proof", "reasons", "verdicts")
+PACKAGES = (
+    "ops",
+    "rules",
+    "rewrite",
+    "backward",
+    "lower",
+    "llvm",
+    "kernel",
+    "proof",
+    "reasons",
+    "verdicts",
+    "moments",
+)
 _LEFT_OUT = ("tests/docs", "tests/benchmarks", "tests/examples", "tests/fuzz", "tests/typing", "tests/test_")
 _TESTS = ROOT / "build" / "tests-of-lines.json"
 _MOST = 60  # test functions of a line that are tried

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
-from symgrad.api.derivatives.targets import Wrt, Wrts, targets_of
+from symgrad.api.derivatives.draws import differentiated_by
+from symgrad.api.derivatives.targets import Wrt, Wrts
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula, formula
 from symgrad.errors import UsageError
@@ -233,7 +234,7 @@ def explain(y: Formula, wrt: Any = None) -> Any:
             raise UsageError(
                 "there is no real input to differentiate by", cure="name what to differentiate by: wrt="
             )
-    exprs = targets_of(expr, wrt)
+    exprs = differentiated_by(expr, wrt)
     listing = joined_listing(expr.listings)
     return Derivation(derive(expr.node, [e.node for e in exprs], listing), expr, exprs)
 

@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 
 from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, apply, as_node, symbol
+from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.traverse import topological
-from symgrad.ir.types import Declaration, Shape, broadcast_shapes
+from symgrad.ir.types import Declaration, Shape
 from symgrad.ops.array.contraction import contract, einsum
 from symgrad.ops.array.layout import expand
 from symgrad.ops.control import with_slope

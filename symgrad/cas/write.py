@@ -37,7 +37,7 @@ def assumptions(declaration: Declaration) -> dict[str, bool]:
         >>> assumptions(Declaration("u"))
         {'real': True}
     """
-    support = declaration.distribution.support if declaration.distribution else declaration.domain
+    support = declaration.values
     if support.kind == "bool":
         return {}
     known = {"integer": True} if support.kind == "int" else {}

@@ -16,6 +16,7 @@ import symgrad
 from symgrad.api.explain import Derivation
 from symgrad.cli.files import write_text
 from symgrad.ir.graph import Node
+from symgrad.ops.random.laws import drawn
 
 __all__ = ["PROGRAM", "run_demo"]
 
@@ -78,7 +79,7 @@ def draw(random_input: Node, count: int, seed: int) -> np.ndarray:
     """Draw values of a random input from NumPy's Philox generator with an explicit key."""
     distribution = random_input.declaration.distribution
     assert distribution is not None
-    return distribution.draw(np.random.Generator(np.random.Philox(key=seed)), count)
+    return drawn(distribution, np.random.Generator(np.random.Philox(key=seed)), count)
 
 
 def _written(name: str) -> str:

@@ -167,10 +167,11 @@ class ProgramLayer(_Layer):
         self._noise = tuple(read[name].node for name in noise)
         self._names = {n: t for n, t in read.listing.name_of().items() if n.args and t not in names}
         for s in self._noise:
-            if s.declaration.distribution is None or s.declaration.distribution.name not in DRAWN:
+            drawn_from = s.declaration.distribution
+            if drawn_from is None or drawn_from.name not in DRAWN or drawn_from.formulas:
                 raise UnsupportedError(
                     f"Keras cannot draw '{s.declaration}'",
-                    expected=one_of(DRAWN),
+                    expected=f"{one_of(DRAWN)}, with numbers as parameters",
                     cure="list it among the inputs, and pass what you draw",
                 )
         self._calm = at_means([e.node for e in self._exprs], self._noise) if noise else ()

@@ -13,7 +13,7 @@ from symgrad.export.callee import Callee
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ops.array.layout import full
-from symgrad.reasons.noise.draws import mean_of
+from symgrad.ops.random.laws import mean as mean_of
 from symgrad.render.frameworks.pasted import framework_source
 from symgrad.render.python_text import free_name
 from symgrad.spell.printer import program_text

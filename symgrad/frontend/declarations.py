@@ -6,17 +6,20 @@ from typing import Any
 
 from symgrad.errors import (
     DeclarationError,
+    InternalError,
     ProgramSyntaxError,
     RedefinitionError,
     ShapeError,
     UnsupportedError,
 )
 from symgrad.frontend.expressions.intervals import IntervalEnd, Intervals
-from symgrad.frontend.expressions.terms import Term, Token, ends, literal_value
+from symgrad.frontend.expressions.terms import Argument, ItemList, Keyword, Term, Token, ends, literal_value
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import suggest
-from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain, Number, Shape
+from symgrad.ir.traverse import as_parameter, topological
+from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain, Shape
+from symgrad.rewrite.drawn import misfit
 from symgrad.source import Span
 
 __all__ = ["DeclarationRules"]
@@ -161,12 +164,17 @@ class DeclarationRules(Intervals):
         except ShapeError as error:
             self.wrong_token(ShapeError, error.what, name, expected=error.expected, cure=error.cure)
             return
+        node = self.declared_as(str(name), node)
         self._claim(name, node)
         if self.error is not None:
             return
         self.symbols[str(name)] = node
         self._define(name, node)
         self.spans.setdefault(node, self.name_spans[str(name)])
+
+    def declared_as(self, _name: str, node: Node) -> Node:
+        """Return what a declared name means."""
+        return node
 
     def _domain(self, name: Token, bounds: tuple[IntervalEnd, ...] | None) -> Domain:
         domain = DOMAINS.get(str(name))
@@ -193,32 +201,82 @@ class DeclarationRules(Intervals):
             return DOMAINS["real"]
         return domain if bounds is None else self.interval(name, domain, bounds)
 
+    def parameters(self, *given: Argument | None) -> tuple[Argument, ...]:
+        return tuple(p for p in given if p is not None)
+
     def draw(
-        self,
-        names: tuple[Token, ...],
-        family: Token,
-        bounds: tuple[IntervalEnd, ...] | None,
-        shape: Shape | None,
+        self, names: tuple[Token, ...], family: Token, given: tuple[Argument, ...] | None, shape: Shape | None
     ) -> None:
-        parameters: list[Number] = []
-        for bound in bounds or ():
-            value = self.exact(bound, "scale a standard input instead: u ~ Normal(0, 1), then m + s*u")
-            if value is not None:
-                parameters.append(value)
+        terms = self._parameters(family, given or ())
         if self.error is not None:
             return
+        start, end = ends(family)
         try:
-            distribution = Distribution(str(family), tuple(parameters))
+            distribution = Distribution(str(family), tuple(as_parameter(t.node) for t in terms))
         except DeclarationError as error:
-            start, end = ends(family)
             if str(family) in DISTRIBUTIONS:
                 cure = f"correct the parameters of {family}"
             else:
-                cure = suggest(str(family), DISTRIBUTIONS) or "write Uniform(low, high) or Normal(mean, sd)"
+                known = suggest(str(family), DISTRIBUTIONS)
+                cure = error.cure or known or "write Uniform(low, high) or Normal(mean, sd)"
             self.wrong(DeclarationError, error.what, start, end, expected=error.expected, cure=cure)
+            return
+        found = misfit(distribution, shape or ())
+        if found is not None:
+            i, error = found
+            self.keep(error, terms[i].start, terms[i].end)
             return
         for name in names:
             self._symbol(name, shape=shape or (), distribution=distribution)
+
+    def _parameters(self, family: Token, given: tuple[Argument, ...]) -> list[Term]:
+        """Return the parameters of a distribution in their order; a list is the array that it spells."""
+        named: dict[str, Term] = {}
+        terms: list[Term] = []
+        for argument in given:
+            value = argument.value if isinstance(argument, Keyword) else argument
+            if isinstance(value, ItemList):
+                value = self.array_of(value)
+            if not isinstance(value, Term):
+                self.wrong(
+                    DeclarationError,
+                    f"a parameter of {family} is neither a number nor a formula",
+                    value.start,
+                    value.end,
+                    cure="write a number, or a name that is defined above",
+                )
+                return terms
+            infinite = next(
+                (self.infinities[n] for n in topological([value.node]) if n in self.infinities), None
+            )
+            if infinite is not None:
+                self.wrong(
+                    DeclarationError,
+                    f"a parameter of {family} is infinite",
+                    infinite.start,
+                    infinite.end,
+                    expected="a number such as 2, 0.5 or 1/3, or a formula",
+                    cure="write a number",
+                )
+            if isinstance(argument, Keyword):
+                named[str(argument.name)] = value
+            else:
+                terms.append(value)
+        rest = DISTRIBUTIONS[str(family)].parameters[len(terms) :] if str(family) in DISTRIBUTIONS else ()
+        strange = next((a.name for a in given if isinstance(a, Keyword) and str(a.name) not in rest), None)
+        if strange is not None and self.error is None:
+            self.wrong_token(
+                DeclarationError,
+                f"{family} has no parameter '{strange}'",
+                strange,
+                expected=", ".join(rest) or "no more parameters",
+                cure="write the parameters in their order, without names",
+            )
+        return [*terms, *(named[n] for n in rest if n in named)]
+
+    def array_of(self, items: ItemList) -> Term:
+        """Return the array that a list spells."""
+        raise InternalError(f"a list of {len(items.values)} is read by the rules of expressions")
 
     def shape(self, *sizes: int | str | None) -> Shape:
         return tuple(s for s in sizes if s is not None)

@@ -30,7 +30,7 @@ def definitions(text: str) -> dict[str, Definition]:
         if match is None:
             continue
         body = re.sub(r"#[^\n]*", "", text[match.end() : end])
-        uses = tuple(_NAME.findall(body)) if match.group(2) == "=" else ()
+        uses = () if match.group(2) == ":" else tuple(_NAME.findall(body))
         for name in re.finditer(NAME, match.group(1)):
             found.setdefault(name.group(), Definition(match.start(1) + name.start(), uses))
     return found

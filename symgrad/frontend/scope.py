@@ -24,9 +24,10 @@ from symgrad.frontend.limits import QUOTED_CHARACTERS
 from symgrad.frontend.tokens.elsewhere import operand_before
 from symgrad.ir.graph import NUMBER, OPS, SYMBOL, Node, Op, apply, number, size_node, symbol
 from symgrad.ir.listing import Listing, suggest
+from symgrad.ir.shapes import broadcast_shapes, fitting
 from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import substitute, symbols_of, topological
-from symgrad.ir.types import Declaration, broadcast_shapes, fitting
+from symgrad.ir.types import Declaration
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.scalar.logic import not_, where_infinite
@@ -61,7 +62,7 @@ class Scope:
         self.spans: dict[Node, Span] = {}
         self.name_spans: dict[str, Span] = {}
         self.sizes = {*names_of(*(node.shape for node in given.values()))}
-        declared = (node.declaration.domain for node in given.values() if node.op is SYMBOL)
+        declared = (node.declaration.values for node in given.values() if node.op is SYMBOL)
         self.sizes |= {name for domain in declared for name in domain.sizes}
         self.strict = strict
         self.free: dict[str, Token] = {}

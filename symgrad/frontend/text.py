@@ -95,9 +95,14 @@ class _Again(ProgramReader):
     def __init__(self, listing: Listing, source: Source, stands_for: Callable[[str, Node], Node]) -> None:
         super().__init__(source, listing.given, not listing.undeclared)
         self._stands_for = stands_for
+        self._declared = listing.symbols
 
     def stands_for(self, _name: str, node: Node) -> Node:
         return self._stands_for(_name, node)
+
+    def declared_as(self, _name: str, node: Node) -> Node:
+        """Return the symbol that there was: the names in the parameters of a random input mean nothing else."""
+        return self._declared.get(_name, node)
 
 
 def read_again(listing: Listing, stands_for: Callable[[str, Node], Node]) -> Listing:

@@ -31,8 +31,9 @@ from symgrad.ir import op as record
 from symgrad.ir.arithmetic import Arithmetic
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.exact import CONSTANTS, exact_value
+from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, Size, SizeAtom
-from symgrad.ir.types import Declaration, Kind, Number, broadcast_shapes
+from symgrad.ir.types import Declaration, Kind, Number
 
 __all__ = [
     "CONSTANT",
@@ -220,8 +221,7 @@ if hasattr(os, "register_at_fork"):
 
 def symbol(declaration: Declaration) -> Node:
     """Return the symbol of a declaration."""
-    support = declaration.distribution.support if declaration.distribution else declaration.domain
-    return _intern(SYMBOL, (), (declaration,), declaration.shape, support.kind)
+    return _intern(SYMBOL, (), (declaration,), declaration.shape, declaration.values.kind)
 
 
 def number(value: Number | float) -> Node:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, apply, size_leaf, symbol
+from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, apply, size_leaf
 from symgrad.ir.sizes import (
     Extent,
     Size,
@@ -18,7 +18,7 @@ from symgrad.ir.sizes import (
     size_product,
     size_sum,
 )
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import drawn_anew, formulas_of, topological
 from symgrad.ir.types import Domain
 
 __all__ = ["domain_with", "never_equal", "resized", "size_names", "size_with"]
@@ -67,6 +67,7 @@ def resized(outputs: Iterable[Node], sizes: Mapping[str, Size]) -> list[Node]:
         ShapeError: if shapes do not fit with these sizes; other errors of making a node.
 
     Example:
+        >>> from symgrad.ir.graph import symbol
         >>> from symgrad.ir.types import REAL, Declaration
         >>> (x,) = resized([symbol(Declaration("x", REAL, shape=("n",)))], {"n": 3})
         >>> print(x.declaration)
@@ -80,7 +81,9 @@ def resized(outputs: Iterable[Node], sizes: Mapping[str, Size]) -> list[Node]:
         if node.op is SYMBOL:
             declared = node.declaration
             shape = tuple(size_with(s, sizes) for s in node.shape)
-            done[node] = symbol(replace(declared, domain=domain_with(declared.domain, sizes), shape=shape))
+            domain = domain_with(declared.domain, sizes)
+            # Not deeper than once: no parameter reads a random input.
+            done[node] = drawn_anew(node, lambda p: resized(p, sizes), domain=domain, shape=shape)
         elif node.op is SIZE:
             done[node] = size_leaf(size_with(node.params[0], sizes))
         elif node.op in (NUMBER, CONSTANT):
@@ -102,10 +105,11 @@ def domain_with(domain: Domain, sizes: Mapping[str, Size]) -> Domain:
 def size_names(outputs: Iterable[Node]) -> list[str]:
     """Return the names of sizes that nodes depend on, sorted."""
     found: set[str] = set()
-    for node in topological(outputs):
+    outputs = list(outputs)
+    for node in topological([*formulas_of(outputs), *outputs]):
         found.update(names_of(node.shape, node.params if node.op is SIZE else ()))
         if node.op is SYMBOL:
-            found.update(node.declaration.domain.sizes)
+            found.update(node.declaration.values.sizes)
     return sorted(found)
 
 

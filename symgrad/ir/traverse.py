@@ -8,6 +8,7 @@ from __future__ import annotations
 import copyreg
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar, cast
 
@@ -25,12 +26,16 @@ from symgrad.ir.graph import (
     symbol,
     truth,
 )
+from symgrad.ir.types import is_exact
 
 __all__ = [
     "is_elementwise",
+    "as_parameter",
     "digest",
+    "drawn_anew",
     "flatten",
     "fold",
+    "formulas_of",
     "rebuild",
     "spelling",
     "substitute",
@@ -41,6 +46,15 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+_EXACT: Mapping[str, Callable[[Node], Node] | Callable[[Node, Node], Node]] = {
+    "add": lambda a, b: a + b,
+    "neg": lambda a: -a,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "pow": lambda a, b: a**b,
+}
+"""What nodes that are numbers fold."""
 
 
 def is_elementwise(nodes: Iterable[Node]) -> bool:
@@ -105,17 +119,67 @@ def fold(
     return values
 
 
-def substitute(outputs: Sequence[Node], replacements: Mapping[Node, Node]) -> list[Node]:
-    """Replace nodes (symbols or intermediate ones) everywhere, rebuilding as written."""
+def substitute(
+    outputs: Sequence[Node], replacements: Mapping[Node, Node], *, declared: bool = False
+) -> list[Node]:
+    """Replace nodes (symbols or intermediate ones) everywhere, rebuilding as written.
+
+    Args:
+        outputs: where.
+        replacements: from nodes to others.
+        declared: whether also in the parameters of random inputs, which are then other inputs of the same name.
+    """
     if not replacements:
         return list(outputs)
     done: dict[Node, Node] = dict(replacements)
     for node in topological(outputs, until=replacements):
         if node in done:
             continue
+        if declared and node.op is SYMBOL and node.declaration.formulas:
+            done[node] = drawn_anew(node, lambda formulas: substitute(formulas, replacements))
+            continue
         args = tuple(done[a] for a in node.args)
         done[node] = node if args == node.args else apply(node.op, args, node.params)
     return [done[o] for o in outputs]
+
+
+def drawn_anew(symbol_: Node, change: Callable[[list[Node]], Sequence[Node]], **changes: Any) -> Node:
+    """Return a random input with other formulas as its parameters, numbers among them as such."""
+    declaration = symbol_.declaration
+    distribution = declaration.distribution
+    if distribution is not None and distribution.formulas:
+        changed = iter(change([*distribution.formulas]))
+        made = tuple(p if is_exact(p) else as_parameter(next(changed)) for p in distribution.parameters)
+        changes["distribution"] = replace(distribution, parameters=made)
+    return symbol(replace(declaration, **changes))
+
+
+def as_parameter(node: Node) -> Node | int | Fraction:
+    """Return a node as the parameter of a distribution: a number where it computes one from numbers alone.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> as_parameter(parse_program("1/3 + 2").result)
+        Fraction(7, 3)
+    """
+    values: dict[Node, Node] = {}
+    for n in topological([node]):
+        if n.op is not NUMBER and (n.op.name not in _EXACT or n.shape):
+            return node
+        try:
+            values[n] = n if n.op is NUMBER else cast("Any", _EXACT[n.op.name])(*(values[a] for a in n.args))
+        except ZeroDivisionError:
+            return node
+        if not values[n].is_number():
+            return node
+    value = values[node].value
+    return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
+
+
+def formulas_of(outputs: Iterable[Node]) -> list[Node]:
+    """Return the formulas among the parameters of the random inputs that outputs read, each once."""
+    drawn = (n for n in topological(outputs) if n.op is SYMBOL)
+    return list(dict.fromkeys(p for s in drawn for p in s.declaration.formulas))
 
 
 def symbols_of(outputs: Iterable[Node]) -> list[Node]:
@@ -135,7 +199,7 @@ def symbols_of(outputs: Iterable[Node]) -> list[Node]:
                 cure="declare it once, or rename one of them",
             )
     for node in found.values():
-        named = (*node.shape, *node.declaration.domain.sizes)
+        named = (*node.shape, *node.declaration.values.sizes)
         size = next((s for s in named if isinstance(s, str) and s in found), None)
         if size is not None:
             raise RedefinitionError(
@@ -161,12 +225,19 @@ def digest(node: Node) -> bytes:
     pending = [node] if node._digest is None else []  # pyright: ignore[reportPrivateUsage]  (kept in the node)
     while pending:
         top = pending[-1]
-        missing = [a for a in top.args if a._digest is None]  # pyright: ignore[reportPrivateUsage]  (kept in the node)
+        below = (*top.args, *(top.declaration.formulas if top.op is SYMBOL else ()))
+        missing = [a for a in below if a._digest is None]  # pyright: ignore[reportPrivateUsage]  (kept in the node)
         if missing:
             pending += missing
             continue
-        text = f"{top.op.name}|{'|'.join(map(spelling, top.params))}|".encode()
-        parts = b"".join(a._digest or b"" for a in top.args)  # pyright: ignore[reportPrivateUsage]  (kept in the node)
+        # The formulas of a declaration are among what is below, and need not be written out.
+        params = (
+            [top.declaration.text(dict.fromkeys(top.declaration.formulas, "."))]
+            if top.op is SYMBOL
+            else top.params
+        )
+        text = f"{top.op.name}|{'|'.join(map(spelling, params))}|".encode()
+        parts = b"".join(a._digest or b"" for a in below)  # pyright: ignore[reportPrivateUsage]  (kept in the node)
         top._digest = hashlib.blake2b(text + parts, digest_size=16).digest()  # pyright: ignore[reportPrivateUsage]  (kept in the node)
         pending.pop()
     return node._digest or b""  # pyright: ignore[reportPrivateUsage]  (kept in the node)

@@ -4,32 +4,25 @@ Shape        ::= (Size*)                                             -- see `ir/
 Kind         ::= "real" | "int" | "bool"                             -- of the value, not of its storage
 Domain       ::= Kind, interval, name                                -- `positive` is real with the interval (0, oo),
                                                                         `int(0, k - 1)` has a size as an end
-Distribution ::= name(parameters)                                    -- parameters as in sympy.stats
+Distribution ::= name((Number | Node)*)                              -- parameters as in sympy.stats
 Declaration  ::= name, Domain, Shape, Distribution | None            -- everything that makes a symbol
 """
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from keyword import iskeyword
-from typing import Any, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Literal, TypeAlias, cast
 from unicodedata import normalize
 
-from symgrad.errors import DeclarationError, ShapeError
+from symgrad.errors import DeclarationError
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.exact import decimal_digits
-from symgrad.ir.sizes import (
-    Extent,
-    Shape,
-    Size,
-    least_value,
-    names_of,
-    size_min,
-    size_product,
-)
+from symgrad.ir.sizes import Extent, Shape, Size, least_value, names_of, size_product, size_sum
 
 __all__ = [
     "BOOL",
@@ -46,13 +39,15 @@ __all__ = [
     "Domain",
     "End",
     "Kind",
+    "Known",
     "Number",
     "Shape",
     "Size",
-    "broadcast_shapes",
     "decimal_text",
-    "fitting",
+    "is_exact",
+    "is_family",
     "is_name",
+    "write_formulas_with",
 ]
 
 NAME = r"[^\W\d][\w\u0300-\u036f]*"
@@ -61,71 +56,6 @@ NAME = r"[^\W\d][\w\u0300-\u036f]*"
 Kind: TypeAlias = Literal["real", "int", "bool"]
 Number: TypeAlias = "int | Fraction"
 End: TypeAlias = "Number | Size"
-
-
-def broadcast_shapes(shapes: Iterable[Shape]) -> Shape:
-    """Return the shape that NumPy broadcasting gives, for sizes that may be names.
-
-    Args:
-        shapes: the operands' shapes. A named size matches itself and 1, nothing else.
-
-    Raises:
-        ShapeError: if two sizes differ and neither is 1.
-
-    Example:
-        >>> broadcast_shapes([("n", 1), (5,)])
-        ('n', 5)
-    """
-    result: list[Size] = []
-    for shape in shapes:
-        if len(shape) > len(result):
-            result[:0] = [1] * (len(shape) - len(result))
-        offset = len(result) - len(shape)
-        for i, size in enumerate(shape):
-            present = result[offset + i]
-            if size == present or size == 1:
-                continue
-            if present != 1:
-                raise ShapeError(
-                    f"sizes {present} and {size} do not broadcast",
-                    expected="equal sizes, or one of them 1",
-                    cure="a slice x[:, :1] may be empty: write x[:, 0][:, None] for one column"
-                    if _may_be_empty(present) or _may_be_empty(size)
-                    else "check the declared shapes of the operands",
-                )
-            result[offset + i] = size
-    return tuple(result)
-
-
-def fitting(a: tuple[str, Shape], b: tuple[str, Shape]) -> str | None:
-    """Return what makes two operands fit that do not broadcast: axes that one of them has in front of the others.
-
-    Args:
-        a: the text of one, and its shape.
-        b: that of the other.
-
-    Example:
-        >>> fitting(("A", ("n", 3)), ("b", ("n",)))
-        'b goes with the first axis of A: write b[:, None]'
-    """
-    (short, few), (long, many) = sorted((a, b), key=lambda term: len(term[1]))
-    missing = len(many) - len(few)
-    try:
-        broadcast_shapes([(*few, *[1] * missing), many])
-    except ShapeError:
-        return None
-    if not few or not missing:
-        return None
-    whole = short.isidentifier() or (short[0] == "(" and short.find(")") == len(short) - 1)
-    text = short if whole else f"({short})"
-    which = "axis" if len(few) == 1 else "axes"
-    subscript = ", ".join([":"] * len(few) + ["None"] * missing)
-    return f"{short} goes with the first {which} of {long}: write {text}[{subscript}]"
-
-
-def _may_be_empty(size: Size) -> bool:
-    """Tell whether a size is one, or zero where an axis is empty: the length of x[:1]."""
-    return isinstance(size, Extent) and any(size == size_min(1, name) for name in names_of(size))
 
 
 def decimal_text(value: Number) -> str | None:
@@ -203,99 +133,115 @@ BOOL = Domain("bool", "bool")
 DOMAINS = {d.name: d for d in (REAL, POSITIVE, NONNEGATIVE, INT, BOOL)}
 
 
-T = TypeVar("T")
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a parameter of a distribution.
 
-# Written by arity, so that the type checker reads inside the lambdas of the table.
-OfParameters: TypeAlias = "Callable[[Number], T] | Callable[[Number, Number], T]"
-Call: TypeAlias = tuple[str, tuple[float, ...]]
-Draw: TypeAlias = "Callable[[float], Call] | Callable[[float, float], Call]"
+    Args:
+        low, high: numbers between which all its entries lie, None for none.
+        shape: its shape.
+        size: the size that it is, None for other numbers.
+    """
+
+    low: Number | None = None
+    high: Number | None = None
+    shape: Shape = ()
+    size: Size | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DistributionFamily:
-    """One row of the table of distributions: parameters, their conditions and the support.
+    """What a declaration has to know of a family; what else is known of it is its record in `symgrad.ops.random`.
 
     Args:
         parameters: names of the parameters, in the order in which ``sympy.stats`` takes them.
-        valid: tells from the parameters whether they are admissible.
-        requires: that condition in words.
-        support: the Domain of the values, from the parameters.
-        draw: how NumPy's Generator draws from it: method name and arguments from the parameters as floats.
+        requires: the condition on them, comparisons with spaces around the signs, joined by ``and``.
+        support: the Domain of the values, from what is `Known` of each parameter: all values for any such parameters;
+            or the two parameters that are its ends.
+        vectors: whether its parameters have one more axis than what is drawn, in front of which they broadcast.
+        sizes: whether its parameters are sizes of axes.
+        independent: whether the entries of an array are independent of each other.
     """
 
     parameters: tuple[str, ...]
-    valid: OfParameters[bool]
     requires: str
-    support: OfParameters[Domain]
-    draw: Draw
+    support: Callable[[Known], Domain] | Callable[[Known, Known], Domain] | tuple[str, str]
+    vectors: bool = False
+    sizes: bool = False
+    independent: bool = True
+
+    def comparisons(self) -> list[tuple[str, str, str]]:
+        """Return what it requires: left side, sign and right side, a parameter's name or a number each.
+
+        Example:
+            >>> DISTRIBUTIONS["Bernoulli"].comparisons()
+            [('0', '<=', 'p'), ('p', '<=', '1')]
+        """
+        found: list[tuple[str, str, str]] = []
+        for chain in self.requires.split(" and "):
+            words = chain.split()
+            found += [(words[i], words[i + 1], words[i + 2]) for i in range(0, len(words) - 2, 2)]
+        return found
 
 
-def _interval(low: Number | None, high: Number | None, *, closed: bool = False) -> Domain:
-    return Domain("real", "real", low, high, closed)
+def _positions(count: Size | None) -> Domain:
+    """Return the whole numbers from 0 up to a size, which is left out; of no size those from 0."""
+    return Domain("int", "int", 0, None if count is None else size_sum([count, -1]), closed=True)
+
+
+def _all(*_: Known) -> Domain:
+    return REAL
+
+
+def _above_zero(*_: Known) -> Domain:
+    return POSITIVE
 
 
 DISTRIBUTIONS: dict[str, DistributionFamily] = {
-    "Uniform": DistributionFamily(
-        ("low", "high"),
-        lambda a, b: a < b,
-        "low < high",
-        lambda a, b: _interval(a, b, closed=True),
-        lambda a, b: ("uniform", (a, b)),
-    ),
-    "Normal": DistributionFamily(
-        ("mean", "sd"), lambda m, s: s > 0, "sd > 0", lambda m, s: REAL, lambda m, s: ("normal", (m, s))
-    ),
-    "LogNormal": DistributionFamily(
-        ("mean", "sd"),
-        lambda m, s: s > 0,
-        "sd > 0",
-        lambda m, s: POSITIVE,
-        lambda m, s: ("lognormal", (m, s)),
-    ),
-    "Exponential": DistributionFamily(
-        ("rate",), lambda r: r > 0, "rate > 0", lambda r: POSITIVE, lambda r: ("exponential", (1 / r,))
-    ),
-    "Gamma": DistributionFamily(
-        ("k", "theta"),
-        lambda k, t: k > 0 and t > 0,
-        "k > 0 and theta > 0",
-        lambda k, t: POSITIVE,
-        lambda k, t: ("gamma", (k, t)),
-    ),
-    "Beta": DistributionFamily(
-        ("a", "b"),
-        lambda a, b: a > 0 and b > 0,
-        "a > 0 and b > 0",
-        lambda a, b: _interval(0, 1),
-        lambda a, b: ("beta", (a, b)),
-    ),
-    "Laplace": DistributionFamily(
-        ("mean", "scale"),
-        lambda m, s: s > 0,
-        "scale > 0",
-        lambda m, s: REAL,
-        lambda m, s: ("laplace", (m, s)),
-    ),
+    "Uniform": DistributionFamily(("low", "high"), "low < high", ("low", "high")),
+    "Normal": DistributionFamily(("mean", "sd"), "sd > 0", _all),
+    "LogNormal": DistributionFamily(("mean", "sd"), "sd > 0", _above_zero),
+    "Exponential": DistributionFamily(("rate",), "rate > 0", _above_zero),
+    "Gamma": DistributionFamily(("k", "theta"), "k > 0 and theta > 0", _above_zero),
+    "Beta": DistributionFamily(("a", "b"), "a > 0 and b > 0", lambda a, b: Domain("real", "real", 0, 1)),
+    "Laplace": DistributionFamily(("mean", "scale"), "scale > 0", _all),
+    "Cauchy": DistributionFamily(("x0", "gamma"), "gamma > 0", _all),
     "Bernoulli": DistributionFamily(
         ("p",),
-        lambda p: 0 <= p <= 1,
         "0 <= p <= 1",
-        lambda p: Domain("int", "int", 1 if p == 1 else 0, 0 if p == 0 else 1, True),
-        lambda p: ("binomial", (1, p)),
+        lambda p: Domain("int", "int", 1 if p.low == 1 else 0, 0 if p.high == 0 else 1, True),
     ),
-    "Poisson": DistributionFamily(
-        ("rate",),
-        lambda r: r > 0,
-        "rate > 0",
-        lambda r: Domain("int", "int", 0, None, True),
-        lambda r: ("poisson", (r,)),
+    "Poisson": DistributionFamily(("rate",), "rate > 0", lambda rate: _positions(None)),
+    "Categorical": DistributionFamily(
+        ("p",), "p >= 0", lambda p: _positions(p.shape[-1] if p.shape else None), vectors=True
     ),
+    "Permutation": DistributionFamily(
+        ("n",), "n > 0", lambda n: _positions(n.size), sizes=True, independent=False
+    ),
+}
+
+_DEPENDENT: dict[str, str] = {
+    **dict.fromkeys(
+        ("MultivariateNormal", "MvNormal", "MultivariateNormalTriL", "LowRankMultivariateNormal"),
+        "declare independent entries, eps ~ Normal(0, 1)[k], and write z = mu + L @ eps, "
+        "where L @ L.T is the covariance",
+    ),
+    "Dirichlet": "declare independent entries, g ~ Gamma(a, 1)[k], and write p = g/sum(g)",
+    "Multinomial": "declare independent draws, c ~ Categorical(p)[n], and write counts = sum(one_hot(c, k), axis=0)",
+}
+"""Families whose entries depend on one another, under the names that people write, with the independent form."""
+
+_SIGNS: dict[str, Callable[[Number, Number], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """A family with its parameters, all exact.
+    """A family with its parameters, exact numbers or Nodes: of these `symgrad.rewrite.drawn` tells whether they fit.
 
     Raises:
         DeclarationError: if the family is unknown or the parameters do not fit it.
@@ -306,9 +252,15 @@ class Distribution:
     """
 
     name: str
-    parameters: tuple[Number, ...]
+    parameters: tuple[Any, ...]
 
     def __post_init__(self) -> None:
+        if self.name in _DEPENDENT:
+            raise DeclarationError(
+                f"entries of a draw from {self.name} depend on one another",
+                expected="a distribution whose entries are independent",
+                cure=_DEPENDENT[self.name],
+            )
         family = DISTRIBUTIONS.get(self.name)
         if family is None:
             raise DeclarationError(
@@ -319,27 +271,73 @@ class Distribution:
                 f"{self.name} got {len(self.parameters)} parameters",
                 expected=f"{self.name}({', '.join(family.parameters)})",
             )
-        if not cast("Callable[..., Any]", family.valid)(*self.parameters):
-            raise DeclarationError(f"{self} is not a distribution", expected=family.requires)
+        value = dict(zip(family.parameters, self.parameters, strict=True))
+        for left, sign, right in family.comparisons():
+            a, b = (value[side] if side in value else Fraction(side) for side in (left, right))
+            if is_exact(a) and is_exact(b) and not _SIGNS[sign](a, b):
+                raise DeclarationError(f"{self} is not a distribution", expected=family.requires)
+
+    @property
+    def family(self) -> DistributionFamily:
+        """What declarations know of its family."""
+        return DISTRIBUTIONS[self.name]
+
+    @property
+    def formulas(self) -> tuple[Any, ...]:
+        """Those parameters that are Nodes."""
+        return tuple(p for p in self.parameters if not is_exact(p))
 
     @property
     def support(self) -> Domain:
-        """The values it takes."""
-        return cast("Callable[..., Domain]", DISTRIBUTIONS[self.name].support)(*self.parameters)
+        """Values among which are all that it takes, whatever those of its formulas are."""
+        return self.support_for({})
 
-    def draw(self, generator: Any, shape: int | tuple[int, ...]) -> Any:
-        """Return independent draws.
+    def support_for(self, known: Mapping[Any, tuple[Number | None, Number | None]]) -> Domain:
+        """Return values among which are all that it takes.
 
         Args:
-            generator: a ``numpy.random.Generator``.
-            shape: the shape of the array of draws.
+            known: numbers between which all values of its formulas lie, None for none.
         """
-        draw = cast("Callable[..., Call]", DISTRIBUTIONS[self.name].draw)
-        method, arguments = draw(*map(float, self.parameters))
-        return getattr(generator, method)(*arguments, size=shape)
+        found = [_known(p, *known.get(p, (None, None))) for p in self.parameters]
+        support = self.family.support
+        if callable(support):
+            return cast("Callable[..., Domain]", support)(*found)
+        low, high = (found[self.family.parameters.index(name)] for name in support)
+        return Domain("real", "real", low.low, high.high, (low.low, high.high) != (None, None))
 
     def __str__(self) -> str:
-        return f"{self.name}({', '.join(map(_text, self.parameters))})"
+        return self.text({})
+
+    def text(self, written: Mapping[Any, str]) -> str:
+        """Return it as it is declared, with other texts for some of its formulas."""
+        shown = (_text(p) if is_exact(p) else written.get(p) or _written(p) for p in self.parameters)
+        return f"{self.name}({', '.join(shown)})"
+
+
+def is_family(name: str) -> bool:
+    """Tell whether a distribution has this name, also one that cannot be declared."""
+    return name in DISTRIBUTIONS or name in _DEPENDENT
+
+
+def is_exact(parameter: Any) -> bool:
+    """Tell whether a parameter is a number; else it is a Node."""
+    return isinstance(parameter, int | Fraction)
+
+
+def _known(parameter: Any, low: Number | None, high: Number | None) -> Known:
+    if is_exact(parameter):
+        return Known(parameter, parameter, size=parameter if isinstance(parameter, int) else None)
+    is_size = parameter.op.name == "size"
+    return Known(low, high, parameter.shape, parameter.params[0] if is_size else None)
+
+
+_written: Callable[[Any], str] = repr
+
+
+def write_formulas_with(text: Callable[[Any], str]) -> None:
+    """Say how declarations write formulas: `symgrad.spell`, which knows, is above this."""
+    global _written
+    _written = text
 
 
 def _text(value: Number) -> str:
@@ -408,8 +406,22 @@ class Declaration:
                 cure=f"draw {self.name} without it, and write ({self.name} + {self.name}.T)/2",
             )
 
+    @property
+    def values(self) -> Domain:
+        """The values it takes: those of its domain, or all that are drawn."""
+        return self.domain if self.distribution is None else self.distribution.support
+
+    @property
+    def formulas(self) -> tuple[Any, ...]:
+        """The Nodes that its distribution has for parameters."""
+        return () if self.distribution is None else self.distribution.formulas
+
     def __str__(self) -> str:
+        return self.text({})
+
+    def text(self, written: Mapping[Any, str]) -> str:
+        """Return it as a line of a program, with other texts for some of the formulas of its distribution."""
         shape = f"[{', '.join(map(str, self.shape))}]" if self.shape else ""
         if self.distribution is not None:
-            return f"{self.name} ~ {self.distribution}{shape}"
+            return f"{self.name} ~ {self.distribution.text(written)}{shape}"
         return f"{self.name} : {self.domain}{shape}{' symmetric' if self.symmetric else ''}"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from symgrad.errors import MissingInputError, ShapeError, UsageError
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import SIZE, SYMBOL, Node
+from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import is_elementwise, symbols_of, topological
-from symgrad.ir.types import broadcast_shapes
 from symgrad.kernel.calls.threads import checked_threads
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.kernel.kernel import Kernel

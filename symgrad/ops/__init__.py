@@ -7,6 +7,7 @@ from typing import Any
 from symgrad.ir.graph import OPS, Op
 from symgrad.ops import control, written
 from symgrad.ops.array import contraction, indexing, layout, linalg, matrix_functions, reductions, softmax
+from symgrad.ops.random import continuous, discrete
 from symgrad.ops.scalar import arith, elementary, hyperbolic, logic, rounding, trig
 from symgrad.ops.special import (
     bessel,
@@ -25,8 +26,10 @@ __all__ = [
     "op_named",
     "arith",
     "bessel",
+    "continuous",
     "contraction",
     "control",
+    "discrete",
     "elementary",
     "elliptic",
     "error_functions",

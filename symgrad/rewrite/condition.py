@@ -16,8 +16,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from symgrad.ir.graph import Node
-from symgrad.ir.traverse import fold
-from symgrad.rewrite.facts import COMPARISONS, facts_of, is_ruled
+from symgrad.rewrite.facts import COMPARISONS, facts_of, is_ruled, operands_of
 from symgrad.rewrite.intervals import Facts, add, exactly, mul
 
 __all__ = ["Conditions", "Truth"]
@@ -52,7 +51,20 @@ class Conditions:
     def facts(self, node: Node) -> Facts:
         """Return what is known about a node's value."""
         known = self._facts.get(node)
-        return known if known is not None else fold([node], facts_of, self._facts)[node]
+        if known is not None:
+            return known
+        pending = [node]
+        while pending:
+            top = pending[-1]
+            operands = operands_of(top)
+            missing = [a for a in operands if a not in self._facts]
+            if missing:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            if top not in self._facts:
+                self._facts[top] = facts_of(top, [self._facts[a] for a in operands])
+        return self._facts[node]
 
     def point(self, node: Node) -> int | Fraction | None:
         """Return the one value that a node can take, None if there is none or more.

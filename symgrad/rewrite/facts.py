@@ -11,10 +11,11 @@ from math import floor
 
 from symgrad.ir.exact import CONSTANTS
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
+from symgrad.ir.types import Number
 from symgrad.rewrite import intervals
 from symgrad.rewrite.intervals import ANYTHING, INF, NONNEGATIVE, Bound, Facts, exactly, facts_between
 
-__all__ = ["COMPARISONS", "facts_of", "is_ruled"]
+__all__ = ["COMPARISONS", "facts_of", "is_ruled", "operands_of"]
 
 _YES = Facts(1, 1, nonzero=True, integer=True, parity=1)
 _NO = Facts(0, 0, integer=True, parity=0)
@@ -173,13 +174,13 @@ def is_ruled(node: Node) -> bool:
 
 
 def facts_of(node: Node, args: list[Facts]) -> Facts:
-    """Return what is known of a node from what is known of its arguments."""
+    """Return what is known of a node from what is known of its operands, as `operands_of` lists them."""
     if node.op is NUMBER:
         return exactly(int(node.value) if isinstance(node.value, bool) else node.value)
     if node.op is CONSTANT:
         return _CONSTANTS[node.params[0]]
     if node.op is SYMBOL:
-        return _of_symbol(node)
+        return _of_symbol(node, args)
     if node.op is SIZE:
         return _SIZE
     if not node.op.pointwise:
@@ -207,9 +208,18 @@ def _whole_if_int(node: Node, found: Facts) -> Facts:
     return replace(found, integer=True) if node.dtype == "int" and not found.integer else found
 
 
-def _of_symbol(node: Node) -> Facts:
+def operands_of(node: Node) -> tuple[Node, ...]:
+    """Return what the facts of a node follow from: its arguments; of a random input the formulas of its parameters."""
+    return node.args or (node.declaration.formulas if node.op is SYMBOL else ())
+
+
+def _of_symbol(node: Node, of_formulas: list[Facts]) -> Facts:
     declaration = node.declaration
-    domain = declaration.distribution.support if declaration.distribution else declaration.domain
+    if of_formulas and declaration.distribution is not None:
+        ends = dict(zip(declaration.formulas, map(_numbers_around, of_formulas), strict=True))
+        domain = declaration.distribution.support_for(ends)
+    else:
+        domain = declaration.values
     if domain.kind == "bool":
         return _TRUTH
     ends = domain.span
@@ -219,6 +229,12 @@ def _of_symbol(node: Node) -> Facts:
     return facts_between(
         low, high, is_open and low > -INF, is_open and high < INF, integer=domain.kind == "int"
     )
+
+
+def _numbers_around(found: Facts) -> tuple[Number | None, Number | None]:
+    """Return exact numbers between which values lie, None where there are none."""
+    low, high = (None if isinstance(end, float) else end for end in (found.low, found.high))
+    return low, high
 
 
 def _from_record(node: Node, args: list[Facts]) -> Facts:

@@ -87,7 +87,7 @@ def _ends(node: Node, parts: list[Ends]) -> Ends:
 
 def _declared(symbol: Node) -> Ends:
     declared = symbol.declaration
-    domain = declared.distribution.support if declared.distribution else declared.domain
+    domain = declared.values
     if not domain.closed:
         return _ANY
     low, high = (

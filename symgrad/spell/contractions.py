@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from symgrad.ir.graph import Node
+from symgrad.ir.shapes import Triple
 from symgrad.ir.sizes import Extent, Shape
-from symgrad.ir.slices import Triple
 
 __all__ = ["Factor", "ContractionForm", "Item", "ContractionSpelling", "spell", "spell_labels", "subscript"]
 

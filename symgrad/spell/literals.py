@@ -111,7 +111,7 @@ def size_text(size: Size) -> str:
 
     Example:
         >>> from symgrad.ir.sizes import size_sum
-        >>> from symgrad.ir.slices import slice_length
+        >>> from symgrad.ir.shapes import slice_length
         >>> size_text(size_sum(["n", "n", -1])), size_text(slice_length("n", (1, None, 2)))
         ('2*n - 1', 'ceil((maximum(n - 1, 0))/2)')
     """

@@ -15,7 +15,8 @@ from typing import Any, cast
 from symgrad.errors import RedefinitionError
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op, size_node
 from symgrad.ir.sizes import Extent, Size, names_of
-from symgrad.ir.traverse import symbols_of, topological, uses
+from symgrad.ir.traverse import formulas_of, symbols_of, topological, uses
+from symgrad.ir.types import write_formulas_with
 from symgrad.spell.arrays import is_matrix_product, truth_symbol
 from symgrad.spell.literals import (
     ANY,
@@ -37,6 +38,7 @@ __all__ = [
     "one_line",
     "parts_of",
     "program_text",
+    "short_text",
     "str_text",
 ]
 
@@ -215,6 +217,14 @@ def one_line(node: Node) -> str | None:
     return expression_text(node) if _lengths(topological([node]))[node] <= ONE_LINE else None
 
 
+def short_text(node: Node, names: Mapping[Node, str], longest: int) -> str | None:
+    """Return a node as one expression in which nodes are written as names, or None if that is longer than so much."""
+    lengths: dict[Node, int] = {}
+    for n in topological([node], until=names):
+        lengths[n] = len(names[n]) if n in names else _length(n, lengths)
+    return expression_text(node, names) if lengths[node] <= longest else None
+
+
 def program_text(
     outputs: Mapping[str, Node],
     names: Mapping[Node, str] | None = None,
@@ -244,10 +254,13 @@ def program_text(
         z = t1 + sqrt(t1)
     """
     roots = [*outputs.values(), *([result] if result is not None else [])]
-    symbols = symbols_of([*declared, *roots])
+    read = symbols_of([*declared, *roots])
+    formulas = formulas_of(read)
+    symbols = symbols_of([*declared, *formulas, *roots])
     known: dict[str, Node] = {s.name: s for s in symbols}
     named: dict[Node, list[str]] = {}
-    order = topological(roots)
+    order = topological([*formulas, *(s for s in read if s.declaration.formulas), *roots])
+    above = names_of(*(s.shape for s in symbols if not s.declaration.formulas))  # the formulas that read them
     shapes = names_of(*(s.shape for s in symbols))
     sizes = list(dict.fromkeys([*shapes, *names_of(*(p for node in order for p in _sizes_in(node)))]))
     for name in sizes:
@@ -267,12 +280,16 @@ def program_text(
         if name not in own and not (node.op is SYMBOL and node.name == name):
             own.append(name)
     first = {node: own[0] for node, own in named.items() if own and node.op is not SYMBOL}
-    temporaries = _temporaries(roots, order, first, set(known))
-    unseen = [name for name in sizes if name not in shapes]
+    temporaries = _temporaries([*formulas, *roots], order, first, set(known))
+    early = {*names_of(*(p for node in topological(formulas) for p in _sizes_in(node)))} - {*above}
+    unseen = [name for name in sizes if name not in shapes or name in early]
     lines = [f"{', '.join(unseen)} : size"] if unseen else []
-    lines += [str(s.declaration) for s in symbols]
+    lines += [str(s.declaration) for s in symbols if not s.declaration.formulas]
     spellings = {**(spelled or {}), **first, **temporaries}
     for node in order:
+        if node.op is SYMBOL and node.declaration.formulas:
+            written = {p: expression_text(p, spellings) for p in node.declaration.formulas}
+            lines.append(node.declaration.text(written))
         if node in temporaries:
             lines.append(f"{temporaries[node]} = {expression_text(node, spellings, expand=True)}")
         for i, name in enumerate(named.get(node, ())):
@@ -346,3 +363,6 @@ def _own(op: Op) -> int:
     if op.name in INFIX:
         return INFIX[op.name][1]
     return _PREFIX[op.name][1] if op.name in _PREFIX else ATOM
+
+
+write_formulas_with(lambda node: one_line(node) or "...")

@@ -28,7 +28,7 @@ from symgrad.verdicts.points.draw import DrawnPoint
 from symgrad.verdicts.search.chance import error_probability
 from symgrad.verdicts.search.prove import SAME, Attempt, Case, prove
 from symgrad.verdicts.search.refute import Outcome, refute
-from symgrad.verdicts.statement import program_of
+from symgrad.verdicts.statement import guards, program_of
 from symgrad.verdicts.told.definedness import Side, undefined
 from symgrad.verdicts.told.regions import regions_of, try_points
 from symgrad.verdicts.verdict import Proof, Region, Undefined, Verdict
@@ -84,25 +84,25 @@ class Claim:
 
 def equal(a: Node, b: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
     """The statement a = b; with other sizes written instead of names of sizes."""
-    program, (i, j) = program_of([a, b], sizes=sizes)
+    program, (i, j, *able) = program_of([a, b, *guards([a, b])], sizes=sizes)
     source = {"kind": "equal", "program": program_to_json(program), "a": i, "b": j}
-    return Claim(program, i, j, False, (), source, None, program, (i, j), (a, b))
+    return Claim(program, i, j, False, (*able,), source, None, program, (i, j), (a, b))
 
 
 def derivative_is(y: Node, wrt: Node, claim: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
     """The statement that the derivative of y is the claim; with other sizes written instead of names of sizes."""
-    program, (i, j) = program_of([y, claim], [wrt], sizes)
+    program, (i, j, *able) = program_of([y, claim, *guards([y, claim])], [wrt], sizes)
     source = {"kind": "derivative", "program": program_to_json(program), "a": i, "b": j, "wrt": wrt.name}
     made, tangent, change, direction = derivative_claim(program, i, wrt.name, j)
-    return Claim(made, tangent, change, wrt.name, (i,), source, direction, program, (i, j), (y, claim))
+    return Claim(made, tangent, change, wrt.name, (i, *able), source, direction, program, (i, j), (y, claim))
 
 
 def same_gradient(a: Node, b: Node, wrt: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
     """The statement that two values have the same derivative; with other sizes written instead of names of sizes."""
-    program, (i, j) = program_of([a, b], [wrt], sizes)
+    program, (i, j, *able) = program_of([a, b, *guards([a, b])], [wrt], sizes)
     source = {"kind": "gradient", "program": program_to_json(program), "a": i, "b": j, "wrt": wrt.name}
     made, left, right, direction = gradient_claim(program, i, j, wrt.name)
-    return Claim(made, left, right, wrt.name, (i, j), source, direction, program, (i, j), (a, b))
+    return Claim(made, left, right, wrt.name, (i, j, *able), source, direction, program, (i, j), (a, b))
 
 
 def decide(statement: Claim, time_limit: float) -> Verdict:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, cast
 
-from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
+from symgrad.ir.graph import CONSTANT, NUMBER, OPS, SIZE, SYMBOL, Node
 from symgrad.ir.resize import size_with
 from symgrad.ir.sizes import Extent, Size, size_sum
 from symgrad.ir.traverse import symbols_of, topological
@@ -14,9 +14,24 @@ from symgrad.ir.types import End
 from symgrad.ops.own import without_definitions
 from symgrad.proof.program.distributions import ProofDistribution
 from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
+from symgrad.rewrite.drawn import conditions_on
 from symgrad.verdicts.masks import without_infinities
 
-__all__ = ["program_of", "symbol_of"]
+__all__ = ["guards", "program_of", "symbol_of"]
+
+
+def guards(outputs: Sequence[Node]) -> list[Node]:
+    """Return what has a value at those points alone that the random inputs of outputs can be at.
+
+    A parameter may be a formula, and then which values are drawn depends on the point; or entries are never equal.
+    """
+    conditions = [c for s in symbols_of(outputs) if s.op is SYMBOL for c in conditions_on(s)]
+    return [_guard(c.op.name, *c.args) for c in conditions]
+
+
+def _guard(sign: str, a: Node, b: Node) -> Node:
+    gap = b - a if sign in ("lt", "le") else a - b
+    return OPS["log" if sign in ("lt", "gt") else "sqrt"](gap)
 
 
 def program_of(
@@ -64,8 +79,11 @@ def _length(size: Size) -> int | str:
 def symbol_of(node: Node, length: Callable[[Size], int | str] = _length) -> Symbol:
     """What a variable may be; a random one what its distribution takes."""
     declared = node.declaration
+    # Of a draw with formulas as parameters, or with entries that depend on each other, the checker knows the interval.
     drawn = declared.distribution
-    domain = drawn.support if drawn else declared.domain
+    if drawn is not None and (drawn.formulas or not drawn.family.independent):
+        drawn = None
+    domain = declared.values
     low, least = _end(domain.low, -1 if domain.closed and domain.kind == "int" else 0, length)
     high, most = _end(domain.high, 1 if domain.closed and domain.kind == "int" else 0, length)
     return Symbol(

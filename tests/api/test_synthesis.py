@@ -16,9 +16,9 @@ from symgrad.api.handles.expr import Expr
 from symgrad.errors import NotDifferentiableError, NotInProgramError, ShapeError, UsageError
 from symgrad.ir.graph import as_node, symbol
 from symgrad.ir.traverse import substitute, symbols_of
-from symgrad.ir.types import DISTRIBUTIONS, Declaration, Distribution
+from symgrad.ir.types import Declaration, Distribution
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.reasons.noise.draws import mean_of
+from symgrad.ops.random.laws import drawn, mean
 from tests.graphs import inputs, noise, random_graph
 from tests.jax_programs import as_jax
 
@@ -271,17 +271,11 @@ def test_what_noise_is_fixed_at():
 )
 def test_means_are_those_of_draws(family, parameters):
     distribution = Distribution(family, parameters)
-    node = mean_of(symbol(Declaration("u", distribution.support, distribution=distribution)))
+    node = mean(symbol(Declaration("u", distribution=distribution)))
     assert node is not None
-    draws = distribution.draw(np.random.default_rng(7), 400_000)
+    draws = drawn(distribution, np.random.default_rng(7), 400_000)
     spread = draws.std() / np.sqrt(len(draws))
     assert abs(float(evaluate([node], {})[0]) - draws.mean()) < 5 * spread
-
-
-def test_every_distribution_has_a_mean():
-    from symgrad.reasons.noise.draws import _MEANS
-
-    assert set(_MEANS) == set(DISTRIBUTIONS)
 
 
 @pytest.mark.parametrize("local", ["clean", "noisy"])

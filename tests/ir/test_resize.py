@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from symgrad.errors import ShapeError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.resize import never_equal, resized, size_names, size_with
+from symgrad.ir.shapes import slice_length
 from symgrad.ir.sizes import Size, evaluate_size, size_max, size_min, size_product, size_sum
-from symgrad.ir.slices import slice_length
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.proof.program.lengths import length

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from symgrad.errors import ShapeError
 from symgrad.ir.graph import SIZE, size_node
+from symgrad.ir.shapes import slice_length, slice_start
 from symgrad.ir.sizes import (
     Size,
     evaluate_size,
@@ -20,7 +21,6 @@ from symgrad.ir.sizes import (
     size_quotient,
     size_sum,
 )
-from symgrad.ir.slices import slice_length, slice_start
 from symgrad.ir.traverse import flatten, rebuild
 from symgrad.ir.values.evaluate import evaluate
 from tests.arrays import symbol_of

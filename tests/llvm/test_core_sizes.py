@@ -7,8 +7,8 @@ from itertools import product
 
 import pytest
 
+from symgrad.ir.shapes import slice_length
 from symgrad.ir.sizes import Size, evaluate_size, size_max, size_min, size_product, size_sum
-from symgrad.ir.slices import slice_length
 from symgrad.llvm.arrays.core_sizes import process_core_sizes
 from symgrad.llvm.engine.jit import Engine
 

@@ -24,6 +24,7 @@ LAWS = {
     "Gamma": lambda a, b: stats.gamma(a, scale=1 / b if b else 0),
     "Beta": stats.beta,
     "Laplace": stats.laplace,
+    "Cauchy": stats.cauchy,
     "Bernoulli": stats.bernoulli,
     "Poisson": lambda r: stats.poisson(r or -1),  # not that of zeros alone
 }
@@ -92,7 +93,7 @@ def test_variables_of_a_program_are_in_their_domains(domain, points, others):
 def test_what_is_no_distribution():
     for drawn in (
         ProofDistribution("Normal", (Fraction(1),)),
-        ProofDistribution("Cauchy", (Fraction(0), Fraction(1))),
+        ProofDistribution("Levy", (Fraction(0), Fraction(1))),
         ProofDistribution("Beta", ()),
     ):
         with pytest.raises(UsageError):

@@ -12,7 +12,7 @@ import pytest
 
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
-from symgrad.ir.slices import slice_length as known_length
+from symgrad.ir.shapes import slice_length as known_length
 from symgrad.proof.balls.arrays import ARRAYS
 from symgrad.proof.program.derivative import derivative_claim
 from symgrad.proof.program.lengths import length

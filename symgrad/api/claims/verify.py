@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from symgrad.api.claims.domains import decide_with_ends, within
 from symgrad.api.claims.fitting import Built, Misfit, fit_shapes
-from symgrad.api.derivatives.targets import Wrt, differentiable, targets_of
+from symgrad.api.derivatives.draws import differentiated_by
+from symgrad.api.derivatives.targets import Wrt, differentiable
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import alone, formula, names_in
 from symgrad.api.handles.sides import SideLike, mistaken_constant, no_contradiction, pair
@@ -242,7 +243,7 @@ def verify(
 
     seconds = checked_seconds(time_limit)
     value = differentiable(y)
-    (target,) = targets_of(value, [wrt])
+    (target,) = differentiated_by(value, [wrt])
     parts = [*names_in(target).values(), *names_in(value).values(), target.node, value.node]
     declared = alone(claim) if isinstance(claim, str) else formula(claim)
     if declared is not None:

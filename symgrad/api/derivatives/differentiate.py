@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, overload
 
+from symgrad.api.derivatives.draws import differentiated_by
 from symgrad.api.derivatives.entries import by_entries
 from symgrad.api.derivatives.partials import Derivatives
 from symgrad.api.derivatives.targets import (
@@ -18,7 +19,6 @@ from symgrad.api.derivatives.targets import (
     origins_of,
     slope_of,
     targets,
-    targets_of,
 )
 from symgrad.api.handles.convert import seed_of
 from symgrad.api.handles.expr import Expr, Operand, apply_op
@@ -232,7 +232,7 @@ def jvp(y: Formula | Formulas, xs: Wrt | Wrts, tangents: Any) -> Any:
     outputs = differentiables(y)
     if not outputs:
         raise UsageError("there is nothing to differentiate", expected="at least one expression")
-    moving = targets(outputs, xs)
+    moving = [e.node for e in differentiated_by(outputs, xs)]
     given = one_each(tangents, not isinstance(xs, list | tuple), len(moving), "tangents", "xs")
     directions = {t: seed_of(v) for t, v in zip(moving, given, strict=True)}
     for target, direction in directions.items():
@@ -304,7 +304,7 @@ def derivatives(y: Formula, wrt: Wrt | Wrts, order: int = 1, *, expand: bool = F
             expected="a whole number, at least 0",
             cure="derivatives(y, ['x', 'z'], order=2)",
         )
-    exprs = targets_of(expr, wrt)
+    exprs = differentiated_by(expr, wrt)
     by = [e.node for e in exprs]
     for e in exprs:
         if e.shape and order > 1:
@@ -364,7 +364,7 @@ def _gradients(
     *,
     named: bool = True,
 ) -> Any:
-    by = targets(outputs, wrt)
+    by = [e.node for e in differentiated_by(outputs, wrt, stopped)]
     for output, seed in zip(outputs, seeds, strict=True):
         if seed.shape != output.shape and not seed.is_number():
             raise ShapeError(

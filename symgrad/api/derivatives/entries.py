@@ -9,6 +9,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
+from symgrad.api.derivatives.draws import by_none_of_a_draw
 from symgrad.api.derivatives.partials import Derivatives
 from symgrad.api.derivatives.targets import many, names_of, origins_of, targets_of
 from symgrad.api.functions.places import entry_of, unit_of
@@ -58,6 +59,7 @@ def by_entries(verb: Callable[P, R]) -> Callable[P, R]:
         entries = dict.fromkeys(e.node for e in by if isinstance(e, Expr) and _is_entry(e))
         if not entries:
             return plain(*_as_given(y, outputs), *_as_given(wrt, by), *args[2:], **rest)
+        by_none_of_a_draw(outputs, [r for r in map(_root, entries) if r is not None])
         apart = _Apart(list(entries))
         moved = [Expr(n) for n in substitute([e.node for e in outputs], apart.whole)]
         targets = [apart.target(e) if isinstance(e, Expr) else e for e in by]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, overload
 
 from symgrad.api.derivatives.differentiate import grad, jvp
+from symgrad.api.derivatives.draws import differentiated_by
 from symgrad.api.derivatives.entries import by_entries
 from symgrad.api.derivatives.targets import (
     Wrt,
@@ -15,7 +16,6 @@ from symgrad.api.derivatives.targets import (
     in_names,
     one_each,
     origins_of,
-    targets_of,
 )
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula, Formulas
@@ -83,7 +83,7 @@ def jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
         (2, 2)
     """
     ys = _several(y)
-    by = targets_of(ys, x)
+    by = differentiated_by(ys, x)
     return _arranged(_derivatives(ys, by), y, x)
 
 
@@ -118,7 +118,7 @@ def batch_jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
         ('n', 2, 3)
     """
     ys = _several(y)
-    by = targets_of(ys, x)
+    by = differentiated_by(ys, x)
     return _arranged([[_rows(e, target.node) for target in by] for e in ys], y, x)
 
 
@@ -179,7 +179,7 @@ def hessian(y: Formula, x: Wrt | Wrts) -> Any:
                [ 0., 12.]])
     """
     expr = _scalar(y, "hessian", "jacobian(jacobian(y, x), x) has the second derivatives of every entry")
-    by = targets_of(expr, x)
+    by = differentiated_by(expr, x)
     slopes = grad(expr, by)
     wrt = [e.node for e in by]
     # Where a block is nothing, it is named by how y depends on both.
@@ -227,7 +227,7 @@ def hvp(y: Formula, x: Wrt | Wrts, v: Any) -> Any:
         array([ 6., 12.])
     """
     expr = _scalar(y, "hvp", "jvp(vjp(y, x, cotangent), x, v) weighs the entries")
-    by = targets_of(expr, x)
+    by = differentiated_by(expr, x)
     given = one_each(v, not isinstance(x, list | tuple), len(by), "vectors", "xs")
     slopes = grad(expr, by)
     moved = jvp(slopes, by, given)

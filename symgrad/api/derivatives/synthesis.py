@@ -14,8 +14,8 @@ from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import stop_gradient
+from symgrad.ops.random.laws import mean as mean_of
 from symgrad.ops.scalar.arith import add, neg
-from symgrad.reasons.noise.draws import mean_of
 
 __all__ = ["ignore_noise", "with_gradient"]
 
@@ -167,8 +167,11 @@ def _fixed(noise: Sequence[Expr], at: Any) -> list[Expr]:
                 raise UsageError(f"at={value!r}", expected="'mean', or a number, or an expression")
             mean = mean_of(e.node) if e.node.op is SYMBOL else None
             if mean is None:
+                drawn = e.node.declaration.distribution if e.node.op is SYMBOL else None
                 raise UsageError(
-                    f"'{e}' has no declared distribution, and so no mean",
+                    f"'{e}' has no declared distribution, and so no mean"
+                    if drawn is None
+                    else f"'{e}' is drawn from {drawn}, which has no mean",
                     expected="a random input, such as u ~ Normal(0, 1)",
                     cure=f'say what to fix it at: at={{"{e}": 0}}',
                 )

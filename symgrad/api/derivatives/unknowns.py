@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
+from symgrad.api.derivatives.draws import by_none_of_a_draw
 from symgrad.api.derivatives.newton import Array, newton, search_bracket
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, many, origins_of
 from symgrad.api.functions.matrices import solve
@@ -162,6 +163,7 @@ class Implicit:
         return found if isinstance(wrt, list | tuple) else found[0]
 
     def _total(self, y: Expr, x: Node) -> Expr:
+        by_none_of_a_draw([y, *self.equations], [x, *self._own])
         by_x, *by_z = pull_back([y.node], [as_node(1)], [x, *self._own]).gradients
         node = by_x
         if not all(g.is_number(0) for g in by_z):

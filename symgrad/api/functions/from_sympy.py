@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from symgrad.api.derivatives.targets import many
-from symgrad.api.functions.symbols import domain_named
+from symgrad.api.functions.symbols import Values, declaration
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import substitute, symbols_of
-from symgrad.ir.types import Domain
+from symgrad.ir.types import Declaration
 from symgrad.ops.numpy.calls import reshaped, stack
 
 if TYPE_CHECKING:
@@ -24,11 +24,11 @@ __all__ = ["from_sympy"]
 
 @overload
 def from_sympy(
-    expr: list[Any] | tuple[Any, ...], domains: Mapping[str, str | Domain] | None = None
+    expr: list[Any] | tuple[Any, ...], domains: Mapping[str, Values] | None = None
 ) -> list[Expr]: ...
 @overload
-def from_sympy(expr: Basic | float | Fraction, domains: Mapping[str, str | Domain] | None = None) -> Expr: ...
-def from_sympy(expr: Any, domains: Mapping[str, str | Domain] | None = None) -> Any:
+def from_sympy(expr: Basic | float | Fraction, domains: Mapping[str, Values] | None = None) -> Expr: ...
+def from_sympy(expr: Any, domains: Mapping[str, Values] | None = None) -> Any:
     """Return a SymPy expression as an Expr (a list for a list).
 
     A matrix or array of known entries is an array of its shape. What `sympy.cse` returns, a pair of replacements and
@@ -38,7 +38,8 @@ def from_sympy(expr: Any, domains: Mapping[str, str | Domain] | None = None) -> 
 
     Args:
         expr: a SymPy expression or matrix, a list of them, or what `sympy.cse` returns.
-        domains: the domain of symbols by name; others follow the symbol's own assumptions, real by default.
+        domains: the domain of symbols by name, or what they are drawn from, as `symgrad.symbols` takes it; others
+            follow the symbol's own assumptions, real by default.
 
     Raises:
         UnsupportedError: for a SymPy head that symgrad does not have.
@@ -59,7 +60,7 @@ def from_sympy(expr: Any, domains: Mapping[str, str | Domain] | None = None) -> 
         >>> float(sg.grad(e, "x0")(x=0.0))
         2.0
     """
-    table = {name: domain_named(domain) for name, domain in (domains or {}).items()}
+    table = {name: declaration(name, domain) for name, domain in (domains or {}).items()}
     if _is_cse(expr):
         return _with_replacements(expr[0], expr[1], table)
     found = [handle(n) for n in _read(cast("list[Any]", many(expr)), table)]
@@ -82,7 +83,7 @@ def _is_cse(expr: Any) -> bool:
 
 
 def _with_replacements(
-    replacements: Sequence[tuple[Any, Any]], formulas: Sequence[Any], table: Mapping[str, Domain]
+    replacements: Sequence[tuple[Any, Any]], formulas: Sequence[Any], table: Mapping[str, Declaration]
 ) -> list[Expr]:
     nodes = _read([*(part for pair in replacements for part in pair), *formulas], table)
     values: dict[Node, Node] = {}
@@ -94,7 +95,7 @@ def _with_replacements(
     return [Expr(node, listings=(listing,)) for node in results]
 
 
-def _read(exprs: Sequence[Any], table: Mapping[str, Domain]) -> list[Node]:
+def _read(exprs: Sequence[Any], table: Mapping[str, Declaration]) -> list[Node]:
     from symgrad.cas import from_sympy as convert  # SymPy starts slowly
 
     parts = [list(_entries(e)) if _is_array(e) else [e] for e in exprs]

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any, Never, cast
+from typing import Any, Never, TypeAlias, cast
 
 from symgrad.api.functions.sizes import shape_of
-from symgrad.api.handles.expr import Expr, handle
+from symgrad.api.handles.expr import Expr, handle, node_of
 from symgrad.errors import UsageError
 from symgrad.ir.graph import symbol
 from symgrad.ir.listing import one_of
-from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain, Shape, is_name
+from symgrad.ir.traverse import as_parameter
+from symgrad.ir.types import (
+    DISTRIBUTIONS,
+    DOMAINS,
+    Declaration,
+    Distribution,
+    Domain,
+    Shape,
+    is_family,
+    is_name,
+)
+from symgrad.rewrite.drawn import declared
 
-__all__ = ["domain_named", "symbols", "tensor"]
+__all__ = ["Values", "declaration", "domain_named", "symbols", "tensor"]
+
+Values: TypeAlias = "str | Domain | tuple[Any, ...]"
+"""A domain, or a distribution: as a text, or by its name with parameters that are expressions."""
 
 # What is imported in functions here is for start-up time: plain domains are known without the notation.
 
 
-def symbols(names: str, domain: str | Domain = "real", **assumptions: Never) -> Expr:
+def symbols(names: str, domain: Values = "real", **assumptions: Never) -> Expr:
     """Return symbols by name: one Expr for one name, a tuple for several.
 
     Args:
         names: names separated by spaces or commas.
         domain: ``real``, ``positive``, ``nonnegative``, ``int``, ``bool``, or an interval such as ``real(0, 1)``,
             which is open, or ``int(0, 9)``, to which both ends belong; of random inputs the distribution,
-            ``Normal(0, 1)``.
+            ``Normal(0, 1)``, or, where parameters are expressions, its name with these: ``("Normal", mu, 1)``.
         assumptions: none: SymPy's ``positive=True`` is ``domain="positive"`` here.
 
     Returns:
@@ -32,12 +46,17 @@ def symbols(names: str, domain: str | Domain = "real", **assumptions: Never) -> 
 
     Raises:
         UsageError: for a text that is not a name, or an unknown domain.
+        DeclarationError: for parameters that no distribution has.
 
     Example:
         >>> import symgrad as sg
         >>> x, y = sg.symbols("x y")
         >>> sg.symbols("x") is x
         True
+        >>> s = sg.symbols("s", "positive")
+        >>> u = sg.symbols("u", ("LogNormal", -s**2/2, s))
+        >>> print(u.node.declaration)
+        u ~ LogNormal(-s**2/2, s)
     """
     if not isinstance(names, str):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(
@@ -52,14 +71,19 @@ def symbols(names: str, domain: str | Domain = "real", **assumptions: Never) -> 
             cure=f'sg.symbols({names!r}, domain="{told}")',
         )
     found = names.replace(",", " ").split()
-    known = _values(domain)
     if not found:
         raise UsageError("no name was given", cure='sg.symbols("x y")')
-    made = tuple(handle(symbol(_declaration(_checked(name), known))) for name in found)
+    made = tuple(handle(symbol(declaration(_checked(name), domain))) for name in found)
     return made[0] if len(made) == 1 else cast("Expr", made)
 
 
-def tensor(name: str, shape: Any = None, domain: str | Domain = "real", *, symmetric: bool = False) -> Expr:
+def tensor(
+    name: str,
+    shape: Any = None,
+    domain: Values = "real",
+    *,
+    symmetric: bool = False,
+) -> Expr:
     """Return an array symbol.
 
     Args:
@@ -69,7 +93,7 @@ def tensor(name: str, shape: Any = None, domain: str | Domain = "real", *, symme
         domain: ``real``, ``positive``, ``nonnegative``, ``int`` (positions, counts), ``bool``, or an interval such as
             ``real(0, 1)``, which is open, or ``int(0, 9)`` or ``int(0, k - 1)``, to which both ends belong and which
             may have sizes in them: labels of ``k`` classes. Of an array of random inputs, each drawn on its own, the
-            distribution, ``Normal(0, 1)``.
+            distribution, ``Normal(0, 1)``, or its name with parameters that broadcast, ``("Bernoulli", p)``.
         symmetric: whether it is a matrix that is its own transpose; in programs ``S : real[n, n] symmetric``.
             Derivatives by it still count its entries as independent.
 
@@ -78,7 +102,8 @@ def tensor(name: str, shape: Any = None, domain: str | Domain = "real", *, symme
 
     Raises:
         UsageError: for a text that is not a name, a size that is none, or an unknown domain.
-        DeclarationError: if it is to be symmetric and is no square matrix.
+        DeclarationError: if it is to be symmetric and is no square matrix, or for parameters that no distribution has.
+        ShapeError: if the shapes of parameters do not broadcast to that of the array.
 
     Example:
         >>> import symgrad as sg
@@ -113,7 +138,7 @@ def tensor(name: str, shape: Any = None, domain: str | Domain = "real", *, symme
                 cure="give the size a name of its own, or compute the array: "
                 f"sg.tensor({name!r}, ('n',))[1:] has n - 1 entries",
             )
-    return handle(symbol(_declaration(_checked(name), _values(domain), sizes, symmetric=symmetric)))
+    return handle(symbol(declaration(_checked(name), domain, sizes, symmetric=symmetric)))
 
 
 def _checked(name: Any) -> str:
@@ -126,22 +151,39 @@ def _checked(name: Any) -> str:
     return name
 
 
-def _values(domain: str | Domain) -> Domain | Distribution:
-    """Return the values that a text says: a domain, or what a random input is drawn from."""
-    if not isinstance(domain, str) or domain.partition("(")[0].strip() not in DISTRIBUTIONS:
+def _values(domain: Values) -> Domain | Distribution:
+    """Return the values that a text says, or a name with parameters: a domain, or what a random input is drawn from."""
+    if isinstance(domain, tuple):
+        if not domain or not isinstance(domain[0], str):
+            raise UsageError(
+                "a distribution is its name and its parameters",
+                expected='a tuple such as ("Normal", mu, 1)',
+                cure=f"a name first: {one_of(DISTRIBUTIONS)}",
+            )
+        name, *parameters = domain
+        return Distribution(name, tuple(as_parameter(node_of(p)) for p in parameters))
+    family = domain.partition("(")[0].strip() if isinstance(domain, str) else ""
+    if not isinstance(domain, str) or not is_family(family):
         return domain_named(domain)
     from symgrad.frontend.text import parse_program
 
-    drawn = parse_program(f"x ~ {domain}", "<domain>").symbols["x"].declaration.distribution
+    # A draw of different positions has an axis whatever it is of.
+    shape = "[_m]" if family in DISTRIBUTIONS and not DISTRIBUTIONS[family].independent else ""
+    drawn = parse_program(f"x ~ {domain}{shape}", "<domain>").symbols["x"].declaration.distribution
     assert drawn is not None
     return drawn
 
 
-def _declaration(
-    name: str, values: Domain | Distribution, shape: Shape = (), *, symmetric: bool = False
-) -> Declaration:
+def declaration(name: str, domain: Values, shape: Shape = (), *, symmetric: bool = False) -> Declaration:
+    """Return what a name is declared as, from a domain or what a random input is drawn from.
+
+    Raises:
+        UsageError: for an unknown domain.
+        DeclarationError, ShapeError: for parameters that do not fit the distribution.
+    """
+    values = _values(domain)
     if isinstance(values, Distribution):
-        return Declaration(name, shape=shape, distribution=values, symmetric=symmetric)
+        return declared(Declaration(name, shape=shape, distribution=values, symmetric=symmetric))
     return Declaration(name, values, shape, symmetric=symmetric)
 
 

@@ -22,12 +22,13 @@ from symgrad.errors import (
 )
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing, one_of, suggest
-from symgrad.ir.traverse import is_elementwise, substitute, symbols_of
+from symgrad.ir.traverse import formulas_of, is_elementwise, substitute, symbols_of
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ir.values.exchange import DASK, called_with_arrays, library_of
 from symgrad.ir.values.inputs import bind, in_order
 from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import as_computed
+from symgrad.rewrite.drawn import declared
 
 __all__ = ["Expr", "ExprLike", "Operand", "apply_op", "as_expr", "build_expr", "handle", "node_of"]
 
@@ -153,6 +154,8 @@ class Expr(FormMethods):
     ) -> Expr:
         """Replace inputs, or intermediate expressions, by other expressions or exact numbers, all at once.
 
+        A random input whose parameters read what is replaced is then drawn with the new parameters.
+
         Args:
             replacements: from Expr (or name) to its replacement.
             more: nothing; SymPy's ``subs(x, 2)`` is ``subs({x: 2})`` here.
@@ -162,6 +165,7 @@ class Expr(FormMethods):
             UsageError: for something else than a mapping.
             NotInProgramError: if a name is not an input.
             ShapeError: if a replacement has a shape that does not fit; a number stands for all entries.
+            DeclarationError: if a distribution has no such parameters.
 
         Example:
             >>> import symgrad as sg
@@ -176,7 +180,7 @@ class Expr(FormMethods):
                 expected="a mapping, or names",
                 cure="e.subs({x: 2}), or e.subs(x=2)",
             )
-        inputs = {s.name: s for s in symbols_of([self._node])}
+        inputs = {s.name: s for s in symbols_of([*formulas_of([self._node]), self._node])}
         table: dict[Node, Node] = {}
         pairs: list[tuple[Any, ExprLike]] = [*(replacements or {}).items(), *by_name.items()]
         for key, value in pairs:
@@ -193,7 +197,10 @@ class Expr(FormMethods):
             replacement = node_of(value)
             table[target] = full(replacement, target.shape) if replacement.is_number() else replacement
         try:
-            replaced = self._with(substitute([self._node], table)[0])
+            (node,) = substitute([self._node], table, declared=True)
+            for s in symbols_of([node]):
+                declared(s.declaration)  # other parameters may be none of its distribution
+            replaced = self._with(node)
         except ShapeError as error:
             shapes = ", ".join(
                 f"{handle(t)} of shape {shape_text(t.shape)} by one of shape {shape_text(r.shape)}"

@@ -11,7 +11,7 @@ from symgrad.api.handles.convert import expressions_in, node_of
 from symgrad.api.handles.inputs import listings_of, union
 from symgrad.errors import ShapeError
 from symgrad.ir.graph import OPS, Node
-from symgrad.ir.types import fitting
+from symgrad.ir.shapes import fitting
 from symgrad.ir.written import form_of
 from symgrad.ops.array.layout import shape_text
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from symgrad.api.claims.verify import equal
 from symgrad.api.derivatives.differentiate import grad
-from symgrad.api.derivatives.targets import Wrt, Wrts, many, targets_of
+from symgrad.api.derivatives.draws import differentiated_by
+from symgrad.api.derivatives.targets import Wrt, Wrts, many
 from symgrad.api.functions.layout import concatenate, size
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.given import Formula, formula
@@ -243,7 +244,7 @@ def over_data(
     if reduce not in (None, "sum", "mean"):
         raise UsageError(f"reduce={reduce!r}", expected="'sum', 'mean' or None")
     rows = count_from_one("rows", rows)
-    targets = targets_of(e, many(wrt))
+    targets = differentiated_by(e, many(wrt))
     data = _with_rows(e, over)
     for t in targets:
         if over in t.shape:

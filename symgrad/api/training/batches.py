@@ -12,7 +12,10 @@ from symgrad.errors import MissingInputError, ShapeError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.sizes import evaluate_size, names_of
+from symgrad.ir.traverse import symbols_of
+from symgrad.ir.values.evaluate import evaluate
 from symgrad.ir.values.inputs import bind
+from symgrad.ops.random.laws import drawn as random_draw
 
 __all__ = ["Values", "bind_values", "count_from_one", "feed"]
 
@@ -209,8 +212,22 @@ def _with_draws(
             assert distribution is not None
             shape = tuple(evaluate_size(size, sizes) for size in s.shape)
             kind: Any = np.int64 if s.dtype == "int" else dtype
-            draws[s] = np.asarray(distribution.draw(noise, shape), kind)
+            values = _parameters(s, {**parameters, **step}, sizes)
+            draws[s] = np.asarray(random_draw(distribution, noise, shape, values), kind)
         yield {**step, **draws}
+
+
+def _parameters(s: Node, given: Values, sizes: Mapping[str, int]) -> dict[Node, Any]:
+    """Return the values of the formulas that a random input is drawn with."""
+    formulas = list(s.declaration.formulas)
+    absent = [read.name for read in symbols_of(formulas) if read not in given]
+    if absent:
+        raise MissingInputError(
+            f"'{s.name}' is drawn from {s.declaration.distribution}, and '{absent[0]}' has no value",
+            expected=f"values of what the loss reads, or of '{s.name}' itself",
+            cure=f"pass draws: data={{{s.name!r}: ...}}",
+        )
+    return dict(zip(formulas, evaluate(formulas, given, sizes), strict=True)) if formulas else {}
 
 
 # Sizes

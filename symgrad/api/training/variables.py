@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.api.derivatives.targets import targets_of
+from symgrad.api.derivatives.draws import differentiated_by
 from symgrad.api.handles.expr import Expr
 from symgrad.errors import UnsupportedError, UsageError
 from symgrad.ir.exact import float_of
@@ -30,7 +30,7 @@ def variables_of(loss: Expr, over: Any, verb: str = "minimise over", option: str
         UsageError: for none, for one twice, and for what is no real input.
         UnsupportedError: for a matrix that is declared symmetric.
     """
-    found = targets_of(loss, over)
+    found = differentiated_by(loss, over)
     if not found:
         raise UsageError(f"there is nothing to {verb}", expected="at least one input", cure=f'{option}=["w"]')
     for e in found:

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from symgrad.errors import ShapeError
 from symgrad.ir.graph import OPS, Node, as_node
+from symgrad.ir.shapes import Triple
 from symgrad.ir.sizes import Shape
-from symgrad.ir.slices import Triple
 from symgrad.ops.numpy import calls as build
 from symgrad.ops.numpy import matrices, padding, products, subscripts
 

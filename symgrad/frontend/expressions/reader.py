@@ -263,6 +263,9 @@ class ProgramReader(FunctionRules):
         items = [i for i in rest[:-1] if i is not None and not isinstance(i, Token)]
         return subscript(self, x, items, ends(right)[1])
 
+    def array_of(self, items: ItemList) -> Term:
+        return call(self, Token("NAME", "array", items.start, items.start), [items], items.end)
+
     def keyword(self, name: Token, value: Item) -> Keyword:
         return Keyword(name, value)
 

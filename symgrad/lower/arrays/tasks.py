@@ -12,8 +12,8 @@ from typing import Literal
 
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.op import Scan
+from symgrad.ir.shapes import slice_start
 from symgrad.ir.sizes import Shape, Size, size_sum
-from symgrad.ir.slices import slice_start
 from symgrad.ir.traverse import topological
 from symgrad.lower.arrays.contractions import is_product_of_matrices
 from symgrad.lower.arrays.index import ZERO, Index, IndexTuple, flat, loop, shifted

@@ -17,8 +17,8 @@ from typing import Any
 from symgrad.errors import InternalError
 from symgrad.ir.graph import Node, Op, apply, as_node, number
 from symgrad.ir.op import Lane, Structure
+from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, size_product, size_sum
-from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.array.contraction import einsum, sum_over
 from symgrad.ops.array.layout import broadcast_to, reshape
 from symgrad.ops.array.reductions import prod

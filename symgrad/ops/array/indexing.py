@@ -9,8 +9,8 @@ import numpy as np
 
 from symgrad.errors import ArrayTypeError, IndexRangeError, InternalError, ShapeError
 from symgrad.ir.graph import Node, Op, apply, as_node
+from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, Size, extent_text
-from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.array.choices import as_choice
 from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.layout import aligned, expand, full, move_up, only, reshape, shape_text, whole

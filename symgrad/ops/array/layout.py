@@ -13,9 +13,8 @@ import numpy as np
 
 from symgrad.errors import ShapeError
 from symgrad.ir.graph import OPS, Node, Op, as_node, size_node
+from symgrad.ir.shapes import Triple, broadcast_shapes, slice_length
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
-from symgrad.ir.slices import Triple, slice_length
-from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.record import facts, joint, of_one_array, structural
 from symgrad.ops.scalar.logic import ne
 from symgrad.spell.arrays import (

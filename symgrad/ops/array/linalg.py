@@ -16,8 +16,8 @@ import numpy as np
 from symgrad.errors import ShapeError
 from symgrad.ir.graph import Node, Op, as_node
 from symgrad.ir.op import Kink, Total
+from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, size_product
-from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.array.along import rows_aligned
 from symgrad.ops.array.contraction import contract
 from symgrad.ops.array.factors import determinant, inverse, log_determinant, solution

@@ -6,8 +6,8 @@ from typing import Any, TypeAlias, TypeGuard, cast
 
 from symgrad.errors import ShapeError
 from symgrad.ir.graph import Node
+from symgrad.ir.shapes import padded
 from symgrad.ir.sizes import Extent, Size, nonnegative
-from symgrad.ir.slices import padded
 from symgrad.ops.array.layout import unslice
 
 __all__ = ["pad"]

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from symgrad.errors import ShapeError, UsageError
 from symgrad.ir.graph import Node
+from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Size, size_product
-from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.array.contraction import contract, einsum
 from symgrad.ops.array.indexing import eye
 from symgrad.ops.array.layout import move_up, shape_text

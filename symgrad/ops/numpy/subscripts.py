@@ -8,9 +8,8 @@ from typing import Any, cast
 from symgrad.errors import DomainError, IndexRangeError, ShapeError, UnsupportedError, UsageError
 from symgrad.ir.bounds import MOST
 from symgrad.ir.graph import Node, as_node
+from symgrad.ir.shapes import Triple, broadcast_shapes
 from symgrad.ir.sizes import Extent, Size, extent_text, size_max, size_product, size_sum
-from symgrad.ir.slices import Triple
-from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.indexing import gather, iota
 from symgrad.ops.array.layout import WHOLE, move_up, shape_text, slice_axes

@@ -100,7 +100,7 @@ def _is_positive(x: Node) -> bool:
     """Tell whether x is a positive number or declared so. A fact (exp(x) > 0) would not do: floats underflow."""
     if x.op is SYMBOL:
         declared = x.declaration
-        support = declared.distribution.support if declared.distribution else declared.domain
+        support = declared.values
         low, _ = support.span
         return low is not None and (low > 0 or (low == 0 and not support.closed))
     return x.is_number() and x.value > 0

@@ -35,6 +35,7 @@ _FAMILIES: Mapping[str, tuple[int, tuple[int, ...], Interval | None]] = {
     "Gamma": (2, (0, 1), _POSITIVE),
     "Beta": (2, (0, 1), ("real", Fraction(0), Fraction(1))),
     "Laplace": (2, (1,), _REALS),
+    "Cauchy": (2, (1,), _REALS),
     "Bernoulli": (1, (), None),
     "Poisson": (1, (0,), ("int", Fraction(-1), None)),
 }

@@ -25,7 +25,14 @@ from symgrad.ir.values.evaluate import evaluate, evaluate_mp, exact_number
 from symgrad.reasons.limits import PRECISE_WORK
 from symgrad.reasons.noise.draws import as_floats, domain_of, draws, value_at
 from symgrad.reasons.noise.straddle import straddling
-from symgrad.reasons.noise.witness import Evidence, NoiseWitness, PrecisionPair, is_finite, steady
+from symgrad.reasons.noise.witness import (
+    Evidence,
+    NoiseWitness,
+    PrecisionPair,
+    is_finite,
+    requirements,
+    steady,
+)
 
 __all__ = ["find_array_evidence"]
 
@@ -52,23 +59,27 @@ def find_array_evidence(
     Returns:
         The evidence, or None if no pair was found, which proves nothing.
     """
-    order = topological([y, *gradients])
-    inputs = [s for s in symbols_of([*order, source]) if s is not source]
-    names = names_of(*((n.shape, n.params if n.op is SIZE else ()) for n in (*inputs, source, *order)))
+    order = topological([y, *gradients, *requirements([y, *gradients, source])])
+    symbols = symbols_of([*order, source])
+    inputs = [s for s in symbols if s is not source]
+    names = names_of(
+        *((n.shape, n.params if n.op is SIZE else ()) for n in (*inputs, source, *order)),
+        *(s.declaration.values.sizes for s in symbols),
+    )
     landmarks = [n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool)]
-    every = draws(source, landmarks)
-    # Among many entries one that hits a landmark exactly ties some comparison; both kinds of draws are tried.
-    choices = ([v for v in every if v not in landmarks] or every, every)
     for index in range(_STRADDLED if straddle else _POINTS + _SMALL):
         size = Fraction(1, 8) if index >= _POINTS else 1
         sizes = {name: 2 + (i + index) % 3 for i, name in enumerate(names)}
+        every = draws(source, landmarks, sizes)
+        # Among many entries one that hits a landmark exactly ties some comparison; both kinds of draws are tried.
+        choices = ([v for v in every if v not in landmarks] or every, every)
         try:
             if _work(order, sizes) > PRECISE_WORK:
                 return None
-            point = {s: _filled(s, sizes, partial(_entry, s, index, size)) for s in inputs}
+            point = {s: _filled(s, sizes, partial(_entry, s, index, size), index) for s in inputs}
             for pair, candidates in zip(_PAIRS, choices, strict=True):
                 sides = tuple(
-                    _filled(source, sizes, partial(_drawn, source, candidates, d, size)) for d in pair
+                    _filled(source, sizes, partial(_drawn, source, candidates, d, size), d) for d in pair
                 )
                 for there in straddling(order, source, sides, point) if straddle else (point,):
                     evidence = _decide(order, y, gradients, source, there, sides)
@@ -98,11 +109,24 @@ def _hash(*key: object) -> int:
     return int.from_bytes(hashlib.blake2b(text, digest_size=4).digest(), "big")
 
 
-def _filled(symbol: Node, sizes: Mapping[str, int], value: Callable[[int], Any]) -> Any:
-    """Return a value for a symbol: a number, or an array of exact numbers (of dtype object)."""
+def _filled(symbol: Node, sizes: Mapping[str, int], value: Callable[[int], Any], number: int) -> Any:
+    """Return a value for a symbol: a number, or an array of exact numbers (of dtype object).
+
+    Args:
+        symbol: the symbol.
+        sizes: the lengths of axes.
+        value: returns an entry by its position, each for itself.
+        number: which of several draws it is, where entries depend on one another.
+
+    Raises:
+        ValueError: if there are not so many different entries.
+    """
     shape = tuple(evaluate_size(s, sizes) for s in symbol.shape)
     if not shape:
         return value(0)
+    distribution = symbol.declaration.distribution
+    if distribution is not None and not distribution.family.independent:
+        return _different(symbol, shape, _count(symbol, sizes), number)
     array = np.empty(shape, dtype=object)
     for i, place in enumerate(product(*map(range, shape))):
         array[place] = value(i)
@@ -110,6 +134,22 @@ def _filled(symbol: Node, sizes: Mapping[str, int], value: Callable[[int], Any])
         rows, columns = np.triu_indices(shape[0])
         array[columns, rows] = array[rows, columns]
     return array
+
+
+def _count(symbol: Node, sizes: Mapping[str, int]) -> int:
+    """Return how many values a symbol takes, from 0 on."""
+    high = domain_of(symbol, sizes).high
+    if not isinstance(high, int):
+        raise ValueError(f"{symbol.name} takes any number of values")
+    return high + 1
+
+
+def _different(symbol: Node, shape: tuple[int, ...], count: int, number: int) -> Any:
+    """Return the first of all positions in some order."""
+    if shape[0] > count:
+        raise ValueError(f"{shape[0]} different positions out of {count}")
+    order = sorted(range(count), key=lambda k: _hash(symbol.name, number, k))
+    return np.array(order[: shape[0]], dtype=object)
 
 
 def _entry(symbol: Node, index: int, size: Number, i: int) -> Number | bool:
@@ -178,6 +218,8 @@ def _decide(
                 for e in np.ravel(np.asarray(values[n], dtype=object))
             ):
                 return None
+            if not all(np.all(values[c]) for c in requirements([y, *gradients])):
+                return None  # no draw has these values there
             rows.append(values)
         both.append(rows)
     low, high = both

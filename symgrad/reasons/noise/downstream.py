@@ -10,13 +10,13 @@ from symgrad.backward.trace import BackwardTrace
 from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, topological
-from symgrad.ir.types import Distribution, Number
+from symgrad.ir.types import Distribution
 from symgrad.ops.array.layout import full
+from symgrad.ops.random.laws import mean
 from symgrad.reasons.limits import CURE_EQUATIONS, CURE_PLACES, CURES_TOLD
 from symgrad.reasons.naming import Naming, join_texts, rule_of
 from symgrad.reasons.noise.dependence import Dependence
 from symgrad.reasons.noise.draws import domain_of, place_in
-from symgrad.spell.printer import number_text
 
 __all__ = ["CleanValue", "clean_values"]
 
@@ -105,7 +105,7 @@ def _cure(y: Node, trace: BackwardTrace, source: Node, naming: Naming, clean: Co
     typical = _typical(source)
     if typical is None:
         return None
-    plain = full(as_node(typical), source.shape)
+    plain = full(typical, source.shape)
     places = [
         n for n in topological([y]) if n in naming.names and n.args and any(_reads(n, c) for c in clean)
     ]
@@ -122,17 +122,19 @@ def _cure(y: Node, trace: BackwardTrace, source: Node, naming: Naming, clean: Co
             name = naming.text(place)
             return (
                 f"write stop_gradient({name}) - (stop_gradient(c) - c) for {name}, where c is {name} with "
-                f"{source.name} = {number_text(typical)}: the value keeps the noise, the gradient is that of c"
+                f"{source.name} = {naming.text(typical)}: the value keeps the noise, the gradient is that of c"
             )
     return None
 
 
-def _typical(source: Node) -> Number | None:
+def _typical(source: Node) -> Node | None:
     """A value in the middle of a distribution."""
     distribution: Distribution | None = source.declaration.distribution
     if distribution is None or source.dtype != "real":
         return None
-    if distribution.name in ("Normal", "Laplace"):
-        return distribution.parameters[0]
+    if distribution.name in ("Normal", "Laplace", "Cauchy"):
+        return as_node(distribution.parameters[0])
+    if distribution.formulas:
+        return mean(source)
     middle = place_in(domain_of(source), Fraction(1, 2))
-    return None if isinstance(middle, bool) else middle
+    return None if isinstance(middle, bool) else as_node(middle)

@@ -7,64 +7,42 @@ program is tried at the same points on every machine.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, TypeAlias, cast
+from typing import Any
 
 import numpy as np
 
 from symgrad.ir.exact import nearest_float
-from symgrad.ir.graph import Node, as_node
+from symgrad.ir.graph import Node
+from symgrad.ir.resize import domain_with
 from symgrad.ir.sizes import Extent, least_value
 from symgrad.ir.types import Domain, Number
-from symgrad.ops.scalar.elementary import exp
 from symgrad.reasons.limits import LANDMARKS
 
-__all__ = ["as_floats", "domain_of", "draws", "inside", "mean_of", "only_value", "place_in", "value_at"]
+__all__ = ["as_floats", "domain_of", "draws", "inside", "only_value", "place_in", "value_at"]
 
 # Where in its support two draws are taken: the middle of either half first, then the ends, the centre and odd places.
 _PLACES = tuple(Fraction(n, 100) for n in (25, 75, 4, 96, 50, 38, 87))
 
 
-def domain_of(symbol: Node) -> Domain:
+def domain_of(symbol: Node, sizes: Mapping[str, int] = {}) -> Domain:
     """Return the values that a symbol takes: the support of a random input, else its declared domain.
 
     Of ends that are sizes some that lie between them whatever these are, from 1 on: of ``int(0, k - 1)`` 0 alone.
+
+    Args:
+        symbol: the symbol.
+        sizes: sizes by name, where they are known.
     """
     declaration = symbol.declaration
-    if declaration.distribution is not None:
-        return declaration.distribution.support
-    domain = declaration.domain
+    domain = domain_with(declaration.values, sizes)
     if not domain.sizes:
         return domain
     low = domain.span[0]
     most = least_value(domain.high) if isinstance(domain.high, str | Extent) else domain.span[1]
     return replace(domain, low=most if low is None else low, high=most if low is None else low)
-
-
-_Mean: TypeAlias = "Callable[[Number], Node | Number] | Callable[[Number, Number], Node | Number]"
-
-_MEANS: Mapping[str, _Mean] = {
-    "Uniform": lambda low, high: Fraction(low + high) / 2,
-    "Normal": lambda mean, sd: mean,
-    "LogNormal": lambda mean, sd: exp(as_node(mean + Fraction(sd * sd) / 2)),
-    "Exponential": lambda rate: 1 / Fraction(rate),
-    "Gamma": lambda k, theta: k * theta,
-    "Beta": lambda a, b: Fraction(a) / (a + b),
-    "Laplace": lambda mean, scale: mean,
-    "Bernoulli": lambda p: p,
-    "Poisson": lambda rate: rate,
-}
-
-
-def mean_of(symbol: Node) -> Node | None:
-    """Return the mean of a random input as an exact scalar; None for an input that is not random."""
-    distribution = symbol.declaration.distribution
-    if distribution is None:
-        return None
-    mean = cast("Callable[..., Node | Number]", _MEANS[distribution.name])
-    return as_node(mean(*distribution.parameters))
 
 
 def inside(domain: Domain, value: Number) -> bool:
@@ -77,9 +55,9 @@ def inside(domain: Domain, value: Number) -> bool:
 
 def only_value(symbol: Node) -> Number | None:
     """Return the value of a symbol that has no other, such as one that is drawn from Bernoulli(0)."""
-    domain = domain_of(symbol)
-    low, high = domain.span
-    return low if domain.kind == "int" and low is not None and low == high else None
+    domain = symbol.declaration.values
+    only = isinstance(domain.low, int) and domain.low == domain.high
+    return domain.low if domain.kind == "int" and only and isinstance(domain.low, int) else None
 
 
 def value_at(symbol: Node, index: int) -> Number | bool:
@@ -88,14 +66,15 @@ def value_at(symbol: Node, index: int) -> Number | bool:
     return place_in(domain_of(symbol), Fraction(5 + int.from_bytes(key, "big") % 91, 100))
 
 
-def draws(symbol: Node, landmarks: Iterable[Number]) -> list[Number | bool]:
+def draws(symbol: Node, landmarks: Iterable[Number], sizes: Mapping[str, int] = {}) -> list[Number | bool]:
     """Return different draws of a random input: across its support, and on both sides of landmarks that lie in it.
 
     Args:
         symbol: the random input.
         landmarks: numbers of the program at which it may switch (``where(u > 1, ...)``).
+        sizes: sizes by name, where they are known.
     """
-    domain = domain_of(symbol)
+    domain = domain_of(symbol, sizes)
     found: dict[Number | bool, None] = {place_in(domain, t): None for t in _PLACES}
     if domain.kind == "int":
         landmarks = [*(end for end in domain.span if end is not None), *map(int, landmarks)]

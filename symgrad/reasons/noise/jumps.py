@@ -22,10 +22,10 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.layout import full
+from symgrad.ops.random.laws import density
 from symgrad.reasons.gaps.solving import tie_of
 from symgrad.reasons.limits import JUMP_EQUATIONS, JUMP_SECONDS, JUMPS
 from symgrad.reasons.naming import Naming, join_texts
-from symgrad.reasons.noise.densities import density
 from symgrad.reasons.noise.dependence import Dependence
 from symgrad.reasons.noise.draws import as_floats, domain_of, place_in, value_at
 from symgrad.rules.pipeline import canonical
@@ -119,7 +119,7 @@ def moved_jumps(
         sources: the random inputs.
         naming: names of nodes.
     """
-    drawn = [u for u in sources if density(u, u) is not None]
+    drawn = [u for u in sources if u.dtype == "real"]
     stops = {n for n in topological([y]) if "stops" in n.op.facts}
     order = topological([y], until=stops)
     if not drawn or len(order) > JUMP_EQUATIONS:

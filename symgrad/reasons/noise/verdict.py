@@ -24,7 +24,13 @@ from symgrad.reasons.noise.dependence import Dependence, Paths, blocking_stops
 from symgrad.reasons.noise.downstream import CleanValue, clean_values
 from symgrad.reasons.noise.draws import only_value
 from symgrad.reasons.noise.influence import influence_of
-from symgrad.reasons.noise.witness import Evidence, NoiseWitness, find_evidence, find_straddling
+from symgrad.reasons.noise.witness import (
+    Evidence,
+    NoiseWitness,
+    find_evidence,
+    find_straddling,
+    requirements,
+)
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
 from symgrad.source import Place
@@ -230,7 +236,8 @@ class _Question:
         return find(self.y, gradients, coefficients, self.source)
 
     def _has_arrays(self) -> bool:
-        order = topological([self.y, *self.trace.gradients, self.source])
+        read = [self.y, *self.trace.gradients, self.source]
+        order = topological([*read, *requirements(read)])
         return any(n.shape or not n.op.pointwise or n.op is SIZE for n in order)
 
     def _compares_numbers(self) -> bool:

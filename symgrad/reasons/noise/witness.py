@@ -29,6 +29,7 @@ from symgrad.reasons.limits import (
 from symgrad.reasons.noise.draws import domain_of, draws, inside, value_at
 from symgrad.reasons.noise.straddle import straddling
 from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.drawn import conditions_on
 from symgrad.spell.printer import number_text
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "find_evidence",
     "find_straddling",
     "is_finite",
+    "requirements",
     "steady",
 ]
 
@@ -145,6 +147,14 @@ class Evidence:
         return self.level.apart(a, b)
 
 
+def requirements(outputs: Sequence[Node]) -> list[Node]:
+    """Return conditions without which the random inputs that outputs read do not have their values at a point.
+
+    They read what parameters are computed from: its values are then part of the point.
+    """
+    return [c for s in symbols_of(outputs) for c in conditions_on(s)]
+
+
 def find_evidence(y: Node, gradients: Sequence[Node], extra: Sequence[Node], source: Node) -> Evidence | None:
     """Look for two draws of a random input that give different gradients.
 
@@ -157,7 +167,7 @@ def find_evidence(y: Node, gradients: Sequence[Node], extra: Sequence[Node], sou
     Returns:
         The evidence, or None if no pair was found, which proves nothing.
     """
-    order = topological([y, *gradients, *extra])
+    order = topological([y, *gradients, *extra, *requirements([y, *gradients, *extra])])
     inputs = [s for s in symbols_of(order) if s is not source]
     landmarks = [n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool)]
     candidates = draws(source, landmarks)
@@ -181,7 +191,7 @@ def find_straddling(
     y: Node, gradients: Sequence[Node], extra: Sequence[Node], source: Node
 ) -> Evidence | None:
     """Look for two draws with a kink, a jump or a threshold between them; arguments as `find_evidence` takes them."""
-    order = topological([y, *gradients, *extra])
+    order = topological([y, *gradients, *extra, *requirements([y, *gradients, *extra])])
     inputs = [s for s in symbols_of(order) if s is not source]
     candidates = sorted(draws(source, ()), key=float)
     if len(candidates) < 2 or len(order) > WITNESS_WORK // WITNESS_PAIRS:
@@ -226,6 +236,8 @@ def _proposals(
     except NumberTooLargeError:
         return [], []
     usable = np.ones(shape, dtype=bool)
+    for condition in requirements([y, *gradients]):
+        usable &= np.broadcast_to(results[condition], shape)
     for node in order:
         if node.dtype != "bool":
             usable &= ~(
@@ -276,6 +288,8 @@ def _decide(
                 return None  # outside the domain of some op: complex, a pole, no convergence
             if not all(is_finite(mp, values[n]) for n in (y, *gradients)):
                 return None
+            if not all(values[c] for c in requirements([y, *gradients])):
+                return None  # no draw has this value there
             sides.append(values)
         both.append(sides)
     low, high = both

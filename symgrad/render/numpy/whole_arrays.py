@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 from symgrad.ir.graph import NUMBER, SYMBOL, Node
+from symgrad.ir.shapes import Triple
 from symgrad.ir.sizes import Shape, Size
-from symgrad.ir.slices import Triple
 from symgrad.render.python_text import aligned, applied, tuple_text
 from symgrad.spell.contractions import Factor, spell, subscript
 from symgrad.spell.literals import ATOM, MUL

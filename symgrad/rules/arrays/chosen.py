@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symgrad.ir.graph import Node
+from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Size
-from symgrad.ir.types import broadcast_shapes
 from symgrad.ops.array.indexing import iota
 from symgrad.ops.array.layout import full, reshape
 from symgrad.rules.normal.views import view

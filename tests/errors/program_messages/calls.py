@@ -157,10 +157,10 @@ CASES = [
     ("sin x", "ProgramSyntaxError", 1, 5, "the argument of 'sin' is not in parentheses", "write sin(x)"),
     (
         "u ~ Normal(x=0)",
-        "ProgramSyntaxError",
+        "DeclarationError",
         1,
-        13,
-        "'=' inside brackets does not compare",
-        "write == to compare",
+        12,
+        "Normal has no parameter 'x'",
+        "write the parameters in their order, without names",
     ),
 ]

@@ -1,15 +1,93 @@
-"""Sizes of slices of an axis, as NumPy counts them, for lengths that have names too."""
+"""Shapes of operands that broadcast, and sizes of slices, as NumPy has them, for sizes that have names too."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeAlias, cast
 
-from symgrad.ir.sizes import Extent, Size, SizeAtom, size_ceildiv, size_max, size_min, size_product, size_sum
+from symgrad.errors import ShapeError
+from symgrad.ir.sizes import (
+    Extent,
+    Shape,
+    Size,
+    SizeAtom,
+    names_of,
+    size_ceildiv,
+    size_max,
+    size_min,
+    size_product,
+    size_sum,
+)
 
-__all__ = ["Triple", "padded", "slice_length", "slice_start"]
+__all__ = ["Triple", "broadcast_shapes", "fitting", "padded", "slice_length", "slice_start"]
 
 Triple: TypeAlias = "tuple[Size | None, Size | None, int]"
 """Start, stop and step of a slice of one axis."""
+
+
+def broadcast_shapes(shapes: Iterable[Shape]) -> Shape:
+    """Return the shape that NumPy broadcasting gives, for sizes that may be names.
+
+    Args:
+        shapes: the operands' shapes. A named size matches itself and 1, nothing else.
+
+    Raises:
+        ShapeError: if two sizes differ and neither is 1.
+
+    Example:
+        >>> broadcast_shapes([("n", 1), (5,)])
+        ('n', 5)
+    """
+    result: list[Size] = []
+    for shape in shapes:
+        if len(shape) > len(result):
+            result[:0] = [1] * (len(shape) - len(result))
+        offset = len(result) - len(shape)
+        for i, size in enumerate(shape):
+            present = result[offset + i]
+            if size == present or size == 1:
+                continue
+            if present != 1:
+                raise ShapeError(
+                    f"sizes {present} and {size} do not broadcast",
+                    expected="equal sizes, or one of them 1",
+                    cure="a slice x[:, :1] may be empty: write x[:, 0][:, None] for one column"
+                    if _may_be_empty(present) or _may_be_empty(size)
+                    else "check the declared shapes of the operands",
+                )
+            result[offset + i] = size
+    return tuple(result)
+
+
+def fitting(a: tuple[str, Shape], b: tuple[str, Shape]) -> str | None:
+    """Return what makes two operands fit that do not broadcast: axes that one of them has in front of the others.
+
+    Args:
+        a: the text of one, and its shape.
+        b: that of the other.
+
+    Example:
+        >>> fitting(("A", ("n", 3)), ("b", ("n",)))
+        'b goes with the first axis of A: write b[:, None]'
+    """
+    (short, few), (long, many) = sorted((a, b), key=lambda term: len(term[1]))
+    missing = len(many) - len(few)
+    try:
+        broadcast_shapes([(*few, *[1] * missing), many])
+    except ShapeError:
+        return None
+    if not few or not missing:
+        return None
+    whole = short.isidentifier() or (short[0] == "(" and short.find(")") == len(short) - 1)
+    text = short if whole else f"({short})"
+    which = "axis" if len(few) == 1 else "axes"
+    subscript = ", ".join([":"] * len(few) + ["None"] * missing)
+    return f"{short} goes with the first {which} of {long}: write {text}[{subscript}]"
+
+
+def _may_be_empty(size: Size) -> bool:
+    """Tell whether a size is one, or zero where an axis is empty: the length of x[:1]."""
+    return isinstance(size, Extent) and any(size == size_min(1, name) for name in names_of(size))
 
 
 def slice_start(size: Size, triple: Triple) -> Size:

@@ -1,0 +1,1 @@
+"""Moments of programs on arrays."""

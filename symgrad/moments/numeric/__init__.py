@@ -1,0 +1,1 @@
+"""Moments as numbers: quadrature, and draws."""

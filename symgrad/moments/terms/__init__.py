@@ -1,0 +1,1 @@
+"""Programs as sums of products of noisy parts."""

@@ -1,0 +1,86 @@
+"""Families whose values are whole numbers.
+
+Means, variances and probabilities are those of N. L. Johnson, A. W. Kemp and S. Kotz, Univariate Discrete
+Distributions, 3rd edition; a draw without replacement is counted out below.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import ShapeError
+from symgrad.ir.graph import Node, as_node
+from symgrad.ops.numpy.calls import arange, onehot, total
+from symgrad.ops.random.family import Family, register
+from symgrad.ops.scalar.elementary import exp, log
+from symgrad.ops.scalar.logic import all_of, eq, le, lt, where
+from symgrad.ops.special.gamma import lgamma
+
+_ZERO, _ONE = as_node(0), as_node(1)
+
+
+def _categorical_mean(p: Node) -> Node:
+    return total(p * arange(p.shape[-1]), -1)
+
+
+def _categorical_draw(rng: Any, shape: Any, p: Any) -> Any:
+    """Invert the distribution function: the value is how many of its steps lie below a uniform number."""
+    steps: Any = np.cumsum(p, axis=-1)
+    places: Any = rng.uniform(size=shape)
+    return np.sum(places[..., None] * steps[..., -1:] >= steps[..., :-1], axis=-1)
+
+
+def _permutation_draw(rng: Any, shape: Any, n: Any) -> Any:
+    (count,) = (shape,) if isinstance(shape, int) else shape
+    if count > n:
+        raise ShapeError(
+            f"{count} different positions are to be drawn out of {int(n)}",
+            expected=f"at most {int(n)}",
+            cure="draw fewer, or with replacement from Categorical",
+        )
+    return rng.permutation(int(n))[:count]
+
+
+register(
+    Family(
+        name="Bernoulli",
+        mean=lambda p: p,
+        variance=lambda p: p * (1 - p),
+        density=lambda v, p: where(eq(v, _ONE), p, where(eq(v, _ZERO), 1 - p, _ZERO)),
+        standard=None,
+        transform=None,
+        draw=lambda rng, shape, p: rng.binomial(1, p, size=shape),
+    ),
+    Family(
+        name="Poisson",
+        mean=lambda rate: rate,
+        variance=lambda rate: rate,
+        # In logarithms: rate**v and the factorial overflow long before their quotient does.
+        density=lambda v, rate: where(le(_ZERO, v), exp(v * log(rate) - rate - lgamma(v + 1)), _ZERO),
+        standard=None,
+        transform=None,
+        draw=lambda rng, shape, rate: rng.poisson(rate, size=shape),
+    ),
+    Family(
+        name="Categorical",
+        mean=_categorical_mean,
+        variance=lambda p: total(p * arange(p.shape[-1]) ** 2, -1) - _categorical_mean(p) ** 2,
+        density=lambda v, p: total(onehot(v, p.shape[-1]) * p, -1),
+        standard=None,
+        transform=None,
+        draw=_categorical_draw,
+    ),
+    # The first entries of a permutation of 0, ..., n - 1: each by itself is any of these with probability 1/n, two of
+    # them are any ordered pair with probability 1/(n*(n - 1)), so that their covariance is -(n + 1)/12.
+    Family(
+        name="Permutation",
+        mean=lambda n: (n - 1) / 2,
+        variance=lambda n: (n**2 - 1) / 12,
+        density=lambda v, n: where(all_of(le(_ZERO, v), lt(v, n)), 1 / n, _ZERO),
+        standard=None,
+        transform=None,
+        draw=_permutation_draw,
+    ),
+)
