@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from symgrad.source import Place
@@ -41,6 +41,21 @@ class Finding:
     repaired: Any = field(default=None, repr=False)
     cure: str | None = None
     verdict: Verdict | None = field(default=None, repr=False)
+
+    def json(self) -> dict[str, Any]:
+        """Return it as plain values, keyed by attribute names; ``repaired`` is text."""
+        return {
+            "code": self.code,
+            "name": self.name,
+            "severity": self.severity,
+            "message": self.message,
+            "reason": self.reason,
+            "equation": self.equation,
+            "places": [asdict(p) for p in self.places],
+            "repaired": None if self.repaired is None else str(self.repaired),
+            "cure": self.cure,
+            "verdict": None if self.verdict is None else self.verdict.to_json(),
+        }
 
     def __str__(self) -> str:
         where = f"{self.places[0]}: " if self.places else ""
