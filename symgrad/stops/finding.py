@@ -29,6 +29,7 @@ class Finding:
         repaired: the whole program as it should be, where there is a repair; a node, and an Expr for users.
         cure: the repair in words or as a line to write; None where none is known.
         verdict: that the repair is equal in value and in what else is said of it; None where nothing is repaired.
+        replacement: what to write instead of what is at the first of ``places``; None where that is not all.
     """
 
     code: str
@@ -41,6 +42,7 @@ class Finding:
     repaired: Any = field(default=None, repr=False)
     cure: str | None = None
     verdict: Verdict | None = field(default=None, repr=False)
+    replacement: str | None = None
 
     def json(self) -> dict[str, Any]:
         """Return it as plain values, keyed by attribute names; ``repaired`` is text."""
@@ -55,6 +57,7 @@ class Finding:
             "repaired": None if self.repaired is None else str(self.repaired),
             "cure": self.cure,
             "verdict": None if self.verdict is None else self.verdict.to_json(),
+            "replacement": self.replacement,
         }
 
     def __str__(self) -> str:

@@ -107,6 +107,8 @@ def _declared(spec: Any) -> Expr | None:
     """Return what a text or a tuple of sizes says; None for what says nothing, and is passed as it is."""
     if isinstance(spec, str):
         return of_text("x", spec)
+    if isinstance(spec, Expr) and spec.node.op is SYMBOL:
+        return spec
     sizes = plain(spec)
     return declared("x", sizes) if is_shape(sizes) else None
 
