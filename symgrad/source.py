@@ -41,6 +41,10 @@ class Source:
         line = bisect_right(self._line_starts, offset) - 1
         return line + 1, offset - self._line_starts[line] + 1
 
+    def offset(self, line: int, column: int) -> int:
+        """Return the character offset of a 1-based line and column, within that line."""
+        return self._line_starts[line - 1] + min(column - 1, len(self.line(line)))
+
     def line(self, number: int) -> str:
         """Return the text of a 1-based line, without its end."""
         start = self._line_starts[number - 1]

@@ -24,7 +24,17 @@ from symgrad.files import make_folder, reason
 if TYPE_CHECKING:
     from symgrad.llvm.engine.target import Cpu
 
-__all__ = ["INTERRUPTED", "OUTPUT", "expression_of", "emit", "format_option", "kernel_of", "main", "targets"]
+__all__ = [
+    "INTERRUPTED",
+    "OUTPUT",
+    "expression_of",
+    "emit",
+    "format_option",
+    "kernel_of",
+    "main",
+    "names_in",
+    "targets",
+]
 
 # What is imported in functions here is for start-up time: each command has its own.
 
@@ -320,16 +330,21 @@ def expression_of(program: symgrad.Program, of: str | None) -> symgrad.Expr:
 def targets(y: symgrad.Expr, wrt: str | None, cure: str = "name one with --wrt") -> list[symgrad.Expr]:
     """Return what to differentiate by: the names asked for, else every real input that is not random."""
     if wrt is not None:
-        names = [name.strip() for name in _OUTSIDE_BRACKETS.split(wrt) if name.strip()]
-        if not names:
-            raise UsageError(
-                "--wrt names nothing", expected="--wrt NAME[,NAME]", cure="name an input, or leave it out"
-            )
-        return [target_named(y, name) for name in names]
+        return [target_named(y, name) for name in names_in(wrt, "--wrt")]
     found = [i for i in y.inputs if i.dtype == "real" and i.node.declaration.distribution is None]
     if not found:
         raise UsageError("the program has no real input to differentiate by", cure=cure)
     return found
+
+
+def names_in(said: str, option: str) -> list[str]:
+    """Return the names that an option lists."""
+    names = [name.strip() for name in _OUTSIDE_BRACKETS.split(said) if name.strip()]
+    if not names:
+        raise UsageError(
+            f"{option} names nothing", expected=f"{option} NAME[,NAME]", cure="name an input, or leave it out"
+        )
+    return names
 
 
 def _in(dtype: str, name: str, value: Any) -> Any:

@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from symgrad.verdicts.batch import Row
     from symgrad.verdicts.verdict import Verdict
 
-__all__ = ["EXIT"]
+__all__ = ["DOMAIN", "EXIT", "PROOF", "TIME", "domains", "finish"]
 
 # What is imported in functions here is for start-up time: each command has its own.
 
 EXIT = {"proved": 0, "refuted": 5, "supported": 6, "undecided": 7}
 """Exit codes of verdicts: 1 to 4 mean what they mean in every command, so a typing error is no refutation."""
 
-_TIME = click.option(
+TIME = click.option(
     "--time-limit", type=float, default=10, show_default=True, metavar="SECONDS", help="For one claim."
 )
-_PROOF = click.option(
+PROOF = click.option(
     "--proof",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the proof, or the refutation, into this file.",
 )
 
-_DOMAIN = click.option(
+DOMAIN = click.option(
     "--domain",
     multiple=True,
     metavar="NAME=DOMAIN",
@@ -58,9 +58,9 @@ symgrad verify --batch claims.jsonl -o results.jsonl
 @click.option("--of", "of", metavar="NAME", help="What is differentiated; by default the last line.")
 @click.option("--wrt", metavar="NAME", help="By what; by default the one real input that is not random.")
 @click.option("--claim", metavar="TEXT", help="The derivative as someone wrote it, in the program's names.")
-@_DOMAIN
-@_TIME
-@_PROOF
+@DOMAIN
+@TIME
+@PROOF
 @format_option("text", "json")
 @click.option(
     "--batch",
@@ -121,15 +121,15 @@ def verify(
     if len(by) != 1:
         names = ", ".join(str(w) for w in by)
         raise UsageError(f"a claim is about one derivative, not those by {names}", cure="name one with --wrt")
-    _finish(symgrad.verify(y, by[0], claim, _domain(domain), time_limit), proof, form)
+    finish(symgrad.verify(y, by[0], claim, domains(domain), time_limit), proof, form)
 
 
 @main.command()
 @click.argument("a")
 @click.argument("b")
-@_DOMAIN
-@_TIME
-@_PROOF
+@DOMAIN
+@TIME
+@PROOF
 @format_option("text", "json")
 @click.option(
     "--values-only",
@@ -154,8 +154,8 @@ def equal(
     The exit code is the verdict: 0 proved, 5 refuted, 6 supported, 7 undecided.
     """
     left, right = read_text(a)[0], read_text(b)[0]
-    found = symgrad.equal(left, right, _domain(domain), time_limit, values_only=values_only)
-    _finish(found, proof, form)
+    found = symgrad.equal(left, right, domains(domain), time_limit, values_only=values_only)
+    finish(found, proof, form)
 
 
 @main.command()
@@ -181,14 +181,14 @@ def check(file: Path, whole: bool, time_limit: float) -> None:
     sys.exit(EXIT[found.status])
 
 
-def _domain(options: tuple[str, ...]) -> dict[str, str] | str | None:
-    """A domain for every name, or one for all."""
+def domains(options: tuple[str, ...]) -> dict[str, str] | str | None:
+    """Return what --domain said: a domain for every name, or one for all."""
     if len(options) == 1 and "=" not in options[0]:
         return options[0]
-    domains = dict(map(_declared, options))
-    if len(domains) < len(options):
+    found = dict(map(_declared, options))
+    if len(found) < len(options):
         raise UsageError("a name has two domains", cure="give --domain once for each name")
-    return domains
+    return found
 
 
 def _declared(pair: str) -> tuple[str, str]:
@@ -198,7 +198,8 @@ def _declared(pair: str) -> tuple[str, str]:
     return name, domain
 
 
-def _finish(verdict: Verdict, proof: Path | None, form: str) -> None:
+def finish(verdict: Verdict, proof: Path | None, form: str) -> None:
+    """Print a verdict, write its proof, and end with its exit code."""
     click.echo(json.dumps(verdict.to_json(), indent=2) if form == "json" else str(verdict))
     if proof is not None:
         if verdict.proof is None:

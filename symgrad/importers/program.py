@@ -14,11 +14,11 @@ from symgrad.ir.listing import Listing
 from symgrad.ir.types import is_name
 from symgrad.source import Place
 
-__all__ = ["Finding", "ImportedProgram", "Taken", "mark"]
+__all__ = ["ImportNote", "ImportedProgram", "Taken", "mark"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class ImportNote:
     """What a reader of the program should know about a line.
 
     Args:
@@ -49,7 +49,7 @@ class ImportedProgram(Program):
     parameters: tuple[str, ...]
     values: Mapping[str, Any]
     returned: Mapping[str, Expr]
-    findings: tuple[Finding, ...]
+    findings: tuple[ImportNote, ...]
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class ImportedProgram(Program):
         returned: Sequence[tuple[str, str]] = (),
         parameters: Sequence[str] = (),
         values: Mapping[str, Any] | None = None,
-        findings: Sequence[Finding] = (),
+        findings: Sequence[ImportNote] = (),
     ) -> None:
         super().__init__(listing)
         self.returned = {key: self[name] for key, name in returned}

@@ -23,7 +23,7 @@ from symgrad.words.adjoints import Adjoint
 from symgrad.words.forms.numbers import Literals
 from symgrad.words.said import adjoints
 
-__all__ = ["DerivationRecord", "DerivationStep", "explain"]
+__all__ = ["DerivationRecord", "DerivationStep", "ends_of", "explain", "naming_of", "noise_in", "why_nothing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,16 +214,7 @@ def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Der
         >>> d.noise["u"].reason
         'the pullback of sqrt reads the forward value z, which depends on u through x**2*u'
     """
-    names = {} if listing is None else listing.name_of()
-    # A short number, such as 1, also stands for much that has nothing to do with the name of a constant.
-    literals = Literals() if listing is None else Literals.of(listing)
-    named = {n: t for n, t in names.items() if not n.is_number() or n is y or literals.is_long(n)}
-    negated = {as_node(-n.value): f"-{t}" for n, t in named.items() if n.op is NUMBER and n.dtype != "bool"}
-    naming = Naming(
-        named,
-        {**literals.spellings, **negated},
-        {} if listing is None else listing.places,
-    )
+    naming = naming_of(y, listing)
     _check(y, wrt, listing, naming)
     whole = pull_back([y], [as_node(1)], wrt)
     trace = _without_dead_ends(whole)
@@ -237,11 +228,49 @@ def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Der
         noise=judge(y, trace, forms, random, naming),
         jumps=moved_jumps(y, wrt, random, naming),
         nothing=trace.nothing,
-        nothing_reasons=tuple(_why_nothing(trace, i, naming) for i in range(len(wrt))),
-        nothing_places=tuple(naming.lines(_ends(trace, i)) for i in range(len(wrt))),
+        nothing_reasons=tuple(why_nothing(trace, i, naming) for i in range(len(wrt))),
+        nothing_places=tuple(naming.lines(ends_of(trace, i)) for i in range(len(wrt))),
         naming=naming,
         forms=forms,
         listing=listing,
+    )
+
+
+def noise_in(
+    y: Node, wrt: Sequence[Node], sources: Sequence[Node], naming: Naming, *, quick: bool = False
+) -> dict[str, NoiseVerdict]:
+    """Return the verdict on random inputs alone: what `explain` has in its ``noise``.
+
+    Args:
+        y: a scalar node.
+        wrt: by what it is differentiated.
+        sources: the random inputs.
+        naming: names for the sentences.
+        quick: see `judge`.
+    """
+    whole = pull_back([y], [as_node(1)], wrt)
+    trace = _without_dead_ends(whole)
+    return judge(
+        y,
+        trace,
+        GradientForms(y, trace.wrt, trace.gradients, naming, whole.answers),
+        sources,
+        naming,
+        quick=quick,
+    )
+
+
+def naming_of(y: Node, listing: Listing | None) -> Naming:
+    """Return what the nodes of a program are called where a value is spoken of."""
+    names = {} if listing is None else listing.name_of()
+    # A short number, such as 1, also stands for much that has nothing to do with the name of a constant.
+    literals = Literals() if listing is None else Literals.of(listing)
+    named = {n: t for n, t in names.items() if not n.is_number() or n is y or literals.is_long(n)}
+    negated = {as_node(-n.value): f"-{t}" for n, t in named.items() if n.op is NUMBER and n.dtype != "bool"}
+    return Naming(
+        named,
+        {**literals.spellings, **negated},
+        {} if listing is None else listing.places,
     )
 
 
@@ -290,7 +319,7 @@ def _random_inputs(y: Node, wrt: Sequence[Node], listing: Listing | None) -> lis
     return [s for s in reached if s.declaration.distribution is not None]
 
 
-def _why_nothing(trace: BackwardTrace, index: int, naming: Naming) -> str | None:
+def why_nothing(trace: BackwardTrace, index: int, naming: Naming) -> str | None:
     """Say why the gradient by one of wrt is a structural zero."""
     node, nothing, y = trace.wrt[index], trace.nothing[index], trace.outputs[0][0]
     if nothing is None:
@@ -303,19 +332,19 @@ def _why_nothing(trace: BackwardTrace, index: int, naming: Naming) -> str | None
         case Nothing.DISCONNECTED:
             return f"{name} does not depend on {x}"
         case Nothing.STOPPED:
-            stops = _ends(trace, index)
+            stops = ends_of(trace, index)
             edges = "edge is" if len(stops) == 1 else "edges are"
             inside = join_texts([naming.body(s) for s in stops])
             return f"{x} reaches {name} only inside {inside}, whose derivative {edges} cut"
         case Nothing.ZERO:
-            flat = [naming.body(n) for n in _ends(trace, index)]
+            flat = [naming.body(n) for n in ends_of(trace, index)]
             through = f" through {join_texts(flat)}, where the derivative is zero" if flat else ""
             return (
                 f"every derivative of {name} along the paths to {x} is zero: {x} reaches {name} only{through}"
             )
 
 
-def _ends(trace: BackwardTrace, index: int) -> list[Node]:
+def ends_of(trace: BackwardTrace, index: int) -> list[Node]:
     """Return the equations at which the derivative by one of wrt ends, where all of it does."""
     node, nothing, y = trace.wrt[index], trace.nothing[index], trace.outputs[0][0]
     if nothing not in (Nothing.STOPPED, Nothing.ZERO):

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from symgrad.source import Place
 from symgrad.verdicts.verdict import Verdict
 
-__all__ = ["StopFinding", "Severity"]
+__all__ = ["Finding", "Severity"]
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 
 
 @dataclass(frozen=True, slots=True)
-class StopFinding:
+class Finding:
     """One thing that a check found.
 
     Args:
@@ -29,6 +29,7 @@ class StopFinding:
         repaired: the whole program as it should be, where there is a repair; a node, and an Expr for users.
         cure: the repair in words or as a line to write; None where none is known.
         verdict: that the repair is equal in value and in what else is said of it; None where nothing is repaired.
+        replacement: what to write instead of what is at the first of ``places``; None where that is not all.
     """
 
     code: str
@@ -41,6 +42,23 @@ class StopFinding:
     repaired: Any = field(default=None, repr=False)
     cure: str | None = None
     verdict: Verdict | None = field(default=None, repr=False)
+    replacement: str | None = None
+
+    def json(self) -> dict[str, Any]:
+        """Return it as plain values, keyed by attribute names; ``repaired`` is text."""
+        return {
+            "code": self.code,
+            "name": self.name,
+            "severity": self.severity,
+            "message": self.message,
+            "reason": self.reason,
+            "equation": self.equation,
+            "places": [asdict(p) for p in self.places],
+            "repaired": None if self.repaired is None else str(self.repaired),
+            "cure": self.cure,
+            "verdict": None if self.verdict is None else self.verdict.to_json(),
+            "replacement": self.replacement,
+        }
 
     def __str__(self) -> str:
         where = f"{self.places[0]}: " if self.places else ""

@@ -32,10 +32,11 @@ class Backward:
 
     Attributes:
         cotangent: the symbol that stands for the cotangent of the value.
+        wrt: what one differentiates by.
     """
 
     def __init__(self, y: Expr, wrt: Sequence[Expr], single: bool) -> None:
-        self._y, self._wrt, self._single = y, wrt, single
+        self._y, self.wrt, self._single = y, tuple(wrt), single
         taken = {s.name for s in symbols_of([y.node])}
         name = f"{y.name or 'y'}_bar"
         while name in taken:
@@ -49,13 +50,13 @@ class Backward:
             cotangent: of the value; by default the symbol `cotangent`.
         """
         seed = self.cotangent if cotangent is None else cotangent
-        found = [resolved(g, self._y) for g in vjp(self._y, self._wrt, seed)]
+        found = [resolved(g, self._y) for g in vjp(self._y, list(self.wrt), seed)]
         return found[0] if self._single else found
 
     def __str__(self) -> str:
         found = self()
         each: list[Expr] = [found] if self._single else found
-        names = [f"{w.name or f'({w})'}_bar" for w in self._wrt]
+        names = [f"{w.name or f'({w})'}_bar" for w in self.wrt]
         return "\n".join(f"{n} = {t}" for n, t in zip(names, _texts(self._y, each), strict=True))
 
     def __repr__(self) -> str:
@@ -68,10 +69,11 @@ class Effective:
     Attributes:
         value: what the program computes, as a formula.
         backward: what it sends back, as a function of the cotangent that comes in; see `Backward`.
+        order: up to which order derivatives are listed.
     """
 
     def __init__(self, y: Expr, wrt: Sequence[Expr], single: bool, order: int) -> None:
-        self._y, self._wrt, self._single, self._order = y, tuple(wrt), single, order
+        self._y, self._wrt, self._single, self.order = y, tuple(wrt), single, order
         self.value = resolved(y, y)
         self.backward = Backward(y, wrt, single)
 
@@ -126,7 +128,7 @@ class Effective:
         """
         found: dict[tuple[str, ...], Expr] = {(): self.value}
         level: list[tuple[tuple[Expr, ...], int, Expr]] = [((), 0, self._y)]
-        for _ in range(self._order):
+        for _ in range(self.order):
             level = [
                 ((*by, w), k, jacobian(e, w))
                 for by, first, e in level
@@ -138,7 +140,7 @@ class Effective:
 
     def __str__(self) -> str:
         name = self._y.name or "value"
-        if self._y.shape and self._order == 1:
+        if self._y.shape and self.order == 1:
             (value,) = _texts(self._y, [self.value])
             return f"{name} = {value}\n{self.backward}"
         named = {str(w.name or w): w for w in self._wrt}

@@ -11,11 +11,10 @@ from symgrad.api.handles.given import Formula
 from symgrad.errors import DomainError, NotInProgramError, ShapeError, UsageError
 from symgrad.ir.graph import SYMBOL, Node, apply
 from symgrad.ir.listing import one_of
-from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.array.layout import full, shape_text
-from symgrad.ops.control import stop_gradient
+from symgrad.ops.control import straight
 from symgrad.ops.random.laws import mean as mean_of
-from symgrad.ops.scalar.arith import add, neg
 
 __all__ = ["ignore_noise", "with_gradient"]
 
@@ -55,7 +54,7 @@ def with_gradient(forward: Formula, backward_of: Formula) -> Expr:
             cure="sg.broadcast_to(e, shape) repeats entries",
         )
     shape = f.shape or g.shape
-    return build_expr(lambda: _straight(full(f.node, shape), full(g.node, shape)), [f, g])
+    return build_expr(lambda: straight(full(f.node, shape), full(g.node, shape)), [f, g])
 
 
 def ignore_noise(
@@ -120,7 +119,7 @@ def ignore_noise(
     def build() -> Node:
         try:
             if local == "clean":
-                return _straight(expr.node, substitute([expr.node], table)[0])
+                return straight(expr.node, substitute([expr.node], table)[0])
             return _noisy(expr.node, table)
         except DomainError as error:  # such as a position that is half a number
             where = ", ".join(f"{e} = {f}" for e, f in zip(found, fixed, strict=True))
@@ -131,15 +130,6 @@ def ignore_noise(
             ) from None
 
     return build_expr(build, [expr, *fixed])
-
-
-def _straight(f: Node, g: Node) -> Node:
-    """The value of f, with the derivatives of g; f itself where they are one."""
-    if f is g:
-        return f
-    if not symbols_of([g]):
-        return stop_gradient(f)
-    return add(stop_gradient(f), neg(add(stop_gradient(g), neg(g))))
 
 
 def _fixed(noise: Sequence[Expr], at: Any) -> list[Expr]:
@@ -202,7 +192,7 @@ def _noisy(y: Node, table: Mapping[Node, Node]) -> Node:
         made[n] = n if args == n.args else apply(n.op, args, n.params)
         if n.dtype == "real" and any(a in pure for a in n.args):
             calm = apply(n.op, tuple(fixed.get(a, made[a]) for a in n.args), n.params)
-            made[n] = _straight(made[n], calm)
+            made[n] = straight(made[n], calm)
     return made[y]
 
 

@@ -18,7 +18,7 @@ from symgrad.importers.program import ImportedProgram, Taken
 from symgrad.importers.refusals import depends_on_data, not_covered
 from symgrad.importers.specs import argument_names, declare_input, flat, is_leaf, is_shape, of_text, repack
 from symgrad.importers.tensorflow.names import layer_names, variable_names
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 
 __all__ = ["from_tensorflow"]
@@ -91,8 +91,8 @@ class _FunctionReading:
             )
         self.dtype = self.tf.as_dtype(dtype)
         self.fn = getattr(fn, "python_function", fn)  # of a tf.function
-        own = self.fn if inspect.isroutine(self.fn) else getattr(self.fn, "call", self.fn)
-        self.code = inspect.unwrap(own)
+        self.own = self.fn if inspect.isroutine(self.fn) else getattr(self.fn, "call", self.fn)
+        self.code = inspect.unwrap(self.own)
         self.name = getattr(self.fn, "name", None) or getattr(self.fn, "__name__", "out")
         self.name = self.name if str(self.name).isidentifier() else "out"
         self.inputs: dict[str, Expr] = {}
@@ -138,7 +138,7 @@ class _FunctionReading:
     # Arguments and variables
 
     def _arguments(self, specs: Sequence[Any]) -> list[Any]:
-        names = argument_names(self.code, len(specs))
+        names = argument_names(self.own, len(specs))
         arguments: list[Any] = []
         for name, spec in zip(names, specs, strict=True):
             leaves: list[Any] = []
@@ -162,6 +162,8 @@ class _FunctionReading:
     def _declared(self, name: str, leaf: Any) -> Expr:
         if isinstance(leaf, str) or is_shape(leaf):
             return _sized(of_text(name, leaf) if isinstance(leaf, str) else declare_input(name, leaf))
+        if isinstance(leaf, Expr) and leaf.node.op is SYMBOL:
+            return _sized(leaf)
         shape, dtype = getattr(leaf, "shape", None), getattr(leaf, "dtype", None)
         if shape is None or dtype is None:
             raise UsageError(

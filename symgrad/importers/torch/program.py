@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.errors import UnsupportedError, UsageError
-from symgrad.importers.program import Finding, ImportedProgram, Taken
+from symgrad.importers.program import ImportedProgram, ImportNote, Taken
 from symgrad.importers.specs import declare_input, is_shape, of_text
 from symgrad.importers.torch.graph import GraphReader, Stopped, kind_of
 from symgrad.importers.torch.ops.cells import TensorCell
@@ -109,6 +109,8 @@ def _declared(spec: Any) -> Expr | None:
     """Return what a text or a tuple of sizes says; None for what says nothing, and is passed as it is."""
     if isinstance(spec, str):
         return of_text("x", spec)
+    if isinstance(spec, Expr) and spec.node.op is SYMBOL:
+        return spec
     sizes = plain(spec)
     return declare_input("x", sizes) if is_shape(sizes) else None
 
@@ -149,7 +151,7 @@ def _program(
     parameters: Sequence[str],
     values: Mapping[str, Any],
     taken: Taken,
-    findings: Sequence[Finding],
+    findings: Sequence[ImportNote],
 ) -> ImportedProgram:
     assigned: dict[str, Node] = {}
     named: dict[Node, str] = {}

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, cast
 
 from symgrad.errors import UnsupportedError
-from symgrad.importers.program import Finding
+from symgrad.importers.program import ImportNote
 from symgrad.importers.torch.table import several
 from symgrad.ir.sizes import Shape, Size, size_max, size_min, size_product, size_sum
 
@@ -30,13 +30,13 @@ def dims_of(specs: Sequence[Any]) -> dict[str, Any]:
     return {n.__name__: n for n in every if isinstance(n, torch.export.Dim)}
 
 
-def bound_findings(dimensions: Mapping[str, Any]) -> list[Finding]:
+def bound_findings(dimensions: Mapping[str, Any]) -> list[ImportNote]:
     """Return findings for dimensions that are declared with bounds: what was read may hold between them alone."""
-    found: list[Finding] = []
+    found: list[ImportNote] = []
     for name, d in dimensions.items():
         if d.min > 2 or str(d.max) != "int_oo":
             ends = f"from {d.min} on" if str(d.max) == "int_oo" else f"from {d.min} to {d.max}"
-            found.append(Finding(f"the function was read for {name} {ends}", None, f"sizes {name} {ends}"))
+            found.append(ImportNote(f"the function was read for {name} {ends}", None, f"sizes {name} {ends}"))
     return found
 
 

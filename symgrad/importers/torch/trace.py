@@ -25,7 +25,7 @@ from torch.overrides import TorchFunctionMode
 
 from symgrad.errors import SymgradError, UnsupportedError
 from symgrad.importers.names import of_user, watch_locals
-from symgrad.importers.program import Finding
+from symgrad.importers.program import ImportNote
 from symgrad.importers.refusals import needs_number
 from symgrad.importers.torch.table import several
 from symgrad.source import Place
@@ -61,7 +61,7 @@ class Traced:
     program: Any
     places: Mapping[int, Place | None]
     names: Mapping[Result, str]
-    findings: list[Finding] = field(default_factory=list[Finding])
+    findings: list[ImportNote] = field(default_factory=list[ImportNote])
 
 
 def traced(
@@ -201,7 +201,7 @@ class _Watch(TorchFunctionMode):
         self._file = file
         self.places: dict[int, Place | None] = {}
         self.names: dict[Result, str] = {}
-        self.findings: list[Finding] = []
+        self.findings: list[ImportNote] = []
         self.last: Place | None = None
         self.refused: SymgradError | None = None
         self._results: dict[
@@ -249,7 +249,7 @@ class _Watch(TorchFunctionMode):
         self.refused = self.refused or UnsupportedError(what, at=at, cure=cure)
 
     def _find(self, what: str, cure: str) -> None:
-        self.findings.append(Finding(what, self.last, cure))
+        self.findings.append(ImportNote(what, self.last, cure))
 
     def running(self, call: Callable[[], Any]) -> Any:
         """Call a function of the user's, and see what its variables are bound to."""

@@ -1,0 +1,1 @@
+"""What stop_gradients and random inputs do in a program, and what they should."""

@@ -1,0 +1,154 @@
+"""`lint`: what in a program may give another gradient, or value, than its author meant."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, overload
+
+from symgrad.api.claims.verify import checked_seconds
+from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
+from symgrad.api.explain import joined_listing
+from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.given import Formula
+from symgrad.errors import UsageError
+from symgrad.ir.graph import Node
+from symgrad.ir.listing import suggest
+from symgrad.reasons.derivation import naming_of
+from symgrad.stops.checks.asked import Asked
+from symgrad.stops.checks.table import CHECKS, findings
+from symgrad.stops.finding import Finding
+
+__all__ = ["Finding", "Findings", "lint"]
+
+
+class Findings(Sequence[Finding]):
+    """What `lint` found: a sequence of `Finding`, sorted by place, then by code; `print` shows them all."""
+
+    def __init__(self, found: Sequence[Finding]) -> None:
+        self._found = tuple(found)
+
+    @overload
+    def __getitem__(self, index: int) -> Finding: ...
+    @overload
+    def __getitem__(self, index: slice) -> Findings: ...
+    def __getitem__(self, index: int | slice) -> Finding | Findings:
+        return Findings(self._found[index]) if isinstance(index, slice) else self._found[index]
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self._found)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of all findings, in their order."""
+        return tuple(f.code for f in self._found)
+
+    def json(self) -> list[dict[str, Any]]:
+        """Return them as plain values, keyed by attribute names; ``repaired`` is text."""
+        return [f.json() for f in self._found]
+
+    def __str__(self) -> str:
+        return "\n".join(str(f) for f in self._found) or "nothing was found"
+
+    def __repr__(self) -> str:
+        return f"<Findings: {', '.join(self.codes) or 'none'}>"
+
+
+def lint(
+    y: Formula,
+    wrt: Wrt | Wrts | None = None,
+    noise: Wrt | Wrts | None = None,
+    frozen: Wrt | Wrts | None = None,
+    variables: Wrt | Wrts | None = None,
+    ignore: Collection[str] = (),
+    time_limit: float = 5,
+) -> Findings:
+    r"""Look for what in a program may give another gradient, or another value, than its author meant.
+
+    Args:
+        y: what is differentiated, of any shape.
+        wrt: an input or intermediate expression (or its name), or a list of them; by default every real input that is
+            not random. What is named here and receives nothing is a finding.
+        noise: random inputs that the gradient is not to carry.
+        frozen: inputs or values that are to receive no gradient.
+        variables: what an optimiser moves: those that y does not read are findings.
+        ignore: codes of checks that are left out, as ``("SG101",)``.
+        time_limit: seconds, about. What is not proved in them is not claimed.
+
+    Returns:
+        A `Findings`: each with ``code``, ``message``, ``reason``, ``places``; where there is a repair with ``repaired``
+        (the whole program as an Expr), ``cure`` (what to write) and ``verdict`` (that the repair is what is said).
+
+    Raises:
+        NotInProgramError: if something named does not occur in the program.
+        NotDifferentiableError: if ``y`` is a truth value.
+        UsageError: for an unknown code, or noise that is no random input.
+
+    Example:
+        >>> import symgrad as sg
+        >>> p = sg.parse("x, w : real\nh = stop_gradient(stop_gradient(x)*w)\ny = h*x")
+        >>> print(sg.lint(p["y"]))
+        <text>, line 2: SG102 stop_gradient(x) stops nothing: no derivative path from y arrives there
+          it is inside stop_gradient(stop_gradient(x)*w), where the derivative edge is cut already
+          instead: write x instead of stop_gradient(x)
+        >>> sg.lint("x : real\ny = where(x > 0, sqrt(x), 0)")[0].cure
+        'write where(x > 0, sqrt(where(x > 0, x, 1)), 0)'
+    """
+    expr = differentiable(y)
+    seconds = checked_seconds(time_limit)
+    given = _codes(ignore)
+
+    def nodes(names: Wrt | Wrts | None) -> tuple[Node, ...]:
+        return () if names is None else tuple(e.node for e in targets_of(expr, names))
+
+    by = nodes(wrt)
+    if wrt is None:
+        real = [i.node for i in expr.inputs if i.dtype == "real"]
+        by = tuple(s for s in real if s.declaration.distribution is None)
+    listing = joined_listing(expr.listings)
+    asked = Asked(
+        y=expr.node,
+        wrt=by,
+        named=wrt is not None,
+        noise=_random(nodes(noise)),
+        frozen=nodes(frozen),
+        variables=nodes(variables),
+        listing=listing,
+        naming=naming_of(expr.node, listing),
+        end=time.monotonic() + seconds,
+    )
+    return Findings([_told(f, expr) for f in findings(asked, given)])
+
+
+def _told(finding: Finding, of: Expr) -> Finding:
+    if finding.repaired is None:
+        return finding
+    return replace(finding, repaired=Expr(finding.repaired, listings=of.listings))
+
+
+def _codes(ignore: Any) -> tuple[str, ...]:
+    given = (ignore,) if isinstance(ignore, str) else tuple(ignore)
+    known = [c.code for c in CHECKS]
+    for code in given:
+        if code not in known:
+            raise UsageError(
+                f"no check has the code {code!r}",
+                expected=f"one of {', '.join(known)}",
+                cure=suggest(str(code), known),
+            )
+    return given
+
+
+def _random(nodes: Sequence[Node]) -> tuple[Node, ...]:
+    for n in nodes:
+        if n.args or n.declaration.distribution is None:
+            raise UsageError(
+                f"'{n.declaration.name if not n.args else 'a value between'}' is no random input",
+                expected="an input with a distribution, such as u ~ Normal(0, 1)",
+                cure="name it in frozen= if it is to receive no gradient",
+            )
+    return tuple(nodes)

@@ -1,0 +1,136 @@
+"""Commands about programs with stop_gradients: what they really compute, and whether two compute the same."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+import symgrad
+from symgrad.cli.files import read_source, read_text
+from symgrad.cli.main import OUTPUT, emit, expression_of, format_option, main, names_in, targets
+from symgrad.cli.verdicts import DOMAIN, PROOF, TIME, domains, finish
+from symgrad.errors import UsageError
+from symgrad.kernel.progress import waiting
+
+if TYPE_CHECKING:
+    from symgrad.api.derivatives.effective import Effective
+
+__all__ = ["effective", "equivalent"]
+
+# What is imported in functions here is for start-up time: each command has its own.
+
+
+@main.command()
+@click.argument("p")
+@click.argument("q")
+@click.option(
+    "--wrt",
+    metavar="NAME[,NAME]",
+    help="What to differentiate by; by default every real input that is not random.",
+)
+@click.option(
+    "--order", default="1", show_default=True, metavar="N|all", help="Up to which order derivatives count."
+)
+@DOMAIN
+@TIME
+@PROOF
+@format_option("text", "json")
+def equivalent(
+    p: str,
+    q: str,
+    wrt: str | None,
+    order: str,
+    domain: tuple[str, ...],
+    time_limit: float,
+    proof: Path | None,
+    form: str,
+) -> None:
+    """Decide whether two programs agree in value and in derivatives, each as its stop_gradients make them.
+
+    Each is an expression, or a program (a file, or - for standard input) that ends with one.
+
+    The exit code is the verdict: 0 proved, 5 refuted, 6 supported, 7 undecided.
+    """
+    left, right = read_text(p)[0], read_text(q)[0]
+    by = None if wrt is None else names_in(wrt, "--wrt")
+    finish(symgrad.equivalent(left, right, by, _order(order), domains(domain), time_limit), proof, form)
+
+
+def _order(said: str) -> int | Literal["all"]:
+    if said == "all":
+        return "all"
+    if not said.isdecimal() or int(said) < 1:
+        raise UsageError(f"--order is '{said}'", expected="a positive integer, or 'all'")
+    return int(said)
+
+
+@main.command()
+@click.argument("source")
+@click.option("--of", "of", metavar="NAME", help="What to work on; by default the last line.")
+@click.option(
+    "--wrt",
+    metavar="NAME[,NAME]",
+    help="What to differentiate by; by default every real input that is not random.",
+)
+@click.option(
+    "--order",
+    type=click.IntRange(1, 8),
+    default=1,
+    show_default=True,
+    help="All derivatives up to this order.",
+)
+@format_option("text", "latex", "json")
+@OUTPUT
+def effective(
+    source: str, of: str | None, wrt: str | None, order: int, form: str, output: Path | None
+) -> None:
+    """Print what a program with stop_gradient really computes, forward and backward, as plain formulas."""
+    y = expression_of(read_source(source), of)
+    with waiting("deriving"):
+        report = _report(symgrad.effective(y, targets(y, wrt), order), y, form)
+    emit(report, output)
+
+
+def _report(found: Effective, y: symgrad.Expr, form: str) -> str:
+    if form == "text":
+        return str(found)
+    if form == "json":
+        return json.dumps(_data(found, y), indent=2, ensure_ascii=False)
+    return _latex(found, y)
+
+
+def _data(found: Effective, y: symgrad.Expr) -> dict[str, Any]:
+    """The attributes of what was found, by their names."""
+    backward = found.backward
+    return {
+        "of": y.name or str(y),
+        "value": _both(found.value),
+        "cotangent": backward.cotangent.name,
+        "backward": [
+            {"wrt": w.name or str(w), **_both(e)} for w, e in zip(backward.wrt, backward(), strict=True)
+        ],
+        "derivatives": [{"wrt": list(key), **_both(e)} for key, e in found.derivatives.items() if key],
+    }
+
+
+def _both(e: symgrad.Expr) -> dict[str, str]:
+    return {"formula": e.text(expand=True), "latex": e.latex(expand=True)}
+
+
+def _latex(found: Effective, y: symgrad.Expr) -> str:
+    """Value and derivatives in rows; of an array, of which derivatives have more axes, the backward function."""
+    from symgrad.api.handles.told import latex_together, leibniz_of
+
+    exprs = [found.value]
+    wrt = found.backward.wrt
+    if y.shape and found.order == 1:
+        exprs += found.backward()
+        titles = [leibniz_of(y, ()), *(rf"\bar{{{w.latex(expand=True)}}}" for w in wrt)]
+    else:
+        by = {str(w.name or w): w for w in wrt}
+        exprs += [e for key, e in found.derivatives.items() if key]
+        titles = [leibniz_of(y, [by[n] for n in key]) for key in found.derivatives]
+    return latex_together(exprs, titles, expand=True)

@@ -1,0 +1,110 @@
+"""What is known of a value while a text is passed over, and the names that change it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from symgrad.source import Place
+
+__all__ = [
+    "ABOUT",
+    "ARRAYS",
+    "CHANGES",
+    "IGNORED",
+    "METADATA",
+    "NOTHING",
+    "NUMBERS",
+    "STOPPED",
+    "TELL",
+    "UNRECORDED",
+    "Break",
+    "Flow",
+    "Kind",
+    "union",
+]
+
+Kind: TypeAlias = Literal["number", "data", "array", "copy", "no_grad", "in_place"]
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """Where a value loses its gradient.
+
+    Args:
+        kind: by what.
+        place: where.
+        text: what stands there.
+        sources: what it had a gradient by.
+        replacement: what to write there to keep it.
+    """
+
+    kind: Kind
+    place: Place
+    text: str
+    sources: frozenset[str]
+    replacement: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """What a value comes from: arguments with their gradients, and places where it lost those of others."""
+
+    sources: frozenset[str] = frozenset()
+    breaks: frozenset[Break] = frozenset()
+
+    def __or__(self, other: Flow) -> Flow:
+        return Flow(self.sources | other.sources, self.breaks | other.breaks)
+
+
+NOTHING = Flow()
+
+ABOUT = {
+    "shape",
+    "dtype",
+    "ndim",
+    "device",
+    "requires_grad",
+    "grad",
+    "grad_fn",
+    "is_leaf",
+    "itemsize",
+    "nbytes",
+    "name",
+}
+"""Attributes that hold no value of an array's."""
+
+METADATA = {
+    "size",
+    "dim",
+    "numel",
+    "stride",
+    "get_shape",
+    "type",
+    "is_floating_point",
+    "element_size",
+    "rank",
+}
+"""The same, as methods."""
+
+STOPPED = {"detach", "stop_gradient"}
+"""What says that no gradient is meant."""
+
+NUMBERS = {"item", "tolist", "__float__", "__int__"}
+ARRAYS = {"numpy", "__array__"}
+TELL = {"shape", "ndim", "size", "result_type", "dtype", "isscalar", "iinfo", "finfo", "random"}
+"""Functions of NumPy that read no values."""
+
+IGNORED = {"len", "isinstance", "issubclass", "type", "print", "range", "id", "hasattr", "callable", "repr", "str",
+            "format", "bool", "hash"}  # fmt: skip
+CHANGES = {"append", "extend", "add", "insert", "update", "setdefault", "appendleft"}
+UNRECORDED = {"no_grad", "inference_mode", "stop_recording"}
+
+
+def union(flows: Iterable[Flow]) -> Flow:
+    """Return what a value comes from that any of these may be, or all together."""
+    found = NOTHING
+    for flow in flows:
+        found = found | flow
+    return found

@@ -1,0 +1,331 @@
+"""What a check is asked, and what it answers: a program, by what it is differentiated, and what its author meant."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from symgrad.backward.trace import BackwardTrace
+from symgrad.backward.vjp import pull_back
+from symgrad.errors import SymgradError
+from symgrad.ir.graph import OPS, SYMBOL, Node, apply, as_node, symbol
+from symgrad.ir.listing import Listing
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.types import REAL, Declaration
+from symgrad.ops.control import as_computed, with_slope
+from symgrad.ops.numpy.calls import total
+from symgrad.ops.own import opaque_in
+from symgrad.reasons.naming import Naming
+from symgrad.rules.pipeline import canonical
+from symgrad.source import Place, Source, Span
+from symgrad.stops.checks.points import Points
+from symgrad.verdicts.decide import decide, equal
+from symgrad.verdicts.gradients.orders import decide_all_orders, decide_orders
+from symgrad.verdicts.verdict import Verdict
+
+__all__ = ["Asked", "Edges", "Found", "derivative_edges", "images", "is_zero", "negated", "without"]
+
+_SHARP, _SMALL = 1e-9, 1e-6
+_LARGEST = 400
+"""Equations of a program whose repair is proved by the engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a check answers: a `Finding` without what its row in the table says.
+
+    Args:
+        node: the equation that it is about, for the place and the text; None for the whole program.
+        message: what is wrong, in one sentence.
+        reason: why.
+        repaired: the whole program as it should be.
+        cure: the repair in words or as a line to write.
+        verdict: that the repair is what is said.
+        also: further equations whose lines belong to it.
+    """
+
+    node: Node | None
+    message: str
+    reason: str
+    repaired: Node | None = None
+    cure: str | None = None
+    verdict: Verdict | None = None
+    also: tuple[Node, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A program, and what is asked of it.
+
+    Args:
+        y: what is differentiated.
+        wrt: by what: inputs, or values between, which count as inputs.
+        named: whether the user named these.
+        noise: random inputs that no gradient is to carry.
+        frozen: what is to receive no gradient.
+        variables: what an optimiser moves.
+        listing: the program, for names and places.
+        naming: what nodes are called.
+        end: when to stop looking, by the monotonic clock.
+    """
+
+    y: Node
+    wrt: tuple[Node, ...]
+    named: bool
+    noise: tuple[Node, ...]
+    frozen: tuple[Node, ...]
+    variables: tuple[Node, ...]
+    listing: Listing | None
+    naming: Naming = field(repr=False)
+    end: float
+
+    @cached_property
+    def order(self) -> list[Node]:
+        """The equations of the program, arguments first."""
+        return topological([self.y])
+
+    @cached_property
+    def scalar(self) -> Node:
+        """The number whose gradient is asked for: of an array the sum of its entries, each times its cotangent."""
+        return self.as_number(self.y)
+
+    @cached_property
+    def cotangent(self) -> Node:
+        """What stands for the cotangent of an array."""
+        name, taken = (
+            f"{self.naming.names.get(self.y, 'y')}_bar",
+            {s.name for s in symbols_of([self.y, *self.wrt])},
+        )
+        while name in taken:
+            name += "_"
+        return symbol(Declaration(name, REAL, shape=self.y.shape))
+
+    def as_number(self, y: Node) -> Node:
+        """Return the number that stands for a program of the shape of this one."""
+        return total(y * self.cotangent) if y.shape else y
+
+    @cached_property
+    def trace(self) -> BackwardTrace:
+        """The backward pass."""
+        return pull_back([self.scalar], [as_node(1)], self.wrt)
+
+    @cached_property
+    def points(self) -> Points:
+        """Points at which the program and its gradients are evaluated."""
+        return Points(self.scalar, min(self.end, time.monotonic() + 0.2 * self.left))
+
+    @cached_property
+    def edges(self) -> Edges:
+        """The derivative edges of the program."""
+        return Edges(self.y, self.wrt)
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left."""
+        return max(self.end - time.monotonic(), 0.0)
+
+    def text(self, node: Node) -> str:
+        """Return the name of a node, or a short expression."""
+        return self.naming.text(node)
+
+    def body(self, node: Node) -> str:
+        """Return the expression that computes a node."""
+        return self.naming.body(node)
+
+    def places(self, nodes: Sequence[Node]) -> tuple[Place, ...]:
+        """Return the lines that compute nodes: of code that the program was read from, or of its own text."""
+        found: dict[tuple[str, int], Place] = {}
+        for n in nodes:
+            place = self._place(n)
+            if place is not None:
+                found.setdefault((place.file, place.line), place)
+        return tuple(found.values())
+
+    def _place(self, node: Node) -> Place | None:
+        if self.listing is None:
+            return None
+        if node.op is SYMBOL and node.name in self.listing.name_spans and self.listing.source is not None:
+            return _at(self.listing.source, self.listing.name_spans[node.name])
+        if node in self.listing.places:
+            return self.listing.places[node]
+        source, span = self.listing.source, self.listing.spans.get(node)
+        if source is None or span is None:
+            return None
+        return _at(source, span)
+
+    # ------------------------------------------------------------------------------------------------- what is proved
+
+    def decidable(self, *programs: Node) -> bool:
+        """Tell whether the engine is asked about programs: they are short, and all is known of their operations."""
+        order = topological([self.y, *programs])
+        return len(order) <= _LARGEST and not opaque_in([self.y, *programs])
+
+    def same(self, other: Node, seconds: float, order: int | None = None) -> Verdict | None:
+        """Decide whether the program and another have equal values and derivatives; None where that is not known.
+
+        Args:
+            other: the other program.
+            seconds: how long it may take.
+            order: of derivatives; None for all.
+        """
+        if not self.decidable(other):
+            return None
+        sides, inputs = self._by_inputs([self.y, other])
+        seconds = min(seconds, self.left)
+        if not inputs or seconds <= 0:
+            return None
+        try:
+            if order is None:
+                return decide_all_orders(sides[0], sides[1], inputs, None, seconds)
+            return decide_orders(sides[0], sides[1], inputs, order, None, seconds)
+        except SymgradError:
+            return None
+
+    def equal(self, a: Node, b: Node, seconds: float) -> Verdict | None:
+        """Decide whether two values are equal; None where that is not known."""
+        seconds = min(seconds, self.left)
+        sides = canonical(as_computed([a, b]), drop_stops=True).nodes
+        if len(topological(sides)) > _LARGEST or opaque_in(sides) or seconds <= 0:
+            return None
+        try:
+            return decide(equal(sides[0], sides[1]), seconds)
+        except SymgradError:
+            return None
+
+    def seems_zero(self, gradient: Node, parts: Sequence[Node] = ()) -> bool:
+        """Tell whether numbers leave open that a gradient is zero: it is small beside the parts that it is made of."""
+        seen = False
+        for batch in self.points.rough():
+            values = self.points.evaluate([gradient, *parts], batch)
+            if values is None:
+                continue
+            sizes = [np.abs(np.asarray(v, dtype=float)) for v in values]
+            fine = [float(np.max(s[np.isfinite(s)], initial=0.0)) for s in sizes]
+            seen = seen or bool(np.any(np.isfinite(sizes[0])))
+            if fine[0] > _SHARP * (_SMALL + max(fine[1:], default=0.0)):
+                return False
+        return seen
+
+    def _by_inputs(self, sides: Sequence[Node]) -> tuple[list[Node], list[Node]]:
+        """Return the programs with an input for every value between that one differentiates by."""
+        taken = {s.name for s in symbols_of([*sides, *self.wrt])}
+        inputs: dict[Node, Node] = {}
+        for w in self.wrt:
+            if w.dtype != "real":
+                continue
+            name = self.naming.names.get(w, "v")
+            while w.op is not SYMBOL and name in taken:
+                name += "_"
+            taken.add(name)
+            inputs[w] = w if w.op is SYMBOL else symbol(Declaration(name, REAL, shape=w.shape))
+        return substitute(list(sides), inputs), list(inputs.values())
+
+
+def _at(source: Source, span: Span) -> Place:
+    line, column = source.line_column(span.start)
+    return Place(source.name, line, column - 1, column - 1 + span.end - span.start, source.line(line).strip())
+
+
+def negated(condition: Node) -> Node:
+    """Return where a condition does not hold, as one would write it."""
+    other = {"ge": "lt", "gt": "le", "le": "gt", "lt": "ge", "eq": "ne", "ne": "eq"}.get(condition.op.name)
+    if other is not None:
+        return OPS[other](*condition.args)
+    return condition.args[0] if condition.op.name == "not_" else OPS["not_"](condition)
+
+
+def is_zero(node: Node) -> bool:
+    """Tell whether a simplified value is written as zero."""
+    return node.is_number(0) or (node.op.name == "broadcast_to" and node.args[0].is_number(0))
+
+
+def without(y: Node, dropped: Collection[Node]) -> Node:
+    """Return a program without some of its stop_gradients."""
+    return images(y, dropped)[y]
+
+
+def images(y: Node, dropped: Collection[Node]) -> dict[Node, Node]:
+    """Return what the equations of a program are without some of its stop_gradients."""
+    made: dict[Node, Node] = {}
+    for n in topological([y]):
+        if n in dropped:
+            made[n] = made[n.args[0]]
+        else:
+            args = tuple(made[a] for a in n.args)
+            made[n] = n if args == n.args else apply(n.op, args, n.params)
+    return made
+
+
+def derivative_edges(node: Node) -> Iterator[Node]:
+    """Yield the arguments by which an equation may have a derivative, of any order."""
+    if node.dtype != "real" or "stops" in node.op.facts or "piecewise-constant" in node.op.facts:
+        return
+    for i, arg in enumerate(node.args):
+        if arg.dtype != "real" or node.op.kind_of(i) != "number":
+            continue
+        # Of a custom gradient the pullback is differentiated at order two.
+        if not node.op.pointwise or node.op is with_slope or node.op.partials[i] is not None:
+            yield arg
+
+
+class Edges:
+    """Where derivatives of a program go: from it down, and from what one differentiates by up.
+
+    Args:
+        y: the program.
+        wrt: by what it is differentiated.
+        dropped: stop_gradients that count as absent.
+        blocked: equations at which derivatives end.
+    """
+
+    def __init__(
+        self, y: Node, wrt: Sequence[Node], dropped: Collection[Node] = (), blocked: Collection[Node] = ()
+    ) -> None:
+        def edges(n: Node) -> tuple[Node, ...]:
+            if n in blocked:
+                return ()
+            return n.args if n in dropped else tuple(derivative_edges(n))
+
+        order = topological([y])
+        self.active = {w for w in wrt if w.dtype == "real"}
+        """What has a derivative by something one differentiates by."""
+        self.reached = {y}
+        """What the program has a derivative by."""
+        below: dict[Node, tuple[Node, ...]] = {}
+        for n in order:
+            below[n] = edges(n)
+            if any(a in self.active for a in below[n]):
+                self.active.add(n)
+        for n in reversed(order):
+            if n in self.reached:
+                self.reached.update(below[n])
+        self._below = below
+
+    def passes(self, node: Node) -> bool:
+        """Tell whether a derivative path leads through a node."""
+        return node in self.reached and node in self.active
+
+    def path(self, start: Node, end: Node) -> tuple[Node, ...]:
+        """Return the shortest derivative path from a node down to another; () where there is none."""
+        above: dict[Node, Node | None] = {start: None}
+        layer: list[Node] = [start]
+        while layer and end not in above:
+            found: list[Node] = []
+            for n in layer:
+                for a in self._below.get(n, ()):
+                    if a not in above:
+                        above[a] = n
+                        found.append(a)
+            layer = found
+        if end not in above:
+            return ()
+        path: list[Node] = []
+        at: Node | None = end
+        while at is not None:
+            path.append(at)
+            at = above[at]
+        return tuple(reversed(path))

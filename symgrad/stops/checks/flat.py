@@ -1,0 +1,163 @@
+"""Dead regions: where the whole gradient is zero because a value is cut off, or held back, there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from symgrad.ir.graph import OPS, Node, as_node
+from symgrad.ir.traverse import topological
+from symgrad.reasons.naming import join_texts
+from symgrad.rewrite.condition import Conditions
+from symgrad.stops.checks.asked import Asked, Edges, Found, negated
+from symgrad.stops.checks.points import point_text
+
+__all__ = ["find"]
+
+_MOST = 60  # choices that are looked at
+_CUTS = frozenset({"clip", "maximum", "minimum", "relu"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Flat:
+    """Where an equation has a zero derivative: a condition, in the graph and as text."""
+
+    condition: Node
+    text: str
+
+
+def find(asked: Asked) -> Iterator[Found]:
+    """Yield equations through which every derivative path leads, with the set where nothing passes."""
+    tight = list(_bottlenecks(asked))
+    tower = sum(_of_zero(n) and not n.shape for n, _ in tight) > 1
+    for n, cut in tight:
+        if n.op.name != "where" and not _telling(asked, n, tower):
+            continue
+        seen = [(f, w) for f in _flats(asked, n, cut) if (w := _witness(asked, f.condition)) is not None]
+        if not seen:
+            continue
+        by = join_texts([asked.text(w) for w in cut])
+        entry = "an entry of " if n.shape else ""
+        yield Found(
+            n,
+            f"{entry}{asked.text(n)} gives no gradient by {by} where {' or '.join(f.text for f, _ in seen)}",
+            f"every derivative path leads through {asked.body(n)}, which passes nothing on there, as at {seen[0][1]}",
+            cure=_cure(asked, n, cut),
+        )
+
+
+def _bottlenecks(asked: Asked) -> Iterator[tuple[Node, list[Node]]]:
+    """Yield choices, those nearest to the output first, with that of wrt to which all derivative paths pass them."""
+    ends = [w for w in asked.wrt if w in asked.edges.reached]
+    looked = 0
+    for n in reversed(asked.order):
+        if n.op.name not in (*_CUTS, "where") or not asked.edges.passes(n):
+            continue
+        looked += 1
+        if looked > _MOST or asked.left <= 0:
+            return
+        left = Edges(asked.y, (), blocked={n}).reached
+        cut = [w for w in ends if w not in left]
+        if cut:
+            yield n, cut
+
+
+def _of_zero(n: Node) -> bool:
+    """Tell whether it cuts off at zero, as activations and losses do."""
+    return n.op.name == "relu" or (n.op.name == "maximum" and any(a.is_number(0) for a in n.args))
+
+
+def _telling(asked: Asked, n: Node, tower: bool) -> bool:
+    """Tell whether a cut is one to be told of: a guard before a function, a range, or one of several.
+
+    One that cuts off at zero is an activation, or a loss that is meant to be zero there.
+    """
+    guard = any(_guards(n, m) for m in asked.order if n in m.args and m in asked.edges.reached)
+    if n.shape:
+        return guard and not _of_zero(n)
+    return guard or tower or not _of_zero(n)
+
+
+def _guards(n: Node, reader: Node) -> bool:
+    """Tell whether a value is kept away from where a function has none."""
+    match reader.op.name:
+        case "log" | "log10" | "log1p" | "log2" | "sqrt":
+            return True
+        case "div":
+            return n is reader.args[1]
+        case "pow":
+            exponent = reader.args[1]
+            whole = exponent.is_number() and exponent.value >= 1 and exponent.value == int(exponent.value)
+            return n is reader.args[0] and not whole
+        case _:
+            return False
+
+
+def _flats(asked: Asked, n: Node, cut: Sequence[Node]) -> Iterator[_Flat]:
+    text, active = asked.text, Edges(asked.y, cut).active
+    match n.op.name:
+        case "relu":
+            yield _Flat(OPS["lt"](n.args[0], as_node(0)), f"{text(n.args[0])} < 0")
+        case "maximum" | "minimum":
+            moving = [a for a in n.args if a in active]
+            if len(moving) == 1:
+                (e,) = moving
+                bound = n.args[1] if n.args[0] is e else n.args[0]
+                name, sign = ("lt", "<") if n.op.name == "maximum" else ("gt", ">")
+                yield _Flat(OPS[name](e, bound), f"{text(e)} {sign} {text(bound)}")
+        case "clip":
+            e, low, high = n.args
+            if e in active and low not in active and high not in active:
+                yield _Flat(OPS["lt"](e, low), f"{text(e)} < {text(low)}")
+                yield _Flat(OPS["gt"](e, high), f"{text(e)} > {text(high)}")
+        case _:
+            condition, yes, no = n.args
+            flat = [i for i, a in enumerate((yes, no)) if a not in active and _moves(a, cut)]
+            if not n.shape and len(flat) == 1:
+                where = condition if flat[0] == 0 else negated(condition)
+                yield _Flat(where, text(where))
+
+
+def _moves(branch: Node, cut: Sequence[Node]) -> bool:
+    """Tell whether a value without a derivative depends on what one differentiates by all the same."""
+    below = topological([branch])
+    return any(w in below for w in cut)
+
+
+def _witness(asked: Asked, condition: Node) -> str | None:
+    """Return a point at which a condition holds and the program has a value, as text; None if none is found."""
+    if Conditions().holds(condition) == "no":
+        return None
+    for batch in asked.points.batches:
+        found = asked.points.evaluate([condition, asked.scalar], batch)
+        if found is None:
+            continue
+        truth, value = (np.asarray(v) for v in found)
+        if asked.points.vector:
+            count = asked.points.count(batch)
+            good = np.broadcast_to(truth & np.isfinite(value), (count,))
+            if not good.any():
+                continue
+            index = int(np.argmax(good))
+        elif truth.any() and np.isfinite(value).all():
+            index = 0
+        else:
+            continue
+        read = {s.name for s in topological([condition]) if s in asked.points.symbols}
+        return point_text({k: v for k, v in asked.points.point(batch, index).items() if k in read})
+    return None
+
+
+def _cure(asked: Asked, n: Node, cut: Sequence[Node]) -> str:
+    if n.op.name == "where":
+        return (
+            "take the stop_gradient out of the branch, or differentiate by something that both branches move"
+        )
+    active = Edges(asked.y, cut).active
+    moving = [a for a in n.args if a in active]
+    e = asked.text(moving[0])
+    if any(_guards(n, m) for m in asked.order if n in m.args):
+        return f"add what keeps {e} away from the edge, or write the function in a stable form"
+    return f"sg.with_gradient(forward={asked.body(n)}, backward_of={e}) passes the gradient on there"

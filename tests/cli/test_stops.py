@@ -1,0 +1,94 @@
+"""`symgrad equivalent` and `symgrad effective`: what they print, write and end with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from symgrad.cli import main
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*args: str, stdin: str | None = None) -> Result:
+        return CliRunner().invoke(main, args, input=stdin)
+
+    return run
+
+
+HARD = ("stop_gradient(p*h - p*m) + p*m", "stop_gradient(p*h)")
+
+
+def test_the_exit_code_of_equivalent_is_the_verdict(call) -> None:
+    same = call("equivalent", "stop_gradient(stop_gradient(x)*y)", "stop_gradient(x*y)", "--order", "all")
+    assert (same.exit_code, same.stdout.split(":")[0]) == (0, "proved")
+    other = call("equivalent", *HARD, "--wrt", "m")
+    assert (other.exit_code, other.stdout.split(":")[0]) == (5, "refuted")
+    assert "the gradients by m differ" in other.stdout
+    assert call("equivalent", *HARD, "--wrt", "h").exit_code == 0
+
+
+def test_equivalent_to_an_order_and_on_a_domain(call) -> None:
+    pair = ("exp(a - stop_gradient(a))", "1 + a - stop_gradient(a)")
+    assert call("equivalent", *pair).exit_code == 0
+    assert call("equivalent", *pair, "--order", "2").exit_code == 5
+    assert call("equivalent", "abs(x)", "x").exit_code == 5
+    assert call("equivalent", "abs(x)", "x", "--domain", "x=positive").exit_code == 0
+
+
+def test_equivalent_as_json_with_its_proof(call) -> None:
+    done = call("equivalent", *HARD, "--wrt", "m", "--format", "json", "--proof", "proof.json")
+    assert json.loads(done.stdout)["status"] == "refuted"
+    assert call("check", "proof.json").exit_code == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("x", "x", "--order", "0"), 2, "--order is '0'"),
+        (("x", "x", "--order", "some"), 2, "a positive integer, or 'all'"),
+        (("x", "x", "--wrt", ","), 2, "--wrt names nothing"),
+        (("x", "x", "--wrt", "y"), 1, "neither side reads 'y'"),
+        (("x +", "x"), 1, "line 1"),
+        (("none.sg", "x"), 3, "cannot read none.sg"),
+    ],
+)
+def test_equivalent_says_what_is_wrong_with_the_line(
+    call, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    done = call("equivalent", *arguments)
+    assert (done.exit_code, said in done.stderr) == (code, True), done.output
+
+
+CUBIC = "x : real\ny = x**3*stop_gradient(x)"
+
+
+def test_effective_prints_value_and_derivatives_without_a_stop(call) -> None:
+    done = call("effective", CUBIC, "--order", "2")
+    assert done.stdout == "y = x**4\ndy/dx = 3*x**3\nd2y/dx dx = 6*x**2\n"
+    Path("p.sg").write_text(CUBIC + "\nz = 2*y\n")
+    assert call("effective", "p.sg", "--of", "y", "--wrt", "x").stdout == "y = x**4\ndy/dx = 3*x**3\n"
+
+
+def test_effective_as_latex(call) -> None:
+    done = call("effective", CUBIC, "--format", "latex", "-o", "y.tex")
+    assert done.stdout == "wrote y.tex\n"
+    text = Path("y.tex").read_text()
+    assert r"y &= x^{4} \\" in text
+    assert r"\frac{\partial y}{\partial x} &= 3 x^{3}" in text
+    assert (
+        r"\bar{x} &= " in call("effective", "x : real[n]; y = x*stop_gradient(x)", "--format", "latex").stdout
+    )
+
+
+def test_effective_as_json_has_the_attributes(call) -> None:
+    data = json.loads(call("effective", "x : real[n]; y = x*stop_gradient(x)", "--format", "json").stdout)
+    assert data["value"]["formula"] == "x**2"
+    assert data["cotangent"] == "y_bar"
+    assert [(b["wrt"], b["formula"]) for b in data["backward"]] == [("x", "x*y_bar")]
+    assert [d["wrt"] for d in data["derivatives"]] == [["x"]]
