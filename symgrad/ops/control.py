@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import Node, apply, as_node
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.written import written
 from symgrad.ops.array.layout import full
 from symgrad.ops.own import define
 from symgrad.ops.record import facts, ternary, unary
 from symgrad.ops.scalar.arith import add, mul, neg
 
-__all__ = ["as_computed", "stop_gradient", "value_alone", "with_slope"]
+__all__ = ["as_computed", "stop_gradient", "straight_through", "value_alone", "with_slope"]
 
 # The value is the argument, bit for bit; the derivative edge is cut. Meaning: every differentiable symbol inside is
 # replaced by a frozen twin (`backward/frozen.py`), so the partial is zero at every order.
@@ -101,6 +101,15 @@ def value_alone(outputs: Sequence[Node]) -> list[Node]:
         else:
             made[n] = n if args == n.args else apply(n.op, args, n.params)
     return [made[o] for o in outputs]
+
+
+def straight_through(f: Node, g: Node) -> Node:
+    """Return the value of f, bit for bit where g is finite, with the derivatives of g; f itself where they are one."""
+    if f is g:
+        return f
+    if not symbols_of([g]):
+        return stop_gradient(f)
+    return add(stop_gradient(f), neg(add(stop_gradient(g), neg(g))))
 
 
 def _straight_through(n: Node) -> Node | None:

@@ -11,13 +11,12 @@ from symgrad.api.handles.given import Formula
 from symgrad.errors import DomainError, NotInProgramError, ShapeError, UsageError
 from symgrad.ir.graph import SYMBOL, Node, apply
 from symgrad.ir.listing import one_of
-from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.array.layout import full, shape_text
-from symgrad.ops.control import stop_gradient
-from symgrad.ops.scalar.arith import add, neg
+from symgrad.ops.control import straight_through
 from symgrad.reasons.noise.draws import mean_of
 
-__all__ = ["ignore_noise", "with_gradient"]
+__all__ = ["fixed_at", "ignore_noise", "with_gradient"]
 
 
 def with_gradient(forward: Formula, backward_of: Formula) -> Expr:
@@ -55,7 +54,7 @@ def with_gradient(forward: Formula, backward_of: Formula) -> Expr:
             cure="sg.broadcast_to(e, shape) repeats entries",
         )
     shape = f.shape or g.shape
-    return built(lambda: _straight(full(f.node, shape), full(g.node, shape)), [f, g])
+    return built(lambda: straight_through(full(f.node, shape), full(g.node, shape)), [f, g])
 
 
 def ignore_noise(
@@ -114,13 +113,13 @@ def ignore_noise(
             raise NotInProgramError(
                 f"the expression does not read '{e}'", expected=one_of(str(s) for s in expr.inputs)
             )
-    fixed = _fixed(found, at)
+    fixed = fixed_at(found, at)
     table = {e.node: f.node for e, f in zip(found, fixed, strict=True)}
 
     def build() -> Node:
         try:
             if local == "clean":
-                return _straight(expr.node, substitute([expr.node], table)[0])
+                return straight_through(expr.node, substitute([expr.node], table)[0])
             return _noisy(expr.node, table)
         except DomainError as error:  # such as a position that is half a number
             where = ", ".join(f"{e} = {f}" for e, f in zip(found, fixed, strict=True))
@@ -133,16 +132,7 @@ def ignore_noise(
     return built(build, [expr, *fixed])
 
 
-def _straight(f: Node, g: Node) -> Node:
-    """The value of f, with the derivatives of g; f itself where they are one."""
-    if f is g:
-        return f
-    if not symbols_of([g]):
-        return stop_gradient(f)
-    return add(stop_gradient(f), neg(add(stop_gradient(g), neg(g))))
-
-
-def _fixed(noise: Sequence[Expr], at: Any) -> list[Expr]:
+def fixed_at(noise: Sequence[Expr], at: Any) -> list[Expr]:
     """What each noise is fixed at, of its shape."""
     given: list[Any]
     if isinstance(at, Mapping):
@@ -199,7 +189,7 @@ def _noisy(y: Node, table: Mapping[Node, Node]) -> Node:
         made[n] = n if args == n.args else apply(n.op, args, n.params)
         if n.dtype == "real" and any(a in pure for a in n.args):
             calm = apply(n.op, tuple(fixed.get(a, made[a]) for a in n.args), n.params)
-            made[n] = _straight(made[n], calm)
+            made[n] = straight_through(made[n], calm)
     return made[y]
 
 
