@@ -144,39 +144,39 @@ class PathGraph:
     def smallest_cut(self, noisy: Sequence[bool]) -> list[int]:
         """Return the smallest set of edges that leaves exactly the paths without a noisy edge.
 
-        A minimum cut: what lies on a path to keep is never cut. It exists, since all noisy edges are one.
+        A minimum cut. Edges of paths without noise stay; a path with noise leaves these at a node, and comes back to
+        them, or to an end, at another: so the first kind of node is the source of the flow, the second its sink.
         """
         import numpy as np  # only where something is cut
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-        most = len(self.edges) + 1
-
         def clean(k: int) -> bool:
             return not noisy[k]
 
-        from_y = self.reached([self.y], clean, down=True)
         to_end = self.reached(self.ends, clean, down=False)
-        kept = [
-            clean(k) and e.target in to_end and (e.node in from_y if e.node is not None else True)
-            for k, e in enumerate(self.edges)
-        ]
+        from_y = self.reached([self.y], clean, down=True)
+        calm = from_y & to_end
         source, sink = len(self.order), len(self.order) + 1
         capacity: dict[tuple[int, int], int] = {}
-        arcs: list[tuple[int, int]] = []
+        arcs: dict[int, tuple[int, int]] = {}
         for k, edge in enumerate(self.edges):
-            a = source if edge.node is None else self.position[edge.node]
-            arcs.append((a, self.position[edge.target]))
-            capacity[arcs[-1]] = min(most, capacity.get(arcs[-1], 0) + (most if kept[k] else 1))
-        for node in self.ends:
-            capacity[self.position[node], sink] = most
+            if clean(k) and edge.target in to_end and (edge.node in from_y or edge.node is None):
+                continue
+            begins = edge.node is None or edge.node in calm
+            ends = edge.target in calm or edge.target in self.ends
+            a = source if begins else self.position[edge.node]  # pyright: ignore[reportArgumentType]  (None begins)
+            arcs[k] = (a, sink if ends else self.position[edge.target])
+            capacity[arcs[k]] = capacity.get(arcs[k], 0) + 1
+        if not arcs:
+            return []
         rows, columns = np.array(list(capacity)).T
         size = len(self.order) + 2
         matrix = csr_array((np.array(list(capacity.values()), np.int32), (rows, columns)), (size, size))
         left = csr_array(matrix - maximum_flow(matrix, source, sink).flow)
         left.eliminate_zeros()
         side = {int(i) for i in breadth_first_order(left, source, return_predecessors=False)}
-        return [k for k, (a, b) in enumerate(arcs) if a in side and b not in side]
+        return [k for k, (a, b) in arcs.items() if a in side and b not in side]
 
 
 def _dominators(before: Sequence[Sequence[int]]) -> list[int]:

@@ -34,7 +34,7 @@ __all__ = ["Kind", "Point", "Question", "Scaled", "points_of", "refutes"]
 _DIGITS = (100, 140)
 _BITS = 400  # behind the point of fixed numbers
 _GRID = 3  # inputs, and draws for each
-_LONG = 400  # equations above which there are two of each
+_LONG = 400  # equations above which there are two draws for one choice of inputs
 _TRIED = 4  # times as many inputs, where some lie outside of a domain
 _MOST_ENTRIES = 60_000  # of all local derivatives at a point
 
@@ -162,7 +162,7 @@ def points_of(question: Question) -> Iterator[Point]:
     names = names_of(*((n.shape, n.params if n.op is SIZE else ()) for n in order))
     grid = 2 if len(order) > _LONG else _GRID
     found = 0
-    for number in range(_TRIED * grid):
+    for number in range(_TRIED * _GRID):
         sizes = {name: 2 + (i + number) % 2 for i, name in enumerate(names)}
         seen = 0
         try:
@@ -188,7 +188,7 @@ def points_of(question: Question) -> Iterator[Point]:
         except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
             continue  # outside the domain of some op, or of an axis
         found += bool(seen)
-        if found == grid:
+        if found == (1 if grid == 2 else grid):
             return
 
 
