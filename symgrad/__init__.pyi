@@ -123,6 +123,8 @@ from symgrad.api.handles.program import parse as parse
 from symgrad.api.kernels.compile import compile as compile
 from symgrad.api.kernels.over_data import OverData as OverData
 from symgrad.api.kernels.over_data import over_data as over_data
+from symgrad.api.noise.placement import Placement as Placement
+from symgrad.api.noise.placement import placement as placement
 from symgrad.api.simplify import simplify as simplify
 from symgrad.api.training.minimize import Minimum as Minimum
 from symgrad.api.training.minimize import minimize as minimize

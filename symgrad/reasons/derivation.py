@@ -23,7 +23,7 @@ from symgrad.words.adjoints import Adjoint
 from symgrad.words.forms.numbers import Literals
 from symgrad.words.said import adjoints
 
-__all__ = ["Derivation", "DerivationStep", "explain"]
+__all__ = ["Derivation", "DerivationStep", "explain", "naming_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +188,20 @@ class Derivation:
         return self.forms.notes
 
 
+def naming_of(y: Node, listing: Listing | None) -> Naming:
+    """Return the names of a program for sentences about a value of it."""
+    names = {} if listing is None else listing.name_of()
+    # A short number, such as 1, also stands for much that has nothing to do with the name of a constant.
+    literals = Literals() if listing is None else Literals.of(listing)
+    named = {n: t for n, t in names.items() if not n.is_number() or n is y or literals.is_long(n)}
+    negated = {as_node(-n.value): f"-{t}" for n, t in named.items() if n.op is NUMBER and n.dtype != "bool"}
+    return Naming(
+        named,
+        {**literals.spellings, **negated},
+        {} if listing is None else listing.places,
+    )
+
+
 def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Derivation:
     r"""Differentiate a scalar and record why the gradient is what it is.
 
@@ -214,16 +228,7 @@ def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> Der
         >>> d.noise["u"].reason
         'the pullback of sqrt reads the forward value z, which depends on u through x**2*u'
     """
-    names = {} if listing is None else listing.name_of()
-    # A short number, such as 1, also stands for much that has nothing to do with the name of a constant.
-    literals = Literals() if listing is None else Literals.of(listing)
-    named = {n: t for n, t in names.items() if not n.is_number() or n is y or literals.is_long(n)}
-    negated = {as_node(-n.value): f"-{t}" for n, t in named.items() if n.op is NUMBER and n.dtype != "bool"}
-    naming = Naming(
-        named,
-        {**literals.spellings, **negated},
-        {} if listing is None else listing.places,
-    )
+    naming = naming_of(y, listing)
     _check(y, wrt, listing, naming)
     whole = pull_back([y], [as_node(1)], wrt)
     trace = _without_dead_ends(whole)

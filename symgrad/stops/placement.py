@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import SYMBOL, Node, apply, as_node, symbol
@@ -21,7 +22,7 @@ from symgrad.reasons.naming import Naming, listed, rule_of
 from symgrad.reasons.noise.dependence import Dependence, Paths
 from symgrad.reasons.noise.verdict import Reading
 from symgrad.rules.pipeline import canonical
-from symgrad.stops.places.impossible import Refusal, noisy_region, refuse
+from symgrad.stops.places.impossible import Refusal, Region, noisy_region, refuse
 from symgrad.stops.places.paths import Edge, PathGraph
 from symgrad.stops.places.points import Point, Question, points_of
 from symgrad.stops.places.rewriting import outer_forms, replaced, stopped, without_stops
@@ -35,6 +36,8 @@ __all__ = ["Outcome", "Outer", "place"]
 _EXHAUSTED = 3
 _PROOFS = 4  # sets of one size that are handed to the engine
 _FORMS = 4  # values whose replacement is tried
+_FEW_PLACES, _MOST_PLACES = 6, 13  # where the noise enters, of which all sets are tried, at once and at the end
+_WORTHWHILE = 0.5  # seconds for one more search
 _PROOF_SHARE = 0.4  # of the time that is left, for one proof
 
 
@@ -101,9 +104,12 @@ def place(
     if found.possible or found.cut:
         return found
     again = search.with_stops_removed()
-    if again is not None:
+    if again is not None and again.possible:
         return again
-    return replace(found, outer=(outer := search.outer()), verdict=outer.verdict if outer else None)
+    if again is not None and found.possible is False:
+        found = replace(found, reason=f"{found.reason}. Its own stop_gradients may as well go: that changes nothing of this")
+    outer = search.outer()
+    return replace(found, outer=outer, verdict=outer.verdict if outer else None)
 
 
 class _Search:
@@ -140,6 +146,7 @@ class _Search:
         ]
         self.points: list[Point] = list(points_of(self.question))
         self.sieve = Sieve(graph, self.points)
+        self.doubtful = False  # whether there were more sets that no point refutes than were handed to the engine
 
     def left(self) -> float:
         """The seconds that are left."""
@@ -160,38 +167,60 @@ class _Search:
             cuts = known or self.sieve.of_size(size, self.deadline - _PROOF_SHARE * self.left())
             if cuts is None:
                 break
-            outcome, supported = self._proved(cuts, supported, self._minimal(size, exhausted))
+            outcome, supported = self._proved(cuts, supported, size, exhausted)
             if outcome is not None:
                 return outcome
             if supported is not None or known:
                 break
             exhausted = size
+            if size == 0 and not fits and (refused := self._refused(_FEW_PLACES)) is not None:
+                return refused
         if supported is not None:
             return supported
-        if fits and len(cleanest) > _EXHAUSTED or fits and exhausted < len(cleanest) - 1:
-            outcome, supported = self._proved([cleanest], None, self._minimal(len(cleanest), exhausted))
+        if fits and exhausted < len(cleanest) - 1:
+            outcome, supported = self._proved([cleanest], None, len(cleanest), exhausted)
             if outcome is not None or supported is not None:
                 return outcome or supported or self._open(exhausted)
-        return self._refused(exhausted)
+        refused = self._refused(_MOST_PLACES)
+        return refused or self._any_size(exhausted) or self._open(exhausted)
 
-    def _refused(self, exhausted: int) -> Outcome:
-        symbols = all(u.op is SYMBOL for u in self.fixed)
-        region = noisy_region(self.graph, self.noisy if symbols else [True] * len(self.noisy))
-        refusal = refuse(self.graph, self.points, region)
-        if isinstance(refusal, Refusal):
-            return self._outcome(False, reason=self._why(refusal))
-        if refusal is not None and region.bottom is None and region.top is self.y:
-            cuts = sorted((c for c in refusal if len(c) > exhausted), key=len)
-            outcome, supported = self._proved(cuts, None, "proved")
+    @cached_property
+    def _regions(self) -> list[Region]:
+        """Where the noise enters, the smallest part first; the last is the whole program."""
+        whole = noisy_region(self.graph, [True] * len(self.noisy))
+        # What is computed of other inputs too may not change alone, so it counts everywhere.
+        alone = all(u.op is SYMBOL for u in self.fixed)
+        return [noisy_region(self.graph, self.noisy), whole] if alone else [whole]
+
+    def _refused(self, most: int) -> Outcome | None:
+        """Return the proof that no set will do, from a part of so many places in which the noise enters."""
+        for region in self._regions:
+            if len(region.places) <= most:
+                refusal = refuse(self.graph, self.points, region)
+                if isinstance(refusal, Refusal):
+                    return self._outcome(False, reason=self._why(refusal))
+        return None
+
+    def _any_size(self, exhausted: int) -> Outcome | None:
+        """Return a set of any size, of a program that is small enough to try them all."""
+        region = self._regions[-1]
+        left = refuse(self.graph, self.points, region) if len(region.places) <= _MOST_PLACES else []
+        if isinstance(left, Refusal):
+            return None
+        for size in range(exhausted + 1, len(region.places) + 1):
+            outcome, supported = self._proved([c for c in left if len(c) == size], None, size, size - 1)
             if outcome is not None or supported is not None:
-                return outcome or supported or self._open(exhausted)
-        return self._open(exhausted)
+                return outcome or supported
+        return None
 
     def _proved(
-        self, cuts: Sequence[Cut], supported: Outcome | None, minimal: str
+        self, cuts: Sequence[Cut], supported: Outcome | None, size: int, exhausted: int
     ) -> tuple[Outcome | None, Outcome | None]:
         """Return what is proved of the first of some sets that the engine can prove, and what it can only support."""
-        for cut in sorted(cuts, key=self._taste)[:_PROOFS]:
+        ordered = sorted(cuts, key=self._taste)
+        minimal = self._minimal(size, exhausted)
+        self.doubtful |= len(ordered) > _PROOFS
+        for cut in ordered[:_PROOFS]:
             edges = self._shown(cut)
             nodes = stopped(self.y, edges)
             verdict = self._decided(nodes[self.y], [nodes.get(w, w) for w in self.wrt])
@@ -214,9 +243,10 @@ class _Search:
         return None, supported
 
     def _minimal(self, size: int, exhausted: int) -> str:
-        if exhausted >= size - 1:
+        if exhausted >= size - 1 and not self.doubtful:
             return "proved"
-        tried = f"all sets of up to {exhausted} edges were refuted" if exhausted > 0 else "smaller sets were not tried"
+        some = exhausted > 0 and not self.doubtful
+        tried = f"all sets of up to {exhausted} edges were refuted" if some else "not all smaller sets were refuted"
         return f"the smallest set that leaves exactly the paths without noise; {tried}"
 
     def _taste(self, cut: Cut) -> tuple[int, ...]:
@@ -290,9 +320,10 @@ class _Search:
             reading = self._reading(step.residuals, rule_of(step.node))
             if reading is not None:
                 only = "the only derivative path" if len(self.graph.classes) == 1 else "every derivative path"
+                kept = f"makes the gradient depend on {noise}" if refusal.varies else "gives another gradient"
                 return (
-                    f"{only} from {top} to {by} passes {rule_of(step.node)}, and {reading.sentence}. Kept, it makes the "
-                    f"gradient depend on {noise}; cut, it leaves a gradient of 0, and without the noise it is not 0"
+                    f"{only} from {top} to {by} passes {rule_of(step.node)}, and {reading.sentence}. Kept, it {kept}; "
+                    "cut, it leaves a gradient of 0, and without the noise it is not 0"
                 )
         if region.top is self.y and region.bottom is None:
             return (
@@ -318,22 +349,24 @@ class _Search:
     # ------------------------------------------------------------------------------------------------ other ways
 
     def with_stops_removed(self) -> Outcome | None:
-        """Return what is possible where stop_gradients of the program may go, with as few of them gone as will do."""
+        """Return what is possible where stop_gradients of the program may go, with as few of them gone as will do.
+
+        That it is proved impossible then too is an answer as well; None where neither is known.
+        """
         stops = [n for n in topological([self.y]) if "stops" in n.op.facts]
-        if not stops or not self.points or self.left() < 0.5:
+        if not stops or not self.points or self.left() < _WORTHWHILE:
             return None
-        if self._without(stops).found().possible is not True:
-            return None
-        for stop in list(stops):
-            fewer = [s for s in stops if s is not stop]
-            if fewer and self._without(fewer).found().possible is True:
-                stops = fewer
-        made = without_stops(self.y, stops)
         found = self._without(stops).found()
         if found.possible is not True:
-            return None
-        nodes = {n: found.nodes.get(m, m) for n, m in made.items()}
-        return replace(found, nodes=nodes, removed=tuple(stops))
+            return found if found.possible is False else None
+        for stop in list(stops):
+            fewer = [s for s in stops if s is not stop]
+            if fewer and self.left() > _WORTHWHILE:
+                without = self._without(fewer).found()
+                if without.possible is True:
+                    stops, found = fewer, without
+        made = without_stops(self.y, stops)
+        return replace(found, nodes={n: found.nodes.get(m, m) for n, m in made.items()}, removed=tuple(stops))
 
     def _without(self, stops: Sequence[Node]) -> _Search:
         made = without_stops(self.y, set(stops))
@@ -351,7 +384,8 @@ class _Search:
         """Return the smallest value whose outer form makes the gradient the reference, proved; None if none is."""
         if not self.points or not self.graph.edges:
             return None
-        for value in outer_forms(self.question, self.calm, self.points)[:_FORMS]:
+        smallest = outer_forms(self.question, self.calm, self.points)[:_FORMS]
+        for value in dict.fromkeys([*smallest, self.y]):  # the whole is right by its construction
             raw = self.calm[value]
             for calm in dict.fromkeys([self._simpler(raw), raw]):
                 nodes = replaced(self.y, value, straight_through(value, calm))

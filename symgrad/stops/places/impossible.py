@@ -20,7 +20,6 @@ from symgrad.stops.places.sums import Cut, pushed
 
 __all__ = ["Region", "Refusal", "noisy_region", "refuse"]
 
-_MOST_PLACES = 13
 _LANES = 2048
 _LATE = 60
 
@@ -47,10 +46,12 @@ class Refusal:
     Attributes:
         region: where the noise enters.
         choices: how many sets of its edges were refuted, which are all.
+        varies: whether because what is left differs between draws, and not only from the reference.
     """
 
     region: Region
     choices: int
+    varies: bool
 
 
 def noisy_region(graph: PathGraph, noisy: Sequence[bool]) -> Region:
@@ -58,7 +59,7 @@ def noisy_region(graph: PathGraph, noisy: Sequence[bool]) -> Region:
     where = [graph.position[e.node] for k, e in enumerate(graph.edges) if noisy[k] and e.node is not None]
     passed = [n for n in graph.passed if not n.shape]
     top, bottom = graph.y, None
-    if where and not graph.y.shape:
+    if where and not graph.y.shape and not all(noisy):
         highest, lowest = max(where), min(graph.position[e.target] for k, e in enumerate(graph.edges) if noisy[k])
         top = next((n for n in reversed(passed) if graph.position[n] >= highest), graph.y)
         bottom = next((n for n in passed if graph.position[n] <= lowest), None)
@@ -72,25 +73,23 @@ def noisy_region(graph: PathGraph, noisy: Sequence[bool]) -> Region:
     return Region(top, bottom, tuple(inside))
 
 
-def refuse(graph: PathGraph, points: Sequence[Point], region: Region) -> Refusal | list[Cut] | None:
-    """Return the proof that no set of edges is right, or the sets that no point refutes; None for too many to try."""
-    if len(region.places) > _MOST_PLACES or not points:
-        return None
+def refuse(graph: PathGraph, points: Sequence[Point], region: Region) -> Refusal | list[Cut]:
+    """Return the proof that no set of edges in a part of a program is right, or the sets that no point refutes."""
     cuts: list[Cut] = [
         tuple(k for i, k in enumerate(region.places) if chosen >> i & 1)
         for chosen in range(2 ** len(region.places))
     ]
+    whole = region.bottom is None and region.top is graph.y
     left: list[Cut] = []
     for at in range(0, len(cuts), _LANES):
         some = cuts[at : at + _LANES]
         refuted = np.zeros(len(some), dtype=bool)
-        whole = region.bottom is None and region.top is graph.y
         for number in dict.fromkeys(p.number for p in points):
             refuted |= (_whole if whole else _varies)(graph, [p for p in points if p.number == number], region, some)
         left += [some[i] for i in np.flatnonzero(~refuted)]
-    if left and region.bottom is None and region.top is graph.y and len(left) <= _LATE:
+    if left and whole and len(left) <= _LATE:
         left = [cut for cut in left if not any(refutes(p, graph, cut) for p in points)]
-    return left or Refusal(region, len(cuts))
+    return left or Refusal(region, len(cuts), not whole)
 
 
 def _whole(graph: PathGraph, points: Sequence[Point], _region: Region, cuts: Sequence[Cut]) -> Any:

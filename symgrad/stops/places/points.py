@@ -138,6 +138,10 @@ class Scaled:
     one: Any
     kind: Kind
 
+    def number(self, value: Any) -> Any:
+        """Return numbers at high precision as such, a column."""
+        return _numbers(value, self.kind)
+
     def times(self, a: Any, b: Any) -> Any:
         """Return a product, of numbers or of matrices with rows of lanes."""
         product = a @ b if isinstance(a, np.ndarray) else a * b
@@ -345,13 +349,8 @@ def _scaled(graph: PathGraph, at: Exact, wanted: Any, kind: Kind, level: Level) 
     mp = level.contexts[1]
     one: Any = 1.0 if kind == "float" else 1 << _BITS
 
-    def number(value: Any) -> Any:
-        return float(value) if kind == "float" else int(mp.floor(mp.ldexp(value, _BITS)))
-
-    def numbers(value: Any, shape: tuple[int, ...] | None = None) -> Any:
-        entries = [number(v) for v in np.ravel(value)]
-        array = np.array(entries, dtype=float if kind == "float" else object)
-        return array.reshape(np.shape(value) if shape is None else shape)
+    def numbers(value: Any) -> Any:
+        return _numbers(value, kind)
 
     matrices: list[Any] = [None] * len(graph.edges)
     for node in graph.order:
@@ -360,15 +359,28 @@ def _scaled(graph: PathGraph, at: Exact, wanted: Any, kind: Kind, level: Level) 
             if isinstance(matrix, np.ndarray):
                 matrices[k] = numbers(matrix * np.reshape(below, (1, -1)) / np.reshape(at.scales[node], (-1, 1)))
             else:
-                matrices[k] = number(matrix * below / at.scales[node])
-    ends = {w: numbers(t / at.scales[w], (-1, 1)) for w, t in at.ends.items()}
-    seed = numbers(at.seed * at.scales[graph.y] / at.unit, (1, -1))
+                matrices[k] = numbers(matrix * below / at.scales[node])[0, 0]
+    ends = {w: numbers(t / at.scales[w]) for w, t in at.ends.items()}
+    seed = numbers(at.seed * at.scales[graph.y] / at.unit).T
     target = wanted / at.unit
-    target = number(mp.sign(target) * min(abs(target), mp.mpf(10) ** 6))
+    target = numbers(mp.sign(target) * min(abs(target), mp.mpf(10) ** 6))[0, 0]
     # Tangents are at most 1 and so are the sums of the sizes of what each is made of: errors add up, and do not grow.
     steps = 8 * (sum(np.shape(m)[1] if np.ndim(m) else 1 for m in matrices if m is not None) + len(graph.edges) + 8)
     if kind == "float":
         bound: Any = steps * 2.0**-53 * (1 + abs(target))
     else:
-        bound = number(steps * (1 + abs(wanted / at.unit)) * level.margin)
+        bound = numbers(steps * (1 + abs(wanted / at.unit)) * level.margin)[0, 0]
     return Scaled(matrices, ends, seed, target, bound, one, kind)
+
+
+def _numbers(value: Any, kind: Kind) -> Any:
+    """Return a matrix as it is, and anything else as a column, in numbers of a kind."""
+    array = np.asarray(value, dtype=object)
+    if kind == "float":
+        entries = array.astype(float)
+    else:
+        entries = np.empty(array.shape, dtype=object)
+        for place in np.ndindex(*array.shape):
+            x = array[place]
+            entries[place] = int(x.context.floor(x.context.ldexp(x, _BITS)))
+    return entries if entries.ndim == 2 else entries.reshape(-1, 1)

@@ -15,7 +15,6 @@ from symgrad.stops.places.sums import adjoints, pushed
 
 __all__ = ["outer_forms", "replaced", "stopped", "without_stops"]
 
-_NEAR = 1e-9
 _MOST = 40
 
 
@@ -64,18 +63,16 @@ def outer_forms(question: Question, fixed: Mapping[Node, Node], points: Sequence
     graph = question.graph
     found = [n for n in graph.order if fixed.get(n, n) is not n]
     for point in points:
-        at, scaled = point.exact[1], point.within(graph, "float")
+        at, scaled = point.exact[1], point.within(graph, "fixed")
         by = adjoints(graph, scaled)
         moves = pushed(graph, scaled, [()])
-        total = (scaled.seed @ moves[graph.y])[0]
+        total = scaled.times(scaled.seed, moves[graph.y])[0, 0]
         kept: list[Node] = []
         for n in found:
-            calm = np.ravel(point.calm.get(fixed[n], 0 * at.scales[n]) / at.scales[n]).astype(float)
-            there = total + by[n] @ (calm - moves[n][:, 0])
-            if abs(there[0] - scaled.target) <= _NEAR * (1 + abs(scaled.target)):
+            calm = scaled.number(point.calm.get(fixed[n], 0 * at.scales[n]) / at.scales[n])
+            there = total + scaled.times(by[n], calm - moves[n])[0, 0]
+            if abs(there - scaled.target) <= scaled.bound * (1 + int(np.max(abs(calm))) // scaled.one):
                 kept.append(n)
         found = kept
     sized = [(len(topological([n])), i, n) for i, n in enumerate(found[:_MOST])]
-    if question.graph.y in found[_MOST:]:
-        sized.append((len(topological([graph.y])), len(found), graph.y))
     return [n for *_, n in sorted(sized, key=lambda t: t[:2])]
