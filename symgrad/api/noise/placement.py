@@ -230,7 +230,7 @@ def _made(expr: Expr, found: Outcome, naming: Naming, listing: Listing | None, t
     nodes = found.nodes if outer is None else outer.nodes
     names = dict(naming.names)
     if found.removed:
-        names |= {n: names[m] for m, n in without_stops(y, set(found.removed)).items() if m in names}
+        names |= {n: names[m] for m, n in without_stops([y], set(found.removed)).items() if m in names}
     there = replace(naming, names=names)
     extra: dict[Node, str] = {}
     if outer is not None and outer.calm.args and outer.calm not in names:

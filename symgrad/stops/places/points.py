@@ -31,8 +31,10 @@ from symgrad.stops.places.paths import PathGraph
 
 __all__ = ["Kind", "Point", "Question", "Scaled", "points_of", "refutes"]
 
-_DIGITS = (100, 140)
-_BITS = 400  # behind the point of fixed numbers
+_DIGITS, _DEEP = (100, 140), (500, 600)
+"""Of the two precisions; and where the parts of a derivative cancel to less than a part in 1e30 of them."""
+
+_CANCELLED = 30
 _GRID = 3  # inputs, and draws for each
 _LONG = 400  # equations above which there are two draws for one choice of inputs
 _TRIED = 4  # times as many inputs, where some lie outside of a domain
@@ -128,6 +130,7 @@ class Scaled:
         bound: of the rounding of a derivative and of the target.
         one: what 1 is.
         kind: of the numbers.
+        bits: behind the point of fixed ones.
     """
 
     matrices: Sequence[Any]
@@ -137,22 +140,31 @@ class Scaled:
     bound: Any
     one: Any
     kind: Kind
+    bits: int
 
     def number(self, value: Any) -> Any:
         """Return numbers at high precision as such, a column."""
-        return _numbers(value, self.kind)
+        return _numbers(value, self.kind, self.bits)
 
     def times(self, a: Any, b: Any) -> Any:
         """Return a product, of numbers or of matrices with rows of lanes."""
         product = a @ b if isinstance(a, np.ndarray) else a * b
-        return product if self.kind == "float" else product >> _BITS
+        return product if self.kind == "float" else product >> self.bits
 
 
-def points_of(question: Question) -> Iterator[Point]:
-    """Yield points, those with the same inputs behind each other: several draws of the noise for each.
+def points_of(question: Question) -> list[Point]:
+    """Return points, those with the same inputs behind each other: several draws of the noise for each.
 
     There are none where the program is too large to be computed exactly.
     """
+    found = list(_points(question, _DIGITS))
+    graph = question.graph
+    if any(abs(derivative(graph, p.exact[1])) * 10**_CANCELLED < p.unit for p in found):
+        return list(_points(question, _DEEP)) or found
+    return found
+
+
+def _points(question: Question, digits: tuple[int, int]) -> Iterator[Point]:
     g, c = question.graph, question.calm
     coefficients = [
         e.step.coefficient
@@ -185,7 +197,7 @@ def points_of(question: Question) -> Iterator[Point]:
                         at[s] = filled(s, sizes, partial(drawn, s, candidates, draw, 1))
                     else:
                         at[s] = candidates[(draw + (0 if draw < 2 else _hash(s.name, draw))) % len(candidates)]
-                point = _point(question, order, at, number)
+                point = _point(question, order, at, number, Level(digits))
                 if point is not None:
                     seen += 1
                     yield point
@@ -212,8 +224,9 @@ def _work(question: Question, sizes: Mapping[str, int]) -> int:
     )
 
 
-def _point(question: Question, order: Sequence[Node], at: Mapping[Node, Any], number: int) -> Point | None:
-    level = Level(_DIGITS)
+def _point(
+    question: Question, order: Sequence[Node], at: Mapping[Node, Any], number: int, level: Level
+) -> Point | None:
     rows: list[dict[Node, Any]] = []
     for mp in level.contexts:
         exact = {s: converted(v, partial(exact_number, mp)) for s, v in at.items()}
@@ -347,10 +360,11 @@ def refutes(point: Point, graph: PathGraph, cut: Collection[int]) -> bool:
 
 def _scaled(graph: PathGraph, at: Exact, wanted: Any, kind: Kind, level: Level) -> Scaled:
     mp = level.contexts[1]
-    one: Any = 1.0 if kind == "float" else 1 << _BITS
+    bits = level.contexts[0].prec + 64  # behind the point of fixed numbers
+    one: Any = 1.0 if kind == "float" else 1 << bits
 
     def numbers(value: Any) -> Any:
-        return _numbers(value, kind)
+        return _numbers(value, kind, bits)
 
     matrices: list[Any] = [None] * len(graph.edges)
     for node in graph.order:
@@ -370,10 +384,10 @@ def _scaled(graph: PathGraph, at: Exact, wanted: Any, kind: Kind, level: Level) 
         bound: Any = steps * 2.0**-53 * (1 + abs(target))
     else:
         bound = numbers(steps * (1 + abs(wanted / at.unit)) * level.margin)[0, 0]
-    return Scaled(matrices, ends, seed, target, bound, one, kind)
+    return Scaled(matrices, ends, seed, target, bound, one, kind, bits)
 
 
-def _numbers(value: Any, kind: Kind) -> Any:
+def _numbers(value: Any, kind: Kind, bits: int) -> Any:
     """Return a matrix as it is, and anything else as a column, in numbers of a kind."""
     array = np.asarray(value, dtype=object)
     if kind == "float":
@@ -382,5 +396,5 @@ def _numbers(value: Any, kind: Kind) -> Any:
         entries = np.empty(array.shape, dtype=object)
         for place in np.ndindex(*array.shape):
             x = array[place]
-            entries[place] = int(x.context.floor(x.context.ldexp(x, _BITS)))
+            entries[place] = int(x.context.floor(x.context.ldexp(x, bits)))
     return entries if entries.ndim == 2 else entries.reshape(-1, 1)

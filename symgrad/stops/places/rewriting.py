@@ -30,10 +30,10 @@ def stopped(y: Node, cut: Sequence[Edge]) -> dict[Node, Node]:
     return made
 
 
-def without_stops(y: Node, removed: Collection[Node]) -> dict[Node, Node]:
+def without_stops(outputs: Sequence[Node], removed: Collection[Node]) -> dict[Node, Node]:
     """Return the nodes of a program as they are without some of its stop_gradients."""
     made: dict[Node, Node] = {}
-    for n in topological([y]):
+    for n in topological(outputs):
         args = tuple(made[a] for a in n.args)
         made[n] = args[0] if n in removed else n if args == n.args else apply(n.op, args, n.params)
     return made
