@@ -8,26 +8,25 @@ is one candidate, the smallest cut that leaves exactly the paths without noise.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from symgrad.backward.vjp import pull_back
-from symgrad.ir.graph import SYMBOL, Node, apply, as_node, symbol
+from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import full
 from symgrad.ops.control import straight_through
-from symgrad.reasons.naming import Naming, listed, rule_of
-from symgrad.reasons.noise.dependence import Dependence, Paths
-from symgrad.reasons.noise.verdict import Reading
+from symgrad.reasons.naming import Naming
+from symgrad.reasons.noise.dependence import Dependence
 from symgrad.rules.pipeline import canonical
+from symgrad.stops.places.answers import same_gradient, why_none
 from symgrad.stops.places.impossible import Refusal, Region, noisy_region, refuse
 from symgrad.stops.places.paths import Edge, PathGraph
 from symgrad.stops.places.points import Question, points_of
-from symgrad.stops.places.rewriting import outer_forms, replaced, stopped, without_stops
+from symgrad.stops.places.rewriting import outer_forms, replaced, stopped, with_fixed, without_stops
 from symgrad.stops.places.sums import Cut, Sieve
-from symgrad.verdicts.decide import decide, equal
 from symgrad.verdicts.gradients.both import together
 from symgrad.verdicts.verdict import Verdict
 
@@ -36,9 +35,11 @@ __all__ = ["Outcome", "Outer", "place"]
 _EXHAUSTED = 3
 _PROOFS = 4  # sets of one size that are handed to the engine
 _FORMS = 4  # values whose replacement is tried
-_FEW_PLACES, _MOST_PLACES = 6, 13  # where the noise enters, of which all sets are tried, at once and at the end
-_LONG = 400  # equations of gradients, of which a proof for `symgrad check` takes long
-_ONE = "the two gradients are the same formula"
+_FEW_PLACES, _MOST_PLACES = (
+    6,
+    13,
+)  # where the noise enters, of which all sets are tried, at once and at the end
+_SEARCHED = 2.5  # seconds for all sets of one size
 _WORTHWHILE = 0.5  # seconds for one more search
 _PROOF_SHARE = 0.4  # of the time that is left, for one proof
 
@@ -109,7 +110,10 @@ def place(
     if again is not None and again.possible:
         return again
     if again is not None and found.possible is False:
-        found = replace(found, reason=f"{found.reason}. Its own stop_gradients may as well go: that changes nothing of this")
+        found = replace(
+            found,
+            reason=f"{found.reason}. Its own stop_gradients may as well go: that changes nothing of this",
+        )
     outer = search.outer()
     return replace(found, outer=outer, verdict=outer.verdict if outer else None)
 
@@ -132,10 +136,16 @@ class _Search:
         deadline: float,
         reference: PathGraph | None = None,
     ) -> None:
-        self.y, self.wrt, self.fixed, self.naming, self.deadline = y, tuple(wrt), dict(fixed), naming, deadline
+        self.y, self.wrt, self.fixed, self.naming, self.deadline = (
+            y,
+            tuple(wrt),
+            dict(fixed),
+            naming,
+            deadline,
+        )
         depends = Dependence([y, *wrt], [*fixed])
         held = tuple(w for w in wrt if w.args and any(depends(w, u) for u in fixed))
-        self.calm = _with_fixed(y, {**fixed, **{h: h for h in held}})
+        self.calm = with_fixed(y, {**fixed, **{h: h for h in held}})
         graph = PathGraph(y, wrt)
         if reference is None:
             reference = PathGraph(self.calm[y], [self.calm.get(w, w) for w in wrt])
@@ -148,7 +158,9 @@ class _Search:
         ]
         self.points = points_of(self.question)
         self.sieve = Sieve(graph, self.points)
-        self.doubtful = False  # whether there were more sets that no point refutes than were handed to the engine
+        self.doubtful = (
+            False  # whether there were more sets that no point refutes than were handed to the engine
+        )
 
     def left(self) -> float:
         """The seconds that are left."""
@@ -166,7 +178,7 @@ class _Search:
         exhausted = -1
         for size in range(_EXHAUSTED + 1):
             known = [cleanest] if fits and size == len(cleanest) else []
-            cuts = known or self.sieve.of_size(size, self.deadline - _PROOF_SHARE * self.left())
+            cuts = known or self.sieve.of_size(size, time.monotonic() + min(_SEARCHED, 0.5 * self.left()))
             if cuts is None:
                 break
             outcome, supported = self._proved(cuts, supported, size, exhausted)
@@ -200,7 +212,9 @@ class _Search:
             if len(region.places) <= most:
                 refusal = refuse(self.graph, self.points, region)
                 if isinstance(refusal, Refusal):
-                    return self._outcome(False, reason=self._why(refusal))
+                    return self._outcome(
+                        False, reason=why_none(self.question, self.noisy, refusal, self.naming)
+                    )
         return None
 
     def _any_size(self, exhausted: int) -> Outcome | None:
@@ -248,7 +262,11 @@ class _Search:
         if exhausted >= size - 1 and not self.doubtful:
             return "proved"
         some = exhausted > 0 and not self.doubtful
-        tried = f"all sets of up to {exhausted} edges were refuted" if some else "not all smaller sets were refuted"
+        tried = (
+            f"all sets of up to {exhausted} edges were refuted"
+            if some
+            else "not all smaller sets were refuted"
+        )
         return f"the smallest set that leaves exactly the paths without noise; {tried}"
 
     def _taste(self, cut: Cut) -> tuple[int, ...]:
@@ -271,14 +289,19 @@ class _Search:
         verdict = self._decided(self.y, self.wrt)
         if verdict.status == "proved":
             return self._outcome(True, nodes={}, verdict=verdict, minimal="proved")
-        why = "nothing to cut" if not self.graph.edges else "the program could not be computed at an exact point"
+        why = (
+            "nothing to cut"
+            if not self.graph.edges
+            else "the program could not be computed at an exact point"
+        )
         return self._outcome(None, reason=f"{why}, so no placement was tried")
 
     def _open(self, exhausted: int) -> Outcome:
         places = len(self.sieve.places)
         what = f"no set of up to {exhausted} edges will do" if exhausted > 0 else "few sets were tried"
         return self._outcome(
-            None, reason=f"{what}, and larger ones of the {places} places were not all tried: nothing is proved"
+            None,
+            reason=f"{what}, and larger ones of the {places} places were not all tried: nothing is proved",
         )
 
     def _outcome(self, possible: bool | None, **parts: object) -> Outcome:
@@ -297,7 +320,7 @@ class _Search:
             ours = full(pull_back([y], [seed], [mine]).gradients[0], w.shape)
             right = full(pull_back([reference.y], [seed], [theirs]).gradients[0], w.shape)
             a, b = substitute([ours, right], {**free, **({mine: free[w]} if w in free else {})})
-            gradients[self.naming.text(w)] = _decided(a, b, limit / len(self.wrt))
+            gradients[self.naming.text(w)] = same_gradient(a, b, limit / len(self.wrt))
         return together(Verdict("proved", "the value is the same"), gradients)
 
     def _fresh(self, name: str) -> str:
@@ -309,44 +332,6 @@ class _Search:
     def _called(self, node: Node) -> str:
         name = self.naming.names.get(node, "h")
         return self._fresh(name)
-
-    # ------------------------------------------------------------------------------------------------ reasons
-
-    def _why(self, refusal: Refusal) -> str:
-        """Say why no set will do, by the edge that every path passes, or by what was tried."""
-        region = refusal.region
-        by, noise = listed([self.naming.text(w) for w in self.wrt]), listed([self.naming.text(u) for u in self.fixed])
-        top = self.naming.text(self.y)
-        k = next((k for k, n in enumerate(self.noisy) if n), None)
-        if len(region.places) == 1 and k is not None and (step := self.graph.edges[k].step) is not None:
-            reading = self._reading(step.residuals, rule_of(step.node))
-            if reading is not None:
-                only = "the only derivative path" if len(self.graph.classes) == 1 else "every derivative path"
-                kept = f"makes the gradient depend on {noise}" if refusal.varies else "gives another gradient"
-                return (
-                    f"{only} from {top} to {by} passes {rule_of(step.node)}, and {reading.sentence}. Kept, it {kept}; "
-                    "cut, it leaves a gradient of 0, and without the noise it is not 0"
-                )
-        if region.top is self.y and region.bottom is None:
-            return (
-                f"each of the {refusal.choices} sets of derivative paths from {top} to {by} that stop_gradients can "
-                "leave gives another gradient at an exact point"
-            )
-        low = by if region.bottom is None else self.naming.text(region.bottom)
-        return (
-            f"{noise} enters between {self.naming.text(region.top)} and {low}, which every derivative path passes: each "
-            f"of the {refusal.choices} sets of paths that stop_gradients can leave there passes on what depends on "
-            f"{noise}, or nothing"
-        )
-
-    def _reading(self, residuals: Iterable[Node], rule: str) -> Reading | None:
-        order = topological([self.y])
-        for u in self.fixed:
-            paths = Paths(order, u)
-            for node in residuals:
-                if node in paths:
-                    return Reading(rule, 0, node, None, paths, self.naming)
-        return None
 
     # ------------------------------------------------------------------------------------------------ other ways
 
@@ -400,30 +385,8 @@ class _Search:
         """Return what a value is without noise as a person would write it, over the names that read no noise."""
         below = topological([calm])
         named = [n for n in below if n.args and n in self.naming.names and n is not calm]
-        stand = {n: symbol(Declaration(f"__{i}", REAL, n.shape)) for i, n in enumerate(named) if n.dtype == "real"}
+        stand = {
+            n: symbol(Declaration(f"__{i}", REAL, n.shape)) for i, n in enumerate(named) if n.dtype == "real"
+        }
         form = canonical(substitute([calm], stand)).nodes[0]
         return substitute([form], {s: n for n, s in stand.items()})[0]
-
-
-def _with_fixed(y: Node, fixed: Mapping[Node, Node]) -> dict[Node, Node]:
-    """Return the nodes of a program as they are with some of them replaced."""
-    made: dict[Node, Node] = dict(fixed)
-    for n in topological([y], until=fixed):
-        if n not in made:
-            args = tuple(made[a] for a in n.args)
-            made[n] = n if args == n.args else apply(n.op, args, n.params)
-    return made
-
-
-def _decided(a: Node, b: Node, limit: float) -> Verdict:
-    """Decide whether two gradients are equal. What is one formula needs no proof, and for a long one gets none."""
-    order = topological([a, b])
-    made = without_stops([a, b], {n for n in order if "stops" in n.op.facts})
-    one = made[a] is made[b]
-    if one and len(order) > _LONG:
-        return Verdict("proved", _ONE)
-    found = decide(equal(a, b, None), limit)
-    if one and found.status != "proved":
-        return Verdict("proved", _ONE)
-    words = found.why.replace("the two sides", "the two gradients").replace("both sides", "both gradients")
-    return replace(found, why=words)

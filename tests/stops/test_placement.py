@@ -23,7 +23,9 @@ from symgrad.stops.places.paths import PathGraph
 from symgrad.stops.places.rewriting import stopped
 
 
-def placed(text: str, of: str = "y", wrt: tuple[str, ...] = ("x",), noise: str = "u", limit: float = 10) -> Outcome:
+def placed(
+    text: str, of: str = "y", wrt: tuple[str, ...] = ("x",), noise: str = "u", limit: float = 10
+) -> Outcome:
     listing = parse_program(text)
     y = listing[of]
     return place(y, [listing[w] for w in wrt], fixed_in(listing, noise), naming_of(y, listing), limit)
@@ -54,7 +56,9 @@ def gap(y: Node, calm: Node, x: Node, inputs: list[Node], draws: int = 12) -> fl
 
 
 HEAD = "x : real\nu ~ Normal(0, 1)\nv ~ Normal(0, 1)\nw ~ Normal(0, 1)\n"
-LINE = st.sampled_from(["sin({0})", "tanh({0})", "{0}*{1}", "{0} + {1}", "cos({1}) + {0}", "{0}/(2 + {1}**2)"])
+LINE = st.sampled_from(
+    ["sin({0})", "tanh({0})", "{0}*{1}", "{0} + {1}", "cos({1}) + {0}", "{0}/(2 + {1}**2)"]
+)
 
 
 @st.composite
@@ -69,11 +73,12 @@ def clean_lines(draw: st.DrawFn, most: int = 7) -> list[str]:
 
 @settings(max_examples=25, deadline=None)
 @given(clean_lines(), st.integers(1, 3), st.data())
-def test_a_planted_set_is_found_or_a_smaller_one(lines: list[str], branches: int, data: st.DataObject) -> None:
+def test_a_planted_set_is_found_or_a_smaller_one(
+    lines: list[str], branches: int, data: st.DataObject
+) -> None:
     last = len(lines) - 1
     terms = [f"h{last}"]
-    for u in "uvw"[:branches]:
-        terms.append(f"{u}*sin(h{data.draw(st.integers(0, last))})")
+    terms += [f"{u}*sin(h{data.draw(st.integers(0, last))})" for u in "uvw"[:branches]]
     text = HEAD + "\n".join([*lines, "y = " + " + ".join(terms)])
     found = placed(text, noise="u v w"[: 2 * branches - 1])
     assert found.possible is True
@@ -85,7 +90,9 @@ def test_a_planted_set_is_found_or_a_smaller_one(lines: list[str], branches: int
     assert gap(y, calm, listing["x"], list(listing.symbols.values())) < 1e-9
 
 
-NOISY = st.sampled_from(["sin({0})", "{0}*{1}", "{0} + {1}", "{0}*u", "{0} + u*{1}", "{0}*(1 + u)", "stop_gradient({0})*{1}"])
+NOISY = st.sampled_from(
+    ["sin({0})", "{0}*{1}", "{0} + {1}", "{0}*u", "{0} + u*{1}", "{0}*(1 + u)", "stop_gradient({0})*{1}"]
+)
 
 
 @st.composite
@@ -139,10 +146,8 @@ def test_a_square_has_two_edges() -> None:
 
 def test_more_than_three_are_the_smallest_cut_and_said_so() -> None:
     lines = [HEAD.strip(), "f = sin(x)", *(f"g{k} = cos({k}*x)" for k in range(1, 6))]
-    found = placed("\n".join([*lines, "y = f" + "".join(f" + (1 + f*g{k})*u**{2 * k + 1}*g{k}*u" for k in range(0))]))
-    assert found.possible is True
-    branches = [f"f + g{k}*u" for k in range(1, 6)]
-    found = placed("\n".join([*lines, "y = " + " + ".join(f"sin({k}*f) + tanh(g{k})*u" for k, _ in enumerate(branches, 1))]))
+    branches = (f"sin({k}*f) + tanh(g{k})*u" for k in range(1, 6))
+    found = placed("\n".join([*lines, f"y = {' + '.join(branches)}"]))
     assert found.possible is True
     assert len(found.cut) == 5
     assert found.minimal.startswith("the smallest set that leaves exactly the paths without noise")

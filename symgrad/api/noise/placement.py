@@ -88,12 +88,18 @@ class Placement:
             count = len(self.edges)
             found = f"{count} stop_gradients" if count != 1 else "one stop_gradient"
             proved = "is proved" if self.possible else "seems, without a proof,"
-            gone = f", if {listed(self.removed)} {'go' if len(self.removed) > 1 else 'goes'}" if self.removed else ""
+            gone = (
+                f", if {listed(self.removed)} {'go' if len(self.removed) > 1 else 'goes'}"
+                if self.removed
+                else ""
+            )
             how = "proved smallest: every smaller set gives another gradient at an exact point"
             fewest = how if self.minimal == "proved" else self.minimal
+            where = f" {'; '.join(map(str, self.edges))}" if count else ""
             return "\n".join(
-                [f"{found}, {'; '.join(map(str, self.edges))}{gone}:" if count else f"no stop_gradient{gone}:", *lines]
-                + [f"{self._about}: that {proved}", f"{fewest}"]
+                [f"{found},{where}{gone}:", *lines, f"{self._about}: that {proved}", fewest]
+                if count
+                else [f"no stop_gradient{gone}:", *lines, f"{self._about}: that {proved}", fewest]
             )
         head = "no stop_gradient will do" if self.possible is False else "no set of stop_gradients was found"
         said = [f"{head}: {self.reason}."]
@@ -217,11 +223,10 @@ def _check(by: Sequence[Expr], noise: Sequence[Expr]) -> None:
 def _told(by: Sequence[Expr], fixed: Sequence[tuple[Expr, Expr]], at: Any) -> str:
     """Return what is wanted, in words."""
     names = [str(u.name or u) for u, _ in fixed]
-    where = f"its mean{'s' * (len(names) > 1)}" if at == "mean" and isinstance(at, str) else None
-    if where is None:
-        what = listed([f"{n} = {f}" for n, (_, f) in zip(names, fixed, strict=True)])
+    if isinstance(at, str):
+        what = f"{listed(names)} at {'its mean' if len(names) == 1 else 'their means'}"
     else:
-        what = f"{listed(names)} at {where if len(names) == 1 else 'their means'}"
+        what = listed([f"{n} = {f}" for n, (_, f) in zip(names, fixed, strict=True)])
     return f"the gradient by {listed([str(w.name or w) for w in by])} is that with {what}"
 
 
@@ -234,7 +239,7 @@ def _made(expr: Expr, found: Outcome, naming: Naming, listing: Listing | None, t
     there = replace(naming, names=names)
     extra: dict[Node, str] = {}
     if outer is not None and outer.calm.args and outer.calm not in names:
-        extra[outer.calm] = _free("g", {*names.values(), *(s for s in ({} if listing is None else listing.symbols))})
+        extra[outer.calm] = _free("g", {*names.values(), *(() if listing is None else listing.names)})
     lines = _lines(y, nodes, there, extra) if nodes else ()
     made = None if not nodes else _expr(expr, nodes, listing, extra)
     given = found.cut or found.removed or found.possible

@@ -60,14 +60,19 @@ def noisy_region(graph: PathGraph, noisy: Sequence[bool]) -> Region:
     passed = [n for n in graph.passed if not n.shape]
     top, bottom = graph.y, None
     if where and not graph.y.shape and not all(noisy):
-        highest, lowest = max(where), min(graph.position[e.target] for k, e in enumerate(graph.edges) if noisy[k])
+        highest, lowest = (
+            max(where),
+            min(graph.position[e.target] for k, e in enumerate(graph.edges) if noisy[k]),
+        )
         top = next((n for n in reversed(passed) if graph.position[n] >= highest), graph.y)
         bottom = next((n for n in passed if graph.position[n] <= lowest), None)
     low = -1 if bottom is None else graph.position[bottom]
     high = graph.position[top]
     inside: list[int] = []
     for series in graph.classes:
-        own = [k for k in series if (n := graph.edges[k].node) is not None and low < graph.position[n] <= high]
+        own = [
+            k for k in series if (n := graph.edges[k].node) is not None and low < graph.position[n] <= high
+        ]
         if own:
             inside.append(own[-1])
     return Region(top, bottom, tuple(inside))
@@ -85,7 +90,9 @@ def refuse(graph: PathGraph, points: Sequence[Point], region: Region) -> Refusal
         some = cuts[at : at + _LANES]
         refuted = np.zeros(len(some), dtype=bool)
         for number in dict.fromkeys(p.number for p in points):
-            refuted |= (_whole if whole else _varies)(graph, [p for p in points if p.number == number], region, some)
+            refuted |= (_whole if whole else _varies)(
+                graph, [p for p in points if p.number == number], region, some
+            )
         left += [some[i] for i in np.flatnonzero(~refuted)]
     if left and whole and len(left) <= _LATE:
         left = [cut for cut in left if not any(refutes(p, graph, cut) for p in points)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from symgrad.backward.trace import Step
 from symgrad.backward.vjp import pull_back
@@ -109,7 +110,7 @@ class PathGraph:
         down = _dominators(before)
         last = len(names) - 1
         up = [last - i for i in _dominators([[last - j for j in after[last - i]] for i in range(len(names))])]
-        up = up[::-1]
+        up.reverse()
         is_edge = [not isinstance(name, Node) for name in names]
         above = _nearest(down, is_edge, range(1, len(names)))
         below = _nearest(up, is_edge, range(last - 1, -1, -1))
@@ -148,8 +149,9 @@ class PathGraph:
         them, or to an end, at another: so the first kind of node is the source of the flow, the second its sink.
         """
         import numpy as np  # only where something is cut
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+        from scipy import sparse
+
+        network: Any = sparse.csgraph
 
         def clean(k: int) -> bool:
             return not noisy[k]
@@ -172,10 +174,11 @@ class PathGraph:
             return []
         rows, columns = np.array(list(capacity)).T
         size = len(self.order) + 2
-        matrix = csr_array((np.array(list(capacity.values()), np.int32), (rows, columns)), (size, size))
-        left = csr_array(matrix - maximum_flow(matrix, source, sink).flow)
+        amounts = np.array(list(capacity.values()), np.int32)
+        matrix: Any = sparse.csr_array((amounts, (rows, columns)), (size, size))
+        left: Any = sparse.csr_array(matrix - network.maximum_flow(matrix, source, sink).flow)
         left.eliminate_zeros()
-        side = {int(i) for i in breadth_first_order(left, source, return_predecessors=False)}
+        side = {int(i) for i in network.breadth_first_order(left, source, return_predecessors=False)}
         return [k for k, (a, b) in arcs.items() if a in side and b not in side]
 
 

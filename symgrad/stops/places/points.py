@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from math import prod
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
+from symgrad.backward.trace import Step, placeholder
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import SIZE, SYMBOL, Node
 from symgrad.ir.sizes import evaluate_size, names_of
@@ -26,7 +27,6 @@ from symgrad.reasons.noise import array_witness, witness
 from symgrad.reasons.noise.array_witness import converted, drawn, entry, filled
 from symgrad.reasons.noise.draws import draws
 from symgrad.reasons.noise.witness import Level, is_finite
-from symgrad.backward.trace import Step, placeholder
 from symgrad.stops.places.paths import PathGraph
 
 __all__ = ["Kind", "Point", "Question", "Scaled", "points_of", "refutes"]
@@ -102,7 +102,7 @@ class Point:
     @property
     def wants_something(self) -> bool:
         """Whether the reference is certainly not zero here."""
-        return bool(min(map(abs, self.wanted)) > self.unit * self.level.margin)
+        return bool(min(abs(w) for w in self.wanted) > self.unit * self.level.margin)
 
     def scale(self, node: Node) -> Any:
         """Return what the tangent of a node that is a number is divided by."""
@@ -167,9 +167,7 @@ def points_of(question: Question) -> list[Point]:
 def _points(question: Question, digits: tuple[int, int]) -> Iterator[Point]:
     g, c = question.graph, question.calm
     coefficients = [
-        e.step.coefficient
-        for e in (*g.edges, *c.edges)
-        if e.step is not None and e.step.node.op.pointwise
+        e.step.coefficient for e in (*g.edges, *c.edges) if e.step is not None and e.step.node.op.pointwise
     ]
     given = {*question.held}
     order = topological([g.y, c.y, *g.wrt, *coefficients], until=given)
@@ -196,7 +194,9 @@ def _points(question: Question, digits: tuple[int, int]) -> Iterator[Point]:
                     elif s.shape:
                         at[s] = filled(s, sizes, partial(drawn, s, candidates, draw, 1))
                     else:
-                        at[s] = candidates[(draw + (0 if draw < 2 else _hash(s.name, draw))) % len(candidates)]
+                        at[s] = candidates[
+                            (draw + (0 if draw < 2 else _hash(s.name, draw))) % len(candidates)
+                        ]
                 point = _point(question, order, at, number, Level(digits))
                 if point is not None:
                     seen += 1
@@ -290,7 +290,8 @@ def _times(matrix: Any, vector: Any) -> Any:
     """Return a matrix times a vector, where of one entry both are numbers."""
     if not isinstance(matrix, np.ndarray):
         return matrix * vector
-    product = matrix @ (vector if isinstance(vector, np.ndarray) else np.array([vector], dtype=object))
+    column = cast("Any", vector) if isinstance(vector, np.ndarray) else np.array([vector], dtype=object)
+    product: Any = cast("Any", matrix) @ column
     return product if len(product) > 1 else product[0]
 
 
@@ -371,7 +372,9 @@ def _scaled(graph: PathGraph, at: Exact, wanted: Any, kind: Kind, level: Level) 
         for k in graph.out_of[node]:
             matrix, below = at.matrices[k], at.scales[graph.edges[k].target]
             if isinstance(matrix, np.ndarray):
-                matrices[k] = numbers(matrix * np.reshape(below, (1, -1)) / np.reshape(at.scales[node], (-1, 1)))
+                matrices[k] = numbers(
+                    matrix * np.reshape(below, (1, -1)) / np.reshape(at.scales[node], (-1, 1))
+                )
             else:
                 matrices[k] = numbers(matrix * below / at.scales[node])[0, 0]
     ends = {w: numbers(t / at.scales[w]) for w, t in at.ends.items()}
@@ -379,7 +382,9 @@ def _scaled(graph: PathGraph, at: Exact, wanted: Any, kind: Kind, level: Level) 
     target = wanted / at.unit
     target = numbers(mp.sign(target) * min(abs(target), mp.mpf(10) ** 6))[0, 0]
     # Tangents are at most 1 and so are the sums of the sizes of what each is made of: errors add up, and do not grow.
-    steps = 8 * (sum(np.shape(m)[1] if np.ndim(m) else 1 for m in matrices if m is not None) + len(graph.edges) + 8)
+    steps = 8 * (
+        sum(np.shape(m)[1] if np.ndim(m) else 1 for m in matrices if m is not None) + len(graph.edges) + 8
+    )
     if kind == "float":
         bound: Any = steps * 2.0**-53 * (1 + abs(target))
     else:
@@ -395,6 +400,6 @@ def _numbers(value: Any, kind: Kind, bits: int) -> Any:
     else:
         entries = np.empty(array.shape, dtype=object)
         for place in np.ndindex(*array.shape):
-            x = array[place]
+            x: Any = array[place]
             entries[place] = int(x.context.floor(x.context.ldexp(x, bits)))
     return entries if entries.ndim == 2 else entries.reshape(-1, 1)

@@ -8,12 +8,12 @@ import numpy as np
 
 from symgrad.ir.graph import Node, apply
 from symgrad.ir.traverse import topological
-from symgrad.ops.control import stop_gradient, straight_through
+from symgrad.ops.control import stop_gradient
 from symgrad.stops.places.paths import Edge
 from symgrad.stops.places.points import Point, Question
 from symgrad.stops.places.sums import adjoints, pushed
 
-__all__ = ["outer_forms", "replaced", "stopped", "without_stops"]
+__all__ = ["outer_forms", "replaced", "stopped", "with_fixed", "without_stops"]
 
 _MOST = 40
 
@@ -47,6 +47,16 @@ def replaced(y: Node, value: Node, other: Node) -> dict[Node, Node]:
         made[n] = n if args == n.args else apply(n.op, args, n.params)
         if n is value:
             made[n] = other
+    return made
+
+
+def with_fixed(y: Node, fixed: Mapping[Node, Node]) -> dict[Node, Node]:
+    """Return the nodes of a program as they are with some of them fixed."""
+    made: dict[Node, Node] = dict(fixed)
+    for n in topological([y], until=fixed):
+        if n not in made:
+            args = tuple(made[a] for a in n.args)
+            made[n] = n if args == n.args else apply(n.op, args, n.params)
     return made
 
 

@@ -21,14 +21,17 @@ from symgrad.stops.places.points import Kind, Point, Scaled, refutes
 __all__ = ["Cut", "Sieve", "adjoints", "pushed"]
 
 _LANES = 2048
-_MOST_FLOATS, _MOST_FIXED = 6e8, 3e6  # multiplications for one size of sets at a point
+_FIXED_LANES = 64  # the clock is looked at between
+_MOST_FLOATS, _MOST_FIXED = 6e8, 4e6  # multiplications for one size of sets at a point
 _MOST_LEFT = 200  # sets of one size that a point leaves
 
 Cut = tuple[int, ...]
 """Edges, by position."""
 
 
-def pushed(graph: PathGraph, scaled: Scaled, cuts: Sequence[Cut], start: Node | None = None) -> dict[Node, Any]:
+def pushed(
+    graph: PathGraph, scaled: Scaled, cuts: Sequence[Cut], start: Node | None = None
+) -> dict[Node, Any]:
     """Return the scaled tangents of nodes, a column for each choice of edges to cut.
 
     Args:
@@ -98,7 +101,7 @@ class Sieve:
             for at in range(0, len(cuts), _LANES):
                 some = cuts[at : at + _LANES]
                 off = abs(self._sums(scaled, some) - scaled.target)
-                kept += [some[i] for i in np.flatnonzero(off <= scaled.bound)]
+                kept += [some[int(i)] for i in np.flatnonzero(off <= scaled.bound)]
             cuts = kept
         if len(cuts) > _MOST_LEFT:
             return None
@@ -138,7 +141,7 @@ class Sieve:
         by = adjoints(self.graph, scaled)
         below = combinations(self.places, size - 1)
         found: list[Cut] = []
-        while lanes := list(islice(below, _LANES)):
+        while lanes := list(islice(below, _LANES if kind == "float" else _FIXED_LANES)):
             for cut in self._one_more(scaled, by, lanes):
                 found.append(cut)
                 if len(found) > _MOST_LEFT:
@@ -159,11 +162,13 @@ class Sieve:
                 passes = sums + scaled.target
             else:
                 matrix = scaled.matrices[k]
-                row = scaled.times(by[edge.step.node], np.reshape(matrix, (1, 1)) if np.ndim(matrix) == 0 else matrix)
+                row = scaled.times(
+                    by[edge.step.node], np.reshape(matrix, (1, 1)) if np.ndim(matrix) == 0 else matrix
+                )
                 passes = scaled.times(row, tangents[edge.target])[0]
             near = (abs(sums - passes) <= scaled.bound) & (last > k)
             for lane in np.flatnonzero(near):
-                yield (*lanes[lane], k)
+                yield (*lanes[int(lane)], k)
 
 
 def _choices(n: int, k: int) -> int:
