@@ -110,10 +110,7 @@ def place(
     if again is not None and again.possible:
         return again
     if again is not None and found.possible is False:
-        found = replace(
-            found,
-            reason=f"{found.reason}. Its own stop_gradients may as well go: that changes nothing of this",
-        )
+        found = replace(found, reason=f"{found.reason}. To take out its own stop_gradients does not help")
     outer = search.outer()
     return replace(found, outer=outer, verdict=outer.verdict if outer else None)
 
