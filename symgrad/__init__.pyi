@@ -125,6 +125,8 @@ from symgrad.api.kernels.over_data import OverData as OverData
 from symgrad.api.kernels.over_data import over_data as over_data
 from symgrad.api.noise.lint import Findings as Findings
 from symgrad.api.noise.lint import lint as lint
+from symgrad.api.noise.placement import Placement as Placement
+from symgrad.api.noise.placement import placement as placement
 from symgrad.api.simplify import simplify as simplify
 from symgrad.api.training.minimize import Minimum as Minimum
 from symgrad.api.training.minimize import minimize as minimize

@@ -15,7 +15,7 @@ from symgrad.ops.own import define
 from symgrad.ops.record import facts, ternary, unary
 from symgrad.ops.scalar.arith import add, mul, neg
 
-__all__ = ["as_computed", "kept_value", "stop_gradient", "straight", "value_alone", "with_slope"]
+__all__ = ["as_computed", "kept_value", "stop_gradient", "straight_through", "value_alone", "with_slope"]
 
 # The value is the argument, bit for bit; the derivative edge is cut. Meaning: every differentiable symbol inside is
 # replaced by a frozen twin (`backward/frozen.py`), so the partial is zero at every order.
@@ -103,7 +103,7 @@ def value_alone(outputs: Sequence[Node]) -> list[Node]:
     return [made[o] for o in outputs]
 
 
-def straight(f: Node, g: Node) -> Node:
+def straight_through(f: Node, g: Node) -> Node:
     """Return the value of f, bit for bit where g is finite, with the derivatives of g; f itself where they are one."""
     if f is g:
         return f
@@ -113,7 +113,7 @@ def straight(f: Node, g: Node) -> Node:
 
 
 def kept_value(n: Node) -> Node | None:
-    """Return f of an expression that `straight` made of it and of something else, else None."""
+    """Return f of an expression that `straight_through` made of it and of something else, else None."""
     if n.op.name != "add" or n.args[0].op is not stop_gradient or n.args[1].op.name != "neg":
         return None
     (inner,) = n.args[1].args

@@ -13,10 +13,10 @@ from symgrad.ir.graph import SYMBOL, Node, apply
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.array.layout import full, shape_text
-from symgrad.ops.control import straight
+from symgrad.ops.control import straight_through
 from symgrad.ops.random.laws import mean as mean_of
 
-__all__ = ["ignore_noise", "with_gradient"]
+__all__ = ["fixed_at", "ignore_noise", "with_gradient"]
 
 
 def with_gradient(forward: Formula, backward_of: Formula) -> Expr:
@@ -54,7 +54,7 @@ def with_gradient(forward: Formula, backward_of: Formula) -> Expr:
             cure="sg.broadcast_to(e, shape) repeats entries",
         )
     shape = f.shape or g.shape
-    return build_expr(lambda: straight(full(f.node, shape), full(g.node, shape)), [f, g])
+    return build_expr(lambda: straight_through(full(f.node, shape), full(g.node, shape)), [f, g])
 
 
 def ignore_noise(
@@ -113,13 +113,13 @@ def ignore_noise(
             raise NotInProgramError(
                 f"the expression does not read '{e}'", expected=one_of(str(s) for s in expr.inputs)
             )
-    fixed = _fixed(found, at)
+    fixed = fixed_at(found, at)
     table = {e.node: f.node for e, f in zip(found, fixed, strict=True)}
 
     def build() -> Node:
         try:
             if local == "clean":
-                return straight(expr.node, substitute([expr.node], table)[0])
+                return straight_through(expr.node, substitute([expr.node], table)[0])
             return _noisy(expr.node, table)
         except DomainError as error:  # such as a position that is half a number
             where = ", ".join(f"{e} = {f}" for e, f in zip(found, fixed, strict=True))
@@ -132,7 +132,7 @@ def ignore_noise(
     return build_expr(build, [expr, *fixed])
 
 
-def _fixed(noise: Sequence[Expr], at: Any) -> list[Expr]:
+def fixed_at(noise: Sequence[Expr], at: Any) -> list[Expr]:
     """What each noise is fixed at, of its shape."""
     given: list[Any]
     if isinstance(at, Mapping):
@@ -192,7 +192,7 @@ def _noisy(y: Node, table: Mapping[Node, Node]) -> Node:
         made[n] = n if args == n.args else apply(n.op, args, n.params)
         if n.dtype == "real" and any(a in pure for a in n.args):
             calm = apply(n.op, tuple(fixed.get(a, made[a]) for a in n.args), n.params)
-            made[n] = straight(made[n], calm)
+            made[n] = straight_through(made[n], calm)
     return made[y]
 
 

@@ -34,7 +34,7 @@ from symgrad.reasons.noise.witness import (
     steady,
 )
 
-__all__ = ["find_array_evidence"]
+__all__ = ["converted", "drawn", "entry", "filled", "find_array_evidence", "settled"]
 
 _POINTS = 6
 _SMALL = 3
@@ -76,10 +76,10 @@ def find_array_evidence(
         try:
             if _work(order, sizes) > PRECISE_WORK:
                 return None
-            point = {s: _filled(s, sizes, partial(_entry, s, index, size), index) for s in inputs}
+            point = {s: filled(s, sizes, partial(entry, s, index, size), index) for s in inputs}
             for pair, candidates in zip(_PAIRS, choices, strict=True):
                 sides = tuple(
-                    _filled(source, sizes, partial(_drawn, source, candidates, d, size), d) for d in pair
+                    filled(source, sizes, partial(drawn, source, candidates, d, size), d) for d in pair
                 )
                 for there in straddling(order, source, sides, point) if straddle else (point,):
                     evidence = _decide(order, y, gradients, source, there, sides)
@@ -109,7 +109,7 @@ def _hash(*key: object) -> int:
     return int.from_bytes(hashlib.blake2b(text, digest_size=4).digest(), "big")
 
 
-def _filled(symbol: Node, sizes: Mapping[str, int], value: Callable[[int], Any], number: int) -> Any:
+def filled(symbol: Node, sizes: Mapping[str, int], value: Callable[[int], Any], number: int) -> Any:
     """Return a value for a symbol: a number, or an array of exact numbers (of dtype object).
 
     Args:
@@ -152,14 +152,14 @@ def _different(symbol: Node, shape: tuple[int, ...], count: int, number: int) ->
     return np.array(order[: shape[0]], dtype=object)
 
 
-def _entry(symbol: Node, index: int, size: Number, i: int) -> Number | bool:
+def entry(symbol: Node, index: int, size: Number, i: int) -> Number | bool:
     """Return entry i of an input at a trial point. Whole numbers are most often positions, and so 0 or 1."""
     if symbol.shape and symbol.dtype == "int":
         return _hash(symbol.name, index, i) % 2
     return _sized(symbol, value_at(symbol, _hash(index, i) % 1009 if symbol.shape else index), size)
 
 
-def _drawn(
+def drawn(
     source: Node, candidates: Sequence[Number | bool], draw: int, size: Number, i: int
 ) -> Number | bool:
     """Return entry i of a draw. Entries differ, so that what depends on their differences is seen."""
@@ -173,7 +173,7 @@ def _sized(symbol: Node, value: Number | bool, size: Number) -> Number | bool:
     return value * Fraction(size) if free and symbol.shape and size != 1 else value
 
 
-def _as(value: Any, convert: Callable[[Any], Any]) -> Any:
+def converted(value: Any, convert: Callable[[Any], Any]) -> Any:
     """Convert a number, or every entry of an array."""
     if not isinstance(value, np.ndarray):
         return convert(value)
@@ -209,8 +209,8 @@ def _decide(
     for mp in level.contexts:
         rows: list[dict[Node, Any]] = []
         for side in sides:
-            at = {s: _as(v, partial(exact_number, mp)) for s, v in {**point, source: side}.items()}
-            at = {s: _as(v, int) if s.dtype == "int" else v for s, v in at.items()}
+            at = {s: converted(v, partial(exact_number, mp)) for s, v in {**point, source: side}.items()}
+            at = {s: converted(v, int) if s.dtype == "int" else v for s, v in at.items()}
             values = dict(zip(order, evaluate_mp(mp, order, at), strict=True))
             if not all(
                 is_finite(mp, e)
@@ -227,7 +227,7 @@ def _decide(
         place = _place(level, low, high, gradient)
         if place is None:
             continue
-        if not all(_settled(level, order, *rows) for rows in zip(low, high, strict=True)):
+        if not all(settled(level, order, *rows) for rows in zip(low, high, strict=True)):
             return None
         texts = level.texts(*([_at(side[gradient], place) for side in rows] for rows in both))
         values = {s.name: _listed(v) for s, v in point.items()}
@@ -258,7 +258,7 @@ def _listed(value: Any) -> Any:
 # --------------------------------------------------------------------------------------------------------- near ties
 
 
-def _settled(
+def settled(
     level: PrecisionPair, order: Sequence[Node], values: Mapping[Node, Any], finer: Mapping[Node, Any]
 ) -> bool:
     """Tell whether no comparison, no jump and no choice of a position may have been decided by rounding."""

@@ -41,6 +41,7 @@ __all__ = [
     "find_straddling",
     "is_finite",
     "requirements",
+    "settled",
     "steady",
 ]
 
@@ -299,11 +300,11 @@ def _decide(
             fine
         ):
             continue
-        settled = (
-            _settled(level, order, coarse, fine, {**point, source: draw})
+        sure = (
+            settled(level, order, coarse, fine, {**point, source: draw})
             for coarse, fine, draw in zip(low, high, pair, strict=True)
         )
-        if not all(settled):
+        if not all(sure):
             return None
         texts = level.texts(*([side[gradient] for side in sides] for sides in both))
         named = {s.name: v for s, v in point.items()}
@@ -323,7 +324,7 @@ def is_finite(mp: Any, value: Any) -> bool:
     return isinstance(value, (bool, int)) or (isinstance(value, mp.mpf) and bool(mp.isfinite(value)))
 
 
-def _settled(
+def settled(
     level: PrecisionPair,
     order: Sequence[Node],
     values: Mapping[Node, Any],

@@ -1,4 +1,4 @@
-"""A straight-through value that rounds: ``x + stop_gradient(f - x)`` is not f bit for bit."""
+"""A straight_through-through value that rounds: ``x + stop_gradient(f - x)`` is not f bit for bit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from symgrad.ir.graph import OPS, Node, symbol
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import REAL, Declaration
-from symgrad.ops.control import straight
+from symgrad.ops.control import straight_through
 from symgrad.stops.checks.asked import Asked, Found
 from symgrad.stops.checks.points import point_text
 from symgrad.verdicts.gradients.orders import decide_all_orders
@@ -89,7 +89,7 @@ def _meant(n: Node) -> tuple[Node, Node, Node, list[Node]] | None:
         f, g = _sum(value), _sum(again)
         if f.shape != n.shape or g.shape != n.shape:
             continue
-        exact = straight(f, g)
+        exact = straight_through(f, g)
         terms = list(dict.fromkeys(e for _, e in (*rest, *parts) if not e.is_number()))
         if others:
             return _sum([*others, *value]), g, _sum([*others, (1, exact)]), terms

@@ -9,7 +9,7 @@ from symgrad.errors import SymgradError
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.array.layout import full
-from symgrad.ops.control import straight
+from symgrad.ops.control import straight_through
 from symgrad.ops.random.laws import mean as mean_of
 from symgrad.reasons.derivation import noise_in
 from symgrad.reasons.naming import join_texts
@@ -58,7 +58,7 @@ def _noisy(asked: Asked, u: Node, told: NoiseVerdict) -> Found:
     except SymgradError:  # a position that is half a number
         return Found(None, message, reason, None, cure, None, told.path_nodes)
     # Of what takes the place of the noise only derivatives count, so it may be written shorter.
-    repaired = straight(asked.y, canonical([calm]).nodes[0] if len(asked.order) <= _LARGE else calm)
+    repaired = straight_through(asked.y, canonical([calm]).nodes[0] if len(asked.order) <= _LARGE else calm)
     if cure is None:
         moved = (
             f"move the stop_gradient from {asked.body(crossed[0])} around all that reads {u.name}: "

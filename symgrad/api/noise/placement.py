@@ -1,0 +1,307 @@
+"""`placement`: where a stop_gradient belongs, so that a gradient is the one without noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from symgrad.api.claims.verify import checked_seconds
+from symgrad.api.derivatives.synthesis import fixed_at
+from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
+from symgrad.api.explain import joined_listing
+from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.given import Formula
+from symgrad.errors import DomainError, UsageError
+from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.listing import Listing
+from symgrad.ir.traverse import topological
+from symgrad.reasons.derivation import naming_of
+from symgrad.reasons.naming import Naming, join_texts
+from symgrad.source import Place
+from symgrad.stops.placement import Outcome, place
+from symgrad.stops.places.paths import Edge
+from symgrad.stops.places.rewriting import without_stops
+from symgrad.verdicts.verdict import Verdict
+
+__all__ = ["Placement", "StopEdge", "placement"]
+
+_WIDTH = 200  # characters of a line
+_REFERENCE = "noise at its mean"
+
+
+@dataclass(frozen=True, slots=True)
+class StopEdge:
+    """A place for a stop_gradient: where an equation reads an argument.
+
+    Attributes:
+        equation: the equation, with its name if it has one; None for the result itself, which no equation reads.
+        argument: what it reads, by name or as an expression.
+        position: as which of its arguments, from 0.
+        places: the lines that compute both, of a program that was read from other code.
+    """
+
+    equation: str | None
+    argument: str
+    position: int
+    places: tuple[Place, ...] = ()
+
+    def __str__(self) -> str:
+        return f"on {self.argument}" + ("" if self.equation is None else f" in {self.equation}")
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where stop_gradients belong in a program, or why they do not help, and what does.
+
+    Attributes:
+        possible: whether stop_gradients alone can do it: True and False are proved, None is not known.
+        edges: the places, as few as will do; empty where nothing has to be done, or none was found.
+        program: the value with them; None where none was found.
+        removed: stop_gradients of the program that have to go for that, as expressions.
+        verdict: that the gradient of ``program``, or else of ``rewrite``, is the reference.
+        minimal: ``"proved"``: no smaller set will do. Else in words what is known. Empty where there is no set.
+        reason: why no set will do, what is not known, or that there is nothing to do.
+        rewrite: where there is no set, the program with the smallest part of it replaced by its outer form
+            ``stop_gradient(f) - (stop_gradient(g) - g)``: the same value bit for bit where g is finite.
+        lines: the lines of the program that change, for ``program`` or else for ``rewrite``.
+        tried: how many sets of each size were compared at exact points; edges in series count once.
+    """
+
+    possible: bool | None
+    edges: tuple[StopEdge, ...]
+    program: Expr | None
+    removed: tuple[str, ...]
+    verdict: Verdict | None = field(repr=False)
+    minimal: str
+    reason: str
+    rewrite: Expr | None
+    lines: tuple[str, ...]
+    tried: Mapping[int, int] = field(repr=False)
+    _about: str = field(repr=False)
+
+    def __str__(self) -> str:
+        if self.possible and not self.edges and not self.removed:
+            return f"nothing to do: {self.reason}" if self.reason else f"nothing to do: {self._about} already"
+        lines = [f"  {line}" for line in self.lines]
+        if self.program is not None:
+            count = len(self.edges)
+            found = f"{count} stop_gradients" if count != 1 else "one stop_gradient"
+            proved = "is proved" if self.possible else "seems, without a proof,"
+            gone = (
+                f", if {join_texts(self.removed)} {'go' if len(self.removed) > 1 else 'goes'}"
+                if self.removed
+                else ""
+            )
+            how = "proved smallest: every smaller set gives another gradient at an exact point"
+            fewest = how if self.minimal == "proved" else self.minimal
+            where = f" {'; '.join(map(str, self.edges))}" if count else ""
+            return "\n".join(
+                [f"{found},{where}{gone}:", *lines, f"{self._about}: that {proved}", fewest]
+                if count
+                else [f"no stop_gradient{gone}:", *lines, f"{self._about}: that {proved}", fewest]
+            )
+        head = "no stop_gradient will do" if self.possible is False else "no set of stop_gradients was found"
+        said = [f"{head}: {self.reason}."]
+        if self.rewrite is not None:
+            said += ["instead, with the same value bit for bit:", *lines, f"{self._about}: that is proved"]
+        return "\n".join(said)
+
+    def json(self) -> dict[str, Any]:
+        """Return it as what `json.dumps` takes; expressions are program text."""
+        return {
+            "possible": self.possible,
+            "edges": [
+                {
+                    "equation": e.equation,
+                    "argument": e.argument,
+                    "position": e.position,
+                    "places": [{"file": p.file, "line": p.line, "text": p.text} for p in e.places],
+                }
+                for e in self.edges
+            ],
+            "program": None if self.program is None else self.program.text(expand=True),
+            "removed": list(self.removed),
+            "verdict": None if self.verdict is None else self.verdict.to_json(),
+            "minimal": self.minimal,
+            "reason": self.reason,
+            "rewrite": None if self.rewrite is None else self.rewrite.text(expand=True),
+            "lines": list(self.lines),
+            "tried": {str(size): count for size, count in self.tried.items()},
+        }
+
+
+def placement(
+    y: Formula,
+    wrt: Wrt | Wrts,
+    noise: Wrt | Wrts,
+    at: Any = "mean",
+    reference: str = _REFERENCE,
+    time_limit: float = 10,
+) -> Placement:
+    r"""Find the fewest stop_gradients with which a gradient is that of the program without noise.
+
+    The reference is the gradient of the program with the noise fixed, as `ignore_noise` has it; a gradient that has
+    lost the noise and something else does not count. Places are the edges of the program, where an equation reads an
+    argument, on derivative paths from y to wrt. Values stay as they are, noise included.
+
+    Args:
+        y: an expression of any shape; of an array the derivative of every weighted sum of its entries counts.
+        wrt: an input or intermediate expression (or its name), or a list of them. One that is computed of the noise
+            counts as an input.
+        noise: the inputs (or intermediate values) that are noise, one or a list, or their names.
+        at: what the noise is fixed at, as for `ignore_noise`: ``"mean"``, a number or Expr, or a mapping.
+        reference: ``"noise at its mean"``, the only one there is.
+        time_limit: seconds, about.
+
+    Returns:
+        A `Placement`. Its ``str`` says the places and the lines that change; or the proof that there are none, and the
+        smallest part to rewrite.
+
+    Raises:
+        NotInProgramError: for what is not in the program.
+        NotDifferentiableError: if y is a truth value.
+        UsageError: for ``wrt`` that is noise; for noise without a declared distribution and no value to fix it at; for
+            another reference.
+
+    Example:
+        >>> import symgrad as sg
+        >>> p = sg.parse("x : real\nu ~ Normal(0, 1)\nf = sin(x)\ng = cos(x)\ny = f + g*u")
+        >>> print(sg.placement(p["y"], "x", "u"))
+        one stop_gradient, on g in g*u:
+          y = f + stop_gradient(g)*u
+        the gradient by x is that with u at its mean: that is proved
+        proved smallest: every smaller set gives another gradient at an exact point
+    """
+    expr = differentiable(y)
+    if reference != _REFERENCE:
+        raise UsageError(f"reference={reference!r}", expected=repr(_REFERENCE))
+    seconds = checked_seconds(time_limit)
+    by, drawn = targets_of(expr, wrt), targets_of(expr, noise)
+    for what, given, such in (("to differentiate by", by, "wrt='x'"), ("that is noise", drawn, "noise='u'")):
+        if not given:
+            raise UsageError(f"there is nothing {what}", cure=f"name at least one input: {such}")
+    _check(by, drawn)
+    fixed = fixed_at(drawn, at)
+    listing = joined_listing(expr.listings)
+    naming = naming_of(expr.node, listing)
+    below = set(topological([expr.node]))
+    read = [(u, f) for u, f in zip(drawn, fixed, strict=True) if u.node in below]
+    text = _told(by, read or list(zip(drawn, fixed, strict=True)), at)
+    if not read:
+        names = join_texts([naming.text(u.node) for u in drawn])
+        reason = f"{naming.text(expr.node)} does not depend on {names}"
+        return Placement(True, (), expr, (), None, "proved", reason, None, (), {}, text)
+    try:
+        found = place(expr.node, [w.node for w in by], {u.node: f.node for u, f in read}, naming, seconds)
+    except DomainError as error:  # such as a position that is half a number
+        where = ", ".join(f"{u} = {f}" for u, f in read)
+        raise UsageError(
+            f"the noise cannot be fixed at {where}: {error.what}",
+            expected="values that it takes",
+            cure=f"say which: at={{{str(read[0][0])!r}: 1}}",
+        ) from None
+    return _made(expr, found, naming, listing, text)
+
+
+def _check(by: Sequence[Expr], noise: Sequence[Expr]) -> None:
+    drawn = {u.node for u in noise}
+    for w in by:
+        if w.node in drawn:
+            raise UsageError(
+                f"'{w}' is noise, and the gradient by it would be too", expected="an input that is not noise"
+            )
+        inside = set(topological([w.node])) - {w.node}
+        if inside & drawn and (other := next((v for v in by if v.node in inside), None)) is not None:
+            raise UsageError(
+                f"'{w}' is computed of the noise and of '{other}'",
+                expected="one of them",
+                cure=f"ask about '{w}' alone: it counts as an input then",
+            )
+
+
+def _told(by: Sequence[Expr], fixed: Sequence[tuple[Expr, Expr]], at: Any) -> str:
+    """Return what is wanted, in words."""
+    names = [str(u.name or u) for u, _ in fixed]
+    if isinstance(at, str):
+        what = f"{join_texts(names)} at {'its mean' if len(names) == 1 else 'their means'}"
+    else:
+        what = join_texts([f"{n} = {f}" for n, (_, f) in zip(names, fixed, strict=True)])
+    return f"the gradient by {join_texts([str(w.name or w) for w in by])} is that with {what}"
+
+
+def _made(expr: Expr, found: Outcome, naming: Naming, listing: Listing | None, text: str) -> Placement:
+    y, outer = expr.node, found.outer
+    nodes = found.nodes if outer is None else outer.nodes
+    names = dict(naming.names)
+    if found.removed:
+        names |= {n: names[m] for m, n in without_stops([y], set(found.removed)).items() if m in names}
+    there = replace(naming, names=names)
+    extra: dict[Node, str] = {}
+    if outer is not None and outer.calm.args and outer.calm not in names:
+        extra[outer.calm] = _free("g", {*names.values(), *(() if listing is None else listing.names)})
+    lines = _lines(y, nodes, there, extra) if nodes else ()
+    made = None if not nodes else _expr(expr, nodes, listing, extra)
+    given = found.cut or found.removed or found.possible
+    return Placement(
+        found.possible,
+        tuple(_edge(e, there) for e in found.cut),
+        (expr if made is None else made) if given else None,
+        tuple(naming.body(s) for s in found.removed),
+        found.verdict,
+        found.minimal,
+        found.reason,
+        made if outer is not None else None,
+        lines,
+        found.tried,
+        text,
+    )
+
+
+def _edge(edge: Edge, naming: Naming) -> StopEdge:
+    node = edge.node
+    body = None if node is None else naming.body(node)
+    name = None if node is None else naming.names.get(node)
+    equation = body if name is None else f"{name} = {body}"
+    nodes = [edge.target] if node is None else [node, edge.target]
+    return StopEdge(equation, naming.text(edge.target), edge.argument, naming.lines(nodes))
+
+
+def _lines(y: Node, nodes: Mapping[Node, Node], naming: Naming, extra: Mapping[Node, str]) -> tuple[str, ...]:
+    """Return the lines of a program that read otherwise now, after those of new names."""
+    known = {nodes[n]: name for n, name in naming.names.items() if n in nodes and (n.args or nodes[n] is n)}
+    after = replace(naming, names={**known, **extra})
+    lines = [f"{name} = {after.body(n, _WIDTH)}" for n, name in extra.items()]
+    for old in topological([y]):
+        name = naming.names.get(old)
+        if nodes[old] is old or not old.args or (name is None and old is not y):
+            continue
+        text = after.body(nodes[old], _WIDTH)
+        if text != naming.body(old, _WIDTH):
+            lines.append(text if name is None else f"{name} = {text}")
+    return tuple(lines)
+
+
+def _expr(expr: Expr, nodes: Mapping[Node, Node], listing: Listing | None, extra: Mapping[Node, str]) -> Expr:
+    """Return the value as it is now, in a program with the same names."""
+    if listing is None:
+        return Expr(nodes[expr.node])
+    symbols = {n: s for n, s in listing.symbols.items() if s.op is SYMBOL}
+    assigned = {name: nodes.get(n, n) for name, n in listing.assignments.items()}
+    changed = replace(
+        listing,
+        symbols={**listing.symbols, **symbols},
+        assignments={**{name: n for n, name in extra.items()}, **assigned},
+        result=None,
+        source=None,
+        spans={},
+        name_spans={},
+        places={nodes.get(n, n): p for n, p in listing.places.items()},
+    )
+    return Expr(nodes[expr.node], listings=(changed,))
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name

@@ -1,0 +1,88 @@
+"""Programs with stop_gradients put onto edges or taken out, and the outer form around one value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from symgrad.ir.graph import Node, apply
+from symgrad.ir.traverse import topological
+from symgrad.ops.control import stop_gradient
+from symgrad.stops.places.paths import Edge
+from symgrad.stops.places.points import Point, Question
+from symgrad.stops.places.sums import adjoints, pushed
+
+__all__ = ["outer_forms", "replaced", "stopped", "with_fixed", "without_stops"]
+
+_MOST = 40
+
+
+def stopped(y: Node, cut: Sequence[Edge]) -> dict[Node, Node]:
+    """Return the nodes of a program as they are with stop_gradient on some edges; the value itself under ``y``."""
+    at = {(e.node, e.argument) for e in cut if e.node is not None}
+    made: dict[Node, Node] = {}
+    for n in topological([y]):
+        args = tuple(stop_gradient(made[a]) if (n, i) in at else made[a] for i, a in enumerate(n.args))
+        made[n] = n if args == n.args else apply(n.op, args, n.params)
+    if any(e.node is None for e in cut):
+        made[y] = stop_gradient(made[y])
+    return made
+
+
+def without_stops(outputs: Sequence[Node], removed: Collection[Node]) -> dict[Node, Node]:
+    """Return the nodes of a program as they are without some of its stop_gradients."""
+    made: dict[Node, Node] = {}
+    for n in topological(outputs):
+        args = tuple(made[a] for a in n.args)
+        made[n] = args[0] if n in removed else n if args == n.args else apply(n.op, args, n.params)
+    return made
+
+
+def replaced(y: Node, value: Node, other: Node) -> dict[Node, Node]:
+    """Return the nodes of a program with one value replaced."""
+    made: dict[Node, Node] = {}
+    for n in topological([y]):
+        args = tuple(made[a] for a in n.args)
+        made[n] = n if args == n.args else apply(n.op, args, n.params)
+        if n is value:
+            made[n] = other
+    return made
+
+
+def with_fixed(y: Node, fixed: Mapping[Node, Node]) -> dict[Node, Node]:
+    """Return the nodes of a program as they are with some of them fixed."""
+    made: dict[Node, Node] = dict(fixed)
+    for n in topological([y], until=fixed):
+        if n not in made:
+            args = tuple(made[a] for a in n.args)
+            made[n] = n if args == n.args else apply(n.op, args, n.params)
+    return made
+
+
+def outer_forms(question: Question, fixed: Mapping[Node, Node], points: Sequence[Point]) -> list[Node]:
+    """Return values such that the gradient is the reference if theirs alone is that with the noise fixed.
+
+    The smallest subprograms come first; whether it is so is tried at points, and not proved.
+
+    Args:
+        question: the program.
+        fixed: each of its nodes with the noise fixed.
+        points: where it is tried.
+    """
+    graph = question.graph
+    found = [n for n in graph.order if fixed.get(n, n) is not n]
+    for point in points:
+        at, scaled = point.exact[1], point.within(graph, "fixed")
+        by = adjoints(graph, scaled)
+        moves = pushed(graph, scaled, [()])
+        total = scaled.times(scaled.seed, moves[graph.y])[0, 0]
+        kept: list[Node] = []
+        for n in found:
+            calm = scaled.number(point.calm.get(fixed[n], 0 * at.scales[n]) / at.scales[n])
+            there = total + scaled.times(by[n], calm - moves[n])[0, 0]
+            if abs(there - scaled.target) <= scaled.bound * (1 + int(np.max(abs(calm))) // scaled.one):
+                kept.append(n)
+        found = kept
+    sized = [(len(topological([n])), i, n) for i, n in enumerate(found[:_MOST])]
+    return [n for *_, n in sorted(sized, key=lambda t: t[:2])]
