@@ -123,6 +123,10 @@ from symgrad.api.handles.program import parse as parse
 from symgrad.api.kernels.compile import compile as compile
 from symgrad.api.kernels.over_data import OverData as OverData
 from symgrad.api.kernels.over_data import over_data as over_data
+from symgrad.api.noise.audit import Audit as Audit
+from symgrad.api.noise.audit import audit as audit
+from symgrad.api.noise.estimators import Comparison as Comparison
+from symgrad.api.noise.estimators import compare_estimators as compare_estimators
 from symgrad.api.noise.lint import Findings as Findings
 from symgrad.api.noise.lint import lint as lint
 from symgrad.api.noise.placement import Placement as Placement

@@ -34,6 +34,7 @@ z_exact = stop_gradient(z) - (stop_gradient(sqrt(y)) - sqrt(y))   # the same, bi
 _POINTS = np.array([-2.0, -1.0, 1.0])
 _DRAWS = 3
 _MANY = 100_000
+_TOLD = ("mean", "bias", "variance")
 
 
 def run_demo(directory: Path, seed: int) -> None:
@@ -68,6 +69,10 @@ def run_demo(directory: Path, seed: int) -> None:
             click.echo(fill(f"{verdict.reason}.", 100, initial_indent="    ", subsequent_indent="    "))
             if verdict.enters:
                 click.echo(f"    path: {' <- '.join(verdict.path)}")
+        click.echo("\n  against the gradient without noise:")
+        for label, texts in symgrad.audit(z, x).rows():
+            if label in _TOLD:
+                click.echo(f"    {label:<8}  {texts[0]}")
         click.echo()
     _bits(kernels, program, seed)
     picture = directory / "z_inner.svg"

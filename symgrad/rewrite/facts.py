@@ -201,7 +201,32 @@ def facts_of(node: Node, args: list[Facts]) -> Facts:
     if rounded and args[-1].integer and node.op.name in {"eq", "ge"}:
         return _YES
     found = rule(*args) if rule is not None else _from_record(node, args)
+    if node.op.name == "add":
+        found = _above_floor(node) or found
     return _whole_if_int(node, found)
+
+
+def _above_floor(node: Node) -> Facts | None:
+    """Return what is known of x - floor(x), or of floor(x) - x, plus a number; None of other sums."""
+    total: int | Fraction = 0
+    terms: list[Node] = []
+    pending = list(node.args)
+    while pending:
+        n = pending.pop()
+        if n.op.name == "add":
+            pending += n.args
+        elif n.op is NUMBER:
+            total += n.value
+        else:
+            terms.append(n)
+        if len(terms) > 2:
+            return None
+    for a, b in (terms, terms[::-1]) if len(terms) == 2 else ():
+        if b.op.name == "neg" and b.args[0].op.name == "floor" and b.args[0].args[0] is a:
+            return facts_between(total, total + 1, False, True)
+        if b.op.name == "neg" and a.op.name == "floor" and a.args[0] is b.args[0]:
+            return facts_between(total - 1, total, True, False)
+    return None
 
 
 def _whole_if_int(node: Node, found: Facts) -> Facts:

@@ -117,6 +117,22 @@ def test_functions_of_entries() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "function"),
+    [
+        ("sum((e - 2)*sum(e**2))", lambda e: (e - 2).sum(1) * (e**2).sum(1)),
+        ("mean((e - 2)*sum(e**2))", lambda e: (e - 2).mean(1) * (e**2).sum(1)),
+        ("(e**2 - mean(e**2))@(e - 2)", lambda e: ((e**2 - (e**2).mean(1, keepdims=True)) * (e - 2)).sum(1)),
+        ("sum(e[:, None] + e[None, :] + 1)", lambda e: 2 * 4 * e.sum(1) + 16),
+    ],
+)
+def test_a_sum_counts_the_entries_that_a_term_does_not_read(
+    text: str, function: Callable[[Any], Any]
+) -> None:
+    listing = parse_program(f"e ~ Normal(1, 1)[4]\nL = {text}")
+    _compare(listing["L"], lambda d: function(d["e"]), _SIZES)
+
+
 def test_numbers_and_arrays_together() -> None:
     listing = parse_program(
         _HEAD + "u ~ Exponential(2)\ne ~ Normal(1, 1)[n]\nL = u*sum(e*a) + sqrt(u)*e + exp(-a*u)*e"

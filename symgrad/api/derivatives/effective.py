@@ -7,22 +7,21 @@ from functools import cached_property
 from typing import Any
 
 from symgrad.api.derivatives.differentiate import vjp
-from symgrad.api.derivatives.draws import differentiated_by
 from symgrad.api.derivatives.jacobians import jacobian
-from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable
+from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
 from symgrad.api.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
 from symgrad.api.handles.told import title
 from symgrad.errors import NotScalarError, UsageError
-from symgrad.ir.graph import symbol
+from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import shape_text
 from symgrad.rules.pipeline import canonical
 
-__all__ = ["Backward", "Effective", "effective"]
+__all__ = ["Backward", "Effective", "effective", "resolved_texts"]
 
 
 class Backward:
@@ -57,7 +56,9 @@ class Backward:
         found = self()
         each: list[Expr] = [found] if self._single else found
         names = [f"{w.name or f'({w})'}_bar" for w in self.wrt]
-        return "\n".join(f"{n} = {t}" for n, t in zip(names, _texts(self._y, each), strict=True))
+        return "\n".join(
+            f"{n} = {t}" for n, t in zip(names, resolved_texts(self._y, [e.node for e in each]), strict=True)
+        )
 
     def __repr__(self) -> str:
         return f"<Backward of {self._y.name or self._y}: {self}>"
@@ -111,7 +112,7 @@ class Effective:
             >>> print(e.derivative("x"), "|", e.derivative("x", "x"))
             3*x**3 | 6*x**2
         """
-        return resolved(self._raw(differentiated_by(self._y, list(by))), self._y)
+        return resolved(self._raw(targets_of(self._y, list(by))), self._y)
 
     def _raw(self, by: Sequence[Expr]) -> Expr:
         found = self._y
@@ -141,11 +142,11 @@ class Effective:
     def __str__(self) -> str:
         name = self._y.name or "value"
         if self._y.shape and self.order == 1:
-            (value,) = _texts(self._y, [self.value])
+            (value,) = resolved_texts(self._y, [self.value.node])
             return f"{name} = {value}\n{self.backward}"
         named = {str(w.name or w): w for w in self._wrt}
         keys = [[named[n] for n in key] for key in self.derivatives]
-        texts = _texts(self._y, list(self.derivatives.values()))
+        texts = resolved_texts(self._y, [e.node for e in self.derivatives.values()])
         return "\n".join(f"{title(self._y, by)} = {text}" for by, text in zip(keys, texts, strict=True))
 
     def __repr__(self) -> str:
@@ -185,7 +186,7 @@ def effective(y: Formula, wrt: Wrt | Wrts, order: int = 1) -> Effective:
     if isinstance(order, bool) or not isinstance(order, int) or order < 1:  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(f"order is {order!r}", expected="a positive integer")
     expr = differentiable(y)
-    exprs = differentiated_by(expr, wrt)
+    exprs = targets_of(expr, wrt)
     if not exprs:
         raise UsageError("there is nothing to differentiate by", cure="name at least one input: wrt='x'")
     return Effective(expr, exprs, not isinstance(wrt, list | tuple), order)
@@ -196,22 +197,22 @@ def resolved(e: Expr, of: Expr) -> Expr:
     return Expr(canonical([e.node], drop_stops=True).nodes[0], listings=of.listings, origins=(of.node,))
 
 
-def _texts(y: Expr, formulas: Sequence[Expr]) -> list[str]:
-    """Return formulas without stop_gradient in the names of a program, of whose values they are made, where shorter.
+def resolved_texts(y: Expr, formulas: Sequence[Node]) -> list[str]:
+    """Return formulas without stop_gradient in the names of a program, of whose values they are made (internal).
 
     A name stands for its value here, so it is read without stop_gradient as well.
     """
-    from symgrad.words.said import in_names  # for start-up time
+    from symgrad.spell.printer import str_text  # for start-up time
+    from symgrad.words.said import in_names
 
     listing = joined_listing(y.listings)
     below = set(topological([y.node])) - {y.node}
     named = {} if listing is None else {n: e for n, e in listing.assignments.items() if e in below}
     if listing is None or not named:
-        return [e.text(expand=True) for e in formulas]
+        return [str_text(e) for e in formulas]
     values = canonical(list(named.values()), drop_stops=True).nodes
     program = Listing(listing.symbols, dict(zip(named, values, strict=True)))
-    found = [in_names(program, e.node) for e in formulas]
+    found = [in_names(program, e) for e in formulas]
     return [
-        e.text(expand=True) if n is None else n.spelling.text(n.formula)
-        for e, n in zip(formulas, found, strict=True)
+        str_text(e) if n is None else n.spelling.text(n.formula) for e, n in zip(formulas, found, strict=True)
     ]

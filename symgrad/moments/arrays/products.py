@@ -171,7 +171,7 @@ class ArrayTerms:
             return [
                 replace(
                     p,
-                    scale=p.scale / count,
+                    scale=p.scale * self._unread(p, [p.result[axis] for axis in axes]) / count,
                     result=tuple(x for i, x in enumerate(p.result) if i not in axes),
                 )
                 for p in terms[0]
@@ -270,15 +270,24 @@ class ArrayTerms:
             scale = _1
             for p in parts:
                 scale = scale * p.scale
-            found.append(
-                Product(
-                    scale,
-                    tuple(o for p in parts for o in p.operands),
-                    tuple(o for p in parts for o in p.noisy),
-                    tuple(names[x] for x in result),
-                )
+            whole = Product(
+                scale,
+                tuple(o for p in parts for o in p.operands),
+                tuple(o for p in parts for o in p.noisy),
+                tuple(names[x] for x in result),
             )
+            summed = [names[x] for x in names if x not in result]
+            found.append(replace(whole, scale=scale * self._unread(whole, summed)))
         return found
+
+    def _unread(self, p: Product, summed: Sequence[int]) -> Node:
+        """Return how often a product is counted in a sum over labels that it does not read: the sizes of these."""
+        read = {x for _, own in (*p.operands, *p.noisy) for x in own}
+        times = _1
+        for x in summed:
+            if x not in read:
+                times = times * size_node(self.sizes[x])
+        return times
 
     def _reshaped(self, p: Product, before: Shape, after: Shape) -> Product:
         """Axes of length 1 come and go; whatever else a reshape does is not known here."""

@@ -8,6 +8,7 @@ from fractions import Fraction
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.moments.given import Undecided
 from symgrad.moments.terms.expansion import Expansion, is_whole
+from symgrad.moments.terms.floors import ceil_of_sum, floor_of_sum, round_of_sum
 from symgrad.moments.terms.functions import exp_of_sum, log_of_sum, power_of_sum, wave_of_sum
 from symgrad.moments.terms.monomials import ONE, Terms, plus, power_of, product, scaled
 from symgrad.moments.terms.signs import absolute, choice, negative_part, other, sign_of_sum
@@ -127,6 +128,9 @@ RULES: Mapping[str, Callable[[Expansion, Node], Terms]] = {
     "cos": _unary(lambda x, t: wave_of_sum(x, t, "cos")),
     "sin": _unary(lambda x, t: wave_of_sum(x, t, "sin")),
     "abs": _unary(absolute),
+    "floor": _unary(floor_of_sum),
+    "ceil": _unary(ceil_of_sum),
+    "round": _unary(round_of_sum),
     "sign": _unary(sign_of_sum),
     "where": _where,
     "maximum": _maximum,

@@ -65,13 +65,14 @@ def clean_values(
         return ()
     passed = {s.node for s in trace.steps}
     named = [n for n in order if n in passed and n in naming.names and n.args and n is not y]
+    stepped = {i: trace.steps[i].node for i in noisy}
+    reads = Dependence([y], [*dict.fromkeys([*named, *stepped.values()])])
     clean: list[tuple[Node, list[int]]] = []
     for n in reversed(named):
-        below = set(topological([n]))
-        if any(_reads(m, n) for m, _ in clean):
+        if any(reads(m, n) for m, _ in clean):
             continue  # a part of what is clean
-        inside = [i for i in noisy if trace.steps[i].node in below]
-        behind = [i for i in noisy if trace.steps[i].node not in below and _reads(trace.steps[i].node, n)]
+        inside = [i for i, m in stepped.items() if reads(n, m)]
+        behind = [i for i, m in stepped.items() if not reads(n, m) and reads(m, n)]
         if not inside and behind:
             clean.append((n, behind))
     if not clean:
@@ -96,19 +97,14 @@ def clean_values(
     )
 
 
-def _reads(node: Node, other: Node) -> bool:
-    return other in topological([node])
-
-
 def _cure(y: Node, trace: BackwardTrace, source: Node, naming: Naming, clean: Collection[Node]) -> str | None:
     """What to write for a named value, the smallest behind the clean ones that does; each is tried."""
     typical = _typical(source)
     if typical is None:
         return None
     plain = full(typical, source.shape)
-    places = [
-        n for n in topological([y]) if n in naming.names and n.args and any(_reads(n, c) for c in clean)
-    ]
+    reads = Dependence([y], [*clean])
+    places = [n for n in reads.order if n in naming.names and n.args and any(reads(n, c) for c in clean)]
     for place in dict.fromkeys([*places[:CURE_PLACES], y]):
         if place in clean or place.dtype != "real":
             continue

@@ -32,7 +32,7 @@ from symgrad.rules.pipeline import canonical
 from symgrad.source import Place
 from symgrad.verdicts.points.roots import root_between
 
-__all__ = ["MovedJump", "moved_jumps"]
+__all__ = ["MovedJump", "moved_jumps", "overlooks_jumps"]
 
 _CONDITIONS = {"lt": 1, "le": 1, "gt": -1, "ge": -1}
 """Comparisons, and whether they hold where the left side is the smaller one."""
@@ -364,3 +364,20 @@ def _root(gap: Node, u: Node, point: Mapping[Node, Any]) -> float | None:
         if np.isfinite(a) and np.isfinite(b) and a * b < 0:
             return root_between(at, low, high)
     return None
+
+
+def overlooks_jumps(y: Node, wrt: Sequence[Node], sources: Sequence[Node]) -> bool:
+    """Tell whether `moved_jumps` would leave out some because there are too many, or too much besides."""
+    drawn = [u for u in sources if u.dtype == "real"]
+    order = topological([y])
+    if not drawn:
+        return False
+    depends = Dependence(order, [*drawn, *wrt])
+    moving = [
+        n
+        for n in order
+        if _jumps(n)
+        and any(depends(a, u) for a in n.args for u in drawn)
+        and any(depends(a, w) for a in n.args for w in wrt)
+    ]
+    return len(moving) > JUMPS or (bool(moving) and len(order) > JUMP_EQUATIONS)

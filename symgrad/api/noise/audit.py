@@ -1,0 +1,408 @@
+"""The noise audit: which random inputs enter a gradient, what they make of its mean, and how far it scatters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, get_args
+
+from symgrad.api.derivatives.effective import resolved_texts
+from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
+from symgrad.api.explain import joined_listing
+from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.given import Formula
+from symgrad.api.handles.inputs import known_symbols, sizes_by_name
+from symgrad.errors import UsageError
+from symgrad.ir.graph import Node
+from symgrad.ir.listing import Listing
+from symgrad.ir.traverse import is_elementwise, topological
+from symgrad.ir.values.inputs import bind
+from symgrad.moments.expectation import expectation, variance
+from symgrad.moments.given import Budget
+from symgrad.moments.moment import Estimate, How, Moment
+from symgrad.moments.reference import (
+    Reference,
+    gradient_of_mean,
+    gradient_without_noise,
+    in_short,
+    least_certain,
+    less,
+    symbols_needed,
+)
+from symgrad.reasons.derivation import DerivationRecord, explain
+from symgrad.reasons.noise.verdict import NoiseVerdict
+
+__all__ = ["Audit", "Estimated", "NoiseAudit", "audit"]
+
+ReferenceName: TypeAlias = Literal["noise at its mean", "expected value"]
+
+_INTEGRATED = 60
+"""Equations of a gradient above which symbolic integration is not tried: it has not ended on longer ones."""
+
+
+class Estimated:
+    """A moment that has no formula: it is computed at numbers. Call it with values by name; a float or an array.
+
+    Attributes:
+        how: ``"quadrature"``, ``"monte carlo"``, or ``"none"`` for a moment that does not exist.
+        reason: why there is none.
+    """
+
+    def __init__(self, moment: Moment, question: _Question) -> None:
+        self._moment, self._question = moment, question
+        self.how = moment.how
+        self.reason = moment.reason
+
+    def at(self, **values: Any) -> Estimate:
+        """Return it at numbers, with the interval in which it lies and the method."""
+        return self._moment.at(*self._question.bound([self._moment], values))
+
+    def __call__(self, **values: Any) -> Any:
+        return self.at(**values).value
+
+    def __str__(self) -> str:
+        if self.how == "none":
+            return f"none: {self.reason}"
+        method = "by quadrature where it converges" if self.how == "quadrature" else "from draws"
+        return f"at numbers, {method}"
+
+    def __repr__(self) -> str:
+        return f"<Estimated {self}>"
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A gradient, the random inputs over which moments are taken, and what it is held against."""
+
+    y: Expr
+    wrt: tuple[Expr, ...]
+    gradients: tuple[Node, ...]
+    over: tuple[Node, ...]
+    reference: ReferenceName
+    budget: Budget
+
+    @cached_property
+    def expectation(self) -> list[Moment]:
+        return [in_short(m) for m in expectation(self.gradients, self.over, self.budget)]
+
+    @cached_property
+    def variance(self) -> list[Moment]:
+        return [in_short(m) for m in variance(self.gradients, self.over, self.budget)]
+
+    @cached_property
+    def references(self) -> list[Reference]:
+        y, wrt = self.y.node, [w.node for w in self.wrt]
+        if self.reference == "noise at its mean":
+            return gradient_without_noise(y, wrt, self.over)
+        return gradient_of_mean(y, wrt, self.over, self.budget)
+
+    @cached_property
+    def bias(self) -> list[Moment]:
+        return [less(m, r) for m, r in zip(self.expectation, self.references, strict=True)]
+
+    def bound(
+        self, moments: Sequence[Moment], values: Mapping[str, Any]
+    ) -> tuple[dict[Node, Any], dict[str, int]]:
+        """Return what is given for names as values of symbols, checked against their declarations, and sizes."""
+        needed = symbols_needed(moments, self.gradients, self.over)
+        names = {s.name for s in needed}
+        others = {s.name for s in known_symbols([self.y])} - names
+        values = {name: value for name, value in values.items() if name not in others}
+        sizes = sizes_by_name(self.y, needed, values)
+        values = {name: value for name, value in values.items() if name not in sizes}
+        together = is_elementwise(self.gradients)
+        return dict(bind(needed, (), values, together=together, sizes=sizes)), sizes
+
+    @property
+    def how(self) -> How:
+        return least_certain([m.how for m in (*self.expectation, *self.variance, *self.bias)])
+
+
+def moment_of(y: Expr, moment: Moment, question: _Question) -> Any:
+    """Return a moment as users see it: an Expr, or an `Estimated` (internal)."""
+    if moment.how == "closed form" and moment.node is not None:
+        return Expr(moment.node, listings=y.listings, origins=(y.node,))
+    return Estimated(moment, question)
+
+
+class _Moments:
+    """The moments of a gradient over some random inputs; the others stay as they are, as symbols."""
+
+    def __init__(self, question: _Question, single: bool, listing: Listing | None) -> None:
+        self._question, self._single, self._listing = question, single, listing
+
+    @property
+    def question(self) -> _Question:
+        """What was asked, on nodes (internal)."""
+        return self._question
+
+    def told(self, moment: Moment) -> Any:
+        """Return a moment as users see it: an Expr, or an `Estimated` (internal)."""
+        return moment_of(self._question.y, moment, self._question)
+
+    def _told(self, moments: Sequence[Moment]) -> Any:
+        found = [self.told(m) for m in moments]
+        return found[0] if self._single else found
+
+    @property
+    def expectation(self) -> Any:
+        """The mean of the gradient: an Expr, or an `Estimated`; a list of them for a list of ``wrt``."""
+        return self._told(self._question.expectation)
+
+    @property
+    def variance(self) -> Any:
+        """The variance of the gradient, entry by entry; as `expectation`."""
+        return self._told(self._question.variance)
+
+    @property
+    def bias(self) -> Any:
+        """The mean less the reference; as `expectation`."""
+        return self._told(self._question.bias)
+
+    @property
+    def reference(self) -> Any:
+        """The gradient that it is held against; as `expectation`."""
+        return self._told([r.moment for r in self._question.references])
+
+    @property
+    def how(self) -> How:
+        """By which method its moments are known: of several the least certain one."""
+        return self._question.how
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Under which conditions the formulas hold, and why a moment does not exist."""
+        q = self._question
+        notes = [n for m in (*q.expectation, *q.variance, *q.bias) for n in (*m.notes, m.reason) if n]
+        return tuple(dict.fromkeys([*notes, *(n for r in q.references for n in r.notes)]))
+
+    def at(self, **values: Any) -> dict[str, Any]:
+        """Return mean, variance and bias at numbers, each with an interval and the method.
+
+        Args:
+            values: of every input that is not averaged over, by name.
+
+        Returns:
+            An `Estimate` for ``"expectation"``, ``"variance"`` and ``"bias"``: ``value``, ``low``, ``high``, ``how``,
+            ``notes``; a list of them for a list of ``wrt``.
+        """
+        q = self._question
+        asked = {"expectation": q.expectation, "variance": q.variance, "bias": q.bias}
+        given = q.bound([m for moments in asked.values() for m in moments], values)
+        found = {name: [m.at(*given) for m in moments] for name, moments in asked.items()}
+        return {name: each[0] if self._single else each for name, each in found.items()}
+
+    def rows(self) -> list[tuple[str, list[str]]]:
+        """Return what is printed: label, and a formula for each gradient (internal)."""
+        from symgrad.render.audit import with_decimals  # for start-up time
+
+        q = self._question
+        found: list[tuple[str, list[str]]] = []
+        for label, moments in (
+            ("mean", q.expectation),
+            ("variance", q.variance),
+            ("reference", [r.moment for r in q.references]),
+            ("bias", q.bias),
+        ):
+            nodes = [m.node for m in moments if m.how == "closed form" and m.node is not None]
+            told = iter(resolved_texts(q.y, nodes))
+            texts = [
+                with_decimals(next(told), m.node)
+                if m.how == "closed form" and m.node is not None
+                else str(Estimated(m, q))
+                for m in moments
+            ]
+            found.append((label, texts))
+        return found
+
+    def moments_json(self) -> dict[str, Any]:
+        """Return the moments as plain values, by the names of the attributes."""
+
+        def plain(found: Any) -> Any:
+            each = [
+                {"how": e.how, "reason": e.reason}
+                if isinstance(e, Estimated)
+                else {"how": "closed form", "formula": str(e)}
+                for e in ([found] if self._single else found)
+            ]
+            return each[0] if self._single else each
+
+        names = ("expectation", "variance", "bias", "reference")
+        return {"how": self.how, "notes": list(self.notes), **{n: plain(getattr(self, n)) for n in names}}
+
+
+class NoiseAudit(_Moments):
+    """What one random input does to a gradient: whether it enters, by which path, and the moments over it alone.
+
+    Attributes:
+        verdict: whether it enters, and why: see `explain`.
+    """
+
+    def __init__(
+        self, verdict: NoiseVerdict, question: _Question, single: bool, listing: Listing | None
+    ) -> None:
+        super().__init__(question, single, listing)
+        self.verdict = verdict
+
+    @property
+    def name(self) -> str:
+        """The random input."""
+        return self.verdict.name
+
+    @property
+    def enters(self) -> bool | None:
+        """Whether it enters the gradient, after simplification; None if that is not decided."""
+        return self.verdict.enters
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """From the value that a pullback reads to the random input, along value edges."""
+        return self.verdict.path
+
+    @property
+    def reason(self) -> str:
+        """Why it enters, or why not, in a sentence."""
+        return self.verdict.reason
+
+    def __repr__(self) -> str:
+        return f"<NoiseAudit of {self.verdict.headline}>"
+
+
+class Audit(_Moments, Mapping[str, NoiseAudit]):
+    """What random inputs do to a gradient: a mapping by their names, and the moments over all of them together.
+
+    Attributes:
+        derivation: the derivation of the gradient: see `explain`.
+    """
+
+    def __init__(
+        self, record: DerivationRecord, question: _Question, single: bool, each: Mapping[str, NoiseAudit]
+    ) -> None:
+        super().__init__(question, single, record.listing)
+        self.derivation = record
+        self._each = dict(each)
+
+    def __getitem__(self, name: str) -> NoiseAudit:
+        if name not in self._each:
+            known = ", ".join(self._each) or "none: the program has no random input"
+            raise UsageError(f"'{name}' is not a random input", expected=known)
+        return self._each[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._each
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._each)
+
+    def __len__(self) -> int:
+        return len(self._each)
+
+    @property
+    def gradient(self) -> Any:
+        """The gradient as its value: an Expr, or a list of them for a list of ``wrt``."""
+        y = self._question.y
+        found = [Expr(g, listings=y.listings, origins=(y.node,)) for g in self._question.gradients]
+        return found[0] if self._single else found
+
+    def __str__(self) -> str:
+        from symgrad.render.audit import Averaged, audit_text  # for start-up time
+
+        q = self._question
+        sections = [Averaged(a.verdict, a.rows(), a.notes) for a in self._each.values()]
+        if len(sections) > 1:
+            sections.append(Averaged(None, self.rows(), self.notes))
+        gradients = resolved_texts(q.y, list(q.gradients))
+        return audit_text(self.derivation, q.reference, gradients, sections)
+
+    def __repr__(self) -> str:
+        return f"<Audit of {self._question.y.name or self._question.y}: {', '.join(self._each) or 'no random input'}>"
+
+    def json(self) -> dict[str, Any]:
+        """Return it as a dictionary of plain values, keyed by attribute names."""
+        inputs = {
+            name: {
+                "enters": a.enters,
+                "path": list(a.path),
+                "reason": a.reason,
+                **a.moments_json(),
+            }
+            for name, a in self._each.items()
+        }
+        return {"against": self._question.reference, "inputs": inputs, **self.moments_json()}
+
+
+def audit(
+    y: Formula,
+    wrt: Wrt | Wrts,
+    reference: ReferenceName = "noise at its mean",
+    *,
+    seconds: float = 4.0,
+    samples: int = 2**18,
+    seed: int = 0,
+) -> Audit:
+    r"""Tell what random inputs make of a gradient: whether they enter it, its mean, its variance and its bias.
+
+    Moments are closed forms where there are any. Others are computed at numbers, by Gauss quadrature where that
+    converges, else from draws, with an interval; each says by which. Random inputs are independent, of one another and
+    of what one differentiates by; where a parameter of a distribution depends on that, draws count as data, and the
+    reference ``"expected value"`` has the term of the score function.
+
+    Args:
+        y: a scalar expression.
+        wrt: an input or intermediate expression (or its name), or a list of them.
+        reference: what the mean of the gradient is held against: ``"noise at its mean"``, the gradient where each
+            random input is its mean; or ``"expected value"``, the gradient of the mean of y.
+        seconds: for symbolic integration, of each integral that has no entry in the tables.
+        samples: draws of an estimate from draws.
+        seed: of these draws.
+
+    Returns:
+        An `Audit`: for each random input, ``audit(...)["u"]``, whether it enters and the moments over it alone; on
+        itself the moments over all of them.
+
+    Raises:
+        NotScalarError: if ``y`` is not a scalar.
+        NotInProgramError: if ``wrt`` does not occur in the program.
+        UsageError: if ``wrt`` is a random input, or for another reference.
+
+    Example:
+        >>> import symgrad as sg
+        >>> p = sg.parse('''
+        ... x : real
+        ... s : positive
+        ... u ~ LogNormal(-s**2/2, s)
+        ... z = sqrt(stop_gradient(x**2*u - x**2) + x**2)
+        ... ''')
+        >>> a = sg.audit(p["z"], "x")
+        >>> a["u"].enters, a["u"].how
+        (True, 'closed form')
+        >>> print(a["u"].expectation, "|", a["u"].variance)
+        sign(x)*exp(3*s**2/8) | ...
+    """
+    if reference not in get_args(ReferenceName):
+        raise UsageError(
+            f"reference={reference!r}", expected=" or ".join(repr(r) for r in get_args(ReferenceName))
+        )
+    expr = differentiable(y)
+    exprs = targets_of(expr, wrt)
+    for e in exprs:
+        if e.node.op.name == "symbol" and e.node.declaration.distribution is not None:
+            raise UsageError(
+                f"'{e}' is a random input itself",
+                expected="something that it is not averaged over",
+                cure="differentiate by an input, such as the noise's scale written out: s*e for e ~ Normal(0, 1)",
+            )
+    listing = joined_listing(expr.listings)
+    record = explain(expr.node, [e.node for e in exprs], listing)
+    single = not isinstance(wrt, list | tuple)
+    short = len(topological(record.values)) <= _INTEGRATED
+    budget = Budget(seconds=seconds if short else 0, samples=samples, seed=seed)
+    symbols = {s.name: s for s in known_symbols([expr])}
+    noise = tuple(symbols[name] for name in record.noise)
+
+    def question(over: tuple[Node, ...]) -> _Question:
+        return _Question(expr, tuple(exprs), tuple(record.values), over, reference, budget)
+
+    each = {u.name: NoiseAudit(record.noise[u.name], question((u,)), single, listing) for u in noise}
+    return Audit(record, question(noise), single, each)

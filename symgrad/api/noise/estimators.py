@@ -1,0 +1,389 @@
+"""Estimators of one gradient, side by side: bias, variance and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from symgrad.api.claims.verify import equal
+from symgrad.api.derivatives.effective import resolved_texts
+from symgrad.api.derivatives.targets import Wrt, differentiable
+from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.given import Formula
+from symgrad.api.noise.audit import Audit, Estimated, audit
+from symgrad.errors import NotInProgramError, NotScalarError, ShapeError, UsageError
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological
+from symgrad.moments.moment import Estimate, Moment
+from symgrad.moments.reference import least_certain, less
+from symgrad.moments.shortest import multiplied_out, shortest
+from symgrad.ops.array.contraction import sum_over
+from symgrad.ops.array.layout import shape_text
+from symgrad.render.comparison import Row, comparison_text, estimate_text, formula_lines
+from symgrad.spell.printer import str_text
+from symgrad.verdicts.verdict import Verdict
+from symgrad.words.forms.simplify import simplified
+
+__all__ = ["Comparison", "Estimator", "compare_estimators"]
+
+_SECONDS = 4.0  # for the proof that an estimator has no bias
+_ROUNDS = 3  # in which formulas are simplified
+_NUMERIC = "numeric"
+_WHY_NUMERIC = "numeric: no closed form is known; at() computes it at numbers, by quadrature or from draws"
+_SHORTER = 2 / 3  # how long a formula in names is against one in symbols, which is shown otherwise
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """One way to estimate a gradient.
+
+    Attributes:
+        name: what it is called.
+        audit: its noise audit, over all its random inputs together.
+        truth: that of the expression whose mean is differentiated.
+    """
+
+    name: str
+    audit: Audit
+    truth: Audit = field(repr=False)
+
+    @property
+    def gradient(self) -> Expr:
+        """What is computed for one draw."""
+        return self.audit.gradient
+
+    @property
+    def mean(self) -> Any:
+        """Its mean: an Expr, or an `Estimated`."""
+        return _short(self.audit.expectation)
+
+    @property
+    def variance(self) -> Any:
+        """Its variance: an Expr, or an `Estimated`; entry by entry."""
+        return _short(self.audit.variance)
+
+    @cached_property
+    def total_variance(self) -> Any:
+        """The sum of the variances of its entries, which is the trace of its covariance; of a scalar its variance."""
+        if not self.gradient.shape:
+            return self.variance
+        return _short(self.audit.told(_total(self.moments["variance"])))
+
+    @cached_property
+    def bias(self) -> Any:
+        """Its mean less the gradient that is to be estimated: an Expr, or an `Estimated`."""
+        return _short(self.audit.told(self.moments["bias"]))
+
+    @cached_property
+    def unbiased(self) -> Verdict | None:
+        """The verdict on the claim that it has no bias; None where there is no formula to judge."""
+        mean, target = self.audit.expectation, self.truth.reference
+        if isinstance(mean, Estimated) or isinstance(target, Estimated):
+            return None
+        return equal(mean, target, time_limit=_SECONDS)
+
+    @property
+    def operations(self) -> int:
+        """Operations for one draw, shared ones once, and one for a whole array: of the value and of the gradient."""
+        question = self.audit.question
+        return sum(bool(n.args) for n in topological([question.y.node, *question.gradients]))
+
+    @property
+    def how(self) -> str:
+        """By which method bias and variance are known: of both the less certain one."""
+        return least_certain([m.how for m in self.moments.values()])
+
+    @cached_property
+    def moments(self) -> dict[str, Moment]:
+        """Bias and variance, on nodes (internal)."""
+        question = self.audit.question
+        (mean,), (variance,) = question.expectation, question.variance
+        return {"bias": less(mean, *self.truth.question.references), "variance": variance}
+
+    def at(self, **values: Any) -> dict[str, Estimate]:
+        """Return bias and variance at numbers, each an `Estimate` with an interval and the method.
+
+        Args:
+            values: of every input that is not random, by name.
+
+        Returns:
+            Estimates ``"bias"`` and ``"variance"``, entry by entry, and ``"total variance"``, their sum.
+        """
+        question = self.audit.question
+        (target,) = self.truth.question.references
+        given = question.bound([*self.moments.values(), target.moment], values)
+        found = {name: m.at(*given) for name, m in self.moments.items()}
+        return {**found, "total variance": _sum_of(found["variance"])}
+
+
+def _short(found: Any) -> Any:
+    """Return a formula as it is shortest: what is simplified may be so again."""
+    if isinstance(found, Estimated):
+        return found
+    for _ in range(_ROUNDS):
+        shorter = found.simplify()
+        if shorter.node is found.node:
+            break
+        found = shorter
+    return found
+
+
+def _total(variance: Moment) -> Moment:
+    """Return the sum of the entries of a variance."""
+
+    def at(values: Mapping[Node, Any], sizes: Mapping[str, int] | None) -> Estimate:
+        return _sum_of(variance.at(values, sizes))
+
+    node = variance.node
+    if variance.how != "closed form" or node is None:
+        return replace(variance, node=None, _further=None if variance.how == "none" else at)
+    forms = [node, simplified(node).node]
+    sums = [shortest(sum_over(form, range(len(node.shape)))) for form in forms]
+    sums.append(multiplied_out(sums[0]))
+    texts = {str_text(s): s for s in (simplified(s).node for s in sums)}
+    return replace(variance, node=texts[min(texts, key=len)], _further=at)
+
+
+def _sum_of(found: Estimate) -> Estimate:
+    return replace(found, value=np.sum(found.value), low=np.sum(found.low), high=np.sum(found.high))
+
+
+class Comparison(Mapping[str, Estimator]):
+    """Estimators of one gradient, by name: ``comparison["score"].variance``. ``print`` shows a table.
+
+    Attributes:
+        target: the gradient that they estimate: an Expr, or an `Estimated`.
+    """
+
+    def __init__(self, estimators: Mapping[str, Estimator], wrt: str, values: Mapping[str, Any]) -> None:
+        self._estimators, self._wrt, self._values = dict(estimators), wrt, dict(values)
+
+    def __getitem__(self, name: str) -> Estimator:
+        return self._estimators[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._estimators)
+
+    def __len__(self) -> int:
+        return len(self._estimators)
+
+    @property
+    def _truth(self) -> Audit:
+        return next(iter(self.values())).truth
+
+    @property
+    def target(self) -> Any:
+        """The gradient that is estimated, that of a mean: an Expr, or an `Estimated`."""
+        return _short(self._truth.reference)
+
+    def __str__(self) -> str:
+        notes = dict.fromkeys(n for e in self.values() for m in e.moments.values() for n in m.notes)
+        if any(m.how not in ("closed form", "none") for e in self.values() for m in e.moments.values()):
+            notes[_WHY_NUMERIC] = None
+        target = _lines(self.target, self._truth.question.y)
+        of = self._truth.question.y.name
+        head = (
+            f"Estimators of dE[{of}]/d{self._wrt}"
+            if of
+            else f"Estimators of the gradient of the mean by {self._wrt}"
+        )
+        head += f" = {target[0]}" if len(target) == 1 else "".join(f"\n  {t}" for t in target)
+        return comparison_text(
+            head, [(name, self._told(e)) for name, e in self.items()], self._numbers(), list(notes)
+        )
+
+    def _told(self, e: Estimator) -> list[tuple[str, list[str]]]:
+        y = e.audit.question.y
+        return [
+            ("gradient", formula_lines(*resolved_texts(y, [_short(e.gradient).node]))),
+            ("bias", _judged(e)),
+            (self._spread, _lines(e.total_variance, y)),
+            ("operations", [str(e.operations)]),
+        ]
+
+    @property
+    def _spread(self) -> str:
+        return "total variance" if self._truth.gradient.shape else "variance"
+
+    def _numbers(self) -> tuple[str, list[Row]] | None:
+        """Return what is told at the numbers that were given."""
+        if not self._values:
+            return None
+        rows: list[Row] = []
+        for name, e in self.items():
+            found = e.at(**self._values)
+            proved = e.unbiased is not None and e.unbiased.status == "proved"
+            bias = "0" if proved else estimate_text(found["bias"])
+            rows.append((name, [("bias", [bias]), (self._spread, [estimate_text(found[self._spread])])]))
+        return "where " + ", ".join(f"{k} = {v}" for k, v in self._values.items()), rows
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(self._estimators)}>"
+
+    def json(self) -> dict[str, Any]:
+        """Return it as a dictionary of plain values."""
+        return {
+            name: {
+                "gradient": str(e.gradient),
+                "bias": str(e.bias),
+                "variance": str(e.variance),
+                "operations": e.operations,
+                "how": e.how,
+                "unbiased": None if e.unbiased is None else e.unbiased.status,
+            }
+            for name, e in self._estimators.items()
+        }
+
+    def svg(self, along: str, between: tuple[float, float], points: int = 61, **values: Any) -> str:
+        """Return a picture of bias and standard deviation along one input, as SVG.
+
+        Of an array these are the length of the bias and the root of the total variance.
+
+        Args:
+            along: the name of a scalar input.
+            between: its ends.
+            points: how many values of it are computed.
+            values: of all other inputs.
+
+        Raises:
+            UsageError: without matplotlib.
+        """
+        from symgrad.render.pictures.curves import estimators_svg  # for start-up time
+
+        grid = np.linspace(*between, points)
+        curves: dict[str, tuple[list[float], list[float]]] = {}
+        for name, e in self._estimators.items():
+            found = [e.at(**{along: float(t)}, **values) for t in grid]
+            bias = [float(np.linalg.norm(f["bias"].value)) for f in found]
+            spread = [float(f["total variance"].value) ** 0.5 for f in found]
+            curves[name] = (bias, spread)
+        return estimators_svg(along, grid, curves)
+
+
+def _lines(found: Any, y: Expr) -> list[str]:
+    """Return the lines in which a formula is printed, in the names of a program."""
+    from symgrad.render.audit import with_decimals  # for start-up time
+
+    if isinstance(found, Estimated):
+        return [str(found) if found.how == "none" else _NUMERIC]
+    (named,) = resolved_texts(y, [found.node])
+    plain = str(found)
+    text = named if len(named) < _SHORTER * len(plain) else plain
+    *before, last = formula_lines(text)
+    return [*before, last if before else with_decimals(last, found.node)]
+
+
+def _judged(e: Estimator) -> list[str]:
+    """Return the lines that tell a bias: 0 where that is proved, else a formula, and what is known of it."""
+    verdict = e.unbiased
+    if verdict is not None and verdict.status == "proved":
+        return ["0 (proved)"]
+    *before, last = _lines(e.bias, e.audit.question.y)
+    if verdict is None or verdict.status == "refuted":
+        return [*before, last]
+    doubt = "0, by numbers alone" if verdict.status == "supported" else "whether it is 0 is undecided"
+    return [*before, f"{last} ({doubt})"]
+
+
+def compare_estimators(
+    programs: Mapping[str, Formula],
+    wrt: Wrt,
+    target: Formula | None = None,
+    at: Mapping[str, Any] | None = None,
+    *,
+    seconds: float = 4.0,
+    samples: int = 2**18,
+    seed: int = 0,
+) -> Comparison:
+    r"""Compare estimators of the gradient of a mean: their bias, variance and cost, in closed form where there is one.
+
+    An estimator is a program whose gradient, for one draw of its random inputs, estimates that of ``E[target]``. A draw
+    counts as data, also where its distribution depends on ``wrt``, as in a score-function estimator.
+
+    Args:
+        programs: by name, scalar expressions.
+        wrt: by what one differentiates.
+        target: an expression whose mean over its random inputs is differentiated; by default the first program.
+        at: numbers for the inputs that are not random, at which bias and variance are told as well.
+        seconds: for symbolic integration, of each integral that has no entry in the tables.
+        samples: draws of an estimate from draws.
+        seed: of these draws.
+
+    Returns:
+        A `Comparison`: of each program gradient, mean, bias, variance and total variance, whether it is unbiased (a
+        verdict), and the number of operations. What it prints has formulas in the names of the program.
+
+    Raises:
+        UsageError: if there are no programs.
+        NotScalarError: if a program is not a scalar.
+        NotInProgramError: if one has nothing of the name ``wrt``, or another ``wrt`` of that name.
+        ShapeError: if gradients have different shapes.
+
+    Both estimators of the example are in Mohamed, Rosca, Figurnov and Mnih, "Monte Carlo gradient estimation in machine
+    learning", JMLR 21 (2020), sections 4 and 5.
+
+    Example:
+        >>> import symgrad as sg
+        >>> p = sg.parse('''
+        ... mu : real
+        ... z ~ Normal(mu, 1)
+        ... eps ~ Normal(0, 1)
+        ... f = z**2
+        ... score = stop_gradient(f)*(-(stop_gradient(z) - mu)**2/2)
+        ... moved = (mu + eps)**2
+        ... ''')
+        >>> c = sg.compare_estimators({"score": p["score"], "reparameterised": p["moved"]}, "mu", target=p["f"])
+        >>> print(c.target, "|", c["score"].unbiased.status, "|", c["reparameterised"].variance)
+        2*mu | proved | 4
+    """
+    given: Any = programs
+    if not isinstance(given, Mapping) or not given:
+        raise UsageError(
+            "there is nothing to compare" if not given else "the programs have no names",
+            expected="programs by name, such as {'score': p['score']}",
+        )
+    if isinstance(wrt, list | tuple):
+        raise UsageError(
+            "estimators are compared for one gradient",
+            expected="one input or intermediate value to differentiate by",
+            cure="compare for each: {w: sg.compare_estimators(programs, w) for w in names}",
+        )
+    first = next(iter(programs))
+    options: dict[str, Any] = {"seconds": seconds, "samples": samples, "seed": seed}
+    truth = _audited(
+        "the target" if target is not None else f"'{first}', the target by default",
+        programs[first] if target is None else target,
+        wrt,
+        options,
+    )
+    each = {n: Estimator(n, _audited(f"'{n}'", e, wrt, options), truth) for n, e in programs.items()}
+    shapes = {n: e.gradient.shape for n, e in each.items()}
+    for n, shape in shapes.items():
+        if shape != truth.gradient.shape:
+            raise ShapeError(
+                f"the gradient of '{n}' by {wrt} has shape {shape_text(shape)}",
+                expected=f"that of the target, {shape_text(truth.gradient.shape)}",
+                cure=f"declare {wrt} alike in all programs, or write them in one",
+            )
+    return Comparison(each, str(wrt), at or {})
+
+
+def _audited(what: str, program: Formula, wrt: Wrt, options: Mapping[str, Any]) -> Audit:
+    """Return the audit of one of the programs; an error says which it is."""
+    expr = differentiable(program)
+    if expr.shape:
+        raise NotScalarError(
+            f"{what} has shape {shape_text(expr.shape)}",
+            expected="a scalar, whose gradient is an estimate",
+            cure="sum it, or average it over its draws: mean(y)",
+        )
+    try:
+        return audit(expr, wrt, "expected value", **options)
+    except NotInProgramError as error:
+        raise NotInProgramError(
+            f"{what}: {error.what}", at=error.at, expected=error.expected, cure=error.cure
+        ) from None

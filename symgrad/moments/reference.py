@@ -1,0 +1,176 @@
+"""What the mean of a noisy gradient is held against: the gradient without noise, or the gradient of the mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from symgrad.backward.vjp import pull_back
+from symgrad.errors import SymgradError
+from symgrad.ir.graph import Node, as_node
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.moments.expectation import expectation
+from symgrad.moments.families.table import parameters_of
+from symgrad.moments.given import Budget
+from symgrad.moments.moment import Estimate, How, Moment
+from symgrad.moments.shortest import shortest
+from symgrad.ops.array.layout import full
+from symgrad.ops.random.laws import mean as mean_of
+from symgrad.reasons.naming import Naming
+from symgrad.reasons.noise.jumps import moved_jumps, overlooks_jumps
+from symgrad.rules.pipeline import canonical
+
+__all__ = [
+    "Reference",
+    "gradient_of_mean",
+    "gradient_without_noise",
+    "least_certain",
+    "less",
+    "symbols_needed",
+]
+
+
+_METHODS: tuple[How, ...] = ("closed form", "quadrature", "monte carlo", "none")
+
+
+def least_certain(methods: Sequence[How]) -> How:
+    """Return the method that is the least certain of some; a closed form of none."""
+    return _METHODS[max(map(_METHODS.index, methods), default=0)]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A gradient to hold another one against.
+
+    Args:
+        moment: the gradient; without a value if there is none.
+        notes: what is in it besides.
+    """
+
+    moment: Moment
+    notes: tuple[str, ...] = ()
+
+
+def gradient_without_noise(y: Node, wrt: Sequence[Node], over: Sequence[Node]) -> list[Reference]:
+    """Return the gradients of a scalar in which each of some random inputs is its mean."""
+    table: dict[Node, Node] = {}
+    for u in over:
+        mean = mean_of(u)
+        if mean is None:
+            none = Moment("none", reason=f"{u.declaration.distribution} has no mean that '{u.name}' could be")
+            return [Reference(none) for _ in wrt]
+        table[u] = full(mean, u.shape)
+    try:
+        at_mean, *by = substitute([y, *wrt], table)
+    except SymgradError as error:  # such as a position that is half a number
+        means = ", ".join(f"{u.name} = {mean_of(u)}" for u in over)
+        none = Moment("none", reason=f"y has no value at {means}: {error.what}")
+        return [Reference(none) for _ in wrt]
+    trace = pull_back([at_mean], [as_node(1)], by)
+    found = canonical(trace.gradients, drop_stops=True).nodes
+    return [Reference(Moment("closed form", g)) for g in found]
+
+
+def gradient_of_mean(y: Node, wrt: Sequence[Node], over: Sequence[Node], budget: Budget) -> list[Reference]:
+    """Return the gradients of the mean of a scalar over some random inputs.
+
+    That is the mean of the gradient of its value, plus what jumps contribute that move, and what the distributions do
+    whose parameters depend on ``wrt``. All of it is in the gradient of the mean, where that has a closed form.
+    """
+    read = {w: [u.name for u in over if u in set(topological([w]))] for w in wrt}
+    if any(read.values()):
+        return [
+            Reference(
+                Moment("none", reason=f"{listed[0]} is random, and what one differentiates by depends on it")
+                if (listed := read[w])
+                else Moment("none", reason="another one of what one differentiates by is random")
+            )
+            for w in wrt
+        ]
+    (value,) = canonical([y], drop_stops=True).nodes
+    (mean,) = expectation([value], over, budget)
+    if mean.how == "none":
+        return [Reference(replace(mean, reason=f"y has no mean: {mean.reason}")) for _ in wrt]
+    if mean.how == "closed form" and mean.node is not None:
+        trace = pull_back([mean.node], [as_node(1)], wrt)
+        found = canonical(trace.gradients, drop_stops=True).nodes
+        return [
+            Reference(Moment("closed form", g, notes=mean.notes, conditions=mean.conditions)) for g in found
+        ]
+    if any(set(wrt) & set(topological(parameters_of(u)[1])) for u in over):
+        reason = "the mean of y has no closed form, and a distribution depends on what one differentiates by"
+        return [Reference(Moment("none", reason=reason)) for _ in wrt]
+    return _mean_of_gradients(value, wrt, over, budget)
+
+
+def _mean_of_gradients(
+    value: Node, wrt: Sequence[Node], over: Sequence[Node], budget: Budget
+) -> list[Reference]:
+    """Return the means of the gradients, with what jumps contribute that move across random inputs."""
+    naming = Naming({})
+    if overlooks_jumps(value, wrt, over):
+        none = Moment("none", reason="there are more jumps than are looked at, and some may move")
+        return [Reference(none) for _ in wrt]
+    jumps = moved_jumps(value, wrt, over, naming)
+    gradients = list(pull_back([value], [as_node(1)], wrt).gradients)
+    found: list[Reference] = []
+    for g, w in zip(gradients, wrt, strict=True):
+        notes: list[str] = []
+        unknown = None
+        for jump in jumps:
+            name = naming.text(w)
+            if name not in jump.terms:
+                continue
+            term = jump.terms[name]
+            if term is None:
+                unknown = f"the jump of {jump.choice} moves, and what it contributes has no formula"
+            else:
+                g = g + full(term, g.shape)
+                notes.append(f"with what the jump of {jump.choice} contributes")
+        if unknown is not None:
+            found.append(Reference(Moment("none", reason=unknown)))
+            continue
+        (moment,) = expectation([g], over, budget)
+        found.append(Reference(moment, tuple(notes)))
+    return found
+
+
+def less(moment: Moment, reference: Reference) -> Moment:
+    """Return a mean less a reference: a formula where both are, else computed at numbers."""
+    other = reference.moment
+    for m in (moment, other):
+        if m.how == "none":
+            return Moment("none", reason=m.reason)
+    how = least_certain([moment.how, other.how])
+    notes = tuple(dict.fromkeys([*moment.notes, *other.notes]))
+
+    def at(values: Mapping[Node, Any], sizes: Mapping[str, int] | None) -> Estimate:
+        a, b = moment.at(values, sizes), other.at(values, sizes)
+        worst = least_certain([a.how, b.how])
+        return Estimate(
+            a.value - b.value,
+            a.low - b.high,
+            a.high - b.low,
+            worst,
+            tuple(dict.fromkeys([*a.notes, *b.notes])),
+        )
+
+    if how != "closed form" or moment.node is None or other.node is None:
+        return Moment(how, None, notes=notes, _further=at)
+    node = shortest(moment.node - other.node)
+    return Moment("closed form", node, "", notes, {**moment.conditions, **other.conditions}, at)
+
+
+def in_short(moment: Moment) -> Moment:
+    """Return a moment with its formula as short as is known."""
+    if moment.how != "closed form" or moment.node is None:
+        return moment
+    return replace(moment, node=shortest(moment.node))
+
+
+def symbols_needed(moments: Sequence[Moment], gradients: Sequence[Node], over: Sequence[Node]) -> list[Node]:
+    """Return the symbols that have to be given numbers so that moments over random inputs can be computed."""
+    nodes = [*gradients, *(m.node for m in moments if m.node is not None)]
+    parameters = [p for u in over for p in parameters_of(u)[1]]
+    return [s for s in symbols_of([*nodes, *parameters]) if s not in set(over)]

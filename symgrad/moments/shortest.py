@@ -1,0 +1,70 @@
+"""A moment as it is shortest: multiplied out, where its terms cancel then, or as it is."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from functools import reduce
+from itertools import product
+
+from symgrad.ir.graph import Node, apply
+from symgrad.ir.traverse import topological
+from symgrad.ops.array.layout import full
+from symgrad.rules.pipeline import canonical
+
+__all__ = ["multiplied_out", "shortest"]
+
+_MULTIPLIED = frozenset({"broadcast_to", "einsum", "mul", "neg"})
+_TERMS = 100  # of a sum that is multiplied out
+_POWER = 6  # up to which powers of sums are
+
+
+def shortest(node: Node) -> Node:
+    r"""Return a node in canonical form, multiplied out where that is shorter.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> from symgrad.spell.printer import str_text
+        >>> p = parse_program("x : real\ny = (x + 1)**2 - x*(x + 2)\nz = (x + 1)**5")
+        >>> str_text(shortest(p["y"])), str_text(shortest(p["z"]))
+        ('1', '(x + 1)**5')
+    """
+    forms = canonical([node, multiplied_out(node)], drop_stops=True).nodes
+    return min(forms, key=lambda n: len(topological([n])))
+
+
+def multiplied_out(node: Node) -> Node:
+    """Return a node whose contractions, products and whole powers are of no sums: so that equal terms meet."""
+    terms: dict[Node, list[Node]] = {}
+    for n in topological([node]):
+        parts = [terms[a] for a in n.args]
+        power = _whole_power(n)
+        if power is not None:
+            parts = [parts[0]] * power
+        if not n.args:
+            terms[n] = [n]
+        elif n.op.name == "add":
+            terms[n] = [full(t, n.shape) for p in parts for t in p]
+        elif power is None and n.op.name not in _MULTIPLIED:
+            terms[n] = [apply(n.op, tuple(_sum(p) for p in parts), n.params)]
+        elif math.prod(map(len, parts)) > _TERMS:
+            terms[n] = [apply(n.op, tuple(_sum(terms[a]) for a in n.args), n.params)]
+        elif power is not None:
+            terms[n] = [reduce(operator.mul, chosen) for chosen in product(*parts)]
+        else:
+            terms[n] = [apply(n.op, chosen, n.params) for chosen in product(*parts)]
+        if len(terms[n]) > _TERMS:
+            terms[n] = [_sum(terms[n])]
+    return _sum(terms[node])
+
+
+def _whole_power(n: Node) -> int | None:
+    if n.op.name != "pow" or not n.args[1].is_number():
+        return None
+    exponent = n.args[1].value
+    return int(exponent) if exponent == int(exponent) and 2 <= exponent <= _POWER else None
+
+
+def _sum(terms: Sequence[Node]) -> Node:
+    return reduce(operator.add, terms)

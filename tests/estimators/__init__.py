@@ -1,0 +1,1 @@
+"""Estimators of gradients, against what is published about them."""
