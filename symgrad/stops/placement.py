@@ -24,8 +24,8 @@ from symgrad.rules.pipeline import canonical
 from symgrad.stops.places.answers import same_gradient, why_none
 from symgrad.stops.places.impossible import Refusal, Region, noisy_region, refuse
 from symgrad.stops.places.paths import Edge, PathGraph
-from symgrad.stops.places.points import Question, points_of
 from symgrad.stops.places.rewriting import outer_forms, replaced, stopped, with_fixed, without_stops
+from symgrad.stops.places.spots import Question, points_of
 from symgrad.stops.places.sums import Cut, Sieve
 from symgrad.verdicts.gradients.both import together
 from symgrad.verdicts.verdict import Verdict

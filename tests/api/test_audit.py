@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,8 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import MissingInputError, NotScalarError, UsageError
+from symgrad.ir.types import Distribution
+from symgrad.ops.random.laws import drawn
 
 TRICKS = """
 x : real
@@ -102,6 +103,12 @@ def test_several_inputs_give_lists() -> None:
     assert [str(v) for v in a["u"].expectation] == ["0", "0"]
 
 
+def distribution_of(u: sg.Expr) -> Distribution:
+    distribution = u.node.declaration.distribution
+    assert distribution is not None
+    return distribution
+
+
 @pytest.mark.parametrize(
     ("text", "at"),
     [
@@ -124,7 +131,7 @@ def test_closed_forms_agree_with_ten_million_draws(text: str, at: dict[str, floa
     count, first, second = 0, 0.0, 0.0
     samples: list[np.ndarray] = []
     for _ in range(10):
-        draws = [drawn(p[str(n)], rng, 10**6) for n in names]
+        draws = [drawn(distribution_of(p[str(n)]), rng, 10**6) for n in names]
         g = np.asarray(kernel(at["x"], *draws), dtype=float)
         samples.append(g)
         count += g.size
@@ -135,31 +142,6 @@ def test_closed_forms_agree_with_ten_million_draws(text: str, at: dict[str, floa
     error = (second / count) ** 0.5
     assert abs(float(a.expectation(**at)) - mean) <= 5 * error + 1e-12
     assert abs(float(a.variance(**at)) - second) <= 5 * ((fourth - second**2) / count) ** 0.5 + 1e-12
-
-
-def drawn(u: sg.Expr, rng: np.random.Generator, n: int) -> np.ndarray:
-    distribution = u.node.declaration.distribution
-    assert distribution is not None
-    values = [float(v) for v in distribution.parameters]
-    match distribution.name:
-        case "Uniform":
-            return rng.uniform(*values, n)
-        case "Normal":
-            return rng.normal(*values, n)
-        case "LogNormal":
-            return rng.lognormal(*values, n)
-        case "Gamma":
-            return rng.gamma(*values, n)
-        case "Exponential":
-            return rng.exponential(1 / values[0], n)
-        case "Beta":
-            return rng.beta(*values, n)
-        case "Bernoulli":
-            return (rng.random(n) < values[0]).astype(np.int64)
-        case "Poisson":
-            return rng.poisson(values[0], n)
-        case other:
-            raise AssertionError(other)
 
 
 def test_what_has_no_formula_is_computed_at_numbers_with_an_interval() -> None:
@@ -185,7 +167,7 @@ def test_a_moment_that_does_not_exist_is_said() -> None:
 def test_text_names_method_and_reference() -> None:
     text = str(sg.audit(sg.parse(TRICKS)["inner"], "x"))
     assert text.splitlines()[:2] == ["Audit of inner, differentiated by x", "  dinner/dx = sign(x)/sqrt(u)"]
-    assert "bias       sign(x)*(sqrt(110) - 1 - 3*sqrt(10)), about 0.0012555*sign(x)" in text
+    assert "bias       sign(x)*(sqrt(110) - 1 - 3*sqrt(10)), about 0.00126*sign(x)" in text
     assert text.endswith("reference: the gradient with each random input at its mean")
 
 
@@ -210,7 +192,7 @@ def test_what_cannot_be_asked() -> None:
     with pytest.raises(NotScalarError, match="sum"):
         sg.audit(p["y"], "x")
     with pytest.raises(UsageError, match="noise at its mean"):
-        sg.audit(p["z"], "x", reference="median")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        sg.audit(p["z"], "x", reference="median")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="'v' is not a random input"):
         sg.audit(p["z"], "x")["v"]
 
@@ -219,8 +201,6 @@ def test_a_thousand_equations() -> None:
     """No timed test: that it ends, and what it says, is what is held; how fast is measured elsewhere."""
     lines = ["x : real", "u ~ Normal(0, 1/10)", "h0 = x + u"]
     lines += [f"h{k} = sin(h{k - 1}) + h{k - 1}*{k}/1000" for k in range(1, 334)]
-    begun = time.perf_counter()
     a = sg.audit(sg.parse("\n".join(lines))["h333"], "x")
     assert a["u"].enters is True
     assert a.how in ("quadrature", "monte carlo")
-    print(f"{time.perf_counter() - begun:.2f} s")

@@ -16,8 +16,8 @@ from symgrad.ir.graph import Node, as_node
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.values.evaluate import evaluate
+from symgrad.ops.random.laws import mean as mean_of
 from symgrad.reasons.derivation import naming_of
-from symgrad.reasons.noise.draws import mean_of
 from symgrad.stops.placement import Outcome, place
 from symgrad.stops.places.paths import PathGraph
 from symgrad.stops.places.rewriting import stopped

@@ -12,8 +12,8 @@ from symgrad.reasons.noise.dependence import Paths
 from symgrad.reasons.noise.verdict import Reading
 from symgrad.rules.pipeline import canonical
 from symgrad.stops.places.impossible import Refusal
-from symgrad.stops.places.points import Question
 from symgrad.stops.places.rewriting import without_stops
+from symgrad.stops.places.spots import Question
 from symgrad.verdicts.decide import decide, equal
 from symgrad.verdicts.verdict import Verdict
 

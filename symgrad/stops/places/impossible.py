@@ -15,7 +15,7 @@ import numpy as np
 
 from symgrad.ir.graph import Node
 from symgrad.stops.places.paths import PathGraph
-from symgrad.stops.places.points import Point, refutes
+from symgrad.stops.places.spots import Point, refutes
 from symgrad.stops.places.sums import Cut, pushed
 
 __all__ = ["Region", "Refusal", "noisy_region", "refuse"]

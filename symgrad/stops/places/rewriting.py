@@ -10,7 +10,7 @@ from symgrad.ir.graph import Node, apply
 from symgrad.ir.traverse import topological
 from symgrad.ops.control import stop_gradient
 from symgrad.stops.places.paths import Edge
-from symgrad.stops.places.points import Point, Question
+from symgrad.stops.places.spots import Point, Question
 from symgrad.stops.places.sums import adjoints, pushed
 
 __all__ = ["outer_forms", "replaced", "stopped", "with_fixed", "without_stops"]

@@ -16,7 +16,7 @@ import numpy as np
 
 from symgrad.ir.graph import Node
 from symgrad.stops.places.paths import PathGraph
-from symgrad.stops.places.points import Kind, Point, Scaled, refutes
+from symgrad.stops.places.spots import Kind, Point, Scaled, refutes
 
 __all__ = ["Cut", "Sieve", "adjoints", "pushed"]
 
