@@ -51,3 +51,6 @@ CONSTANT_ENTRIES = 4_096
 
 BFGS_VARIABLES = 1_000
 """Variables beyond which `l-bfgs-b` is chosen: BFGS holds the square of so many numbers, 8 MB."""
+
+PARAMETER_CHARACTERS = 60
+"""Of a parameter's formula that a message repeats: half a line."""

@@ -20,8 +20,8 @@ from symgrad.ir.listing import one_of, suggest
 
 if TYPE_CHECKING:
     from symgrad.importers.code.called import Arguments
-    from symgrad.importers.code.found import Found
-    from symgrad.importers.code.frameworks import Framework
+    from symgrad.importers.code.found import FoundFunction
+    from symgrad.importers.code.frameworks import FrameworkName
     from symgrad.importers.program import ImportedProgram
     from symgrad.stops.finding import Finding
 
@@ -73,7 +73,7 @@ def lint(
     wrt: str | None,
     noise: str | None,
     frozen: str | None,
-    framework: Framework | None,
+    framework: FrameworkName | None,
     ignore: str | None,
     time_limit: float,
     form: str,
@@ -90,7 +90,9 @@ def lint(
     The exit code is 0 if there is nothing but notes, and 1 if there is an error or a warning.
     """
     ignored = _codes(ignore)
-    asked = _Asked(of, _names(wrt, "--wrt"), _names(noise, "--noise"), _names(frozen, "--frozen"), time_limit)
+    asked = _LintOptions(
+        of, _names(wrt, "--wrt"), _names(noise, "--noise"), _names(frozen, "--frozen"), time_limit
+    )
     python = _PYTHON.fullmatch(source)
     if python is not None:
         found = _of_file(python["file"], python["function"] or None, specs, framework, asked)
@@ -113,7 +115,7 @@ def _names(said: str | None, option: str) -> list[str] | None:
     return None if said is None else names_in(said, option)
 
 
-class _Asked(NamedTuple):
+class _LintOptions(NamedTuple):
     """What is to be found: of which value, by what, and what its gradient is not to carry or to reach."""
 
     of: str | None
@@ -127,7 +129,7 @@ class _Asked(NamedTuple):
         return list(symgrad.lint(y, self.wrt, self.noise, self.frozen, time_limit=self.seconds))
 
 
-def _of_program(source: str, asked: _Asked) -> tuple[list[Finding], dict[str, str]]:
+def _of_program(source: str, asked: _LintOptions) -> tuple[list[Finding], dict[str, str]]:
     other = _OTHER.fullmatch(source)
     if other is not None:
         raise UsageError(
@@ -139,7 +141,7 @@ def _of_program(source: str, asked: _Asked) -> tuple[list[Finding], dict[str, st
 
 
 def _of_file(
-    file: str, function: str | None, specs: str | None, said: Framework | None, asked: _Asked
+    file: str, function: str | None, specs: str | None, said: FrameworkName | None, asked: _LintOptions
 ) -> list[Finding]:
     from symgrad.importers.code.called import arguments_of, traced
     from symgrad.importers.code.checks import source_findings
@@ -171,7 +173,7 @@ def _of_file(
         return [*lost, *asked.found(y)]
 
 
-def _sources(arguments: Arguments, asked: _Asked) -> list[str]:
+def _sources(arguments: Arguments, asked: _LintOptions) -> list[str]:
     """Return the arguments by which a gradient is meant."""
     by = asked.wrt
     if by is None:
@@ -181,7 +183,7 @@ def _sources(arguments: Arguments, asked: _Asked) -> list[str]:
     return [n for n in kept if n in arguments.inputs and arguments.inputs[n].dtype == "real"]
 
 
-def _output(found: Found, program: ImportedProgram, of: str | None) -> tuple[str, symgrad.Expr]:
+def _output(found: FoundFunction, program: ImportedProgram, of: str | None) -> tuple[str, symgrad.Expr]:
     """Return what is differentiated of what a function returns: its one value, or the first that is a real number."""
     if of is not None:
         keys = [key for key, e in program.returned.items() if of in (key, e.name)]

@@ -37,8 +37,8 @@ A condition that is not known to hold is told, and kept when numbers are put in.
     >>> m.at({t: 1}).how, m.at({t: 1}).notes
     ('none', ('there is none where 1 - 2*t > 0 does not hold',))
 
-What diverges is no number, and where there is no formula, the label says so. `Budget` bounds what is spent: without
-seconds SymPy is not asked, which takes one or two for each integral.
+What diverges is no number, and where there is no formula, the label says so. `MomentBudget` bounds what is spent:
+without seconds SymPy is not asked, which takes one or two for each integral.
 
     >>> (m,) = expectation([1 / v], over=[v])
     >>> m.how, m.reason

@@ -11,7 +11,7 @@ from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.moments.families.table import expected, values_of
-from symgrad.moments.given import Budget, Given, NoMoment, Undecided
+from symgrad.moments.given import Given, MomentBudget, NoMoment, Undecided
 from symgrad.moments.terms.expansion import Expansion
 from symgrad.moments.terms.monomials import ONE, Monomial, Terms, node_of, times
 from symgrad.moments.terms.rules import RULES
@@ -34,7 +34,7 @@ class ClosedForms:
         budget: how many terms a sum may have.
     """
 
-    def __init__(self, sources: Sequence[Node], given: Given, budget: Budget) -> None:
+    def __init__(self, sources: Sequence[Node], given: Given, budget: MomentBudget) -> None:
         self.sources = list(sources)
         self.given = given
         self.budget = budget

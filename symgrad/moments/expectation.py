@@ -11,7 +11,7 @@ from symgrad.ir.traverse import fold, formulas_of, substitute, symbols_of, topol
 from symgrad.ir.types import POSITIVE, REAL, Declaration
 from symgrad.moments.arrays.forms import ArrayForms
 from symgrad.moments.closed import ClosedForms
-from symgrad.moments.given import Budget, Given, NoMoment, Undecided
+from symgrad.moments.given import Given, MomentBudget, NoMoment, Undecided
 from symgrad.moments.integration import integrated
 from symgrad.moments.moment import Estimate, Moment
 from symgrad.moments.numeric.quadrature import Quadrature, first
@@ -29,7 +29,9 @@ _LONG = 25
 """Operations of a part without noise that is simplified with the noise; a longer one stays as it is."""
 
 
-def expectation(outputs: Sequence[Node], over: Sequence[Node], budget: Budget | None = None) -> list[Moment]:
+def expectation(
+    outputs: Sequence[Node], over: Sequence[Node], budget: MomentBudget | None = None
+) -> list[Moment]:
     """Return the expectations of nodes over independent random inputs.
 
     Args:
@@ -44,10 +46,12 @@ def expectation(outputs: Sequence[Node], over: Sequence[Node], budget: Budget | 
         >>> str_text(expectation([p["y"]], [p["u"]])[0].node)
         'x**2 + 1'
     """
-    return [_moment("expectation", [n], over, budget or Budget()) for n in outputs]
+    return [_moment("expectation", [n], over, budget or MomentBudget()) for n in outputs]
 
 
-def variance(outputs: Sequence[Node], over: Sequence[Node], budget: Budget | None = None) -> list[Moment]:
+def variance(
+    outputs: Sequence[Node], over: Sequence[Node], budget: MomentBudget | None = None
+) -> list[Moment]:
     """Return the variances of nodes, entry by entry.
 
     Args:
@@ -62,11 +66,11 @@ def variance(outputs: Sequence[Node], over: Sequence[Node], budget: Budget | Non
         >>> str_text(variance([p["y"]], [p["b"]])[0].node)
         '3*x**2/16'
     """
-    return [_moment("covariance", [n, n], over, budget or Budget()) for n in outputs]
+    return [_moment("covariance", [n, n], over, budget or MomentBudget()) for n in outputs]
 
 
 def covariance(
-    first: Sequence[Node], second: Sequence[Node], over: Sequence[Node], budget: Budget | None = None
+    first: Sequence[Node], second: Sequence[Node], over: Sequence[Node], budget: MomentBudget | None = None
 ) -> list[Moment]:
     """Return the covariances of pairs of nodes, entry by entry.
 
@@ -84,13 +88,15 @@ def covariance(
         '-1/12'
     """
     return [
-        _moment("covariance", [full(a, (a + b).shape), full(b, (a + b).shape)], over, budget or Budget())
+        _moment(
+            "covariance", [full(a, (a + b).shape), full(b, (a + b).shape)], over, budget or MomentBudget()
+        )
         for a, b in zip(first, second, strict=True)
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _MomentQuestion:
     """A question in the form in which it is asked.
 
     Args:
@@ -112,7 +118,7 @@ class _Asked:
         return substitute(nodes, self.parts)
 
 
-def _asked(kind: Kind, outputs: Sequence[Node], over: Sequence[Node]) -> _Asked:
+def _asked(kind: Kind, outputs: Sequence[Node], over: Sequence[Node]) -> _MomentQuestion:
     """Simplify a question: what is free of noise and long counts as one symbol, which keeps its sign."""
     read = set(symbols_of(outputs))
     sources = [s for s in over if s in read]
@@ -126,7 +132,7 @@ def _asked(kind: Kind, outputs: Sequence[Node], over: Sequence[Node]) -> _Asked:
                 domain = POSITIVE if known.positive(part) == "yes" else REAL
                 parts[part] = symbol(Declaration(f"part {len(parts) + 1}", domain, part.shape))
     simple = canonical(substitute(outputs, parts), drop_stops=True)
-    return _Asked(
+    return _MomentQuestion(
         kind,
         simple.nodes,
         [s for s in sources if s in set(symbols_of(simple.nodes))],
@@ -150,7 +156,7 @@ def _matters(note: Note, sources: Sequence[Node]) -> bool:
     return bool(noise) and (note.text != ZERO or any(s.dtype != "real" for s in noise))
 
 
-def _moment(kind: Kind, outputs: Sequence[Node], over: Sequence[Node], budget: Budget) -> Moment:
+def _moment(kind: Kind, outputs: Sequence[Node], over: Sequence[Node], budget: MomentBudget) -> Moment:
     nothing = full(as_node(0), outputs[0].shape)
     if not set(over) & set(symbols_of(outputs)):
         return Moment("closed form", outputs[0] if kind == "expectation" else nothing)
@@ -186,7 +192,9 @@ def _notes(conditions: Mapping[Node, bool]) -> tuple[str, ...]:
     )
 
 
-def _closed(kind: Kind, outputs: Sequence[Node], sources: list[Node], given: Given, budget: Budget) -> Node:
+def _closed(
+    kind: Kind, outputs: Sequence[Node], sources: list[Node], given: Given, budget: MomentBudget
+) -> Node:
     entrywise = all(
         n.op.pointwise or not set(sources) & set(topological([n])) for n in _noisy(outputs, sources)
     )
@@ -206,7 +214,9 @@ def _noisy(outputs: Iterable[Node], sources: Sequence[Node]) -> list[Node]:
     return found
 
 
-def _integrated(kind: Kind, outputs: list[Node], sources: list[Node], given: Given, budget: Budget) -> Node:
+def _integrated(
+    kind: Kind, outputs: list[Node], sources: list[Node], given: Given, budget: MomentBudget
+) -> Node:
     mean = integrated(outputs[0], sources, given, budget)
     if kind == "expectation":
         return mean
@@ -219,7 +229,7 @@ def _numeric(
     kind: Kind,
     outputs: list[Node],
     sources: list[Node],
-    budget: Budget,
+    budget: MomentBudget,
     further: Callable[[Mapping[Node, Any], Mapping[str, int] | None], Estimate],
 ) -> Moment:
     """Quadrature where the program is of its kind, and converges where there are no further symbols."""
@@ -243,7 +253,7 @@ def centred(found: Sequence[Any], means: Sequence[Any]) -> Any:
 
 
 def _further(
-    kind: Kind, outputs: list[Node], sources: list[Node], budget: Budget
+    kind: Kind, outputs: list[Node], sources: list[Node], budget: MomentBudget
 ) -> Callable[[Mapping[Node, Any], Mapping[str, int] | None], Estimate]:
     """Return what computes a moment at numbers: quadrature where it converges, else Monte Carlo."""
 

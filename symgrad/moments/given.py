@@ -10,11 +10,11 @@ from symgrad.ir.traverse import topological
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
 
-__all__ = ["Budget", "Given", "NoMoment", "Undecided"]
+__all__ = ["MomentBudget", "Given", "NoMoment", "Undecided"]
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class MomentBudget:
     """What is spent on one question.
 
     Args:

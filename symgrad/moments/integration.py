@@ -13,7 +13,7 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.moments.families.table import parameters_of
-from symgrad.moments.given import Budget, Given, Undecided
+from symgrad.moments.given import Given, MomentBudget, Undecided
 from symgrad.moments.numeric.quadrature import Quadrature, first
 from symgrad.ops.random.laws import density
 from symgrad.reasons.noise.draws import value_at
@@ -26,7 +26,7 @@ _TRIALS = 3  # points at which the integral is compared
 _CLOSE = 1e-6
 
 
-def integrated(node: Node, sources: Sequence[Node], given: Given, budget: Budget) -> Node:
+def integrated(node: Node, sources: Sequence[Node], given: Given, budget: MomentBudget) -> Node:
     """Return the expectation of a function of one random input that is a number, by SymPy.
 
     Raises:
@@ -67,7 +67,7 @@ def _ends(u: Node) -> tuple[Node | None, Node | None]:
     return low, high
 
 
-def _agrees(value: Node, condition: Node, node: Node, u: Node, budget: Budget) -> bool:
+def _agrees(value: Node, condition: Node, node: Node, u: Node, budget: MomentBudget) -> bool:
     """Tell whether quadrature gives the same at trial points, one at least, of which none says otherwise."""
     rule = Quadrature([node], [u])
     agreed = False

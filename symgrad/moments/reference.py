@@ -12,7 +12,7 @@ from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.moments.expectation import expectation
 from symgrad.moments.families.table import parameters_of
-from symgrad.moments.given import Budget
+from symgrad.moments.given import MomentBudget
 from symgrad.moments.moment import Estimate, How, Moment
 from symgrad.moments.shortest import shortest
 from symgrad.ops.array.layout import full
@@ -72,7 +72,9 @@ def gradient_without_noise(y: Node, wrt: Sequence[Node], over: Sequence[Node]) -
     return [Reference(Moment("closed form", g)) for g in found]
 
 
-def gradient_of_mean(y: Node, wrt: Sequence[Node], over: Sequence[Node], budget: Budget) -> list[Reference]:
+def gradient_of_mean(
+    y: Node, wrt: Sequence[Node], over: Sequence[Node], budget: MomentBudget
+) -> list[Reference]:
     """Return the gradients of the mean of a scalar over some random inputs.
 
     That is the mean of the gradient of its value, plus what jumps contribute that move, and what the distributions do
@@ -105,7 +107,7 @@ def gradient_of_mean(y: Node, wrt: Sequence[Node], over: Sequence[Node], budget:
 
 
 def _mean_of_gradients(
-    value: Node, wrt: Sequence[Node], over: Sequence[Node], budget: Budget
+    value: Node, wrt: Sequence[Node], over: Sequence[Node], budget: MomentBudget
 ) -> list[Reference]:
     """Return the means of the gradients, with what jumps contribute that move across random inputs."""
     naming = Naming({})

@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 
 from symgrad.moments.moment import Estimate
+from symgrad.render.limits import COMPARED_CHARACTERS
 
-__all__ = ["Row", "comparison_text", "estimate_text", "formula_lines"]
+__all__ = ["ComparisonRow", "comparison_text", "estimate_text", "formula_lines"]
 
 WIDTH = 100
-LONG = 150  # characters up to which a formula is shown
 _DIGITS = 3
 
-Row = tuple[str, Sequence[tuple[str, Sequence[str]]]]
+ComparisonRow = tuple[str, Sequence[tuple[str, Sequence[str]]]]
 """A name, and what is told of it: label, and the lines of a formula."""
 
 
 def comparison_text(
     head: str,
-    rows: Sequence[Row],
-    numbers: tuple[str, Sequence[Row]] | None = None,
+    rows: Sequence[ComparisonRow],
+    numbers: tuple[str, Sequence[ComparisonRow]] | None = None,
     notes: Sequence[str] = (),
 ) -> str:
     """Return what is known of several estimators: a table of one line each, else a paragraph for each.
@@ -51,7 +51,7 @@ def comparison_text(
     return "\n".join(lines)
 
 
-def _told(rows: Sequence[Row]) -> list[str]:
+def _told(rows: Sequence[ComparisonRow]) -> list[str]:
     """Return rows as a table; with a list of what is told first beside it, where that alone is too wide."""
     table = _table(rows)
     if table is not None:
@@ -63,7 +63,7 @@ def _told(rows: Sequence[Row]) -> list[str]:
     return [*_paragraphs([(lists[0][0], [t for _, each in lists for t in each])]), "", *rest]
 
 
-def _table(rows: Sequence[Row]) -> list[str] | None:
+def _table(rows: Sequence[ComparisonRow]) -> list[str] | None:
     """Return a line for each estimator below one of labels; None where that is too wide."""
     if any(len(text) != 1 for _, told in rows for _, text in told):
         return None
@@ -75,7 +75,7 @@ def _table(rows: Sequence[Row]) -> list[str] | None:
     return ["  ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip() for line in table]
 
 
-def _paragraphs(rows: Sequence[Row]) -> list[str]:
+def _paragraphs(rows: Sequence[ComparisonRow]) -> list[str]:
     lines: list[str] = []
     for name, told in rows:
         width = max(len(label) for label, _ in told)
@@ -93,7 +93,11 @@ def formula_lines(text: str) -> list[str]:
         ['t1 = x**2', 't1 + t1**2']
     """
     lines = [line for line in text.splitlines() if not re.match(r"[\w, ]+ [:~] ", line)]
-    return lines if sum(map(len, lines)) <= LONG else [f"a formula of {sum(map(len, lines))} characters"]
+    return (
+        lines
+        if sum(map(len, lines)) <= COMPARED_CHARACTERS
+        else [f"a formula of {sum(map(len, lines))} characters"]
+    )
 
 
 def estimate_text(found: Estimate) -> str:

@@ -75,3 +75,6 @@ BOXES = 200
 
 READINGS = 100
 """Pullbacks that read noise, in JSON."""
+
+COMPARED_CHARACTERS = 150
+"""Of a formula in a comparison of estimators: longer ones are told by their length."""

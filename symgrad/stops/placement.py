@@ -22,15 +22,15 @@ from symgrad.reasons.naming import Naming
 from symgrad.reasons.noise.dependence import Dependence
 from symgrad.rules.pipeline import canonical
 from symgrad.stops.places.answers import same_gradient, why_none
-from symgrad.stops.places.impossible import Refusal, Region, noisy_region, refuse
-from symgrad.stops.places.paths import Edge, PathGraph
+from symgrad.stops.places.impossible import CutRegion, Refusal, noisy_region, refuse
+from symgrad.stops.places.paths import PathGraph, ValueEdge
 from symgrad.stops.places.rewriting import outer_forms, replaced, stopped, with_fixed, without_stops
 from symgrad.stops.places.spots import Question, points_of
 from symgrad.stops.places.sums import Cut, Sieve
 from symgrad.verdicts.gradients.both import together
 from symgrad.verdicts.verdict import Verdict
 
-__all__ = ["Outcome", "Outer", "place"]
+__all__ = ["PlacementOutcome", "Outer", "place"]
 
 _EXHAUSTED = 3
 _PROOFS = 4  # sets of one size that are handed to the engine
@@ -62,7 +62,7 @@ class Outer:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PlacementOutcome:
     """What was found out about a program.
 
     Attributes:
@@ -79,7 +79,7 @@ class Outcome:
     """
 
     possible: bool | None
-    cut: tuple[Edge, ...] = ()
+    cut: tuple[ValueEdge, ...] = ()
     nodes: Mapping[Node, Node] = field(default_factory=dict[Node, Node], repr=False)
     removed: tuple[Node, ...] = ()
     verdict: Verdict | None = None
@@ -92,7 +92,7 @@ class Outcome:
 
 def place(
     y: Node, wrt: Sequence[Node], fixed: Mapping[Node, Node], naming: Naming, time_limit: float
-) -> Outcome:
+) -> PlacementOutcome:
     """Find the smallest set of stop_gradients that makes a gradient the one without noise, or show that there is none.
 
     Args:
@@ -165,13 +165,13 @@ class _Search:
 
     # ------------------------------------------------------------------------------------------------ the search
 
-    def found(self) -> Outcome:
+    def found(self) -> PlacementOutcome:
         """Return the smallest set, or why there is none."""
         if not self.graph.edges or not self.points:
             return self._unseen()
         cleanest = tuple(self.graph.smallest_cut(self.noisy))
         fits = bool(self.sieve.left([cleanest]))
-        supported: Outcome | None = None
+        supported: PlacementOutcome | None = None
         exhausted = -1
         for size in range(_EXHAUSTED + 1):
             known = [cleanest] if fits and size == len(cleanest) else []
@@ -196,14 +196,14 @@ class _Search:
         return refused or self._any_size(exhausted) or self._open(exhausted)
 
     @cached_property
-    def _regions(self) -> list[Region]:
+    def _regions(self) -> list[CutRegion]:
         """Where the noise enters, the smallest part first; the last is the whole program."""
         whole = noisy_region(self.graph, [True] * len(self.noisy))
         # What is computed of other inputs too may not change alone, so it counts everywhere.
         alone = all(u.op is SYMBOL for u in self.fixed)
         return [noisy_region(self.graph, self.noisy), whole] if alone else [whole]
 
-    def _refused(self, most: int) -> Outcome | None:
+    def _refused(self, most: int) -> PlacementOutcome | None:
         """Return the proof that no set will do, from a part of so many places in which the noise enters."""
         for region in self._regions:
             if len(region.places) <= most:
@@ -214,7 +214,7 @@ class _Search:
                     )
         return None
 
-    def _any_size(self, exhausted: int) -> Outcome | None:
+    def _any_size(self, exhausted: int) -> PlacementOutcome | None:
         """Return a set of any size, of a program that is small enough to try them all."""
         region = self._regions[-1]
         left = refuse(self.graph, self.points, region) if len(region.places) <= _MOST_PLACES else []
@@ -227,8 +227,8 @@ class _Search:
         return None
 
     def _proved(
-        self, cuts: Sequence[Cut], supported: Outcome | None, size: int, exhausted: int
-    ) -> tuple[Outcome | None, Outcome | None]:
+        self, cuts: Sequence[Cut], supported: PlacementOutcome | None, size: int, exhausted: int
+    ) -> tuple[PlacementOutcome | None, PlacementOutcome | None]:
         """Return what is proved of the first of some sets that the engine can prove, and what it can only support."""
         ordered = sorted(cuts, key=self._taste)
         minimal = self._minimal(size, exhausted)
@@ -271,7 +271,7 @@ class _Search:
         edges = self._shown(cut)
         return (sum(e.target not in self.naming.names for e in edges), *sorted(cut))
 
-    def _shown(self, cut: Cut) -> tuple[Edge, ...]:
+    def _shown(self, cut: Cut) -> tuple[ValueEdge, ...]:
         """Return the edges of a set, each as that of those in series with it which a person would take."""
         of = {k: series for series in self.graph.classes for k in series}
         chosen: list[int] = []
@@ -281,7 +281,7 @@ class _Search:
             chosen.append((named or inner)[0])
         return tuple(self.graph.edges[k] for k in sorted(chosen))
 
-    def _unseen(self) -> Outcome:
+    def _unseen(self) -> PlacementOutcome:
         """Return what is known where there is no path, or no point."""
         verdict = self._decided(self.y, self.wrt)
         if verdict.status == "proved":
@@ -293,7 +293,7 @@ class _Search:
         )
         return self._outcome(None, reason=f"{why}, so no placement was tried")
 
-    def _open(self, exhausted: int) -> Outcome:
+    def _open(self, exhausted: int) -> PlacementOutcome:
         places = len(self.sieve.places)
         what = f"no set of up to {exhausted} edges will do" if exhausted > 0 else "few sets were tried"
         return self._outcome(
@@ -301,8 +301,8 @@ class _Search:
             reason=f"{what}, and larger ones of the {places} places were not all tried: nothing is proved",
         )
 
-    def _outcome(self, possible: bool | None, **parts: object) -> Outcome:
-        return Outcome(possible, tried=dict(self.sieve.tried), points=len(self.points), **parts)  # pyright: ignore[reportArgumentType]  (its own fields)
+    def _outcome(self, possible: bool | None, **parts: object) -> PlacementOutcome:
+        return PlacementOutcome(possible, tried=dict(self.sieve.tried), points=len(self.points), **parts)  # pyright: ignore[reportArgumentType]  (its own fields)
 
     # ------------------------------------------------------------------------------------------------ verdicts
 
@@ -332,7 +332,7 @@ class _Search:
 
     # ------------------------------------------------------------------------------------------------ other ways
 
-    def with_stops_removed(self) -> Outcome | None:
+    def with_stops_removed(self) -> PlacementOutcome | None:
         """Return what is possible where stop_gradients of the program may go, with as few of them gone as will do.
 
         That it is proved impossible then too is an answer as well; None where neither is known.

@@ -16,11 +16,11 @@ from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import symbols_of
 from symgrad.moments.expectation import expectation, variance
-from symgrad.moments.given import Budget
+from symgrad.moments.given import MomentBudget
 from symgrad.moments.moment import Moment
 from symgrad.spell.printer import str_text
 
-CLOSED = Budget(seconds=0)
+CLOSED = MomentBudget(seconds=0)
 """Without SymPy: what the rows say alone."""
 
 FROZEN: dict[str, Callable[..., Any]] = {
@@ -43,7 +43,7 @@ def program(family: str, parameters: Sequence[Fraction], text: str) -> Listing:
     return parse_program(f"t : real\ns : positive\nu ~ {family}({said})\ny = {text}")
 
 
-def moments(listing: Listing, budget: Budget = CLOSED) -> tuple[Moment, Moment]:
+def moments(listing: Listing, budget: MomentBudget = CLOSED) -> tuple[Moment, Moment]:
     """Return the expectation and the variance of y over all random inputs."""
     y = listing["y"]
     sources = [s for s in symbols_of([y]) if s.declaration.distribution is not None]

@@ -15,7 +15,7 @@ from scipy.integrate import quad
 from symgrad.frontend.text import parse_program
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.moments.expectation import covariance, expectation, variance
-from symgrad.moments.given import Budget
+from symgrad.moments.given import MomentBudget
 from tests.moments.programs import CLOSED, moments, said
 
 
@@ -138,9 +138,9 @@ def test_where_a_formula_has_no_value_but_the_moment_has_one() -> None:
 
 def test_an_integral_by_sympy() -> None:
     listing = parse_program("t : positive\nu ~ Uniform(0, 1)\ny = u/(t + u**2)")
-    (found,) = expectation([listing["y"]], [listing["u"]], Budget(seconds=60))
+    (found,) = expectation([listing["y"]], [listing["u"]], MomentBudget(seconds=60))
     assert said(found) == "(log(t + 1) - log(t))/2"
-    (short,) = expectation([listing["y"]], [listing["u"]], Budget(seconds=0.01))
+    (short,) = expectation([listing["y"]], [listing["u"]], MomentBudget(seconds=0.01))
     assert short.how == "quadrature"
 
 

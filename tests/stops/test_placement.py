@@ -18,14 +18,14 @@ from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.random.laws import mean as mean_of
 from symgrad.reasons.derivation import naming_of
-from symgrad.stops.placement import Outcome, place
+from symgrad.stops.placement import PlacementOutcome, place
 from symgrad.stops.places.paths import PathGraph
 from symgrad.stops.places.rewriting import stopped
 
 
 def placed(
     text: str, of: str = "y", wrt: tuple[str, ...] = ("x",), noise: str = "u", limit: float = 10
-) -> Outcome:
+) -> PlacementOutcome:
     listing = parse_program(text)
     y = listing[of]
     return place(y, [listing[w] for w in wrt], fixed_in(listing, noise), naming_of(y, listing), limit)

@@ -13,6 +13,7 @@ from typing import Any
 from symgrad.api.derivatives.targets import targets_of
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.inputs import listings_of
+from symgrad.api.limits import PARAMETER_CHARACTERS
 from symgrad.errors import RandomParameterError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import symbols_of
@@ -21,8 +22,6 @@ from symgrad.ops.random.laws import standard_form
 from symgrad.spell.printer import ONE_LINE, short_text
 
 __all__ = ["by_none_of_a_draw", "differentiated_by"]
-
-_LONG = 60  # characters of a formula that a sentence repeats
 
 
 def differentiated_by(outputs: Expr | Sequence[Expr], wrt: Any, stopped: Collection[Node] = ()) -> list[Expr]:
@@ -110,5 +109,5 @@ def _cure(outputs: Sequence[Expr], drawn: Node, wrt: Node, names: dict[Node, str
     return f"declare {form.draw.declaration.text(written)}, and write {drawn.name} = {value}"
 
 
-def _shown(node: Node, names: dict[Node, str], longest: int = _LONG) -> str | None:
+def _shown(node: Node, names: dict[Node, str], longest: int = PARAMETER_CHARACTERS) -> str | None:
     return short_text(node, names, longest)

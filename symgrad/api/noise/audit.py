@@ -19,7 +19,7 @@ from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import is_elementwise, topological
 from symgrad.ir.values.inputs import bind
 from symgrad.moments.expectation import expectation, variance
-from symgrad.moments.given import Budget
+from symgrad.moments.given import MomentBudget
 from symgrad.moments.moment import Estimate, How, Moment
 from symgrad.moments.reference import (
     Reference,
@@ -49,7 +49,7 @@ class Estimated:
         reason: why there is none.
     """
 
-    def __init__(self, moment: Moment, question: _Question) -> None:
+    def __init__(self, moment: Moment, question: AuditQuestion) -> None:
         self._moment, self._question = moment, question
         self.how = moment.how
         self.reason = moment.reason
@@ -72,7 +72,7 @@ class Estimated:
 
 
 @dataclass(frozen=True)
-class _Question:
+class AuditQuestion:
     """A gradient, the random inputs over which moments are taken, and what it is held against."""
 
     y: Expr
@@ -80,7 +80,7 @@ class _Question:
     gradients: tuple[Node, ...]
     over: tuple[Node, ...]
     reference: ReferenceName
-    budget: Budget
+    budget: MomentBudget
 
     @cached_property
     def expectation(self) -> list[Moment]:
@@ -119,7 +119,7 @@ class _Question:
         return least_certain([m.how for m in (*self.expectation, *self.variance, *self.bias)])
 
 
-def moment_of(y: Expr, moment: Moment, question: _Question) -> Any:
+def moment_of(y: Expr, moment: Moment, question: AuditQuestion) -> Any:
     """Return a moment as users see it: an Expr, or an `Estimated` (internal)."""
     if moment.how == "closed form" and moment.node is not None:
         return Expr(moment.node, listings=y.listings, origins=(y.node,))
@@ -129,11 +129,11 @@ def moment_of(y: Expr, moment: Moment, question: _Question) -> Any:
 class _Moments:
     """The moments of a gradient over some random inputs; the others stay as they are, as symbols."""
 
-    def __init__(self, question: _Question, single: bool, listing: Listing | None) -> None:
+    def __init__(self, question: AuditQuestion, single: bool, listing: Listing | None) -> None:
         self._question, self._single, self._listing = question, single, listing
 
     @property
-    def question(self) -> _Question:
+    def question(self) -> AuditQuestion:
         """What was asked, on nodes (internal)."""
         return self._question
 
@@ -240,7 +240,7 @@ class NoiseAudit(_Moments):
     """
 
     def __init__(
-        self, verdict: NoiseVerdict, question: _Question, single: bool, listing: Listing | None
+        self, verdict: NoiseVerdict, question: AuditQuestion, single: bool, listing: Listing | None
     ) -> None:
         super().__init__(question, single, listing)
         self.verdict = verdict
@@ -277,7 +277,7 @@ class Audit(_Moments, Mapping[str, NoiseAudit]):
     """
 
     def __init__(
-        self, record: DerivationRecord, question: _Question, single: bool, each: Mapping[str, NoiseAudit]
+        self, record: DerivationRecord, question: AuditQuestion, single: bool, each: Mapping[str, NoiseAudit]
     ) -> None:
         super().__init__(question, single, record.listing)
         self.derivation = record
@@ -397,12 +397,12 @@ def audit(
     record = explain(expr.node, [e.node for e in exprs], listing)
     single = not isinstance(wrt, list | tuple)
     short = len(topological(record.values)) <= _INTEGRATED
-    budget = Budget(seconds=seconds if short else 0, samples=samples, seed=seed)
+    budget = MomentBudget(seconds=seconds if short else 0, samples=samples, seed=seed)
     symbols = {s.name: s for s in known_symbols([expr])}
     noise = tuple(symbols[name] for name in record.noise)
 
-    def question(over: tuple[Node, ...]) -> _Question:
-        return _Question(expr, tuple(exprs), tuple(record.values), over, reference, budget)
+    def question(over: tuple[Node, ...]) -> AuditQuestion:
+        return AuditQuestion(expr, tuple(exprs), tuple(record.values), over, reference, budget)
 
     each = {u.name: NoiseAudit(record.noise[u.name], question((u,)), single, listing) for u in noise}
     return Audit(record, question(noise), single, each)

@@ -23,7 +23,7 @@ from symgrad.moments.reference import least_certain, less
 from symgrad.moments.shortest import multiplied_out, shortest
 from symgrad.ops.array.contraction import sum_over
 from symgrad.ops.array.layout import shape_text
-from symgrad.render.comparison import Row, comparison_text, estimate_text, formula_lines
+from symgrad.render.comparison import ComparisonRow, comparison_text, estimate_text, formula_lines
 from symgrad.spell.printer import str_text
 from symgrad.verdicts.verdict import Verdict
 from symgrad.words.forms.simplify import simplified
@@ -209,11 +209,11 @@ class Comparison(Mapping[str, Estimator]):
     def _spread(self) -> str:
         return "total variance" if self._truth.gradient.shape else "variance"
 
-    def _numbers(self) -> tuple[str, list[Row]] | None:
+    def _numbers(self) -> tuple[str, list[ComparisonRow]] | None:
         """Return what is told at the numbers that were given."""
         if not self._values:
             return None
-        rows: list[Row] = []
+        rows: list[ComparisonRow] = []
         for name, e in self.items():
             found = e.at(**self._values)
             proved = e.unbiased is not None and e.unbiased.status == "proved"

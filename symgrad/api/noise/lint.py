@@ -16,7 +16,7 @@ from symgrad.errors import UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
 from symgrad.reasons.derivation import naming_of
-from symgrad.stops.checks.asked import Asked
+from symgrad.stops.checks.asked import LintQuestion
 from symgrad.stops.checks.table import CHECKS, findings
 from symgrad.stops.finding import Finding
 
@@ -110,7 +110,7 @@ def lint(
         real = [i.node for i in expr.inputs if i.dtype == "real"]
         by = tuple(s for s in real if s.declaration.distribution is None)
     listing = joined_listing(expr.listings)
-    asked = Asked(
+    asked = LintQuestion(
         y=expr.node,
         wrt=by,
         named=wrt is not None,

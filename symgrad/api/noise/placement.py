@@ -19,8 +19,8 @@ from symgrad.ir.traverse import topological
 from symgrad.reasons.derivation import naming_of
 from symgrad.reasons.naming import Naming, join_texts
 from symgrad.source import Place
-from symgrad.stops.placement import Outcome, place
-from symgrad.stops.places.paths import Edge
+from symgrad.stops.placement import PlacementOutcome, place
+from symgrad.stops.places.paths import ValueEdge
 from symgrad.stops.places.rewriting import without_stops
 from symgrad.verdicts.verdict import Verdict
 
@@ -230,7 +230,9 @@ def _told(by: Sequence[Expr], fixed: Sequence[tuple[Expr, Expr]], at: Any) -> st
     return f"the gradient by {join_texts([str(w.name or w) for w in by])} is that with {what}"
 
 
-def _made(expr: Expr, found: Outcome, naming: Naming, listing: Listing | None, text: str) -> Placement:
+def _made(
+    expr: Expr, found: PlacementOutcome, naming: Naming, listing: Listing | None, text: str
+) -> Placement:
     y, outer = expr.node, found.outer
     nodes = found.nodes if outer is None else outer.nodes
     names = dict(naming.names)
@@ -258,7 +260,7 @@ def _made(expr: Expr, found: Outcome, naming: Naming, listing: Listing | None, t
     )
 
 
-def _edge(edge: Edge, naming: Naming) -> StopEdge:
+def _edge(edge: ValueEdge, naming: Naming) -> StopEdge:
     node = edge.node
     body = None if node is None else naming.body(node)
     name = None if node is None else naming.names.get(node)

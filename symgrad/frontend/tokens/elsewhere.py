@@ -19,7 +19,6 @@ __all__ = [
     "sum_over",
 ]
 
-_LONGEST = 60  # of a text that a cure repeats
 ARGUMENTS = {
     "dim": "axis",
     "dims": "axis",

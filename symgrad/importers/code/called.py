@@ -10,8 +10,8 @@ from typing import Any
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.program import Program, parse
 from symgrad.errors import UsageError
-from symgrad.importers.code.found import Found, ran
-from symgrad.importers.code.frameworks import Framework, code_of
+from symgrad.importers.code.found import FoundFunction, ran
+from symgrad.importers.code.frameworks import FrameworkName, code_of
 from symgrad.importers.code.plain import from_plain
 from symgrad.importers.jax.function import from_jax
 from symgrad.importers.program import ImportedProgram
@@ -34,7 +34,7 @@ class Arguments:
         self.inputs, self.constants = dict(inputs), dict(constants)
 
 
-def arguments_of(found: Found, specs: str | None) -> Arguments:
+def arguments_of(found: FoundFunction, specs: str | None) -> Arguments:
     """Return what a text in program notation says of the arguments of a function.
 
     Args:
@@ -100,7 +100,7 @@ def _is_required(p: inspect.Parameter) -> bool:
     return p.default is p.empty
 
 
-def traced(found: Found, framework: Framework, arguments: Arguments) -> ImportedProgram:
+def traced(found: FoundFunction, framework: FrameworkName, arguments: Arguments) -> ImportedProgram:
     """Return the program of a function, read by the importer of its framework.
 
     Raises:

@@ -14,7 +14,7 @@ from typing import Any
 
 from symgrad.importers.code.flow import NOTHING, UNRECORDED, Flow, union
 from symgrad.importers.code.texts import Function, arguments, captured, definition, is_false, scope_of
-from symgrad.importers.code.values import Values
+from symgrad.importers.code.values import FlowValues
 
 __all__ = ["returned"]
 
@@ -41,7 +41,7 @@ def returned(
     scope = scope_of(function, file, differentiated)
     names = [a.arg for a in arguments(node) if a.arg != scope.owner]
     env = {name: Flow(frozenset([name])) if name in sources else NOTHING for name in names}
-    body = _Body(replace(scope, running=frozenset([id(node)])), env)
+    body = _FlowBody(replace(scope, running=frozenset([id(node)])), env)
     body.function(node)
     joined: dict[Any, Flow] = {}
     for parts in body.returns:
@@ -53,7 +53,7 @@ def returned(
     return union(joined.values()) if told is None else told
 
 
-class _Body(Values):
+class _FlowBody(FlowValues):
     """One function, statement by statement."""
 
     def function(self, node: Function) -> Flow:

@@ -20,13 +20,13 @@ from symgrad.importers.names import of_user
 from symgrad.ir.listing import one_of, suggest
 from symgrad.source import Location, Place, Source, Span
 
-__all__ = ["Found", "last_place", "opened", "ran"]
+__all__ = ["FoundFunction", "last_place", "opened", "ran"]
 
 _SIZE = 10_000_000  # bytes of a file
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundFunction:
     """A function in a file.
 
     Args:
@@ -48,7 +48,7 @@ class Found:
 
 
 @contextmanager
-def opened(file: str, name: str | None) -> Generator[Found]:
+def opened(file: str, name: str | None) -> Generator[FoundFunction]:
     """Import a file, and give a function of it; what is imported for it is found beside it, as Python does.
 
     What the file prints while it is imported goes to standard error.
@@ -68,7 +68,7 @@ def opened(file: str, name: str | None) -> Generator[Found]:
     tree = _tree(text, file)
     name = name or _only(tree, file)
     with _imported(text, file) as module:
-        yield Found(file, name, _function(module, tree, file, name), tree, module)
+        yield FoundFunction(file, name, _function(module, tree, file, name), tree, module)
 
 
 def _tree(text: str, file: str) -> ast.Module:

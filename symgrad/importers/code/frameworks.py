@@ -11,15 +11,15 @@ from types import CodeType, ModuleType
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from symgrad.errors import UnsupportedError, UsageError
-from symgrad.importers.code.found import Found
+from symgrad.importers.code.found import FoundFunction
 from symgrad.importers.names import of_user
 
-__all__ = ["Framework", "code_of", "framework_of", "plain", "root_of"]
+__all__ = ["FrameworkName", "code_of", "framework_of", "plain", "root_of"]
 
-Framework: TypeAlias = Literal["jax", "torch", "tensorflow", "keras", "numpy"]
+FrameworkName: TypeAlias = Literal["jax", "torch", "tensorflow", "keras", "numpy"]
 
-_LIBRARIES: dict[str, Framework] = {
-    **{name: cast("Framework", name) for name in get_args(Framework)},
+_LIBRARIES: dict[str, FrameworkName] = {
+    **{name: cast("FrameworkName", name) for name in get_args(FrameworkName)},
     "jaxlib": "jax",
     "flax": "jax",
     "optax": "jax",
@@ -30,7 +30,7 @@ _LIBRARIES: dict[str, Framework] = {
 }
 
 
-def framework_of(found: Found, said: Framework | None = None) -> Framework:
+def framework_of(found: FoundFunction, said: FrameworkName | None = None) -> FrameworkName:
     """Return the framework that a function's code uses, also in functions of the user's that it calls.
 
     Where the code names none, as in methods alone, it is the one that the file imports.
@@ -39,7 +39,7 @@ def framework_of(found: Found, said: Framework | None = None) -> Framework:
         UsageError: if there are several.
         UnsupportedError: for Keras on another backend than TensorFlow.
     """
-    used: set[Framework] = {said} if said is not None else _used(found.function) or _imports(found.tree)
+    used: set[FrameworkName] = {said} if said is not None else _used(found.function) or _imports(found.tree)
     if len(used) > 1:
         used.discard("numpy")
     if used == {"keras", "tensorflow"}:
@@ -50,7 +50,7 @@ def framework_of(found: Found, said: Framework | None = None) -> Framework:
             expected="one framework",
             cure=f"--framework {min(used)}",
         )
-    plainly: Framework = "numpy"
+    plainly: FrameworkName = "numpy"
     framework = min(used) if used else plainly
     if framework == "keras":
         backend = cast("Any", sys.modules.get("keras"))
@@ -102,8 +102,8 @@ def code_of(function: Any) -> CodeType | None:
     return getattr(plain(function), "__code__", None)
 
 
-def _used(function: Any) -> set[Framework]:
-    found: set[Framework] = set()
+def _used(function: Any) -> set[FrameworkName]:
+    found: set[FrameworkName] = set()
     seen: set[int] = set()
     pending: list[Any] = [function]
     while pending:
@@ -143,7 +143,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(value)
 
 
-def _imports(tree: ast.Module) -> set[Framework]:
+def _imports(tree: ast.Module) -> set[FrameworkName]:
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

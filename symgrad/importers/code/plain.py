@@ -43,7 +43,7 @@ def from_plain(function: Callable[..., Any], inputs: Mapping[str, Expr]) -> Impo
         loss = sum(h**2)
     """
     code = code_of(function)
-    watch = _Watch("" if code is None else code.co_filename)
+    watch = _PlainWatch("" if code is None else code.co_filename)
     returned = watch.running(lambda: function(*inputs.values()))
     name = getattr(function, "__name__", "out")
     name = name if name.isidentifier() else "out"
@@ -88,7 +88,7 @@ def _expr(value: Any, name: str) -> Expr:
         ) from error
 
 
-class _Watch:
+class _PlainWatch:
     """Sees lines of the user's run: what variables are bound to, and on which line that was computed."""
 
     def __init__(self, file: str) -> None:

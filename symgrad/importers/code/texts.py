@@ -19,7 +19,7 @@ from symgrad.source import Place
 __all__ = [
     "UNKNOWN",
     "Function",
-    "Scope",
+    "CodeScope",
     "arguments",
     "bracketed",
     "captured",
@@ -72,7 +72,7 @@ def arguments(node: Function) -> list[ast.arg]:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class CodeScope:
     """What names outside a function mean, and where its text is.
 
     Args:
@@ -133,7 +133,7 @@ class Scope:
         return Place.of(self.file, node.lineno, start, end)
 
 
-def scope_of(function: Any, file: str, differentiated: bool, around: Scope | None = None) -> Scope:
+def scope_of(function: Any, file: str, differentiated: bool, around: CodeScope | None = None) -> CodeScope:
     """Return what the names in a function's text mean; ``around`` is that of what calls it."""
     bare = plain(function)
     owner = getattr(bare, "__self__", None)
@@ -151,7 +151,7 @@ def scope_of(function: Any, file: str, differentiated: bool, around: Scope | Non
         bound = str(code.co_varnames[0])
         names[bound] = owner
     depth, running = (0, frozenset[int]()) if around is None else (around.depth, around.running)
-    return Scope(file, names, bound, differentiated, depth, running)
+    return CodeScope(file, names, bound, differentiated, depth, running)
 
 
 def bracketed(node: ast.expr) -> str:

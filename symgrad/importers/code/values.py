@@ -25,8 +25,8 @@ from symgrad.importers.code.flow import (
 )
 from symgrad.importers.code.texts import (
     UNKNOWN,
+    CodeScope,
     Function,
-    Scope,
     arguments,
     bracketed,
     definition,
@@ -37,16 +37,16 @@ from symgrad.importers.code.texts import (
 )
 from symgrad.source import Place
 
-__all__ = ["Values"]
+__all__ = ["FlowValues"]
 
 _DEPTH = 20  # of calls
 
 
-class Values:
+class FlowValues:
     """One function while its text is passed over: what its names hold, and what its expressions come from."""
 
     def __init__(
-        self, scope: Scope, env: dict[str, Flow], inner: Mapping[str, Function] | None = None
+        self, scope: CodeScope, env: dict[str, Flow], inner: Mapping[str, Function] | None = None
     ) -> None:
         self.scope, self.env = scope, env
         self.inner: dict[str, Function] = dict(inner or {})
@@ -291,7 +291,7 @@ class Values:
         self,
         node: Function,
         given: tuple[Sequence[Flow], Mapping[str | None, Flow]] | None,
-        scope: Scope | None = None,
+        scope: CodeScope | None = None,
     ) -> Flow:
         """Return what a function returns for arguments; None for any that have a gradient by something here."""
         here = scope or self.scope

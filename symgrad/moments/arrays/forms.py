@@ -18,9 +18,9 @@ from itertools import product as all_of
 from typing import TypeVar
 
 from symgrad.ir.graph import OPS, Node, as_node
-from symgrad.moments.arrays.products import PRODUCTS, ArrayTerms, Labels, Product
+from symgrad.moments.arrays.products import PRODUCTS, ArrayTerms, Labels, NoisyProduct
 from symgrad.moments.families.table import parameters_of
-from symgrad.moments.given import Budget, Given, NoMoment, Undecided
+from symgrad.moments.given import Given, MomentBudget, NoMoment, Undecided
 from symgrad.ops.array.contraction import contract
 from symgrad.ops.array.layout import broadcast_to, expand, full
 from symgrad.rules.pipeline import canonical
@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Factor:
+class NoisyFactor:
     """A function of one entry of a random input.
 
     Args:
@@ -77,7 +77,7 @@ class ArrayForms:
         budget: how many terms a sum may have.
     """
 
-    def __init__(self, sources: Sequence[Node], given: Given, budget: Budget) -> None:
+    def __init__(self, sources: Sequence[Node], given: Given, budget: MomentBudget) -> None:
         self.terms = ArrayTerms(sources, given, budget)
         self.entries = self.terms.entries
         self.given = given
@@ -112,7 +112,7 @@ class ArrayForms:
             if not (p.noisy and q.noisy):
                 continue
             q = self.terms.fresh(q, p.result)
-            both = Product(p.scale * q.scale, p.operands + q.operands, p.noisy + q.noisy, p.result)
+            both = NoisyProduct(p.scale * q.scale, p.operands + q.operands, p.noisy + q.noisy, p.result)
             noisy = [(f, 0) for f in p.noisy] + [(f, 1) for f in q.noisy]
             try:
                 total = total + self._expected(both, noisy, joint=True)
@@ -120,9 +120,11 @@ class ArrayForms:
                 raise self._lost(len(first) if a is b else 2, none) from None
         return full(total, a.shape)
 
-    def _expected(self, p: Product, noisy: list[tuple[tuple[Node, Labels], int]], *, joint: bool) -> Node:
+    def _expected(
+        self, p: NoisyProduct, noisy: list[tuple[tuple[Node, Labels], int]], *, joint: bool
+    ) -> Node:
         """Return the expectation of a product, or (joint) its part that joins both sides."""
-        by_source: dict[Node, list[Factor]] = {}
+        by_source: dict[Node, list[NoisyFactor]] = {}
         for (node, labels), side in noisy:
             source = self.entries.expand.of(node)
             if source is None:
@@ -130,7 +132,7 @@ class ArrayForms:
             picks = labels[len(source.shape) :] if node is source else ()
             own = labels[: len(source.shape)] if picks else labels[len(labels) - len(source.shape) :]
             keys = tuple(x for x, size in zip(own, source.shape, strict=True) if size != 1)
-            by_source.setdefault(source, []).append(Factor(node, labels, keys, side, picks))
+            by_source.setdefault(source, []).append(NoisyFactor(node, labels, keys, side, picks))
         ways = [list(self._ways(source, factors)) for source, factors in by_source.items()]
         total = _0
         for chosen in all_of(*ways):
@@ -138,7 +140,7 @@ class ArrayForms:
                 total = total + self._written(p, chosen)
         return total
 
-    def _ways(self, source: Node, factors: list[Factor]) -> Iterator[Way]:
+    def _ways(self, source: Node, factors: list[NoisyFactor]) -> Iterator[Way]:
         """Yield the terms of the expectation of the factors of one input."""
         distribution = source.declaration.distribution
         assert distribution is not None
@@ -173,7 +175,7 @@ class ArrayForms:
             if not any(node.is_number(0) for node, _ in operands):
                 yield Way(_1, same, tuple(operands), joins)
 
-    def _different(self, source: Node, groups: list[Factor]) -> Iterator[Way]:
+    def _different(self, source: Node, groups: list[NoisyFactor]) -> Iterator[Way]:
         """Positions drawn without replacement: of two slots a and b, which may be one slot."""
         (n,) = parameters_of(source)[1]
         if len(groups) > 2:
@@ -195,14 +197,14 @@ class ArrayForms:
         if joins:
             yield Way(1 / n**2, picked)
 
-    def _merged(self, factors: list[Factor]) -> list[Factor]:
+    def _merged(self, factors: list[NoisyFactor]) -> list[NoisyFactor]:
         """Multiply what is of the same entry, and on the same side."""
-        found: dict[tuple[Labels, int], Factor] = {}
+        found: dict[tuple[Labels, int], NoisyFactor] = {}
         for f in factors:
             known = found.get((f.keys, f.side))
             if known is not None:
                 node, labels = self._together([(f.node, f.labels), (known.node, known.labels)], f.keys)
-                f = Factor(node, labels, f.keys, f.side)
+                f = NoisyFactor(node, labels, f.keys, f.side)
             found[f.keys, f.side] = f
         return list(found.values())
 
@@ -238,7 +240,7 @@ class ArrayForms:
         found = canonical([full(total, whole.shape)]).nodes[0]
         return (found, frame) if not found.is_number(0) else (_0, ())
 
-    def _written(self, p: Product, ways: Sequence[Way]) -> Node:
+    def _written(self, p: NoisyProduct, ways: Sequence[Way]) -> Node:
         """Write a product down as one contraction: what no operand has is repeated."""
         same: dict[int, int] = {}
 
@@ -285,23 +287,23 @@ def _pairs(labels: Labels) -> list[tuple[int, int]]:
     return [(labels[0], x) for x in labels[1:]]
 
 
-def _moved(f: Factor, first: Factor) -> Labels:
+def _moved(f: NoisyFactor, first: NoisyFactor) -> Labels:
     """Return the labels of a factor that is of the same entry as another: with the labels of that entry."""
     return tuple(first.keys[f.keys.index(x)] if x in f.keys else x for x in f.labels)
 
 
-def _merged_picks(factors: list[Factor]) -> list[Factor]:
+def _merged_picks(factors: list[NoisyFactor]) -> list[NoisyFactor]:
     """Join the picks of one position, on the same side: what they pick is one and the same."""
-    found: dict[tuple[Labels, int], Factor] = {}
+    found: dict[tuple[Labels, int], NoisyFactor] = {}
     for f in factors:
         known = found.get((f.keys, f.side))
         picks = f.picks if known is None else known.picks + f.picks
-        found[f.keys, f.side] = Factor(f.node, f.labels, f.keys, f.side, picks)
+        found[f.keys, f.side] = NoisyFactor(f.node, f.labels, f.keys, f.side, picks)
     return list(found.values())
 
 
 def _picked_alike(
-    source: Node, blocks: list[list[Factor]], same: tuple[tuple[int, int], ...], joins: bool
+    source: Node, blocks: list[list[NoisyFactor]], same: tuple[tuple[int, int], ...], joins: bool
 ) -> Iterator[Way]:
     """Independent positions with probabilities p: E[(i == k)*(i == l)] is p[k] where k = l."""
     name, parameters = parameters_of(source)

@@ -16,10 +16,10 @@ from itertools import product as all_of
 from symgrad.ir.graph import Node, as_node, size_node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.moments.closed import ClosedForms
-from symgrad.moments.given import Budget, Given, Undecided
+from symgrad.moments.given import Given, MomentBudget, Undecided
 from symgrad.moments.terms.monomials import ONE, Monomial, node_of
 
-__all__ = ["PRODUCTS", "ArrayTerms", "Labels", "Product"]
+__all__ = ["PRODUCTS", "ArrayTerms", "Labels", "NoisyProduct"]
 
 _0, _1 = as_node(0), as_node(1)
 _POSITIONS = frozenset({"gather", "scatter_add", "one_hot"})
@@ -30,7 +30,7 @@ Labels = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class NoisyProduct:
     """One term: see the module.
 
     Args:
@@ -55,11 +55,11 @@ class ArrayTerms:
         budget: how many terms a sum may have.
     """
 
-    def __init__(self, sources: Sequence[Node], given: Given, budget: Budget) -> None:
+    def __init__(self, sources: Sequence[Node], given: Given, budget: MomentBudget) -> None:
         self.entries = ClosedForms(sources, given, budget)
         self.sources = self.entries.expand.sources
         self.sizes: list[Size] = []
-        self._products: dict[Node, list[Product]] = {}
+        self._products: dict[Node, list[NoisyProduct]] = {}
         self._entrywise: dict[Node, bool] = {}
 
     def label(self, size: Size) -> int:
@@ -72,7 +72,7 @@ class ArrayTerms:
 
     # ------------------------------------------------------------------------------------------------- terms
 
-    def products(self, node: Node) -> list[Product]:
+    def products(self, node: Node) -> list[NoisyProduct]:
         """Return a node as a sum of products.
 
         Raises:
@@ -87,7 +87,7 @@ class ArrayTerms:
                 continue
             if not self.entries.expand.mask(top):
                 result = self.labels(top.shape)
-                known[top] = [Product(_1, ((top, result),), (), result)]
+                known[top] = [NoisyProduct(_1, ((top, result),), (), result)]
             elif self.is_entrywise(top):
                 known[top] = self._of_entries(top)
             else:
@@ -115,13 +115,13 @@ class ArrayTerms:
             known[top] = top in self.sources or (top.op.pointwise and all(known[a] for a in noisy))
         return known[node]
 
-    def _of_entries(self, node: Node) -> list[Product]:
-        found: list[Product] = []
+    def _of_entries(self, node: Node) -> list[NoisyProduct]:
+        found: list[NoisyProduct] = []
         for m, c in self.entries.expand(node).items():
             result = self.labels(node.shape)
             noisy = [node_of(part) for _, part in self._parts(m)]
             found.append(
-                Product(
+                NoisyProduct(
                     _1,
                     (self._placed(c, result),),
                     tuple(self._placed(f, result) for f in noisy),
@@ -141,7 +141,7 @@ class ArrayTerms:
             for label, size in zip(own, node.shape, strict=True)
         )
 
-    def _combined(self, node: Node) -> list[Product]:
+    def _combined(self, node: Node) -> list[NoisyProduct]:
         name, args = node.op.name, node.args
         terms = [self._products[a] for a in args]
         if name == "stop_gradient":
@@ -155,7 +155,9 @@ class ArrayTerms:
         if name == "div" and not self.entries.expand.mask(args[1]):
             inverse = 1 / args[1]
             labels = self.labels(inverse.shape)
-            return self._multiplied(terms[0], [Product(_1, ((inverse, labels),), (), labels)], node.shape)
+            return self._multiplied(
+                terms[0], [NoisyProduct(_1, ((inverse, labels),), (), labels)], node.shape
+            )
         if name == "pow" and args[1].is_number() and args[1].value in (2, 3, 4):
             found = terms[0]
             for _ in range(int(args[1].value) - 1):
@@ -184,7 +186,7 @@ class ArrayTerms:
             return [self._reshaped(p, args[0].shape, node.shape) for p in terms[0]]
         raise Undecided
 
-    def _picked(self, node: Node, terms: list[list[Product]]) -> list[Product]:
+    def _picked(self, node: Node, terms: list[list[NoisyProduct]]) -> list[NoisyProduct]:
         """Return a gather, its transpose or a one-hot code of positions that are a random input themselves."""
         name, args = node.op.name, node.args
         index = args[-1]
@@ -193,12 +195,12 @@ class ArrayTerms:
         keys = self.labels(index.shape)
         if name == "one_hot":
             pick = self.label(node.shape[-1])
-            return [Product(_1, (), ((index, (*keys, pick)),), (*keys, pick))]
+            return [NoisyProduct(_1, (), ((index, (*keys, pick)),), (*keys, pick))]
         axes: tuple[int, ...] = node.params[0]
         axis, others = axes[0], axes[1:]
         if others or (name == "scatter_add" and axis):
             raise Undecided
-        found: list[Product] = []
+        found: list[NoisyProduct] = []
         for p in terms[0]:
             if name == "gather":
                 p = self.fresh(p)
@@ -212,7 +214,7 @@ class ArrayTerms:
             found.append(replace(p, noisy=(*p.noisy, (index, (*keys, pick))), result=result))
         return found
 
-    def fresh(self, p: Product, result: Labels | None = None) -> Product:
+    def fresh(self, p: NoisyProduct, result: Labels | None = None) -> NoisyProduct:
         """Return a product with labels that no other has, its result with the given ones."""
         names: dict[int, int] = dict(zip(p.result, result, strict=True)) if result is not None else {}
 
@@ -223,9 +225,9 @@ class ArrayTerms:
 
         operands = tuple((n, renamed(own)) for n, own in p.operands)
         noisy = tuple((n, renamed(own)) for n, own in p.noisy)
-        return Product(p.scale, operands, noisy, renamed(p.result))
+        return NoisyProduct(p.scale, operands, noisy, renamed(p.result))
 
-    def spread(self, p: Product, shape: Shape, result: Labels | None = None) -> Product:
+    def spread(self, p: NoisyProduct, shape: Shape, result: Labels | None = None) -> NoisyProduct:
         """Return a product that broadcasts to a shape with that shape."""
         p = self.fresh(p)
         whole = self.labels(shape) if result is None else result
@@ -241,23 +243,25 @@ class ArrayTerms:
 
         operands = tuple((n, renamed(labels)) for n, labels in p.operands)
         noisy = tuple((n, renamed(labels)) for n, labels in p.noisy)
-        return Product(p.scale, operands, noisy, whole)
+        return NoisyProduct(p.scale, operands, noisy, whole)
 
-    def _multiplied(self, a: list[Product], b: list[Product], shape: Shape) -> list[Product]:
+    def _multiplied(self, a: list[NoisyProduct], b: list[NoisyProduct], shape: Shape) -> list[NoisyProduct]:
         if len(a) * len(b) > PRODUCTS:
             raise Undecided
-        found: list[Product] = []
+        found: list[NoisyProduct] = []
         for p, q in all_of(a, b):
             result = self.labels(shape)
             p_, q_ = self.spread(p, shape, result), self.spread(q, shape, result)
-            found.append(Product(p.scale * q.scale, p_.operands + q_.operands, p_.noisy + q_.noisy, result))
+            found.append(
+                NoisyProduct(p.scale * q.scale, p_.operands + q_.operands, p_.noisy + q_.noisy, result)
+            )
         return found
 
-    def _contracted(self, node: Node, terms: list[list[Product]]) -> list[Product]:
+    def _contracted(self, node: Node, terms: list[list[NoisyProduct]]) -> list[NoisyProduct]:
         labels, result = node.params
         if math.prod(map(len, terms)) > PRODUCTS:
             raise Undecided
-        found: list[Product] = []
+        found: list[NoisyProduct] = []
         for chosen in all_of(*terms):
             names: dict[int, int] = {}
             for own, arg in zip(labels, node.args, strict=True):
@@ -270,7 +274,7 @@ class ArrayTerms:
             scale = _1
             for p in parts:
                 scale = scale * p.scale
-            whole = Product(
+            whole = NoisyProduct(
                 scale,
                 tuple(o for p in parts for o in p.operands),
                 tuple(o for p in parts for o in p.noisy),
@@ -280,7 +284,7 @@ class ArrayTerms:
             found.append(replace(whole, scale=scale * self._unread(whole, summed)))
         return found
 
-    def _unread(self, p: Product, summed: Sequence[int]) -> Node:
+    def _unread(self, p: NoisyProduct, summed: Sequence[int]) -> Node:
         """Return how often a product is counted in a sum over labels that it does not read: the sizes of these."""
         read = {x for _, own in (*p.operands, *p.noisy) for x in own}
         times = _1
@@ -289,7 +293,7 @@ class ArrayTerms:
                 times = times * size_node(self.sizes[x])
         return times
 
-    def _reshaped(self, p: Product, before: Shape, after: Shape) -> Product:
+    def _reshaped(self, p: NoisyProduct, before: Shape, after: Shape) -> NoisyProduct:
         """Axes of length 1 come and go; whatever else a reshape does is not known here."""
         if [s for s in before if s != 1] != [s for s in after if s != 1]:
             raise Undecided

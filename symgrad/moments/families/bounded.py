@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.moments.families.complexes import Complex, Value, exp
-from symgrad.moments.families.factor import Factor, largest, reciprocal, smallest, whole
+from symgrad.moments.families.factor import FamilyFactor, largest, reciprocal, smallest, whole
 from symgrad.moments.families.gamma import gamma_ratio
 from symgrad.moments.given import Given, NoMoment, Undecided
 from symgrad.spell.printer import expression_text
@@ -20,7 +20,7 @@ _0, _1 = as_node(0), as_node(1)
 _HIGHEST = 9  # power that is divided out
 
 
-def uniform(f: Factor, given: Given, low: Node, high: Node) -> Value:
+def uniform(f: FamilyFactor, given: Given, low: Node, high: Node) -> Value:
     """The integral between the ends, by an antiderivative, over their distance."""
     f.only("power", "size", "rate", "logs", "shifted", "low", "high", "base")
     if not f.base.is_number(1):
@@ -30,7 +30,7 @@ def uniform(f: Factor, given: Given, low: Node, high: Node) -> Value:
     end = _clipped(f.high, smallest, high, low, high, given) if f.high else high
     if f.is_truncated and not given.known_to_hold(OPS["le"](start, end)):
         end = OPS["maximum"](start, end)
-    if f == Factor(f.u, power=f.power) and f.power.is_number() and f.power.value in range(_HIGHEST):
+    if f == FamilyFactor(f.u, power=f.power) and f.power.is_number() and f.power.value in range(_HIGHEST):
         # (high**(n + 1) - low**(n + 1))/(high - low), divided out.
         n = int(f.power.value)
         total = _0
@@ -59,7 +59,7 @@ def _clipped(
     return found
 
 
-def _shifted(f: Factor, given: Given, start: Node, end: Node) -> Value:
+def _shifted(f: FamilyFactor, given: Given, start: Node, end: Node) -> Value:
     """With one power of v = c0 + c1*u, the integral over v."""
     if f.logs or not f.size.is_number(0):
         raise Undecided
@@ -75,13 +75,13 @@ def _shifted(f: Factor, given: Given, start: Node, end: Node) -> Value:
     name = f"({expression_text(c0 + c1 * f.u)})"
     total = f.zero
     for j in range(n + 1):  # u = (v - c0)/c1
-        inner = Factor(f.u, power=e + j, rate=f.rate * (1 / c1), logs=logs)
+        inner = FamilyFactor(f.u, power=e + j, rate=f.rate * (1 / c1), logs=logs)
         part = _integral(inner, given, at_start, at_end, name)
         total = total + part * (math.comb(n, j) * (-c0) ** (n - j) / c1**n)
     return exp(f.rate * (-c0 / c1)) * total * (1 / OPS["abs"](c1))
 
 
-def _integral(f: Factor, given: Given, low: Node, high: Node, name: str = "") -> Value:
+def _integral(f: FamilyFactor, given: Given, low: Node, high: Node, name: str = "") -> Value:
     """The integral of u**a * log(u)**k * exp(t*u) from low to high."""
     name = name or f.u.name
     a = f.power
@@ -152,7 +152,7 @@ def _of_power(a: Node, k: int, given: Given, u: Node) -> Node:
     return total
 
 
-def beta(f: Factor, given: Given, a: Node, b: Node) -> Value:
+def beta(f: FamilyFactor, given: Given, a: Node, b: Node) -> Value:
     """E[u**p * (1 - u)**q] = B(a + p, b + q)/B(a, b), for a + p > 0 and b + q > 0."""
     f.only("power", "size", "shifted", "rate")
     p, q = f.power + f.size, _0

@@ -13,14 +13,14 @@ from symgrad.moments.given import Given, Undecided
 from symgrad.moments.terms.monomials import Monomial, is_indicator
 from symgrad.rules.pipeline import canonical
 
-__all__ = ["Factor", "factor_of", "in_waves", "largest", "oriented", "reciprocal", "smallest", "whole"]
+__all__ = ["FamilyFactor", "factor_of", "in_waves", "largest", "oriented", "reciprocal", "smallest", "whole"]
 
 _0, _1 = as_node(0), as_node(1)
 _MOST_WAVES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Factor:
+class FamilyFactor:
     """u**power * abs(u)**size * exp(rate*u + square*u**2) * log(u)**logs * base**u, inside low <= u < high.
 
     Args:
@@ -70,7 +70,7 @@ class Factor:
         Raises:
             Undecided: if something else is there.
         """
-        plain = Factor(self.u)
+        plain = FamilyFactor(self.u)
         for name in ("power", "size", "rate", "square", "logs", "base", "shifted", "low", "high"):
             if name not in names and getattr(self, name) != getattr(plain, name):
                 raise Undecided
@@ -113,13 +113,13 @@ def slope(node: Node, u: Node) -> Node:
     return c
 
 
-def factor_of(u: Node, monomial: Monomial) -> Factor:
+def factor_of(u: Node, monomial: Monomial) -> FamilyFactor:
     """Sort the atoms of a term in one random input.
 
     Raises:
         Undecided: if one is of no kind that families know.
     """
-    f = Factor(u)
+    f = FamilyFactor(u)
     for atom, e in monomial:
         f = _with(f, u, atom, e)
     return replace(f, power=_folded(f.power), size=_folded(f.size))
@@ -129,7 +129,7 @@ def _folded(node: Node) -> Node:
     return node if node.is_number() else canonical([node]).nodes[0]
 
 
-def _with(f: Factor, u: Node, atom: Node, e: Node) -> Factor:
+def _with(f: FamilyFactor, u: Node, atom: Node, e: Node) -> FamilyFactor:
     name, args = atom.op.name, atom.args
     if atom is u:
         return replace(f, power=f.power + e)
@@ -179,7 +179,7 @@ def _line(node: Node, u: Node) -> tuple[Node, Node] | None:
     return _folded(c0), _folded(c1)
 
 
-def oriented(f: Factor, given: Given) -> tuple[int, Factor]:
+def oriented(f: FamilyFactor, given: Given) -> tuple[int, FamilyFactor]:
     """Return a sign and a factor, in which a power of abs(u) is one of u where the region tells the sign of u."""
     whole_power = f.power.is_number() and isinstance(f.power.value, int)
     if not f.is_truncated or (f.size.is_number(0) and whole_power):
@@ -197,7 +197,7 @@ def oriented(f: Factor, given: Given) -> tuple[int, Factor]:
     return sign ** int(f.power.value), replace(f, power=_0, size=total)
 
 
-def in_waves(f: Factor) -> Iterator[tuple[Node, Factor, str]]:
+def in_waves(f: FamilyFactor) -> Iterator[tuple[Node, FamilyFactor, str]]:
     """Yield a factor as a sum of expectations with one complex rate each: coefficient, factor, and which part is meant.
 
     Products of cosines and sines are sums: 2*cos(a)*cos(b) = cos(a - b) + cos(a + b).

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.moments.families.complexes import Complex, Value, exp, power
-from symgrad.moments.families.factor import Factor, largest, reciprocal, smallest, whole
+from symgrad.moments.families.factor import FamilyFactor, largest, reciprocal, smallest, whole
 from symgrad.moments.given import Given, NoMoment, Undecided
 
 __all__ = ["exponential", "gamma", "gamma_ratio", "laplace"]
@@ -32,7 +32,7 @@ def _gamma_function(k: Node) -> Node:
     return OPS["gamma"](k)
 
 
-def gamma(f: Factor, given: Given, k: Node, theta: Node) -> Value:
+def gamma(f: FamilyFactor, given: Given, k: Node, theta: Node) -> Value:
     """Γ(k + a)/Γ(k) * theta**a * (1 - theta*t)**-(k + a) is E[u**a * exp(t*u)], for t < 1/theta and k + a > 0."""
     f.only("power", "size", "rate", "low", "high")
     a, t = f.power + f.size, f.rate
@@ -51,11 +51,11 @@ def gamma(f: Factor, given: Given, k: Node, theta: Node) -> Value:
     return moment if isinstance(t, Node) and t.is_number(0) else power(t * -theta + 1, -(k + a)) * moment
 
 
-def _above_zero(f: Factor, given: Given) -> bool:
+def _above_zero(f: FamilyFactor, given: Given) -> bool:
     return given.known_to_hold(OPS["gt"](largest(f.low), _0))
 
 
-def _truncated(f: Factor, given: Given, k: Node, theta: Node, a: Node) -> Node:
+def _truncated(f: FamilyFactor, given: Given, k: Node, theta: Node, a: Node) -> Node:
     """The integral of u**(k + a - 1)*exp(-c*u) between ends, by incomplete gamma functions, with c = 1/theta - t."""
     c = 1 / theta - f.real_rate
     given.require(OPS["gt"](c, _0), None)  # else the arguments of incomplete gamma functions are negative
@@ -94,12 +94,12 @@ def _lower(a: Node, x: Node) -> Node:
     return OPS["lowergamma"](a, x)
 
 
-def exponential(f: Factor, given: Given, rate: Node) -> Value:
+def exponential(f: FamilyFactor, given: Given, rate: Node) -> Value:
     """A Gamma variable of shape 1."""
     return gamma(f, given, _1, 1 / rate)
 
 
-def laplace(f: Factor, given: Given, mean: Node, scale: Node) -> Value:
+def laplace(f: FamilyFactor, given: Given, mean: Node, scale: Node) -> Value:
     """E[u**n * exp(t*u)]: half of the values are mean + scale*e, the others mean - scale*e, e of Exponential(1)."""
     f.only("power", "size", "rate", "low", "high")
     if not f.size.is_number(0):
@@ -116,13 +116,13 @@ def laplace(f: Factor, given: Given, mean: Node, scale: Node) -> Value:
         low, high = (f.low, f.high) if side > 0 else (f.high, f.low)
         low, high = (tuple(side * (end - mean) / scale for end in ends) for ends in (low, high))
         for j in range(n + 1):
-            half = Factor(f.u, power=as_node(j), rate=t * (side * scale), low=low, high=high)
+            half = FamilyFactor(f.u, power=as_node(j), rate=t * (side * scale), low=low, high=high)
             moment = gamma(half, given, _1, _1)
             total = total + moment * (math.comb(n, j) * mean ** (n - j) * (side * scale) ** j / 2)
     return exp(t * mean) * total
 
 
-def _two_sided(f: Factor, given: Given, mean: Node, scale: Node) -> Value:
+def _two_sided(f: FamilyFactor, given: Given, mean: Node, scale: Node) -> Value:
     """E[u**n * abs(u)**a], of an input around 0."""
     if not mean.is_number(0) or not (isinstance(f.rate, Node) and f.rate.is_number(0)):
         raise Undecided
@@ -130,5 +130,5 @@ def _two_sided(f: Factor, given: Given, mean: Node, scale: Node) -> Value:
         raise Undecided
     sides = [side for side, end in ((1, f.high), (-1, f.low)) if not end]
     n = whole(f.power)
-    size = gamma(Factor(f.u, power=n + f.size), given, _1, scale)
+    size = gamma(FamilyFactor(f.u, power=n + f.size), given, _1, scale)
     return size * (as_node(sum(side**n for side in sides)) / 2)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from symgrad.ir.graph import OPS, Node, as_node, constant
 from symgrad.moments.families.complexes import Complex, Value, exp
-from symgrad.moments.families.factor import Factor, largest, reciprocal, smallest, whole
+from symgrad.moments.families.factor import FamilyFactor, largest, reciprocal, smallest, whole
 from symgrad.moments.given import Given, NoMoment, Undecided
 
 __all__ = ["lognormal", "normal"]
@@ -15,7 +15,7 @@ __all__ = ["lognormal", "normal"]
 _0, _1 = as_node(0), as_node(1)
 
 
-def normal(f: Factor, given: Given, mean: Node, sd: Node) -> Value:
+def normal(f: FamilyFactor, given: Given, mean: Node, sd: Node) -> Value:
     """E[u**n * exp(t*u + q*u**2)]: with the square completed, a Normal variable again, times a number.
 
     The variance becomes S**2 = sd**2/v and the mean m = (mean + t*sd**2)/v, with v = 1 - 2*q*sd**2.
@@ -52,7 +52,7 @@ def _whole_power(m: Value, n: int) -> Value:
     return m**n
 
 
-def _check_power(f: Factor) -> None:
+def _check_power(f: FamilyFactor) -> None:
     if not f.power.is_number():
         raise Undecided
     p = Fraction(f.power.value)
@@ -66,7 +66,7 @@ def _check_power(f: Factor) -> None:
     raise NoMoment(f"{reciprocal(f.u.name, p)} is not integrable: the density is not 0 at {f.u.name} = 0")
 
 
-def _size(f: Factor, given: Given, m: Value, sd: Node) -> Value:
+def _size(f: FamilyFactor, given: Given, m: Value, sd: Node) -> Value:
     """E[abs(u)**a] = sd**a * 2**(a/2) * gamma((a + 1)/2)/sqrt(pi), for the mean 0."""
     half = (f.low, f.high) in (((_0,), ()), ((), (_0,)))
     if (
@@ -90,7 +90,7 @@ def _density(z: Node) -> Node:
     return OPS["exp"](-(z**2) / 2) / OPS["sqrt"](2 * constant("pi"))
 
 
-def _truncated(f: Factor, given: Given, m: Node, sd: Node, n: int) -> Node:
+def _truncated(f: FamilyFactor, given: Given, m: Node, sd: Node, n: int) -> Node:
     """Moments between ends, by the recursion M[j] = (j - 1)*M[j - 2] + a**(j - 1)*phi(a) - b**(j - 1)*phi(b)."""
     low = (largest(f.low) - m) / sd if f.low else None
     high = (smallest(f.high) - m) / sd if f.high else None
@@ -112,7 +112,7 @@ def _truncated(f: Factor, given: Given, m: Node, sd: Node, n: int) -> Node:
     return total
 
 
-def lognormal(f: Factor, given: Given, mean: Node, sd: Node) -> Value:
+def lognormal(f: FamilyFactor, given: Given, mean: Node, sd: Node) -> Value:
     """E[u**a * log(u)**k], which is E[exp(a*v) * v**k] for v = log(u), which is Normal(mean, sd)."""
     if not f.square.is_number(0) or (isinstance(f.rate, Node) and not f.rate.is_number(0)):
         t = f.square if not f.square.is_number(0) else f.real_rate
@@ -124,5 +124,5 @@ def lognormal(f: Factor, given: Given, mean: Node, sd: Node) -> Value:
         if not given.known_to_hold(OPS["gt"](end, _0)):
             raise Undecided
     low, high = (tuple(OPS["log"](end) for end in ends) for ends in (f.low, f.high))
-    v = Factor(f.u, power=as_node(f.logs), rate=f.power + f.size, low=low, high=high)
+    v = FamilyFactor(f.u, power=as_node(f.logs), rate=f.power + f.size, low=low, high=high)
     return normal(v, given, mean, sd)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symgrad.ir.graph import OPS, Node, as_node, constant
 from symgrad.moments.families.complexes import Complex, Value, exp
-from symgrad.moments.families.factor import Factor, largest, reciprocal, smallest, whole
+from symgrad.moments.families.factor import FamilyFactor, largest, reciprocal, smallest, whole
 from symgrad.moments.given import Given, NoMoment, Undecided
 
 __all__ = ["cauchy", "poisson"]
@@ -12,7 +12,7 @@ __all__ = ["cauchy", "poisson"]
 _0, _1 = as_node(0), as_node(1)
 
 
-def poisson(f: Factor, _given: Given, rate: Node) -> Value:
+def poisson(f: FamilyFactor, _given: Given, rate: Node) -> Value:
     """E[u**n * s**u] = exp(rate*(s - 1)) * sum of S(n, j)*(rate*s)**j, with Stirling numbers of the second kind."""
     f.only("power", "size", "rate", "base")
     power = f.power + f.size
@@ -30,7 +30,7 @@ def poisson(f: Factor, _given: Given, rate: Node) -> Value:
     return exp((s - 1) * rate) * total
 
 
-def cauchy(f: Factor, _given: Given, location: Node, scale: Node) -> Value:
+def cauchy(f: FamilyFactor, _given: Given, location: Node, scale: Node) -> Value:
     """E[exp(i*w*u)] = exp(i*location*w - scale*abs(w)); probabilities of intervals; nothing that grows."""
     name = f.u.name
     f.only("power", "size", "rate", "low", "high")

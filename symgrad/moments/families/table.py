@@ -20,7 +20,7 @@ from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Declaration
 from symgrad.moments.families.bounded import beta, uniform
 from symgrad.moments.families.complexes import Complex, Value
-from symgrad.moments.families.factor import Factor, factor_of, in_waves, oriented
+from symgrad.moments.families.factor import FamilyFactor, factor_of, in_waves, oriented
 from symgrad.moments.families.gamma import exponential, gamma, laplace
 from symgrad.moments.families.normal import lognormal, normal
 from symgrad.moments.families.others import cauchy, poisson
@@ -98,7 +98,7 @@ def expected(u: Node, monomial: Monomial, given: Given) -> Node:
     return of_factor(name, parameters, factor_of(u, monomial), given)
 
 
-def of_factor(name: str, parameters: Sequence[Node], f: Factor, given: Given) -> Node:
+def of_factor(name: str, parameters: Sequence[Node], f: FamilyFactor, given: Given) -> Node:
     """Return the expectation of a factor, of a family with its parameters."""
     row = _ROWS.get(name)
     if row is None:
@@ -136,7 +136,7 @@ def _digamma(n: int) -> Node:
 
 
 def _with_logs(
-    name: str, row: Callable[..., Value], parameters: Sequence[Node], f: Factor, given: Given
+    name: str, row: Callable[..., Value], parameters: Sequence[Node], f: FamilyFactor, given: Given
 ) -> Value:
     powers = [(f.power, f.logs), *((e, logs) for _, _, e, logs in f.shifted)]
     if name in _WITH_LOGS or not any(logs for _, logs in powers):

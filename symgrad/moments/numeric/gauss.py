@@ -11,7 +11,7 @@ import numpy as np
 
 from symgrad.ir.graph import OPS, Node, constant
 
-__all__ = ["RULES", "Rule"]
+__all__ = ["RULES", "GaussRule"]
 
 Points: TypeAlias = tuple[Any, Any]
 # By the number of parameters, so that the type checker reads inside the lambdas of the table.
@@ -20,7 +20,7 @@ Density: TypeAlias = "Callable[[float], float] | Callable[[float, float, float],
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class GaussRule:
     """How an input is written with standard points.
 
     Args:
@@ -109,16 +109,16 @@ def _half(e: float) -> float:
     return 0.5
 
 
-RULES: Mapping[str, Rule] = {
-    "Normal": Rule(_hermite, lambda mean, sd, e: mean + sd * e, _gauss),
-    "LogNormal": Rule(_hermite, lambda mean, sd, e: _exp(mean + sd * e), _gauss),
-    "Uniform": Rule(_legendre, lambda a, b, e: (a + b) / 2 + (b - a) / 2 * e, _half, -1, 1),
-    "Exponential": Rule(_laguerre, lambda rate, e: e / rate, _gamma_density, 0),
-    "Gamma": Rule(_laguerre, lambda k, theta, e: theta * e, _gamma_density, 0, shapes=(0,)),
-    "Beta": Rule(_jacobi, lambda a, b, e: e, _beta_density, 0, 1, shapes=(0, 1)),
-    "Laplace": Rule(_two_sided, lambda mean, scale, e: mean + scale * e, _two_tails),
-    "Poisson": Rule(_counts, lambda rate, e: e, None, shapes=(0,)),
-    "Cauchy": Rule(
+RULES: Mapping[str, GaussRule] = {
+    "Normal": GaussRule(_hermite, lambda mean, sd, e: mean + sd * e, _gauss),
+    "LogNormal": GaussRule(_hermite, lambda mean, sd, e: _exp(mean + sd * e), _gauss),
+    "Uniform": GaussRule(_legendre, lambda a, b, e: (a + b) / 2 + (b - a) / 2 * e, _half, -1, 1),
+    "Exponential": GaussRule(_laguerre, lambda rate, e: e / rate, _gamma_density, 0),
+    "Gamma": GaussRule(_laguerre, lambda k, theta, e: theta * e, _gamma_density, 0, shapes=(0,)),
+    "Beta": GaussRule(_jacobi, lambda a, b, e: e, _beta_density, 0, 1, shapes=(0, 1)),
+    "Laplace": GaussRule(_two_sided, lambda mean, scale, e: mean + scale * e, _two_tails),
+    "Poisson": GaussRule(_counts, lambda rate, e: e, None, shapes=(0,)),
+    "Cauchy": GaussRule(
         _legendre, lambda x0, scale, e: x0 + scale * OPS["tan"](constant("pi") / 2 * e), _half, -1, 1
     ),
 }

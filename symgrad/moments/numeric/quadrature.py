@@ -19,7 +19,7 @@ from symgrad.ir.types import REAL, Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.moments.families.table import parameters_of, values_of
 from symgrad.moments.given import Undecided
-from symgrad.moments.numeric.gauss import RULES, Rule
+from symgrad.moments.numeric.gauss import RULES, GaussRule
 from symgrad.ops.array.contraction import contract
 from symgrad.ops.array.layout import concatenate, move_up
 from symgrad.ops.control import as_computed
@@ -53,7 +53,7 @@ class Quadrature:
         self.sources = list(sources)
         self.rank = max(len(o.shape) for o in outputs)
         self.points: list[Node] = []
-        self.rules: list[Rule] = []
+        self.rules: list[GaussRule] = []
         replaced: dict[Node, Node] = {}
         for i, s in enumerate(sources):
             name, parameters = parameters_of(s)

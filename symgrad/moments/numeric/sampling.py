@@ -14,7 +14,7 @@ from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import is_elementwise, symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate, sizes_of
 from symgrad.kernel.compile import compile_nodes
-from symgrad.moments.given import Budget
+from symgrad.moments.given import MomentBudget
 from symgrad.ops.random.laws import drawn
 
 __all__ = ["LEVEL", "Sampled", "sampled"]
@@ -48,7 +48,7 @@ def sampled(
     outputs: Sequence[Node],
     sources: Sequence[Node],
     values: Mapping[Node, Any],
-    budget: Budget,
+    budget: MomentBudget,
     kind: Literal["expectation", "covariance"],
     sizes: Mapping[str, int] | None = None,
 ) -> Sampled:
@@ -73,7 +73,7 @@ def sampled(
     elementwise = is_elementwise(outputs) and all(o.shape == outputs[0].shape for o in outputs)
     rank = max(len(n.shape) for n in topological(outputs)) if elementwise else 0
     generator = np.random.default_rng(budget.seed)
-    sums = _Sums()
+    sums = _SampleSums()
     for _ in range(-(-total // block)):
         draws = _draws(sources, shapes, values, known, block, generator)
         given = [_aligned(draws[s], rank) if s in draws else values[s] for s in symbols]
@@ -121,7 +121,7 @@ def _draws(
     return found
 
 
-class _Sums:
+class _SampleSums:
     """Sums of powers of the distances from the mean of the first block, of one output or two."""
 
     def __init__(self) -> None:

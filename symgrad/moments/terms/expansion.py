@@ -20,7 +20,7 @@ from symgrad.moments.terms.monomials import (
 )
 from symgrad.rules.pipeline import canonical
 
-__all__ = ["Expansion", "Rule", "is_even", "is_whole", "node_of_sum", "simple"]
+__all__ = ["Expansion", "GaussRule", "is_even", "is_whole", "node_of_sum", "simple"]
 
 _0, _1 = as_node(0), as_node(1)
 _REGIONS = 3  # thresholds of one argument
@@ -36,7 +36,9 @@ class Expansion:
         rules: how each op acts on terms, by its name.
     """
 
-    def __init__(self, sources: Collection[Node], given: Given, most: int, rules: Mapping[str, Rule]) -> None:
+    def __init__(
+        self, sources: Collection[Node], given: Given, most: int, rules: Mapping[str, GaussRule]
+    ) -> None:
         self.sources = {s: 1 << i for i, s in enumerate(sources)}
         self.given = given
         self.most = most
@@ -234,4 +236,4 @@ def _conditions(node: Node) -> Iterator[Node]:
             yield c
 
 
-Rule = Callable[[Expansion, Node], Terms]
+GaussRule = Callable[[Expansion, Node], Terms]

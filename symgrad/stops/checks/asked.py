@@ -27,7 +27,7 @@ from symgrad.verdicts.decide import decide, equal
 from symgrad.verdicts.gradients.orders import decide_all_orders, decide_orders
 from symgrad.verdicts.verdict import Verdict
 
-__all__ = ["Asked", "Edges", "Found", "derivative_edges", "images", "is_zero", "negated", "without"]
+__all__ = ["LintQuestion", "Edges", "Sighting", "derivative_edges", "images", "is_zero", "negated", "without"]
 
 _SHARP, _SMALL = 1e-9, 1e-6
 _LARGEST = 400
@@ -35,7 +35,7 @@ _LARGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Sighting:
     """What a check answers: a `Finding` without what its row in the table says.
 
     Args:
@@ -58,7 +58,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class LintQuestion:
     """A program, and what is asked of it.
 
     Args:

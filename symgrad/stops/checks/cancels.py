@@ -8,7 +8,7 @@ from symgrad.ir.graph import Node, as_node
 from symgrad.ops.array.layout import full
 from symgrad.reasons.naming import join_texts
 from symgrad.rules.pipeline import canonical
-from symgrad.stops.checks.asked import Asked, Found, is_zero
+from symgrad.stops.checks.asked import LintQuestion, Sighting, is_zero
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["find"]
@@ -16,7 +16,7 @@ __all__ = ["find"]
 _SECONDS = 1.0
 
 
-def find(asked: Asked) -> Iterator[Found]:
+def find(asked: LintQuestion) -> Iterator[Sighting]:
     """Yield what one differentiates by, where the gradient is proved to be zero and is no structural one."""
     trace = asked.trace
     open_ = [(w, g) for w, g, n in zip(trace.wrt, trace.gradients, trace.nothing, strict=True) if n is None]
@@ -34,7 +34,7 @@ def find(asked: Asked) -> Iterator[Found]:
             reason = f"what arrives at {asked.text(w)} adds up to 0: {parts}"
         else:
             reason = f"{asked.naming.body(gradient, 100)} is 0" + (f": {parts}" if parts else "")
-        yield Found(
+        yield Sighting(
             w,
             f"the gradient of {asked.text(asked.y)} by {asked.text(w)} is zero everywhere: it cancels",
             reason,
@@ -43,7 +43,7 @@ def find(asked: Asked) -> Iterator[Found]:
         )
 
 
-def _vanishes(asked: Asked, gradient: Node) -> Verdict | None:
+def _vanishes(asked: LintQuestion, gradient: Node) -> Verdict | None:
     (short,) = canonical([gradient], drop_stops=True).nodes
     if is_zero(short):
         return Verdict("proved", "the gradient simplifies to 0")

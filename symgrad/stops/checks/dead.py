@@ -8,18 +8,18 @@ from symgrad.ir.graph import Node
 from symgrad.ops.control import kept_value, with_slope
 from symgrad.reasons.naming import rule_of
 from symgrad.reasons.noise.dependence import Paths
-from symgrad.stops.checks.asked import Asked, Found, without
+from symgrad.stops.checks.asked import LintQuestion, Sighting, without
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["dead_stops", "find", "stops_in", "untouched"]
 
 
-def find(asked: Asked) -> Iterator[Found]:
+def find(asked: LintQuestion) -> Iterator[Sighting]:
     """Yield stop_gradients that no derivative path from the program reaches."""
     for s in dead_stops(asked):
         (inner,) = s.args
         repaired = without(asked.y, {s})
-        yield Found(
+        yield Sighting(
             s,
             f"{asked.body(s)} stops nothing: no derivative path from {asked.text(asked.y)} arrives there",
             _why(asked, s),
@@ -29,12 +29,12 @@ def find(asked: Asked) -> Iterator[Found]:
         )
 
 
-def dead_stops(asked: Asked) -> list[Node]:
+def dead_stops(asked: LintQuestion) -> list[Node]:
     """Return the stop_gradients of real values at which no cotangent arrives; at whole numbers none ever does."""
     return [s for s in stops_in(asked) if s.dtype == "real" and s not in asked.edges.reached]
 
 
-def stops_in(asked: Asked) -> list[Node]:
+def stops_in(asked: LintQuestion) -> list[Node]:
     """Return the stop_gradients of a program, arguments first, without those that say what is meant.
 
     Of ``stop_gradient(f) - (stop_gradient(g) - g)`` the first one, and that of the value of a custom gradient.
@@ -53,7 +53,7 @@ def untouched(why: str) -> Verdict:
     )
 
 
-def _why(asked: Asked, s: Node) -> str:
+def _why(asked: LintQuestion, s: Node) -> str:
     """Say where derivatives end above a stop_gradient: the equation on the way that passes nothing on."""
     paths = Paths(asked.order, s)
     above = [n for n in asked.order if n in asked.edges.reached and n is not s and n in paths]

@@ -11,7 +11,7 @@ from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.reasons.naming import join_texts
 from symgrad.rewrite.condition import Conditions
-from symgrad.stops.checks.asked import Asked, Edges, Found, negated
+from symgrad.stops.checks.asked import Edges, LintQuestion, Sighting, negated
 from symgrad.stops.checks.points import point_text
 
 __all__ = ["find"]
@@ -28,7 +28,7 @@ class _Flat:
     text: str
 
 
-def find(asked: Asked) -> Iterator[Found]:
+def find(asked: LintQuestion) -> Iterator[Sighting]:
     """Yield equations through which every derivative path leads, with the set where nothing passes."""
     tight = list(_bottlenecks(asked))
     tower = sum(_of_zero(n) and not n.shape for n, _ in tight) > 1
@@ -40,7 +40,7 @@ def find(asked: Asked) -> Iterator[Found]:
             continue
         by = join_texts([asked.text(w) for w in cut])
         entry = "an entry of " if n.shape else ""
-        yield Found(
+        yield Sighting(
             n,
             f"{entry}{asked.text(n)} gives no gradient by {by} where {' or '.join(f.text for f, _ in seen)}",
             f"every derivative path leads through {asked.body(n)}, which passes nothing on there, as at {seen[0][1]}",
@@ -48,7 +48,7 @@ def find(asked: Asked) -> Iterator[Found]:
         )
 
 
-def _bottlenecks(asked: Asked) -> Iterator[tuple[Node, list[Node]]]:
+def _bottlenecks(asked: LintQuestion) -> Iterator[tuple[Node, list[Node]]]:
     """Yield choices, those nearest to the output first, with that of wrt to which all derivative paths pass them."""
     ends = [w for w in asked.wrt if w in asked.edges.reached]
     looked = 0
@@ -69,7 +69,7 @@ def _of_zero(n: Node) -> bool:
     return n.op.name == "relu" or (n.op.name == "maximum" and any(a.is_number(0) for a in n.args))
 
 
-def _telling(asked: Asked, n: Node, tower: bool) -> bool:
+def _telling(asked: LintQuestion, n: Node, tower: bool) -> bool:
     """Tell whether a cut is one to be told of: a guard before a function, a range, or one of several.
 
     One that cuts off at zero is an activation, or a loss that is meant to be zero there.
@@ -95,7 +95,7 @@ def _guards(n: Node, reader: Node) -> bool:
             return False
 
 
-def _flats(asked: Asked, n: Node, cut: Sequence[Node]) -> Iterator[_Flat]:
+def _flats(asked: LintQuestion, n: Node, cut: Sequence[Node]) -> Iterator[_Flat]:
     text, active = asked.text, Edges(asked.y, cut).active
     match n.op.name:
         case "relu":
@@ -126,7 +126,7 @@ def _moves(branch: Node, cut: Sequence[Node]) -> bool:
     return any(w in below for w in cut)
 
 
-def _witness(asked: Asked, condition: Node) -> str | None:
+def _witness(asked: LintQuestion, condition: Node) -> str | None:
     """Return a point at which a condition holds and the program has a value, as text; None if none is found."""
     if Conditions().holds(condition) == "no":
         return None
@@ -150,7 +150,7 @@ def _witness(asked: Asked, condition: Node) -> str | None:
     return None
 
 
-def _cure(asked: Asked, n: Node, cut: Sequence[Node]) -> str:
+def _cure(asked: LintQuestion, n: Node, cut: Sequence[Node]) -> str:
     if n.op.name == "where":
         return (
             "take the stop_gradient out of the branch, or differentiate by something that both branches move"

@@ -9,7 +9,7 @@ import numpy as np
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute
 from symgrad.rewrite.condition import Conditions
-from symgrad.stops.checks.asked import Asked, Found
+from symgrad.stops.checks.asked import LintQuestion, Sighting
 from symgrad.stops.checks.points import point_text
 
 __all__ = ["find"]
@@ -17,7 +17,7 @@ __all__ = ["find"]
 _SECONDS = 1.0
 
 
-def find(asked: Asked) -> Iterator[Found]:
+def find(asked: LintQuestion) -> Iterator[Sighting]:
     """Yield guards from below that a root, which is never below, stands in front of."""
     known = Conditions()
     for n in asked.order:
@@ -36,7 +36,7 @@ def find(asked: Asked) -> Iterator[Found]:
         if whole.shape != n.shape:
             continue
         (repaired,) = substitute([asked.y], {n: whole})
-        yield Found(
+        yield Sighting(
             n,
             f"{asked.body(n)} has no value where {asked.text(e)} < 0: the guard stands behind the root",
             f"{asked.text(root)} is NaN there, such as at {witness}, and {n.op.name} keeps NaN; elsewhere the root "
@@ -61,7 +61,7 @@ def _guarded(n: Node) -> Node | None:
     return next((a for a in candidates if a.op.name == "sqrt"), None)
 
 
-def _witness(asked: Asked, e: Node) -> str | None:
+def _witness(asked: LintQuestion, e: Node) -> str | None:
     """Return a point at which an argument is negative, as text; None if none is found."""
     for batch in asked.points.batches:
         found = asked.points.evaluate([e], batch)

@@ -12,7 +12,7 @@ from symgrad.ir.graph import OPS, Node, symbol
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.control import straight_through
-from symgrad.stops.checks.asked import Asked, Found
+from symgrad.stops.checks.asked import LintQuestion, Sighting
 from symgrad.stops.checks.points import point_text
 from symgrad.verdicts.gradients.orders import decide_all_orders
 from symgrad.verdicts.verdict import Verdict
@@ -26,7 +26,7 @@ _Term: TypeAlias = "tuple[int, Node]"
 """A term of a sum with its sign."""
 
 
-def find(asked: Asked) -> Iterator[Found]:
+def find(asked: LintQuestion) -> Iterator[Sighting]:
     """Yield sums in which what a stop_gradient subtracts is added again, where that rounds."""
     inner = {a for n in asked.order if n.op.name in ("add", "neg") for a in n.args}
     stopped = {s.args[0] for s in asked.order if "stops" in s.op.facts}
@@ -45,7 +45,7 @@ def find(asked: Asked) -> Iterator[Found]:
         if verdict.status != "proved":
             continue
         what, by = asked.body(value), asked.text(g)
-        yield Found(
+        yield Sighting(
             n,
             f"{asked.text(n)} is meant to have the value of {what}, and rounds",
             f"{by} is subtracted and added again: {witness}",
@@ -113,7 +113,7 @@ def _same(n: Node, exact: Node, terms: Sequence[Node]) -> Verdict:
     return replace(verdict, why=f"{verdict.why}, whatever the terms of the sum are")
 
 
-def _rounds(asked: Asked, n: Node, value: Node) -> str | None:
+def _rounds(asked: LintQuestion, n: Node, value: Node) -> str | None:
     """Return a point at which the bits of a sum are not those of what is meant, in words; None if there is none."""
     for batch in asked.points.rough():
         found = asked.points.evaluate([n, value], batch)

@@ -15,7 +15,7 @@ from symgrad.reasons.derivation import noise_in
 from symgrad.reasons.naming import join_texts
 from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.rules.pipeline import canonical
-from symgrad.stops.checks.asked import Asked, Edges, Found, is_zero
+from symgrad.stops.checks.asked import Edges, LintQuestion, Sighting, is_zero
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["frozen", "noise"]
@@ -23,7 +23,7 @@ __all__ = ["frozen", "noise"]
 _LARGE = 400  # equations of a program in which noise is not sought between kinks
 
 
-def noise(asked: Asked) -> Iterator[Found]:
+def noise(asked: LintQuestion) -> Iterator[Sighting]:
     """Yield the named random inputs that enter the gradient."""
     wrt = [w for w in asked.wrt if w not in asked.noise]
     if not asked.noise or not wrt or not asked.edges.reached & set(wrt):
@@ -36,7 +36,7 @@ def noise(asked: Asked) -> Iterator[Found]:
         yield _noisy(asked, u, verdict)
 
 
-def _noisy(asked: Asked, u: Node, told: NoiseVerdict) -> Found:
+def _noisy(asked: LintQuestion, u: Node, told: NoiseVerdict) -> Sighting:
     name = asked.text(asked.y)
     message = f"{told.headline} of {name}"
     crossed = [n for n in told.path_nodes if "stops" in n.op.facts]
@@ -44,7 +44,7 @@ def _noisy(asked: Asked, u: Node, told: NoiseVerdict) -> Found:
     cure = next((c.cure for c in told.clean if c.cure), None)
     mean = mean_of(u)
     if mean is None:
-        return Found(
+        return Sighting(
             told.path_nodes[0] if told.path_nodes else None,
             message,
             reason,
@@ -56,7 +56,7 @@ def _noisy(asked: Asked, u: Node, told: NoiseVerdict) -> Found:
     try:
         (calm,) = substitute([asked.y], {u: full(mean, u.shape)})
     except SymgradError:  # a position that is half a number
-        return Found(None, message, reason, None, cure, None, told.path_nodes)
+        return Sighting(None, message, reason, None, cure, None, told.path_nodes)
     # Of what takes the place of the noise only derivatives count, so it may be written shorter.
     repaired = straight_through(asked.y, canonical([calm]).nodes[0] if len(asked.order) <= _LARGE else calm)
     if cure is None:
@@ -75,7 +75,7 @@ def _noisy(asked: Asked, u: Node, told: NoiseVerdict) -> Found:
         f"a value minus itself is zero, so the value is that of {name}; all that is not stopped is {name} with "
         f"{u.name} = {asked.body(mean)}, so the gradient is that of it",
     )
-    return Found(
+    return Sighting(
         told.path_nodes[0] if told.path_nodes else None,
         message,
         reason,
@@ -86,7 +86,7 @@ def _noisy(asked: Asked, u: Node, told: NoiseVerdict) -> Found:
     )
 
 
-def frozen(asked: Asked) -> Iterator[Found]:
+def frozen(asked: LintQuestion) -> Iterator[Sighting]:
     """Yield what is to receive no gradient, and receives one."""
     for f in asked.frozen:
         edges = Edges(asked.y, [f])
@@ -105,7 +105,7 @@ def frozen(asked: Asked) -> Iterator[Found]:
         )
         (repaired,) = substitute([asked.y], {f: OPS["stop_gradient"](f)})
         last = path[-2] if len(path) > 1 else None
-        yield Found(
+        yield Sighting(
             last,
             f"{asked.text(f)} receives a gradient from {asked.text(asked.y)}",
             f"a derivative path leads to it: {' <- '.join(named)}{beside}",

@@ -15,7 +15,7 @@ from symgrad.backward.trace import BackwardTrace, placeholder
 from symgrad.ir.graph import Node
 from symgrad.stops.checks.points import Batch, Points
 
-__all__ = ["FRAMEWORKS", "Backward", "backward"]
+__all__ = ["FRAMEWORKS", "NaiveBackward", "backward"]
 
 _SELECTS: Mapping[str, frozenset[str]] = {
     "JAX": frozenset({"where", "relu"}),
@@ -38,7 +38,7 @@ FRAMEWORKS = tuple(_SELECTS)
 
 
 @dataclass(frozen=True, slots=True)
-class Backward:
+class NaiveBackward:
     """What a framework computes at a batch of points.
 
     Args:
@@ -52,7 +52,9 @@ class Backward:
     values: Mapping[Node, Any]
 
 
-def backward(trace: BackwardTrace, y: Node, points: Points, batch: Batch, framework: str) -> Backward | None:
+def backward(
+    trace: BackwardTrace, y: Node, points: Points, batch: Batch, framework: str
+) -> NaiveBackward | None:
     """Run a backward pass at points; None where it cannot be computed.
 
     Args:
@@ -107,7 +109,7 @@ def backward(trace: BackwardTrace, y: Node, points: Points, batch: Batch, framew
     for w in trace.wrt:
         gradient = np.isnan(np.asarray(pulled.get(w, 0.0), dtype=float))
         bad |= np.broadcast_to(gradient, (count,)) if points.vector else bool(gradient.any())
-    return Backward(bad & finite, origins, values)
+    return NaiveBackward(bad & finite, origins, values)
 
 
 def _sent(

@@ -19,7 +19,7 @@ from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.traverse import substitute, topological
 from symgrad.reasons.naming import join_texts, rule_of
 from symgrad.rewrite.condition import Conditions
-from symgrad.stops.checks.asked import Asked, Found, negated
+from symgrad.stops.checks.asked import LintQuestion, Sighting, negated
 from symgrad.stops.checks.naive import FRAMEWORKS, backward
 from symgrad.stops.checks.points import Batch, point_text
 from symgrad.verdicts.verdict import Verdict
@@ -46,7 +46,7 @@ class _Fault:
     valued: bool
 
 
-def choices(asked: Asked) -> Iterator[Found]:
+def choices(asked: LintQuestion) -> Iterator[Sighting]:
     """Yield choices by `where` whose branch that is not taken makes the gradient NaN."""
     told: set[tuple[Node, int]] = set()
     for fault in _faults(asked):
@@ -58,7 +58,7 @@ def choices(asked: Asked) -> Iterator[Found]:
         taken = asked.text(condition if fault.branch == 2 else negated(condition))
         inner = asked.text(fault.node)
         repaired, cure, verdict = _repaired(asked, fault, _doubled(asked, fault))
-        yield Found(
+        yield Sighting(
             where,
             f"the gradient is NaN {_at(asked, fault)} in {join_texts(fault.frameworks)}: the branch that is not taken "
             f"has {inner}",
@@ -71,7 +71,7 @@ def choices(asked: Asked) -> Iterator[Found]:
         )
 
 
-def roots(asked: Asked) -> Iterator[Found]:
+def roots(asked: LintQuestion) -> Iterator[Sighting]:
     """Yield roots, norms and the like that have a value and an infinite derivative, which meets zero."""
     told: set[Node] = set()
     for fault in _faults(asked):
@@ -80,7 +80,7 @@ def roots(asked: Asked) -> Iterator[Found]:
         told.add(fault.node)
         inner = asked.text(fault.node)
         repaired, cure, verdict = _repaired(asked, fault, _guarded(asked, fault))
-        yield Found(
+        yield Sighting(
             fault.node,
             f"the gradient is NaN {_at(asked, fault)} in {join_texts(fault.frameworks)}, where {inner} has a value",
             f"the derivative of {rule_of(fault.node)} is infinite or 0/0 there and is multiplied by 0; symgrad guards "
@@ -92,7 +92,7 @@ def roots(asked: Asked) -> Iterator[Found]:
 
 
 @lru_cache(maxsize=1)
-def _faults(asked: Asked) -> tuple[_Fault, ...]:
+def _faults(asked: LintQuestion) -> tuple[_Fault, ...]:
     """Return the equations that make NaNs, the one nearest to the output first."""
     if not any(_singular(s.node) for s in asked.trace.steps):
         return ()
@@ -136,7 +136,7 @@ def _singular(n: Node) -> bool:
     )
 
 
-def _source(asked: Asked, i: int, values: Mapping[Node, Any], index: int) -> Node | None:
+def _source(asked: LintQuestion, i: int, values: Mapping[Node, Any], index: int) -> Node | None:
     """Return the equation whose derivative is infinite where a step makes a NaN: its own, or one above it."""
     steps = asked.trace.steps
 
@@ -161,7 +161,7 @@ def _source(asked: Asked, i: int, values: Mapping[Node, Any], index: int) -> Nod
     return None
 
 
-def _deepest(asked: Asked, node: Node, point: Batch) -> Node:
+def _deepest(asked: LintQuestion, node: Node, point: Batch) -> Node:
     """Return what of an equation has no finite value although what it reads has; the equation if all have."""
     order = [n for n in topological([node]) if n.dtype == "real"]
     values = asked.points.evaluate(order, point)
@@ -171,7 +171,7 @@ def _deepest(asked: Asked, node: Node, point: Batch) -> Node:
     return node
 
 
-def _choice(asked: Asked, node: Node, point: Batch) -> tuple[Node | None, int]:
+def _choice(asked: LintQuestion, node: Node, point: Batch) -> tuple[Node | None, int]:
     """Return the innermost choice whose branch that is not taken the equation is in; None if there is none."""
     choices = [w for w in asked.order if w.op.name == "where" and w in asked.edges.reached]
     truths = asked.points.evaluate([w.args[0] for w in choices], point)
@@ -185,7 +185,7 @@ def _choice(asked: Asked, node: Node, point: Batch) -> tuple[Node | None, int]:
     return (None, 0) if best is None else best[1:]
 
 
-def _single(asked: Asked, batch: Batch, index: int) -> Batch:
+def _single(asked: LintQuestion, batch: Batch, index: int) -> Batch:
     """Return one point of a batch."""
     return {s: v[index] if asked.points.vector else v for s, v in batch.items()}
 
@@ -195,7 +195,7 @@ def _critical(n: Node) -> Sequence[Node]:
     return {"div": n.args[1:], "pow": n.args[:1]}.get(n.op.name, n.args)
 
 
-def _at(asked: Asked, fault: _Fault) -> str:
+def _at(asked: LintQuestion, fault: _Fault) -> str:
     """Say where: where what the function reads is 0, or all the branch is not taken; else a point that was found."""
     if rule_of(fault.node) == "norm":
         return f"where {asked.text(fault.node.args[0])} is all zeros"
@@ -226,7 +226,7 @@ def _at(asked: Asked, fault: _Fault) -> str:
 
 
 def _repaired(
-    asked: Asked, fault: _Fault, candidates: Iterator[tuple[Node, str]]
+    asked: LintQuestion, fault: _Fault, candidates: Iterator[tuple[Node, str]]
 ) -> tuple[Node | None, str | None, Verdict | None]:
     """Return the first candidate without the NaN there, which is equal, in words, and the verdict on it."""
     here = {s: v[fault.index : fault.index + 1] if asked.points.vector else v for s, v in fault.batch.items()}
@@ -253,7 +253,7 @@ def _repaired(
 
 
 def _origins(
-    asked: Asked, trace: BackwardTrace, y: Node, here: Batch, frameworks: Sequence[str]
+    asked: LintQuestion, trace: BackwardTrace, y: Node, here: Batch, frameworks: Sequence[str]
 ) -> int | None:
     """Return how many equations make a NaN at a point, in all frameworks together; 0 where no gradient is NaN."""
     made = 0
@@ -265,7 +265,7 @@ def _origins(
     return made
 
 
-def _doubled(asked: Asked, fault: _Fault) -> Iterator[tuple[Node, str]]:
+def _doubled(asked: LintQuestion, fault: _Fault) -> Iterator[tuple[Node, str]]:
     """Yield programs with a second `where` inside the branch: around what is compared, or what the function reads."""
     where = fault.choice
     assert where is not None
@@ -287,7 +287,7 @@ def _doubled(asked: Asked, fault: _Fault) -> Iterator[tuple[Node, str]]:
             yield repaired, f"write {asked.naming.body(whole, 100)}"
 
 
-def _guarded(asked: Asked, fault: _Fault) -> Iterator[tuple[Node, str]]:
+def _guarded(asked: LintQuestion, fault: _Fault) -> Iterator[tuple[Node, str]]:
     """Yield programs with a choice around the function, and another one around what it reads."""
     n = fault.node
     for inner, safe in product((a for a in n.args if a.dtype == "real" and not a.is_number()), _SAFE):

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from symgrad.backward.trace import Nothing
 from symgrad.ir.graph import Node
 from symgrad.reasons.derivation import ends_of, why_nothing
-from symgrad.stops.checks.asked import Asked, Found
+from symgrad.stops.checks.asked import LintQuestion, Sighting
 
 __all__ = ["disconnected", "stopped", "unused", "whole", "zero"]
 
 
 def _kind(
     kind: Nothing, message: Callable[[str, str], str], cure: str | None
-) -> Callable[[Asked], Iterator[Found]]:
-    def find(asked: Asked) -> Iterator[Found]:
+) -> Callable[[LintQuestion], Iterator[Sighting]]:
+    def find(asked: LintQuestion) -> Iterator[Sighting]:
         if not asked.named:
             return  # an input that nobody named may be data
         trace, y = asked.trace, asked.text(asked.y)
@@ -24,7 +24,7 @@ def _kind(
                 continue
             ends: list[Node] = ends_of(trace, i)
             reason = why_nothing(trace, i, asked.naming) or ""
-            yield Found(
+            yield Sighting(
                 ends[0] if ends else w, message(y, asked.text(w)), reason, cure=cure, also=tuple(ends)
             )
 
@@ -51,13 +51,13 @@ whole = _kind(
 )
 
 
-def unused(asked: Asked) -> Iterator[Found]:
+def unused(asked: LintQuestion) -> Iterator[Sighting]:
     """Yield the variables that the program does not read."""
     read = set(asked.order)
     used = [asked.text(v) for v in asked.variables if v in read]
     for v in asked.variables:
         if v not in read:
-            yield Found(
+            yield Sighting(
                 v,
                 f"{asked.text(asked.y)} does not depend on the variable {asked.text(v)}",
                 "an optimiser never moves it, but for weight decay",

@@ -16,7 +16,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import full
 from symgrad.reasons.naming import join_texts
-from symgrad.stops.checks.asked import Asked, Edges, Found, images, without
+from symgrad.stops.checks.asked import Edges, LintQuestion, Sighting, images, without
 from symgrad.stops.checks.dead import dead_stops, stops_in, untouched
 from symgrad.verdicts.verdict import Verdict, derivatives_text
 
@@ -27,7 +27,7 @@ _ASKED = 8  # proofs
 _SHARP = 1e-9
 
 
-def find(asked: Asked) -> Iterator[Found]:
+def find(asked: LintQuestion) -> Iterator[Sighting]:
     """Yield stop_gradients that hold back nothing, and those that hold back what is zero or adds up to it."""
     wrt = tuple(dict.fromkeys([*asked.wrt, *asked.frozen, *asked.variables]))
     dead = dead_stops(asked)
@@ -67,9 +67,11 @@ def find(asked: Asked) -> Iterator[Found]:
         yield _found(asked, s, reason, verdict, repaired)
 
 
-def _found(asked: Asked, s: Node, reason: str, verdict: Verdict, repaired: Node | None = None) -> Found:
+def _found(
+    asked: LintQuestion, s: Node, reason: str, verdict: Verdict, repaired: Node | None = None
+) -> Sighting:
     (inner,) = s.args
-    return Found(
+    return Sighting(
         s,
         f"{asked.body(s)} is redundant: without it the value and the derivatives are the same",
         reason,
@@ -94,7 +96,7 @@ def _order(verdict: Verdict) -> int:
     return proved
 
 
-def _why(asked: Asked, inner: Node, wrt: Sequence[Node]) -> str:
+def _why(asked: LintQuestion, inner: Node, wrt: Sequence[Node]) -> str:
     """Say why nothing would flow through a value."""
     text = asked.text(inner)
     read = symbols_of([inner])
@@ -114,7 +116,7 @@ def _why(asked: Asked, inner: Node, wrt: Sequence[Node]) -> str:
 
 
 def _without_effect(
-    asked: Asked, stops: Sequence[Node], wrt: Sequence[Node], dropped: Collection[Node]
+    asked: LintQuestion, stops: Sequence[Node], wrt: Sequence[Node], dropped: Collection[Node]
 ) -> list[tuple[Node, Node]]:
     """Return the stop_gradients without which no gradient is seen to change, with the slopes of their values.
 
@@ -135,7 +137,7 @@ def _without_effect(
 
 
 def _in_numbers(
-    asked: Asked, stops: Sequence[Node], wrt: Sequence[Node], dropped: Collection[Node]
+    asked: LintQuestion, stops: Sequence[Node], wrt: Sequence[Node], dropped: Collection[Node]
 ) -> tuple[set[Node], list[Node]]:
     """Return the stop_gradients without which the gradient changes at a point, and the slopes of all their values."""
     rest = images(asked.y, dropped)

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 from symgrad.ops.array.layout import shape_text
 from symgrad.reasons.naming import join_texts
-from symgrad.stops.checks.asked import Asked, Found
+from symgrad.stops.checks.asked import LintQuestion, Sighting
 
 __all__ = ["find"]
 
 
-def find(asked: Asked) -> Iterator[Found]:
+def find(asked: LintQuestion) -> Iterator[Sighting]:
     """Yield the program itself where it is an array."""
     if not asked.y.shape:
         return
     name, by = asked.text(asked.y), join_texts([asked.text(w) for w in asked.wrt])
-    yield Found(
+    yield Sighting(
         asked.y,
         f"{name} is an array of shape {shape_text(asked.y.shape)}: a gradient of it is that of the sum of its entries",
         f"gradients({name}, {by or 'xs'}) adds the gradients of all entries, as TensorFlow does; JAX and torch refuse",

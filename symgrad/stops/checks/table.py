@@ -20,7 +20,7 @@ from symgrad.stops.checks import (
     redundant,
     summed,
 )
-from symgrad.stops.checks.asked import Asked, Found
+from symgrad.stops.checks.asked import LintQuestion, Sighting
 from symgrad.stops.finding import Finding, Severity
 
 __all__ = ["CHECKS", "Check", "findings"]
@@ -41,7 +41,7 @@ class Check(NamedTuple):
     name: str
     severity: Severity
     says: str
-    find: Callable[[Asked], Iterable[Found]]
+    find: Callable[[LintQuestion], Iterable[Sighting]]
 
 
 # fmt: off
@@ -66,7 +66,7 @@ CHECKS = (
 # fmt: on
 
 
-def findings(asked: Asked, ignore: Collection[str] = ()) -> list[Finding]:
+def findings(asked: LintQuestion, ignore: Collection[str] = ()) -> list[Finding]:
     """Return what the checks find in a program, sorted by place, then by code.
 
     Args:
@@ -80,7 +80,7 @@ def findings(asked: Asked, ignore: Collection[str] = ()) -> list[Finding]:
     return sorted(found, key=_by_place)
 
 
-def _told(asked: Asked, check: Check, found: Found) -> Finding:
+def _told(asked: LintQuestion, check: Check, found: Sighting) -> Finding:
     nodes = [n for n in (found.node, *found.also) if n is not None]
     return Finding(
         code=check.code,

@@ -18,14 +18,14 @@ from symgrad.stops.places.paths import PathGraph
 from symgrad.stops.places.spots import Point, refutes
 from symgrad.stops.places.sums import Cut, pushed
 
-__all__ = ["Region", "Refusal", "noisy_region", "refuse"]
+__all__ = ["CutRegion", "Refusal", "noisy_region", "refuse"]
 
 _LANES = 2048
 _LATE = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class CutRegion:
     """The part of a program in which the noise enters its derivative paths.
 
     Attributes:
@@ -49,12 +49,12 @@ class Refusal:
         varies: whether because what is left differs between draws, and not only from the reference.
     """
 
-    region: Region
+    region: CutRegion
     choices: int
     varies: bool
 
 
-def noisy_region(graph: PathGraph, noisy: Sequence[bool]) -> Region:
+def noisy_region(graph: PathGraph, noisy: Sequence[bool]) -> CutRegion:
     """Return the smallest part, between numbers that every path passes, with all edges that read noise."""
     where = [graph.position[e.node] for k, e in enumerate(graph.edges) if noisy[k] and e.node is not None]
     passed = [n for n in graph.passed if not n.shape]
@@ -75,10 +75,10 @@ def noisy_region(graph: PathGraph, noisy: Sequence[bool]) -> Region:
         ]
         if own:
             inside.append(own[-1])
-    return Region(top, bottom, tuple(inside))
+    return CutRegion(top, bottom, tuple(inside))
 
 
-def refuse(graph: PathGraph, points: Sequence[Point], region: Region) -> Refusal | list[Cut]:
+def refuse(graph: PathGraph, points: Sequence[Point], region: CutRegion) -> Refusal | list[Cut]:
     """Return the proof that no set of edges in a part of a program is right, or the sets that no point refutes."""
     cuts: list[Cut] = [
         tuple(k for i, k in enumerate(region.places) if chosen >> i & 1)
@@ -99,7 +99,7 @@ def refuse(graph: PathGraph, points: Sequence[Point], region: Region) -> Refusal
     return left or Refusal(region, len(cuts), not whole)
 
 
-def _whole(graph: PathGraph, points: Sequence[Point], _region: Region, cuts: Sequence[Cut]) -> Any:
+def _whole(graph: PathGraph, points: Sequence[Point], _region: CutRegion, cuts: Sequence[Cut]) -> Any:
     """Tell for which sets the gradient is not the reference at one of some points."""
     refuted = np.zeros(len(cuts), dtype=bool)
     for point in points:
@@ -109,7 +109,7 @@ def _whole(graph: PathGraph, points: Sequence[Point], _region: Region, cuts: Seq
     return refuted
 
 
-def _varies(graph: PathGraph, points: Sequence[Point], region: Region, cuts: Sequence[Cut]) -> Any:
+def _varies(graph: PathGraph, points: Sequence[Point], region: CutRegion, cuts: Sequence[Cut]) -> Any:
     """Tell for which sets what the region passes on differs between two draws, where the reference is not zero.
 
     Sets that leave nothing leave a gradient of zero there, and are refuted as well.
@@ -135,7 +135,7 @@ def _varies(graph: PathGraph, points: Sequence[Point], region: Region, cuts: Seq
     return refuted | _nothing_left(graph, region, cuts)
 
 
-def _nothing_left(graph: PathGraph, region: Region, cuts: Sequence[Cut]) -> Any:
+def _nothing_left(graph: PathGraph, region: CutRegion, cuts: Sequence[Cut]) -> Any:
     """Tell which sets leave no path through the region: by reachability, not by a sum that may be small."""
     lanes: dict[int, list[int]] = {}
     for lane, cut in enumerate(cuts):

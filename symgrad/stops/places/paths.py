@@ -16,11 +16,11 @@ from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
 
-__all__ = ["Edge", "PathGraph"]
+__all__ = ["ValueEdge", "PathGraph"]
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class ValueEdge:
     """Where a value is read on a derivative path.
 
     Attributes:
@@ -64,9 +64,9 @@ class PathGraph:
                 alive.add(step.node)
         self.order = [n for n in topological([y]) if n in alive]
         self.ends = [w for w in dict.fromkeys(wrt) if w in alive]
-        self.edges: list[Edge] = []
+        self.edges: list[ValueEdge] = []
         if y in alive:
-            self.edges = [Edge(y, None), *(Edge(s.target, s) for s in steps if s.target in alive)]
+            self.edges = [ValueEdge(y, None), *(ValueEdge(s.target, s) for s in steps if s.target in alive)]
         self.into: dict[Node, list[int]] = {n: [] for n in self.order}
         self.out_of: dict[Node, list[int]] = {n: [] for n in self.order}
         for k, edge in enumerate(self.edges):

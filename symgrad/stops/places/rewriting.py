@@ -9,7 +9,7 @@ import numpy as np
 from symgrad.ir.graph import Node, apply
 from symgrad.ir.traverse import topological
 from symgrad.ops.control import stop_gradient
-from symgrad.stops.places.paths import Edge
+from symgrad.stops.places.paths import ValueEdge
 from symgrad.stops.places.spots import Point, Question
 from symgrad.stops.places.sums import adjoints, pushed
 
@@ -18,7 +18,7 @@ __all__ = ["outer_forms", "replaced", "stopped", "with_fixed", "without_stops"]
 _MOST = 40
 
 
-def stopped(y: Node, cut: Sequence[Edge]) -> dict[Node, Node]:
+def stopped(y: Node, cut: Sequence[ValueEdge]) -> dict[Node, Node]:
     """Return the nodes of a program as they are with stop_gradient on some edges; the value itself under ``y``."""
     at = {(e.node, e.argument) for e in cut if e.node is not None}
     made: dict[Node, Node] = {}

@@ -65,7 +65,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Exact:
+class ExactSums:
     """What the edges of a graph pass on at one point, at one precision, and the sizes of what is added up.
 
     Of a number there is a number, of an array the vector of its entries, and so of their local derivatives.
@@ -92,7 +92,7 @@ class Point:
     """
 
     number: int
-    exact: tuple[Exact, Exact] = field(repr=False)
+    exact: tuple[ExactSums, ExactSums] = field(repr=False)
     wanted: tuple[Any, Any]
     calm: Mapping[Node, Any] = field(repr=False)
     unit: Any
@@ -254,7 +254,7 @@ def _point(
     return Point(number, (a, b), wanted, tangents, unit, level)
 
 
-def _agree(graph: PathGraph, coarse: Exact, fine: Exact, level: PrecisionPair) -> bool:
+def _agree(graph: PathGraph, coarse: ExactSums, fine: ExactSums, level: PrecisionPair) -> bool:
     for k, edge in enumerate(graph.edges):
         if edge.node is not None:
             off = _sizes(coarse.matrices[k] - fine.matrices[k], fine.scales[edge.target])
@@ -263,7 +263,7 @@ def _agree(graph: PathGraph, coarse: Exact, fine: Exact, level: PrecisionPair) -
     return True
 
 
-def _exact(graph: PathGraph, values: Mapping[Node, Any], mp: Any) -> Exact | None:
+def _exact(graph: PathGraph, values: Mapping[Node, Any], mp: Any) -> ExactSums | None:
     """Compute what edges pass on, at one precision; None where that is no number."""
     matrices: list[Any] = []
     for edge in graph.edges:
@@ -283,7 +283,7 @@ def _exact(graph: PathGraph, values: Mapping[Node, Any], mp: Any) -> Exact | Non
             size = size + _sizes(matrices[k], scales[graph.edges[k].target])
         scales[node] = np.where(np.asarray(size == 0, dtype=bool), mp.mpf(1), size)[()]
     unit = np.sum(abs(seed) * scales.get(graph.y, 1))
-    return Exact(matrices, ends, seed, scales, unit)
+    return ExactSums(matrices, ends, seed, scales, unit)
 
 
 def _times(matrix: Any, vector: Any) -> Any:
@@ -329,7 +329,7 @@ def _matrix(step: Pullback, values: Mapping[Node, Any], mp: Any) -> Any:
     return matrix if matrix.size != 1 else matrix[0, 0]
 
 
-def tangents_of(graph: PathGraph, at: Exact, cut: Collection[int] = ()) -> dict[Node, Any]:
+def tangents_of(graph: PathGraph, at: ExactSums, cut: Collection[int] = ()) -> dict[Node, Any]:
     """Return the tangents of nodes along the direction, with some edges cut."""
     found: dict[Node, Any] = {}
     for node in graph.order:
@@ -343,7 +343,7 @@ def tangents_of(graph: PathGraph, at: Exact, cut: Collection[int] = ()) -> dict[
 
 
 def derivative(
-    graph: PathGraph, at: Exact, cut: Collection[int] = (), tangents: Mapping[Node, Any] | None = None
+    graph: PathGraph, at: ExactSums, cut: Collection[int] = (), tangents: Mapping[Node, Any] | None = None
 ) -> Any:
     """Return the derivative along the direction, with some edges cut."""
     if not graph.edges or 0 in cut:
@@ -359,7 +359,7 @@ def refutes(point: Point, graph: PathGraph, cut: Collection[int]) -> bool:
     return bool(min(off) > point.unit * point.level.margin)
 
 
-def _scaled(graph: PathGraph, at: Exact, wanted: Any, kind: Kind, level: PrecisionPair) -> Scaled:
+def _scaled(graph: PathGraph, at: ExactSums, wanted: Any, kind: Kind, level: PrecisionPair) -> Scaled:
     mp = level.contexts[1]
     bits = level.contexts[0].prec + 64  # behind the point of fixed numbers
     one: Any = 1.0 if kind == "float" else 1 << bits
