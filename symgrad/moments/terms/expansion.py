@@ -20,10 +20,11 @@ from symgrad.moments.terms.monomials import (
 )
 from symgrad.rules.pipeline import canonical
 
-__all__ = ["Expansion", "GaussRule", "is_even", "is_whole", "node_of_sum", "simple"]
+__all__ = ["Expansion", "TermRule", "is_even", "is_whole", "node_of_sum", "simple"]
 
 _0, _1 = as_node(0), as_node(1)
 _REGIONS = 3  # thresholds of one argument
+_TERMS = 8_000  # of all equations together: those of a long program whose sums grow take minutes
 
 
 class Expansion:
@@ -37,7 +38,7 @@ class Expansion:
     """
 
     def __init__(
-        self, sources: Collection[Node], given: Given, most: int, rules: Mapping[str, GaussRule]
+        self, sources: Collection[Node], given: Given, most: int, rules: Mapping[str, TermRule]
     ) -> None:
         self.sources = {s: 1 << i for i, s in enumerate(sources)}
         self.given = given
@@ -45,6 +46,7 @@ class Expansion:
         self._rules = rules
         self._mask: dict[Node, int] = dict(self.sources)
         self._terms: dict[Node, Terms] = {}
+        self._made = 0
 
     def mask(self, node: Node) -> int:
         """Return a bit for each random input that a node's value depends on."""
@@ -64,10 +66,16 @@ class Expansion:
         return next((s for s, bit in self.sources.items() if bit == mask), None)
 
     def __call__(self, node: Node) -> Terms:
-        """Return the terms of a node; a node that has too many is an atom."""
+        """Return the terms of a node; a node that has too many is an atom.
+
+        Raises:
+            Undecided: if all of them together are too many.
+        """
         known = self._terms
         pending = [node]
         while pending:
+            if self._made > _TERMS:
+                raise Undecided
             top = pending[-1]
             if top in known:
                 pending.pop()
@@ -81,6 +89,7 @@ class Expansion:
                 pending += missing
                 continue
             known[top] = self._expanded(top)
+            self._made += len(known[top])
         return known[node]
 
     def _expanded(self, node: Node) -> Terms:
@@ -236,4 +245,4 @@ def _conditions(node: Node) -> Iterator[Node]:
             yield c
 
 
-GaussRule = Callable[[Expansion, Node], Terms]
+TermRule = Callable[[Expansion, Node], Terms]
