@@ -1,0 +1,96 @@
+"""The command about noise: what random inputs make of a gradient."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import click
+import numpy as np
+
+import symgrad
+from symgrad.cli.files import read_source
+from symgrad.cli.main import OUTPUT, emit, expression_of, format_option, main, targets
+from symgrad.cli.values import read_values
+from symgrad.kernel.progress import waiting
+
+__all__ = ["audit"]
+
+
+@main.command()
+@click.argument("source")
+@click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
+@click.option("--of", "of", metavar="NAME", help="What to work on; by default the last line.")
+@click.option(
+    "--wrt",
+    metavar="NAME[,NAME]",
+    help="What to differentiate by; by default every real input that is not random.",
+)
+@click.option(
+    "--reference",
+    type=click.Choice(["noise at its mean", "expected value"]),
+    default="noise at its mean",
+    show_default=True,
+    help="What the mean of the gradient is held against.",
+)
+@click.option(
+    "--samples", type=click.IntRange(2), default=2**18, show_default=True, help="Draws of an estimate."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of these draws.")
+@format_option("text", "json")
+@OUTPUT
+def audit(
+    source: str,
+    values: tuple[str, ...],
+    of: str | None,
+    wrt: str | None,
+    reference: str,
+    samples: int,
+    seed: int,
+    form: str,
+    output: Path | None,
+) -> None:
+    """Tell what random inputs make of a gradient: whether they enter it, its mean, variance and bias.
+
+    With a value for every input that is not random, as in x=2.0, the moments are also told in numbers, with the
+    interval in which they lie and the method.
+    """
+    program = read_source(source)
+    y = expression_of(program, of)
+    by = targets(y, wrt)
+    with waiting("averaging"):
+        found = symgrad.audit(
+            y,
+            by if len(by) > 1 else by[0],
+            cast('Literal["noise at its mean", "expected value"]', reference),
+            samples=samples,
+            seed=seed,
+        )
+        report: dict[str, Any] = found.json() if form == "json" else {"text": str(found)}
+        numbers = found.at(**read_values(values, y.inputs)) if values else {}
+    if form == "json":
+        report |= {"at": {name: _plain(m) for name, m in numbers.items()}} if numbers else {}
+        emit(json.dumps(report, indent=2), output)
+        return
+    lines = [report["text"]]
+    if numbers:
+        lines += ["", f"at {', '.join(values)}"]
+        for name, each in numbers.items():
+            for k, m in enumerate(cast("list[Any]", each) if isinstance(each, list) else [each]):
+                label = f"{name} by {by[k]}" if isinstance(each, list) else name
+                lines.append(
+                    f"  {label.ljust(14)} {_shown(m.value)}  in [{_shown(m.low)}, {_shown(m.high)}]  ({m.how})"
+                )
+    emit("\n".join(lines), output)
+
+
+def _shown(value: Any) -> str:
+    return np.array2string(np.asarray(value), precision=6, separator=", ")
+
+
+def _plain(found: Any) -> Any:
+    if isinstance(found, list):
+        return [_plain(m) for m in cast("list[Any]", found)]
+    numbers = {name: np.asarray(getattr(found, name)).tolist() for name in ("value", "low", "high")}
+    return {**numbers, "how": found.how, "notes": list(found.notes)}
