@@ -83,7 +83,7 @@ ORDER = 200
 """The order of a function that is computed at a point, or by a recurrence: of polygamma, zeta, polylog and others."""
 
 PRIME = 128
-"""Bits of a number whose prime factors are computed, which takes a second at most."""
+"""Bits of a number whose prime factors are computed; the time grows with the second largest of them."""
 
 EXACT = 2_048
 """Bits of a value at a point that is kept as a rational number; a longer one becomes a ball."""
@@ -96,7 +96,7 @@ CONTRACTION_PRODUCTS = 10**9
 """Products of a contraction at a point: beyond, a value is unknown."""
 
 BESSEL_ORDER = 10**6
-"""Orders of Bessel functions: beyond, high precision takes seconds."""
+"""Orders of Bessel functions: the time grows with it."""
 
 ENTRIES = 200_000
 """Entries of the largest array that is evaluated at a point: beyond, a value is unknown."""

@@ -73,7 +73,7 @@ DIGITS_TOLD = 4_000
 """Characters of a number that is shown exactly."""
 
 POINTS = 600
-"""Points that are tried: enough that a claim that is false at one point in a hundred is refuted."""
+"""Points that are tried: at random, 600 would miss what is false at one point in a hundred once in 400 times."""
 
 COMMON_POINTS = 240
 """Points in the common domain after which no more are tried."""
@@ -115,7 +115,7 @@ COMBINED_TERMS = 500
 """Terms over a common denominator, up to which combinations of all of a basis are looked for."""
 
 COMBINED_WORK = 1_000_000
-"""The same of those of a basis that can take part; and rows times the square of columns of an elimination: a second."""
+"""The same of those of a basis that can take part; and rows times the square of columns of an elimination."""
 
 INEQUALITIES = 60
 """Inequalities, and monomials in them, among which a positive combination is looked for."""
