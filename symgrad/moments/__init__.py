@@ -13,7 +13,7 @@ What is integrated over is given; all else, other random inputs too, stays a sym
 
     >>> from symgrad.frontend.text import parse_program
     >>> from symgrad.moments.expectation import covariance, expectation, variance
-    >>> from symgrad.moments.given import Budget
+    >>> from symgrad.moments.given import MomentBudget
     >>> from symgrad.spell.printer import str_text
     >>> p = parse_program("x : real; t : real; s : positive; u ~ LogNormal(-s**2/2, s); v ~ Normal(0, 1)"
     ...                   "; g = x/sqrt(stop_gradient(x**2*u - x**2) + x**2)")
@@ -43,7 +43,7 @@ without seconds SymPy is not asked, which takes one or two for each integral.
     >>> (m,) = expectation([1 / v], over=[v])
     >>> m.how, m.reason
     ('none', '1/v is not integrable: the density is not 0 at v = 0')
-    >>> (m,) = expectation([tanh(t + v)], over=[v], budget=Budget(seconds=0))
+    >>> (m,) = expectation([tanh(t + v)], over=[v], budget=MomentBudget(seconds=0))
     >>> estimate = m.at({t: 1})
     >>> print(m.how, estimate.how, round(float(estimate.value), 6))
     quadrature quadrature 0.5504

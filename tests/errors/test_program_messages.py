@@ -96,7 +96,7 @@ def test_texts_that_are_not_text() -> None:
 
 
 def test_size_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notation, "SIZE", 10)
+    monkeypatch.setattr(notation, "TEXT_CHARACTERS", 10)
     assert parse_program("x + 123456").result is not None
     with pytest.raises(ProgramSyntaxError) as caught:
         parse_program("x + 1234567")

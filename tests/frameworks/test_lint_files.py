@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
 
     def run(text: str, name: str, specs: str, *more: str) -> Result:
+        needed = {*re.findall(r"(?:import|from) (jax|torch|tensorflow|keras)\b", text)}
+        for framework in needed | ({"jax", "torch", "tensorflow", "keras"} & {*more}):
+            pytest.importorskip(framework)
         Path("f.py").write_text(textwrap.dedent(text).lstrip("\n"))
         return CliRunner().invoke(
             main, ["lint", f"f.py::{name}", "--specs", specs, "--format", "json", *more]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from symgrad.api.claims.domains import within
 from symgrad.api.claims.verify import checked_seconds, judged, sides_of
+from symgrad.api.derivatives.draws import by_none_of_a_draw
 from symgrad.api.derivatives.targets import Wrt, Wrts, many
-from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.sides import SideLike
 from symgrad.errors import NotDifferentiableError, NotInProgramError, UnsupportedError, UsageError
 from symgrad.ir.graph import SYMBOL, Node
@@ -84,6 +85,8 @@ def equivalent(
             cure="register it with a definition",
         )
     names = _names([first, second], wrt)
+    moving = [s for s in symbols_of([first, second]) if s.name in names]
+    by_none_of_a_draw([handle(first), handle(second)], moving)
 
     def told(sides: Sequence[Node], limit: float) -> Verdict:
         inputs = [s for s in symbols_of(sides) if s.name in names]

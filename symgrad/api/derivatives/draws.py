@@ -50,6 +50,8 @@ def by_none_of_a_draw(
         RandomParameterError: with the draw, the parameter, and a form that has the derivative.
     """
     exprs = [outputs] if isinstance(outputs, Expr) else outputs
+    if not any(s.declaration.formulas for s in symbols_of([e.node for e in exprs])):
+        return
     for w in wrt:
         ends = {w, *stopped}
         for drawn in _running([e.node for e in exprs], ends):

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from symgrad.api.derivatives.differentiate import vjp
+from symgrad.api.derivatives.draws import differentiated_by
 from symgrad.api.derivatives.jacobians import jacobian
-from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
+from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable
 from symgrad.api.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
@@ -112,7 +113,7 @@ class Effective:
             >>> print(e.derivative("x"), "|", e.derivative("x", "x"))
             3*x**3 | 6*x**2
         """
-        return resolved(self._raw(targets_of(self._y, list(by))), self._y)
+        return resolved(self._raw(differentiated_by(self._y, list(by))), self._y)
 
     def _raw(self, by: Sequence[Expr]) -> Expr:
         found = self._y
@@ -186,7 +187,7 @@ def effective(y: Formula, wrt: Wrt | Wrts, order: int = 1) -> Effective:
     if isinstance(order, bool) or not isinstance(order, int) or order < 1:  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(f"order is {order!r}", expected="a positive integer")
     expr = differentiable(y)
-    exprs = targets_of(expr, wrt)
+    exprs = differentiated_by(expr, wrt)
     if not exprs:
         raise UsageError("there is nothing to differentiate by", cure="name at least one input: wrt='x'")
     return Effective(expr, exprs, not isinstance(wrt, list | tuple), order)

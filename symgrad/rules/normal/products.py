@@ -22,7 +22,7 @@ law `product-of-powers`, x**(1 - 3):
     >>> found = Gathering(forms)
     >>> found.walk(z)
     >>> print(found.coefficient, {text(b): str(e) for b, e in found.factors.items()}, list(found.laws))
-    2/3 {'x': '-2', 'u': '-1/2', 'y': '1'} ['product-of-powers']
+    2/3 {'x': '-2', 'u': '-1/2', 'y': '1'} ['product-of-powers', 'power-of-an-exponential']
     >>> {text(b): text(e) for b, e in found.powers.items()}
     {'E()': '-y'}
 

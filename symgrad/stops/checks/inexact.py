@@ -1,4 +1,4 @@
-"""A straight_through-through value that rounds: ``x + stop_gradient(f - x)`` is not f bit for bit."""
+"""A straight-through value that rounds: ``x + stop_gradient(f - x)`` is not f bit for bit."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ CHECKS = (
     Check("SG303", "late-guard", "warning", "a guard stands behind a root: too late", guard.find),
     Check("SG304", "dead-region", "note", "a value is cut off, or held back, in a region", flat.find),
     Check("SG305", "cancels", "warning", "the gradient is zero: what arrives cancels", cancels.find),
-    Check("SG401", "rounded-value", "warning", "a straight_through-through value rounds", inexact.find),
+    Check("SG401", "rounded-value", "warning", "a straight-through value rounds", inexact.find),
 )
 # fmt: on
 
