@@ -70,6 +70,13 @@ def test_a_switch_at_the_copy_is_no_proof_of_all_orders() -> None:
     assert "'maximum' switches where an input is equal to its frozen copy" in v.why
 
 
+def test_functions_that_differ_are_not_said_to_agree() -> None:
+    """They part at the ninth order, beyond those that are tried."""
+    v = sg.equivalent("(x - stop_gradient(x))**9 + x", "x", order="all")
+    assert v.status == "undecided"
+    assert "the two sides differ" in v.why
+
+
 def test_a_custom_gradient_is_no_function_of_copies() -> None:
     x = sg.symbols("x")
     z = sg.custom_gradient(sg.sin(x), {x: lambda v: v * sg.cos(x)})

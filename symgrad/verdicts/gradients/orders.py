@@ -105,7 +105,7 @@ def decide_all_orders(
     if few.status == "refuted":
         return few
     assert few.of_values is not None
-    whole, why = _as_functions(a, b, inputs, sizes, _FOR_ALL * time_limit)
+    whole, why, apart = _as_functions(a, b, inputs, sizes, _FOR_ALL * time_limit)
     if whole is not None and few.of_values.status == "proved":
         found = together(few.of_values, few.of_gradients, few.of_higher, whole)
         return replace(found, seconds=time.monotonic() - begun)
@@ -115,7 +115,7 @@ def decide_all_orders(
         return replace(more, seconds=time.monotonic() - begun)
     return replace(
         more,
-        status="supported" if more.status in ("proved", "supported") else "undecided",
+        status="supported" if more.status in ("proved", "supported") and not apart else "undecided",
         why=f"{more.why}, up to order {_REFUTED_UP_TO}; of all orders nothing is proved: {why}",
         proof=None,
         seconds=time.monotonic() - begun,
@@ -124,13 +124,15 @@ def decide_all_orders(
 
 def _as_functions(
     a: Node, b: Node, inputs: Sequence[Node], sizes: Mapping[str, Size] | None, seconds: float
-) -> tuple[Verdict | None, str]:
+) -> tuple[Verdict | None, str, bool]:
     """Return the proof that both sides are the same function of inputs and of frozen copies; or None, and why not.
+
+    The last is whether they are known to be different functions: of smooth ones some derivative differs then.
 
     Floors and conditions are of the copies alone: they have no derivatives, so that this changes none.
     """
     if _has_custom_gradient([a, b]):
-        return None, "a custom gradient is what it says it is, and no function has it"
+        return None, "a custom gradient is what it says it is, and no function has it", False
     copies, twins = frozen_copy([a, b], flat=True)
     by = {*inputs}
     # Of what one does not differentiate by, a frozen copy is the thing itself.
@@ -138,16 +140,17 @@ def _as_functions(
     twins = {x: t for x, t in twins.items() if x in by}
     why = _switch_at_the_copy(copies, twins)
     if why is not None:
-        return None, why
+        return None, why, False
     found = decide(equal(copies[0], copies[1], sizes), seconds)
     if found.status != "proved":
-        return None, f"as functions of the inputs and of their frozen copies, {found.why}"
+        why = f"as functions of the inputs and of their frozen copies, {found.why}"
+        return None, why, found.status == "refuted"
     for condition in found.excluded:
         if any(_reads(condition, x) and _reads(condition, t) for x, t in twins.items()):
-            return None, f"the proof leaves out points where {condition}"
+            return None, f"the proof leaves out points where {condition}", False
     # A condition on copies alone says the same of what they are copies of.
     told = (_thawed(condition, twins) for condition in found.excluded)
-    return replace(found, excluded=tuple(dict.fromkeys(told))), ""
+    return replace(found, excluded=tuple(dict.fromkeys(told))), "", False
 
 
 def _has_custom_gradient(sides: Sequence[Node]) -> bool:
@@ -164,6 +167,10 @@ def _thawed(condition: str, twins: Mapping[Node, Node]) -> str:
     return condition
 
 
+def _is_whole_power(n: Node) -> bool:
+    return n.op.name == "pow" and n.args[1].is_number() and n.args[1].value in range(100)
+
+
 def _switch_at_the_copy(copies: Sequence[Node], twins: Mapping[Node, Node]) -> str | None:
     """Say what has a kink just where an input is equal to its copy: there equal functions may differ in derivatives."""
     running, frozen = set(twins), set(twins.values())
@@ -174,7 +181,7 @@ def _switch_at_the_copy(copies: Sequence[Node], twins: Mapping[Node, Node]) -> s
         for arg in n.args:
             mask |= reads[arg]
         reads[n] = mask
-        if mask == 3 and n.dtype == "real" and n.op.kinks:
+        if mask == 3 and n.dtype == "real" and n.op.kinks and not _is_whole_power(n):
             kinked.append(n)
     for n in kinked:
         args = canonical(thaw(n.args, twins)).nodes
