@@ -67,6 +67,7 @@ def numeric(
     law = FROZEN[family](*map(float, parameters))
     if family in {"Poisson", "Bernoulli"}:
         k = np.arange(400 if family == "Poisson" else 2)
+        k = k[law.pmf(k) > 1e-280]  # beyond, functions overflow
         return float(np.sum(f(k) * law.pmf(k)))
     # The tanh-sinh rule between the kinks, which singular ends do not disturb (Takahasi and Mori, 1974).
     low, high = (
