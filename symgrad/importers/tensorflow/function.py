@@ -105,7 +105,7 @@ class _FunctionReading:
         count = len(graph.inputs) - len(graph.captures)
         inputs = {t.ref() for t in graph.inputs}
         names = {**layer_names(graph, [self.fn, *self._bound().values()]), **names}
-        walk = self.graphs.Walk({k: n for k, n in names.items() if k not in inputs})
+        walk = self.graphs.GraphWalk({k: n for k, n in names.items() if k not in inputs})
         values: list[Any] = list(self._given(count))
         variables = {id(v.handle): v for v in graph.variables}
         called = variable_names(graph.variables, self._bound(), self.inputs)
