@@ -11,7 +11,7 @@ import numpy as np
 import symgrad as sg
 from benchmarks.measure import Options, Row, interleaved, per_point
 from symgrad.api.kernels.compile import arranged
-from symgrad.kernel.compile import compile_nodes
+from symgrad.kernel.compile import compile_nodes, save_native
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.text.types import FLOAT64
@@ -102,6 +102,7 @@ def compiled(program: Program, *, rolled: bool) -> ElementwiseKernel:
         threads=1,
         fusable=fusable,
         rebuild=compile_nodes,
+        save=save_native,
     )
 
 

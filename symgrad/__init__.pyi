@@ -7,6 +7,7 @@ from symgrad import errors as errors
 from symgrad import linalg as linalg
 from symgrad import nn as nn
 from symgrad import special as special
+from symgrad import testing as testing
 from symgrad.api.claims.equivalent import equivalent as equivalent
 from symgrad.api.claims.verify import equal as equal
 from symgrad.api.claims.verify import verify as verify
@@ -90,6 +91,9 @@ from symgrad.api.functions.elementary import square as square
 from symgrad.api.functions.elementary import tan as tan
 from symgrad.api.functions.elementary import tanh as tanh
 from symgrad.api.functions.elementary import where as where
+from symgrad.api.functions.from_latex import LatexReading as LatexReading
+from symgrad.api.functions.from_latex import parse_latex as parse_latex
+from symgrad.api.functions.from_latex import read_latex as read_latex
 from symgrad.api.functions.from_sympy import from_sympy as from_sympy
 from symgrad.api.functions.layout import arange as arange
 from symgrad.api.functions.layout import broadcast_to as broadcast_to
@@ -136,11 +140,15 @@ from symgrad.api.training.minimize import Minimum as Minimum
 from symgrad.api.training.minimize import minimize as minimize
 from symgrad.api.training.train import Training as Training
 from symgrad.api.training.train import train as train
+from symgrad.documents.review import Review as Review
+from symgrad.documents.review import review as review
 from symgrad.export.dask import to_dask as to_dask
 from symgrad.export.jax import to_jax as to_jax
 from symgrad.export.keras import to_keras as to_keras
 from symgrad.export.tensorflow import to_tensorflow as to_tensorflow
 from symgrad.export.torch import to_torch as to_torch
+from symgrad.gradcode.record import CodeVerdict as CodeVerdict
+from symgrad.gradcode.verify import verify_code as verify_code
 from symgrad.importers.jax.function import from_jax as from_jax
 from symgrad.importers.tensorflow.function import from_tensorflow as from_tensorflow
 from symgrad.importers.torch.function import from_torch as from_torch

@@ -192,7 +192,7 @@ def test_the_glossary_names_classes_that_there_are() -> None:
 
 # Limits
 
-TABLES = {"api", "frontend", "proof", "reasons", "render", "verdicts", "words"}
+TABLES = {"api", "frontend", "mistakes", "proof", "reasons", "render", "verdicts", "words"}
 """Packages whose limits users meet: all of them stand in ``limits.py``."""
 
 ELSEWHERE = {
@@ -222,7 +222,7 @@ LOOKS_LIKE_ONE = frozenset(
 _BESIDE = "of one law for arrays, beside it"
 KEPT = {
     "symgrad.api.claims.fitting._LARGEST": "no number: the largest size that is tried, by how many there are",
-    "symgrad.reasons.noise.witness._MOST_DIGITS": "precision, with the two beside it",
+    "symgrad.reasons.noise.precision._MOST_DIGITS": "precision, with the two beside it",
     "symgrad.verdicts.agreement.TOO_FEW": "precision: fewer digits say nothing",
     "symgrad.verdicts.opaque._MOST": "points of a sequence of its own, read once",
     "symgrad.verdicts.opaque._ENOUGH": "the same",

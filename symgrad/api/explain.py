@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from symgrad.api.derivatives.draws import differentiated_by
 from symgrad.api.derivatives.targets import Wrt, Wrts
@@ -23,6 +23,10 @@ from symgrad.reasons.noise.jumps import MovedJump
 from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.reasons.parts import ByParts, by_parts
 from symgrad.words.adjoints import Adjoint
+
+if TYPE_CHECKING:
+    from symgrad.api.lessons import DerivationLine, Lesson, NextStep
+    from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["Adjoint", "ByParts", "Derivation", "explain"]
 
@@ -46,6 +50,7 @@ class Derivation:
         self._record = record
         self._y = y
         self._wrt = tuple(wrt)
+        self._taught: Lesson | None = None
 
     @property
     def record(self) -> Record:
@@ -170,6 +175,69 @@ class Derivation:
             known = ", ".join(self.noise) or "none: the program has no random input"
             raise UsageError(f"'{noise}' is not a random input", expected=known)
         return derivation_svg(self._record, noise)
+
+    @property
+    def lines(self) -> tuple[DerivationLine, ...]:
+        """The derivation line by line, from the output back: ``.name``, ``.formula``, and the ``.rule`` that gives it.
+
+        These are the adjoints where the program has names, else the derivative by each value on the way.
+        """
+        return self._lesson().lines
+
+    def hide_last(self) -> str:
+        """Return the derivation without its last line, as an exercise; `check_answer` tells whether one is right."""
+        return self._lesson().hidden()
+
+    def check_answer(self, answer: str) -> Verdict:
+        r"""Return whether a formula is the last line, with the mistake if it is not.
+
+        Args:
+            answer: the formula, in the names of the program and of the lines above; what stands left of ``=`` is not
+                read.
+
+        Raises:
+            SymgradError: if it cannot be read.
+
+        Example:
+            >>> import symgrad as sg
+            >>> d = sg.explain("x : real\ns = x**2\nz = sin(s)")
+            >>> d.check_answer("x_bar = 2*x*s_bar").status, d.check_answer("s_bar").status
+            ('proved', 'refuted')
+        """
+        return self._lesson().judged(answer)
+
+    def next_step(self, lines: str | Sequence[str] = "") -> NextStep:
+        r"""Return the line of the derivation that comes after those that somebody has so far.
+
+        Each line is compared with the derivation as a formula: it may be written otherwise, and lines may be left out.
+
+        Args:
+            lines: what is there: ``"z_bar = 1"``, ``"dz/ds = cos(s)"``, or a formula alone; in the names of the
+                program, of the derivation, and of lines above.
+
+        Returns:
+            A NextStep: the ``line``, with its ``rule``; or what is ``wrong``: the first line that does not hold.
+
+        Raises:
+            SymgradError: if a line cannot be read.
+
+        Example:
+            >>> import symgrad as sg
+            >>> d = sg.explain("x : real\ns = x**2\nz = sin(s)")
+            >>> print(d.next_step("z_bar = 1"))
+            s_bar = cos(s)
+              rule: sin
+            >>> d.next_step(["ds = -cos(s)"]).wrong.number
+            1
+        """
+        return self._lesson().next_step(lines)
+
+    def _lesson(self) -> Lesson:
+        from symgrad.api.lessons import Lesson
+
+        if self._taught is None:
+            self._taught = Lesson(self._record, self._y)
+        return self._taught
 
     def _repr_html_(self) -> str:
         return self.html()

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from symgrad.ir.graph import SYMBOL, Node, apply, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.spell.free_names import free_name
 
 __all__ = ["frozen_copy", "thaw"]
 
@@ -31,9 +32,7 @@ def frozen_copy(outputs: Sequence[Node], *, flat: bool = False) -> tuple[list[No
     stops = [n for n in topological(outputs) if "stops" in n.op.facts or (flat and _is_flat(n))]
     for s in symbols_of(stops):
         if s.dtype == "real" and s.declaration.distribution is None:
-            name = s.name + "_frozen"
-            while name in names:
-                name += "_"
+            name = free_name(f"{s.name}_frozen", names)
             twins[s] = symbol(replace(s.declaration, name=name))
     # Two copies of every node: as it is, and inside a stop (all its symbols frozen).
     running: dict[Node, Node] = {}

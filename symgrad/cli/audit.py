@@ -11,22 +11,25 @@ import numpy as np
 
 import symgrad
 from symgrad.cli.files import read_source
-from symgrad.cli.main import OUTPUT, emit, expression_of, format_option, main, targets
+from symgrad.cli.main import OUTPUT, WRT, emit, expression_of, format_option, main, program_options, targets
 from symgrad.cli.values import read_values
 from symgrad.kernel.progress import waiting
 
 __all__ = ["audit"]
 
 
-@main.command()
-@click.argument("source")
+_EXAMPLES = """
+\b
+symgrad audit model.sg --of loss --wrt w
+symgrad audit model.sg --reference 'expected value' x=2.0
+symgrad audit model.sg --format json -o audit.json
+"""
+
+
+@main.command(epilog=_EXAMPLES)
+@program_options
 @click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
-@click.option("--of", "of", metavar="NAME", help="What to work on; by default the last line.")
-@click.option(
-    "--wrt",
-    metavar="NAME[,NAME]",
-    help="What to differentiate by; by default every real input that is not random.",
-)
+@WRT
 @click.option(
     "--reference",
     type=click.Choice(["noise at its mean", "expected value"]),

@@ -31,6 +31,18 @@ z_outer = stop_gradient(z - sqrt(y)) + sqrt(y)           # stop_gradient around 
 z_exact = stop_gradient(z) - (stop_gradient(sqrt(y)) - sqrt(y))   # the same, bit for bit
 """
 
+_DERIVATION = """\
+x : real
+u ~ Uniform(0.9, 1.1)
+y = x**2
+z = sqrt(stop_gradient(y*u - y) + y)
+dz/dy = 1/(2*sqrt(stop_gradient(y*u - y) + y))
+      = 1/(2*sqrt(y*u))
+dz/dx = dz/dy*dy/dx
+      = x/sqrt(y*u)
+"""
+_HOPED = ("= 1/(2*sqrt(y*u))", "= 1/(2*sqrt(y))")  # what is right, and what one would like to be
+
 _POINTS = np.array([-2.0, -1.0, 1.0])
 _DRAWS = 3
 _MANY = 100_000
@@ -70,11 +82,17 @@ def run_demo(directory: Path, seed: int) -> None:
             if verdict.enters:
                 click.echo(f"    path: {' <- '.join(verdict.path)}")
         click.echo("\n  against the gradient without noise:")
-        for label, texts in symgrad.audit(z, x).rows():
+        for label, texts in symgrad.audit(z, x).question.told():
             if label in _TOLD:
                 click.echo(f"    {label:<8}  {texts[0]}")
         click.echo()
     _bits(kernels, program, seed)
+    for title, text in (
+        ("The derivation of z_inner by hand, checked line by line", _DERIVATION),
+        ("The same with the mistake that the trick rests on", _DERIVATION.replace(*_HOPED)),
+    ):
+        _title(title)
+        click.echo(f"{symgrad.review(text, 'derivation')}\n")
     picture = directory / "z_inner.svg"
     write_text(picture, derivations["z_inner"].svg())
     click.echo(f"The picture of z_inner, with the path of the noise: {picture}")

@@ -6,10 +6,11 @@ import io
 import os
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 
 import symgrad
@@ -18,12 +19,32 @@ from symgrad.files import decode_text, make_folder, reason, write_atomically
 from symgrad.files import read_text as read_file
 from symgrad.frontend.limits import TEXT_CHARACTERS
 
-__all__ = ["read_source", "read_text", "write_arrays", "write_text"]
+__all__ = ["read_latex_source", "read_source", "read_text", "reading_options", "write_arrays", "write_text"]
 
 
 def read_source(source: str) -> symgrad.Program:
     """Return the program of a file, of standard input (``-``) or of an inline expression."""
     return symgrad.parse(*read_text(source))
+
+
+def reading_options(said: Sequence[str]) -> dict[str, Any]:
+    """Return options of reading LaTeX, as they are said on the command line: ``slash=product``."""
+    found: dict[str, Any] = {}
+    for text in said:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"--read is '{text}'", expected="OPTION=VALUE, such as slash=product")
+        found[name] = int(value) if value.isdecimal() else value
+    return found
+
+
+def read_latex_source(source: str, declarations: str | None, options: Mapping[str, Any]) -> symgrad.Program:
+    """Return the program of formulas in LaTeX; say on standard error how what is ambiguous in them was read."""
+    text, name = read_text(source)
+    found = symgrad.read_latex(text, declarations, name=name, **options)
+    for reading in found.readings:
+        click.echo(f"symgrad: {reading}", err=True)
+    return found.program
 
 
 def read_text(source: str) -> tuple[str, str]:

@@ -14,22 +14,20 @@ import click
 
 import symgrad
 from symgrad.cli.files import read_text
+from symgrad.cli.functions import FRAMEWORK, SPECS, output_of, python_function
 from symgrad.cli.main import OUTPUT, emit, expression_of, format_option, main, names_in
 from symgrad.errors import SymgradError, UsageError
 from symgrad.ir.listing import one_of, suggest
 
 if TYPE_CHECKING:
     from symgrad.importers.code.called import Arguments
-    from symgrad.importers.code.found import FoundFunction
     from symgrad.importers.code.frameworks import FrameworkName
-    from symgrad.importers.program import ImportedProgram
     from symgrad.stops.finding import Finding
 
 __all__ = ["lint"]
 
 # What is imported in functions here is for start-up time: each command has its own.
 
-_PYTHON = re.compile(r"(?P<file>.+?\.py)(?:::(?P<function>[\w.]*))?")
 _OTHER = re.compile(r"(?P<file>\S+\.(?:sg|txt))::(?P<name>\S*)")
 
 _EXAMPLES = """
@@ -42,11 +40,7 @@ symgrad lint train.py::loss --specs 'w : real[5]' --format sarif -o found.sarif
 
 @main.command(epilog=_EXAMPLES)
 @click.argument("source", metavar="FILE[::FUNCTION]")
-@click.option(
-    "--specs",
-    metavar="TEXT",
-    help="What the arguments of a function are, in program notation: 'x : real[n, 5]; rate = 0.1'.",
-)
+@SPECS
 @click.option("--of", "of", metavar="NAME", help="What is differentiated; by default what ends the program.")
 @click.option(
     "--wrt",
@@ -55,11 +49,7 @@ symgrad lint train.py::loss --specs 'w : real[5]' --format sarif -o found.sarif
 )
 @click.option("--noise", metavar="NAME[,NAME]", help="Random inputs that the gradient is not to carry.")
 @click.option("--frozen", metavar="NAME[,NAME]", help="What is to receive no gradient.")
-@click.option(
-    "--framework",
-    type=click.Choice(["jax", "torch", "tensorflow", "keras", "numpy"]),
-    help="What a function is written in; by default what its code names.",
-)
+@FRAMEWORK
 @click.option("--ignore", metavar="CODE[,CODE]", help="Checks that are left out, by code or name.")
 @click.option(
     "--time-limit", type=float, default=5, show_default=True, metavar="SECONDS", help="For proofs, about."
@@ -93,13 +83,10 @@ def lint(
     asked = _LintOptions(
         of, _names(wrt, "--wrt"), _names(noise, "--noise"), _names(frozen, "--frozen"), time_limit
     )
-    python = _PYTHON.fullmatch(source)
+    python = python_function(source, specs, framework)
     if python is not None:
-        found = _of_file(python["file"], python["function"] or None, specs, framework, asked)
+        found = _of_file(*python, specs, framework, asked)
         texts: dict[str, str] = {}
-    elif specs is not None or framework is not None:
-        option = "--framework" if specs is None else "--specs"
-        raise UsageError(f"{option} is for functions in files of Python's", expected="FILE.py::FUNCTION")
     else:
         found, texts = _of_program(source, asked)
     from symgrad.stops.ignores import unignored
@@ -166,7 +153,7 @@ def _of_file(
                 raise
             click.echo(f"symgrad: the text alone is checked: {error}", err=True)
             return lost
-        key, y = _output(found, program, asked.of)
+        key, y = output_of(found, program, asked.of)
         position = [0] if key == next(iter(program.returned), None) else []
         path = [int(part) for part in key.split("_")[:1] if part.isdecimal()]
         lost = source_findings(found.function, sources, differentiated, [key, *path, *position])
@@ -181,24 +168,6 @@ def _sources(arguments: Arguments, asked: _LintOptions) -> list[str]:
         by = [n for n in arguments.inputs if n not in drawn]
     kept = [n for n in by if n not in (asked.frozen or ())]
     return [n for n in kept if n in arguments.inputs and arguments.inputs[n].dtype == "real"]
-
-
-def _output(found: FoundFunction, program: ImportedProgram, of: str | None) -> tuple[str, symgrad.Expr]:
-    """Return what is differentiated of what a function returns: its one value, or the first that is a real number."""
-    if of is not None:
-        keys = [key for key, e in program.returned.items() if of in (key, e.name)]
-        return (keys[0], program.returned[keys[0]]) if keys else ("", program[of])
-    real = {key: e for key, e in program.returned.items() if e.dtype == "real"}
-    scalars = [key for key, e in real.items() if not e.shape]
-    several = list(real) if len(real) == 1 else scalars
-    if not several:
-        names = [str(e.name) for e in program.returned.values()]
-        raise UsageError(
-            f"{found} returns {'several arrays' if real else 'no real number'}",
-            expected=one_of(names),
-            cure=f"name what is differentiated: --of {names[0]}" if real and names else None,
-        )
-    return several[0], real[several[0]]
 
 
 def _codes(said: str | None) -> list[str]:
@@ -218,7 +187,7 @@ def _codes(said: str | None) -> list[str]:
 def _checks() -> list[tuple[str, tuple[str, str]]]:
     """Return the code of every check with its name and what it is about."""
     from symgrad.importers.code.checks import SOURCE_CHECKS
-    from symgrad.stops.checks.table import CHECKS
+    from symgrad.stops.table import CHECKS
 
     graph = [(c.code, (c.name, c.says)) for c in CHECKS]
     return [*graph, *((c.code, (c.name, c.help)) for c in SOURCE_CHECKS.values())]

@@ -8,31 +8,32 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 import numpy as np
 
 import symgrad
 from symgrad.api.derivatives.entries import target_named
-from symgrad.cli.files import read_source, write_arrays, write_text
+from symgrad.cli.files import read_latex_source, read_source, reading_options, write_arrays, write_text
 from symgrad.errors import FileError, NumberTooLargeError, SymgradError, UsageError
 from symgrad.files import make_folder, reason
-
-if TYPE_CHECKING:
-    from symgrad.llvm.engine.target import Cpu
 
 __all__ = [
     "INTERRUPTED",
     "OUTPUT",
+    "OF",
+    "READINGS",
+    "WRT",
     "expression_of",
     "emit",
     "format_option",
     "kernel_of",
     "main",
     "names_in",
+    "program_options",
     "targets",
 ]
 
@@ -107,22 +108,28 @@ def main() -> None:
     """
 
 
-def _program_options(command: F) -> F:
-    for decorate in (
-        click.argument("source"),
-        click.option("--of", "of", metavar="NAME", help="What to work on; by default the last line."),
-    ):
-        command = decorate(command)
-    return command
+OF = click.option("--of", "of", metavar="NAME", help="What to work on; by default the last line.")
 
 
-_WRT = click.option(
+def program_options(command: F) -> F:
+    """Add the argument SOURCE and the option --of."""
+    return click.argument("source")(OF(command))
+
+
+WRT = click.option(
     "--wrt",
     metavar="NAME[,NAME]",
     help="What to differentiate by; by default every real input that is not random.",
 )
 _ORDER = click.option(
     "--order", type=click.IntRange(1, 8), default=1, show_default=True, help="All partials up to this order."
+)
+READINGS = click.option(
+    "--read",
+    "readings",
+    multiple=True,
+    metavar="OPTION=VALUE",
+    help="How to read what is ambiguous in LaTeX, such as slash=product (repeatable).",
 )
 OUTPUT = click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file.")
 _DTYPE = click.option(
@@ -136,12 +143,21 @@ def format_option(*choices: str) -> Callable[[F], F]:
 
 
 @main.command()
-@_program_options
-@_WRT
+@program_options
+@WRT
 @_ORDER
 @click.option("--stable", is_flag=True, help="In forms that lose fewer digits in floating point.")
 @click.option("--expand", is_flag=True, help="Over inputs alone, without the names of the program.")
 @click.option("--standalone", is_flag=True, help="With --format latex: a whole document.")
+@click.option(
+    "--latex", is_flag=True, help="SOURCE is a formula in LaTeX; how it was read goes to standard error."
+)
+@click.option(
+    "--declare",
+    metavar="TEXT",
+    help="With --latex: declarations before it, such as 'X : real[n, d]; w : real[d]'.",
+)
+@READINGS
 @format_option("text", "latex", "json")
 @OUTPUT
 def derive(
@@ -152,6 +168,9 @@ def derive(
     stable: bool,
     expand: bool,
     standalone: bool,
+    latex: bool,
+    declare: str | None,
+    readings: Sequence[str],
     form: str,
     output: Path | None,
 ) -> None:
@@ -161,7 +180,13 @@ def derive(
 
     if standalone and form != "latex":
         raise UsageError("--standalone is a document of LaTeX", cure="add --format latex")
-    program = read_source(source)
+    if declare is not None and not latex:
+        raise UsageError(
+            "--declare belongs to a formula in LaTeX", cure="add --latex, or write the declarations first"
+        )
+    if readings and not latex:
+        raise UsageError("--read says how LaTeX is read", cure="add --latex")
+    program = read_latex_source(source, declare, reading_options(readings)) if latex else read_source(source)
     y = expression_of(program, of)
     with waiting("deriving"):
         report = derive_report(y, targets(y, wrt), order, form, stable=stable, expand=expand)
@@ -169,9 +194,17 @@ def derive(
 
 
 @main.command()
-@_program_options
-@_WRT
+@program_options
+@WRT
 @click.option("--steps", is_flag=True, help="Every pullback with its rule, also where names say it shorter.")
+@click.option("--hide-last", is_flag=True, help="The derivation without its last line, as an exercise.")
+@click.option(
+    "--answer", metavar="FORMULA", help="Tell whether this is the last line; ends as a verdict does."
+)
+@click.option("--next-step", is_flag=True, help="The line that comes after those of --so-far, with its rule.")
+@click.option(
+    "--so-far", metavar="FILE", help="The lines of a derivation that are there; - for standard input."
+)
 @format_option("text", "latex", "html", "json")
 @click.option("--picture", type=click.Path(path_type=Path), help="Also draw the graph into this .svg file.")
 @OUTPUT
@@ -180,18 +213,29 @@ def explain(
     of: str | None,
     wrt: str | None,
     steps: bool,
+    hide_last: bool,
+    answer: str | None,
+    next_step: bool,
+    so_far: str | None,
     form: str,
     picture: Path | None,
     output: Path | None,
 ) -> None:
     """Derive step by step, and tell for every random input whether it enters the gradient, and how."""
+    from symgrad.cli.lessons import Exercise
     from symgrad.cli.report import explain_report
     from symgrad.kernel.progress import waiting
 
+    exercise = Exercise.asked(source, form, so_far, answer, hide_last=hide_last, next_step=next_step)
     program = read_source(source)
     y = expression_of(program, of)
     with waiting("differentiating"):
         derivation = symgrad.explain(y, targets(y, wrt))
+    if exercise is not None:
+        with waiting("comparing"):
+            report, code = exercise.report(derivation)
+        emit(report, output)
+        sys.exit(code)
     if picture is not None:
         if picture.suffix != ".svg":
             raise UsageError(f"cannot draw '{picture.name}'", expected="a file name that ends in .svg")
@@ -202,25 +246,27 @@ def explain(
 
 
 @main.command("compile")
-@_program_options
-@_WRT
+@program_options
+@WRT
 @_ORDER
 @click.option("--no-gradient", is_flag=True, help="Compile the values alone.")
 @_DTYPE
-@click.option("--name", default="kernel", show_default=True, help="Name of the C function.")
+@click.option("--name", help="Name of the functions; by default that of the file.")
 @click.option(
     "--cpu",
-    type=click.Choice(["host", "baseline"]),
     default="host",
+    metavar="NAME",
     show_default=True,
-    help="This machine's instructions, or those every machine of its kind has.",
+    help="For machine code: host, baseline (every machine of its kind), or LLVM's name of a processor.",
 )
+@click.option("--triple", metavar="NAME", help="Another kind of machine, by LLVM's name: aarch64-linux-gnu.")
 @click.option(
     "-o",
     "--output",
     required=True,
     type=click.Path(path_type=Path),
-    help="k.ll (LLVM IR), k.s (assembly) or k.o (object; its header k.h comes beside it).",
+    help="k.c (C99), k.o (object) or k.so (shared library), each with its header k.h; k.ll or k.bc (LLVM), "
+    "k.s (assembly), k.py (NumPy).",
 )
 def compile_(
     source: str,
@@ -229,30 +275,29 @@ def compile_(
     order: int,
     no_gradient: bool,
     dtype: str,
-    name: str,
-    cpu: Cpu,
+    name: str | None,
+    cpu: str,
+    triple: str | None,
     output: Path,
 ) -> None:
-    """Compile values and gradients to native code in a file."""
+    """Compile values and gradients to source or native code in a file."""
     from symgrad.cli.report import partials
-    from symgrad.kernel.artefact import write_artefacts
+    from symgrad.kernel.artefact import check_path
 
-    written = {".ll": (".ll",), ".s": (".s",), ".o": (".o", ".h")}
-    if output.suffix not in written:
-        raise UsageError(f"cannot write '{output.name}'", expected="a name that ends in .ll, .s or .o")
+    check_path(output, cpu, triple)
     program = read_source(source)
     y = expression_of(program, of)
     found = {} if no_gradient else partials(y, targets(y, wrt, _VALUE_ALONE), order)
-    kernel = kernel_of(program, [y, *found.values()], dtype, name)
+    kernel = kernel_of(program, [y, *found.values()], dtype, "kernel")
     names = [of or y.name or "value", *("_".join(["d", *(w.name or "" for w in key)]) for key in found)]
     make_folder(output.parent)
-    for path in write_artefacts(kernel, output, cpu=cpu, outputs=names, suffixes=written[output.suffix]):
+    for path in kernel.save(output, name=name, outputs=names, cpu=cpu, triple=triple):
         click.echo(f"wrote {path}")
 
 
 @main.command()
-@_program_options
-@_WRT
+@program_options
+@WRT
 @click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
 @_ORDER
 @click.option("--no-gradient", is_flag=True, help="Compute the values alone.")

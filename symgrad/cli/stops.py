@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import symgrad
-from symgrad.cli.files import read_source, read_text
-from symgrad.cli.main import OUTPUT, emit, expression_of, format_option, main, names_in, targets
+from symgrad.cli.files import read_text
+from symgrad.cli.functions import FRAMEWORK, SPECS, read_expression
+from symgrad.cli.main import OF, OUTPUT, WRT, emit, format_option, main, names_in, targets
 from symgrad.cli.verdicts import DOMAIN, PROOF, TIME, domains, finish
 from symgrad.errors import UsageError
 from symgrad.kernel.progress import waiting
 
 if TYPE_CHECKING:
     from symgrad.api.derivatives.effective import Effective
+    from symgrad.importers.code.frameworks import FrameworkName
 
 __all__ = ["effective", "equivalent"]
 
@@ -26,11 +28,7 @@ __all__ = ["effective", "equivalent"]
 @main.command()
 @click.argument("p")
 @click.argument("q")
-@click.option(
-    "--wrt",
-    metavar="NAME[,NAME]",
-    help="What to differentiate by; by default every real input that is not random.",
-)
+@WRT
 @click.option(
     "--order", default="1", show_default=True, metavar="N|all", help="Up to which order derivatives count."
 )
@@ -68,13 +66,10 @@ def _order(said: str) -> int | Literal["all"]:
 
 
 @main.command()
-@click.argument("source")
-@click.option("--of", "of", metavar="NAME", help="What to work on; by default the last line.")
-@click.option(
-    "--wrt",
-    metavar="NAME[,NAME]",
-    help="What to differentiate by; by default every real input that is not random.",
-)
+@click.argument("source", metavar="SOURCE|FILE.py::FUNCTION")
+@SPECS
+@OF
+@WRT
 @click.option(
     "--order",
     type=click.IntRange(1, 8),
@@ -82,13 +77,26 @@ def _order(said: str) -> int | Literal["all"]:
     show_default=True,
     help="All derivatives up to this order.",
 )
+@FRAMEWORK
 @format_option("text", "latex", "json")
 @OUTPUT
 def effective(
-    source: str, of: str | None, wrt: str | None, order: int, form: str, output: Path | None
+    source: str,
+    specs: str | None,
+    of: str | None,
+    wrt: str | None,
+    order: int,
+    framework: FrameworkName | None,
+    form: str,
+    output: Path | None,
 ) -> None:
-    """Print what a program with stop_gradient really computes, forward and backward, as plain formulas."""
-    y = expression_of(read_source(source), of)
+    """Print what a program with stop_gradient really computes, forward and backward, as plain formulas.
+
+    A program is a program file, an expression, or - for standard input; or a function of JAX, torch, TensorFlow, Keras
+    or NumPy in a file of Python's, FILE.py::FUNCTION. That file is imported, and the function traced.
+    """
+    with waiting("reading"):
+        y = read_expression(source, of, specs, framework)
     with waiting("deriving"):
         report = _report(symgrad.effective(y, targets(y, wrt), order), y, form)
     emit(report, output)

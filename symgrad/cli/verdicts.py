@@ -1,4 +1,4 @@
-"""Commands that decide claims, and that check proofs."""
+"""Commands that decide claims and derivations, and that check proofs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,11 +16,14 @@ import click
 
 import symgrad
 from symgrad.cli.checked import checked_lines
-from symgrad.cli.files import read_source, read_text, write_text
-from symgrad.cli.main import INTERRUPTED, expression_of, format_option, main, targets
-from symgrad.errors import UsageError
+from symgrad.cli.files import read_source, read_text, reading_options, write_text
+from symgrad.cli.main import INTERRUPTED, OUTPUT, READINGS, emit, expression_of, format_option, main, targets
+from symgrad.errors import FileError, UsageError
+from symgrad.files import read_text as read_file
+from symgrad.frontend.limits import TEXT_CHARACTERS
 
 if TYPE_CHECKING:
+    from symgrad.documents.layout.passages import DocumentForm
     from symgrad.verdicts.batch import Row
     from symgrad.verdicts.verdict import Verdict
 
@@ -45,6 +49,12 @@ DOMAIN = click.option(
     metavar="NAME=DOMAIN",
     help="The domain of a name: x=positive, 'x=real(0, 1)', z=complex. Repeatable. A domain alone is that of all.",
 )
+
+_DOCUMENTS = """
+\b
+symgrad review derivation.md
+symgrad review paper.tex --format html -o paper.html
+"""
 
 _EXAMPLES = """
 \b
@@ -179,6 +189,50 @@ def check(file: Path, whole: bool, time_limit: float) -> None:
     for line in checked_lines(found, whole=whole):
         click.echo(line)
     sys.exit(EXIT[found.status])
+
+
+@main.command(epilog=_DOCUMENTS)
+@click.argument("file")
+@click.option(
+    "--as",
+    "document",
+    type=click.Choice(["markdown", "latex", "text"]),
+    help="What the document is; by default what its name or its text says.",
+)
+@click.option(
+    "--time-limit", type=float, default=10, show_default=True, metavar="SECONDS", help="For one step."
+)
+@READINGS
+@format_option("text", "html", "json")
+@OUTPUT
+def review(
+    file: str,
+    document: DocumentForm | None,
+    time_limit: float,
+    readings: Sequence[str],
+    form: str,
+    output: Path | None,
+) -> None:
+    """Check a hand derivation line by line, and name the first line that is wrong.
+
+    FILE is a document in Markdown, LaTeX or plain text, or - for standard input. Words between formulas are left
+    alone. To check a proof file there is 'symgrad check'.
+
+    The exit code is that of the worst step: 0 proved, 5 refuted, 6 supported, 7 undecided or not understood.
+    """
+    text, name = read_text(file) if file == "-" else (_document(Path(file)), file)
+    found = symgrad.review(text, name, document, time_limit, **reading_options(readings))
+    if form == "json":
+        emit(json.dumps(found.json(), indent=2, ensure_ascii=False), output)
+    else:
+        emit(found.html() if form == "html" else found.text(), output)
+    sys.exit(EXIT[found.status])
+
+
+def _document(path: Path) -> str:
+    if path.is_dir():
+        raise FileError(f"{path} is a folder", cure="name a document in it")
+    return read_file(path, TEXT_CHARACTERS)
 
 
 def domains(options: tuple[str, ...]) -> dict[str, str] | str | None:

@@ -12,6 +12,7 @@ from symgrad.ir.graph import Node, symbol
 from symgrad.ir.sizes import Shape, Size, evaluate_size, names_of
 from symgrad.ir.traverse import is_elementwise, topological
 from symgrad.ops.array.layout import shape_text
+from symgrad.spell.free_names import free_name
 
 __all__ = ["Lengths", "SourceShapes", "broadcast", "lengths", "lifted", "names_text"]
 
@@ -162,12 +163,7 @@ def lifted(
     depth = max(extra)
     taken = {*names_of(*((n.shape, n.params) for n in (*topological(outputs), *symbols)))}
     taken |= {s.name for s in symbols} | set(names.values())
-    lead: list[str] = []
-    for k in range(depth):
-        name = "batch" if depth == 1 else f"batch{k + 1}"
-        while name in taken:
-            name += "_"
-        lead.append(name)
+    lead = [free_name("batch" if depth == 1 else f"batch{k + 1}", taken) for k in range(depth)]
     shape: Shape = tuple(lead)
     stacks = {
         s: symbol(replace(s.declaration, shape=(*shape, *s.shape), symmetric=False))

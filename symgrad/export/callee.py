@@ -27,6 +27,7 @@ from symgrad.ir.values.inputs import check_domain
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.kernel.kernel import Kernel, as_tuple
 from symgrad.kernel.shapes import Shapes
+from symgrad.spell.free_names import free_name
 
 __all__ = ["Callee", "callee", "chosen_inputs", "expressions", "in_kind", "repeated_axes"]
 
@@ -190,9 +191,7 @@ class Callee:
         taken = {s.name for s in known_symbols(self.outputs)} | {e.node.name for e in self.inputs}
         made: list[Expr] = []
         for k, e in enumerate(exprs):
-            name = f"{e.name or f'out{k}'}{suffix}"
-            while name in taken:
-                name += "_"
+            name = free_name(f"{e.name or f'out{k}'}{suffix}", taken)
             taken.add(name)
             made.append(handle(symbol(Declaration(name, shape=e.shape))))
         return made

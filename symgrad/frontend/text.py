@@ -29,11 +29,11 @@ from symgrad.frontend.tokens.lalr import MisplacedError, parse, tables
 from symgrad.frontend.tokens.lexer import Lexer
 from symgrad.frontend.tokens.messages import misplaced
 from symgrad.ir.collector import growing
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import Node, size_node
 from symgrad.ir.listing import Listing
 from symgrad.source import Location, Source, Span
 
-__all__ = ["parse_expression", "parse_program", "read_again"]
+__all__ = ["parse_declarations", "parse_expression", "parse_program", "read_again"]
 
 
 def parse_program(text: str, name: str = "<text>", symbols: Mapping[str, Node] | None = None) -> Listing:
@@ -59,6 +59,28 @@ def parse_program(text: str, name: str = "<text>", symbols: Mapping[str, Node] |
         <add of 2>
     """
     return _read(text, name, symbols or {}, strict=symbols is not None)
+
+
+def parse_declarations(text: str, name: str = "<text>") -> tuple[Listing, dict[str, Node]]:
+    """Read what is known before another text: names, and sizes that no array has yet.
+
+    Args:
+        text: declarations and definitions; it may be empty.
+        name: what messages call the text.
+
+    Returns:
+        The listing, and the nodes of the sizes.
+
+    Raises:
+        SymgradError: as `parse_program`.
+
+    Example:
+        >>> listing, sizes = parse_declarations("n : size; x : real[m]")
+        >>> listing.names, sorted(sizes)
+        (('x',), ['m', 'n'])
+    """
+    reader = _reader(text, name, {}, strict=True)
+    return reader.listing(), {size: size_node(size) for size in sorted(reader.sizes)}
 
 
 def parse_expression(text: str, symbols: Mapping[str, Node], name: str = "<text>") -> Node:
@@ -129,7 +151,8 @@ def read_again(listing: Listing, stands_for: Callable[[str, Node], Node]) -> Lis
     return reader.listing()
 
 
-def _read(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> Listing:
+def _reader(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> ProgramReader:
+    """Return what has read a text."""
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(
             f"a program is a text (str), not {type(text).__name__}",
@@ -149,11 +172,16 @@ def _read(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> L
             parse(in_reading_order(text, without_functions(lexer, reader)), reader)
     except MisplacedError as wrong:
         raise misplaced(lexer, wrong.token, wrong.expected) from None
+    return reader
+
+
+def _read(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> Listing:
+    reader = _reader(text, name, known, strict=strict)
     listing = reader.listing()
     if not listing.names and listing.result is None and not reader.sizes:
         raise ProgramSyntaxError(
             "the text defines functions and nothing else" if reader.functions else "the text is empty",
-            at=Location(source, Span(0, 0)),
+            at=Location(reader.source, Span(0, 0)),
             expected="declarations, assignments or an expression",
             cure="write a formula, such as x**2",
         )

@@ -43,6 +43,7 @@ __all__ = [
     "topological",
     "unpickled",
     "uses",
+    "with_args",
 ]
 
 T = TypeVar("T")
@@ -119,6 +120,11 @@ def fold(
     return values
 
 
+def with_args(node: Node, args: Sequence[Node]) -> Node:
+    """Return a node as it is written, over other arguments; the node itself where these are its own."""
+    return node if tuple(args) == node.args else apply(node.op, tuple(args), node.params)
+
+
 def substitute(
     outputs: Sequence[Node], replacements: Mapping[Node, Node], *, declared: bool = False
 ) -> list[Node]:
@@ -138,8 +144,7 @@ def substitute(
         if declared and node.op is SYMBOL and node.declaration.formulas:
             done[node] = drawn_anew(node, lambda formulas: substitute(formulas, replacements))
             continue
-        args = tuple(done[a] for a in node.args)
-        done[node] = node if args == node.args else apply(node.op, args, node.params)
+        done[node] = with_args(node, [done[a] for a in node.args])
     return [done[o] for o in outputs]
 
 

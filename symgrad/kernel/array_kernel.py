@@ -21,7 +21,7 @@ from symgrad.kernel.calls.guards import Position, check_filled, check_position, 
 from symgrad.kernel.calls.native import Native
 from symgrad.kernel.calls.spares import Spares
 from symgrad.kernel.calls.threads import in_pieces, targets, worthwhile
-from symgrad.kernel.kernel import Kernel, as_tuple
+from symgrad.kernel.kernel import Kernel, Saver, as_tuple
 from symgrad.kernel.shapes import Fit, Shapes
 from symgrad.kernel.signature import Signature, signature_of
 from symgrad.kernel.ufunc import MAX_ARGS, Core, ufunc_from_loop
@@ -95,6 +95,7 @@ class ArrayKernel(Kernel):
         fast: bool,
         effort: Effort,
         rebuild: Callable[..., Kernel],
+        save: Saver,
         compile_indices: Compile,
     ) -> None:
         kinds = [{"real": real.numpy, "int": "int64", "bool": "bool"}[kind] for kind in code.kinds]
@@ -108,6 +109,7 @@ class ArrayKernel(Kernel):
             fast=fast,
             effort=effort,
             rebuild=rebuild,
+            save=save,
         )
         nin = len(inputs)
         found = signature_of(code.shapes[:nin], code.shapes[nin:])

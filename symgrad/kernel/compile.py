@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from symgrad.errors import MissingInputError, ShapeError, UsageError
 from symgrad.ir.collector import growing
@@ -13,7 +14,7 @@ from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import is_elementwise, symbols_of, topological
 from symgrad.kernel.calls.threads import checked_threads
 from symgrad.kernel.elementwise import ElementwiseKernel
-from symgrad.kernel.kernel import Kernel
+from symgrad.kernel.kernel import Kernel, Saver
 from symgrad.kernel.progress import EQUATION_S, QUICK_S, bar
 from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.engine.jit import Effort
@@ -25,7 +26,7 @@ from symgrad.spell.printer import expression_text
 if TYPE_CHECKING:
     from symgrad.kernel.array_kernel import ArrayKernel
 
-__all__ = ["compile_nodes"]
+__all__ = ["compile_nodes", "save_native"]
 
 
 def compile_nodes(
@@ -39,6 +40,7 @@ def compile_nodes(
     fusable: Collection[Node] = (),
     fast: bool = False,
     effort: Effort = "auto",
+    save: Saver | None = None,
 ) -> Kernel:
     """Compile equations to a kernel that computes all outputs in one pass.
 
@@ -58,6 +60,7 @@ def compile_nodes(
         fast: whether functions need only be within four units of the last place.
         effort: for elementwise programs ``auto``, quick code first and better code when it pays, or ``high``, better
             code at once; array programs are compiled with all effort.
+        save: what writes the kernel to a file; None for what this layer has, all but sources in Python.
 
     Raises:
         MissingInputError: if the outputs read a symbol that is not among the inputs, or the name of a size that no
@@ -104,9 +107,17 @@ def compile_nodes(
             fast=fast,
             effort=effort,
             rebuild=compile_nodes,
+            save=save or save_native,
         )
     _check_sizes(outputs, inputs, declared)
-    return _array_kernel(outputs, inputs, real, name, threads, fast, effort)
+    return _array_kernel(outputs, inputs, real, name, threads, fast, effort, save or save_native)
+
+
+def save_native(kernel: Kernel, path: str | Path, **how: Any) -> tuple[Path, ...]:
+    """Write a kernel to a file: `symgrad.kernel.artefact.save`."""
+    from symgrad.kernel.artefact import save  # most kernels are never written
+
+    return save(kernel, path, **how)
 
 
 def _array_kernel(
@@ -117,6 +128,7 @@ def _array_kernel(
     threads: int,
     fast: bool,
     effort: Effort,
+    save: Saver,
 ) -> ArrayKernel:
     from symgrad.kernel.array_kernel import ArrayKernel  # some thirty modules that other programs do not need
     from symgrad.llvm.arrays.code_of_arrays import ArrayCode
@@ -132,8 +144,9 @@ def _array_kernel(
         fast=fast,
         effort=effort,
         rebuild=compile_nodes,
+        save=save,
         compile_indices=lambda indices, symbols: _array_kernel(
-            indices, symbols, real, f"{name}.indices", 1, fast, effort
+            indices, symbols, real, f"{name}.indices", 1, fast, effort, save
         ),
     )
 

@@ -22,7 +22,7 @@ from symgrad.kernel.calls.native import Native
 from symgrad.kernel.calls.spares import Spares
 from symgrad.kernel.calls.team import call_in_team
 from symgrad.kernel.calls.threads import common_shape, in_pieces, piece, targets, worthwhile
-from symgrad.kernel.kernel import Kernel, as_tuple
+from symgrad.kernel.kernel import Kernel, Saver, as_tuple
 from symgrad.kernel.progress import EQUATION_S, bar
 from symgrad.kernel.signature import Signature, signature_of
 from symgrad.kernel.ufunc import MAX_ARGS, ufunc_from_loop
@@ -81,6 +81,7 @@ class ElementwiseKernel(Kernel):
         fast: bool = False,
         effort: Effort = "auto",
         rebuild: Callable[..., Kernel],
+        save: Saver,
     ) -> None:
         kinds = ["bool" if b else code.real.numpy for b in code.bools]
         super().__init__(
@@ -94,6 +95,7 @@ class ElementwiseKernel(Kernel):
             fast=fast,
             effort=effort,
             rebuild=rebuild,
+            save=save,
         )
         self._shaped = any(node.shape for node in inputs)
         integers = [node if node.dtype == "int" else None for node in inputs]

@@ -6,7 +6,8 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache, partial
-from typing import Any, cast
+from pathlib import Path
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -22,8 +23,11 @@ from symgrad.kernel.ufunc import MAX_ARGS, ufuncs_are_known
 from symgrad.llvm.engine.jit import Effort, emit_assembly
 from symgrad.llvm.text.types import FloatType
 
-__all__ = ["Kernel", "as_tuple"]
+__all__ = ["Kernel", "Saver", "as_tuple"]
 
+
+Saver: TypeAlias = "Callable[..., tuple[Path, ...]]"
+"""What writes a kernel to a file: given, for it imports more than a kernel needs."""
 
 _LOADED = 8
 """Loaded kernels that are kept for the next time: schedulers load one again for every task."""
@@ -65,6 +69,7 @@ class Kernel(ABC):
         "__weakref__",
         "_real",
         "_rebuild",
+        "_save",
         "_scalar",
         "_ufunc",
         "dtype",
@@ -92,6 +97,7 @@ class Kernel(ABC):
         fast: bool = False,
         effort: Effort = "auto",
         rebuild: Callable[..., Kernel],
+        save: Saver,
     ) -> None:
         self.name = name
         self.effort: Effort = effort
@@ -106,6 +112,7 @@ class Kernel(ABC):
         self._real = real
         self._scalar = self.dtype.type
         self._rebuild = rebuild
+        self._save = save
         self._ufunc: np.ufunc | None = None
 
     @property
@@ -154,6 +161,54 @@ class Kernel(ABC):
     def asm(self) -> str:
         """The machine code of the equations, as assembly for this machine."""
         return emit_assembly(self.llvm_ir)
+
+    def save(
+        self,
+        path: str | Path,
+        *,
+        name: str | None = None,
+        outputs: Sequence[str] | None = None,
+        cpu: str = "host",
+        triple: str | None = None,
+    ) -> tuple[Path, ...]:
+        r"""Write the kernel to a file, in the format that its suffix says.
+
+        ``.c`` is C99 and needs nothing but ``<math.h>``; ``.o`` an object; ``.so`` a shared library, where there is a
+        linker: each with a C header beside it. ``.ll`` and ``.bc`` are LLVM's text and bitcode, ``.s`` assembly, and
+        ``.py`` the equations for people, over NumPy. A file is there in full or not at all.
+
+        Args:
+            path: where.
+            name: of the functions, by default that given to ``compile``, else the name of the file. What C keeps for
+                itself is written otherwise (`int` is ``int_``); the header says what it is called.
+            outputs: names of the outputs in the header, by default ``out``, or ``out0``, ``out1`` and so on.
+            cpu: for machine code ``host``, ``baseline`` for every processor of its kind, or LLVM's name of one.
+            triple: LLVM's name of another kind of machine, as ``aarch64-linux-gnu``, by default this one.
+
+        Returns:
+            The paths written.
+
+        Raises:
+            FileError: if a file cannot be written.
+            KernelError: for a shared library without a linker.
+            UnsupportedError: if the kernel calls functions of SciPy, or for C source of an array program.
+            UsageError: for another suffix, cpu or triple, or if outputs has the wrong length.
+
+        Example:
+            >>> import tempfile
+            >>> import symgrad as sg
+            >>> x = sg.symbols("x")
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     paths = sg.compile(x**2).save(folder + "/square.c")
+            ...     header = paths[1].read_text()
+            >>> [path.name for path in paths]
+            ['square.c', 'square.h']
+            >>> print(*[line for line in header.splitlines() if line.startswith("void")], sep="\n")
+            void square(const double *x, int64_t n, double *out);
+            void square_strided(const double *x, int64_t x_stride, int64_t n, double *out, int64_t out_stride);
+            void square_point(double x, double *out);
+        """
+        return self._save(self, path, name=name, outputs=outputs, cpu=cpu, triple=triple)
 
     @abstractmethod
     def __call__(self, /, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
@@ -283,7 +338,7 @@ class Kernel(ABC):
         graph = flatten([*self.outputs, *self.symbols, *self.fusable])
         counts = len(self.outputs), len(self.symbols)
         how = self.dtype.name, self.name, self.threads, self.fast, self.effort
-        return (_load, (self._rebuild, graph, counts, *how))
+        return (_load, (self._rebuild, graph, counts, *how, self._save))
 
     def __repr__(self) -> str:
         outputs = "1 output" if len(self.outputs) == 1 else f"{len(self.outputs)} outputs"
@@ -304,11 +359,12 @@ def _load(
     threads: int,
     fast: bool,
     effort: Effort,
+    save: Saver,
 ) -> Kernel:
     nodes = rebuild(graph)
     first, last = counts[0], sum(counts)
     # Where it is loaded there may be fewer processors.
-    how = dtype, name, min(threads, cores()), fast, effort
+    how = dtype, name, min(threads, cores()), fast, effort, save
     return _compiled(compile_again, tuple(nodes[:first]), tuple(nodes[first:last]), tuple(nodes[last:]), *how)
 
 
@@ -323,8 +379,11 @@ def _compiled(
     threads: int,
     fast: bool,
     effort: Effort,
+    save: Saver,
 ) -> Kernel:
     more: dict[str, Any] = {"fusable": fusable} if fusable else {}
     if fast:
         more["fast"] = True
-    return compile_again(outputs, inputs, dtype=dtype, name=name, threads=threads, effort=effort, **more)
+    return compile_again(
+        outputs, inputs, dtype=dtype, name=name, threads=threads, effort=effort, save=save, **more
+    )

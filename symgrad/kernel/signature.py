@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symgrad.ir.sizes import Shape, Size
+from symgrad.spell.free_names import free_name
 
 __all__ = ["Signature", "signature_of"]
 
@@ -66,6 +67,4 @@ def _spell(size: Size, taken: set[str]) -> str:
     name = "_".join(re.findall(r"[A-Za-z0-9_]+", ascii_text))
     if name[0].isdigit():
         name = "_" + name
-    while name in taken:
-        name += "_"
-    return name
+    return free_name(name, taken)

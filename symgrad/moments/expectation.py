@@ -195,9 +195,7 @@ def _notes(conditions: Mapping[Node, bool]) -> tuple[str, ...]:
 def _closed(
     kind: Kind, outputs: Sequence[Node], sources: list[Node], given: Given, budget: MomentBudget
 ) -> Node:
-    entrywise = all(
-        n.op.pointwise or not set(sources) & set(topological([n])) for n in _noisy(outputs, sources)
-    )
+    entrywise = all(n.op.pointwise for n in _noisy(outputs, sources))
     forms = (ClosedForms if entrywise else ArrayForms)(sources, given, budget)
     found = forms.expectation(outputs[0]) if kind == "expectation" else forms.covariance(*outputs)
     return full(found, outputs[0].shape)

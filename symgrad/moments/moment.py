@@ -76,6 +76,11 @@ class Moment:
     conditions: Mapping[Node, bool] = field(default_factory=dict[Node, bool])
     _further: Further | None = None
 
+    @property
+    def formula(self) -> Node | None:
+        """The closed form; None if there is none."""
+        return self.node if self.how == "closed form" else None
+
     def at(self, values: Mapping[Node, Any], sizes: Mapping[str, int] | None = None) -> Estimate:
         """Compute the moment at numbers.
 

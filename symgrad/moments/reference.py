@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import SymgradError
+from symgrad.errors import NumberTooLargeError, SymgradError
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.values.evaluate import evaluate
 from symgrad.moments.expectation import expectation
 from symgrad.moments.families.table import parameters_of
 from symgrad.moments.given import MomentBudget
@@ -18,8 +21,10 @@ from symgrad.moments.shortest import shortest
 from symgrad.ops.array.layout import full
 from symgrad.ops.random.laws import mean as mean_of
 from symgrad.reasons.naming import Naming
+from symgrad.reasons.noise.cancellation import are_same
 from symgrad.reasons.noise.jumps import moved_jumps, overlooks_jumps
 from symgrad.rules.pipeline import canonical
+from symgrad.spell.printer import expression_text
 
 __all__ = [
     "Reference",
@@ -52,24 +57,48 @@ class Reference:
     notes: tuple[str, ...] = ()
 
 
+def _none(reason: str) -> Reference:
+    """Return that there is no gradient, and why."""
+    return Reference(Moment("none", reason=reason))
+
+
 def gradient_without_noise(y: Node, wrt: Sequence[Node], over: Sequence[Node]) -> list[Reference]:
     """Return the gradients of a scalar in which each of some random inputs is its mean."""
     table: dict[Node, Node] = {}
+    named: list[str] = []
     for u in over:
         mean = mean_of(u)
         if mean is None:
-            none = Moment("none", reason=f"{u.declaration.distribution} has no mean that '{u.name}' could be")
-            return [Reference(none) for _ in wrt]
+            return [_none(f"{u.declaration.distribution} has no mean that '{u.name}' could be")] * len(wrt)
         table[u] = full(mean, u.shape)
+        named.append(f"{u.name} = {expression_text(mean)}")
+    means = ", ".join(named)
     try:
         at_mean, *by = substitute([y, *wrt], table)
     except SymgradError as error:  # such as a position that is half a number
-        means = ", ".join(f"{u.name} = {mean_of(u)}" for u in over)
-        none = Moment("none", reason=f"y has no value at {means}: {error.what}")
-        return [Reference(none) for _ in wrt]
+        return [_none(f"y has no value at {means}: {error.what}")] * len(wrt)
     trace = pull_back([at_mean], [as_node(1)], by)
     found = canonical(trace.gradients, drop_stops=True).nodes
-    return [Reference(Moment("closed form", g)) for g in found]
+    nowhere = f"the gradient is not defined at {means}"
+    return [_none(nowhere) if _has_no_value(g) else Reference(Moment("closed form", g)) for g in found]
+
+
+def _has_no_value(node: Node) -> bool:
+    """Tell whether a formula is made of something like 1/0, whatever its symbols are; one with choices may do."""
+    order = topological([node])
+    if any(n.dtype == "bool" for n in order):
+        return False
+    if any(n.op.name == "div" and n.args[1].is_number(0) for n in order):
+        return True
+    fixed: set[Node] = set()
+    for n in order:
+        if (n.args and n.op.pointwise and not n.shape and fixed.issuperset(n.args)) or n.is_number():
+            fixed.add(n)
+    with_args = [n for n in order if n in fixed and n.args]
+    try:
+        return not all(np.isfinite(v) for v in evaluate(with_args, {}))
+    except NumberTooLargeError:  # which has a value
+        return False
 
 
 def gradient_of_mean(
@@ -82,27 +111,22 @@ def gradient_of_mean(
     """
     read = {w: [u.name for u in over if u in set(topological([w]))] for w in wrt}
     if any(read.values()):
-        return [
-            Reference(
-                Moment("none", reason=f"{listed[0]} is random, and what one differentiates by depends on it")
-                if (listed := read[w])
-                else Moment("none", reason="another one of what one differentiates by is random")
-            )
-            for w in wrt
-        ]
+        another = "another one of what one differentiates by is random"
+        reads = "is random, and what one differentiates by depends on it"
+        return [_none(f"{read[w][0]} {reads}" if read[w] else another) for w in wrt]
     (value,) = canonical([y], drop_stops=True).nodes
     (mean,) = expectation([value], over, budget)
     if mean.how == "none":
-        return [Reference(replace(mean, reason=f"y has no mean: {mean.reason}")) for _ in wrt]
-    if mean.how == "closed form" and mean.node is not None:
-        trace = pull_back([mean.node], [as_node(1)], wrt)
+        return [_none(f"y has no mean: {mean.reason}")] * len(wrt)
+    if mean.formula is not None:
+        trace = pull_back([mean.formula], [as_node(1)], wrt)
         found = canonical(trace.gradients, drop_stops=True).nodes
         return [
             Reference(Moment("closed form", g, notes=mean.notes, conditions=mean.conditions)) for g in found
         ]
     if any(set(wrt) & set(topological(parameters_of(u)[1])) for u in over):
         reason = "the mean of y has no closed form, and a distribution depends on what one differentiates by"
-        return [Reference(Moment("none", reason=reason)) for _ in wrt]
+        return [_none(reason)] * len(wrt)
     return _mean_of_gradients(value, wrt, over, budget)
 
 
@@ -112,8 +136,7 @@ def _mean_of_gradients(
     """Return the means of the gradients, with what jumps contribute that move across random inputs."""
     naming = Naming({})
     if overlooks_jumps(value, wrt, over):
-        none = Moment("none", reason="there are more jumps than are looked at, and some may move")
-        return [Reference(none) for _ in wrt]
+        return [_none("there are more jumps than are looked at, and some may move")] * len(wrt)
     jumps = moved_jumps(value, wrt, over, naming)
     gradients = list(pull_back([value], [as_node(1)], wrt).gradients)
     found: list[Reference] = []
@@ -131,7 +154,7 @@ def _mean_of_gradients(
                 g = g + full(term, g.shape)
                 notes.append(f"with what the jump of {jump.choice} contributes")
         if unknown is not None:
-            found.append(Reference(Moment("none", reason=unknown)))
+            found.append(_none(unknown))
             continue
         (moment,) = expectation([g], over, budget)
         found.append(Reference(moment, tuple(notes)))
@@ -158,17 +181,18 @@ def less(moment: Moment, reference: Reference) -> Moment:
             tuple(dict.fromkeys([*a.notes, *b.notes])),
         )
 
-    if how != "closed form" or moment.node is None or other.node is None:
+    mine, its = moment.formula, other.formula
+    if mine is None or its is None:
         return Moment(how, None, notes=notes, _further=at)
-    node = shortest(moment.node - other.node)
+    node = shortest(mine - its)
+    if node.args and are_same(mine, its):
+        node = full(as_node(0), node.shape)
     return Moment("closed form", node, "", notes, {**moment.conditions, **other.conditions}, at)
 
 
 def in_short(moment: Moment) -> Moment:
     """Return a moment with its formula as short as is known."""
-    if moment.how != "closed form" or moment.node is None:
-        return moment
-    return replace(moment, node=shortest(moment.node))
+    return moment if moment.formula is None else replace(moment, node=shortest(moment.formula))
 
 
 def symbols_needed(moments: Sequence[Moment], gradients: Sequence[Node], over: Sequence[Node]) -> list[Node]:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
-from symgrad.ir.graph import Node, apply, as_node
-from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.graph import Node, as_node
+from symgrad.ir.traverse import fold, symbols_of, topological, with_args
 from symgrad.ir.written import define_function
 from symgrad.ops.array.layout import full
 from symgrad.ops.own import define
 from symgrad.ops.record import facts, ternary, unary
 from symgrad.ops.scalar.arith import add, mul, neg
 
-__all__ = ["as_computed", "kept_value", "stop_gradient", "straight_through", "value_alone", "with_slope"]
+__all__ = [
+    "as_computed",
+    "kept_value",
+    "stop_gradient",
+    "straight_through",
+    "value_alone",
+    "with_slope",
+    "without_stops",
+]
 
 # The value is the argument, bit for bit; the derivative edge is cut. Meaning: every differentiable symbol inside is
 # replaced by a frozen twin (`backward/frozen.py`), so the partial is zero at every order.
@@ -77,12 +85,14 @@ def as_computed(outputs: Sequence[Node]) -> list[Node]:
         return list(outputs)
     made: dict[Node, Node] = {}
     for n in order:
-        args = tuple(made[a] for a in n.args)
-        if n.op is with_slope:
-            made[n] = full(args[0], n.shape)
-        else:
-            made[n] = n if args == n.args else apply(n.op, args, n.params)
+        args = [made[a] for a in n.args]
+        made[n] = full(args[0], n.shape) if n.op is with_slope else with_args(n, args)
     return [made[o] for o in outputs]
+
+
+def without_stops(outputs: Sequence[Node], removed: Collection[Node]) -> dict[Node, Node]:
+    """Return the nodes of programs as they are without some of their stop_gradients."""
+    return fold(outputs, lambda n, args: args[0] if n in removed else with_args(n, args))
 
 
 def value_alone(outputs: Sequence[Node]) -> list[Node]:
@@ -93,13 +103,13 @@ def value_alone(outputs: Sequence[Node]) -> list[Node]:
     outputs = as_computed(outputs)
     made: dict[Node, Node] = {}
     for n in topological(outputs):
-        args = tuple(made[a] for a in n.args)
+        args = [made[a] for a in n.args]
         if n.op is stop_gradient:
             made[n] = args[0]
         elif (f := kept_value(n)) is not None:
             made[n] = full(made[f], n.shape)
         else:
-            made[n] = n if args == n.args else apply(n.op, args, n.params)
+            made[n] = with_args(n, args)
     return [made[o] for o in outputs]
 
 

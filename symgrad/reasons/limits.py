@@ -7,6 +7,7 @@ from __future__ import annotations
 
 __all__ = [
     "CANCELLED_COEFFICIENTS",
+    "CANCELLED_SECONDS",
     "CHAIN_FACTORS",
     "COEFFICIENT_EQUATIONS",
     "CURES_TOLD",
@@ -137,6 +138,9 @@ LANDMARKS = 8
 
 REPLAYED_PULLBACKS = 400
 """Pullbacks of arrays that are replayed at high precision."""
+
+CANCELLED_SECONDS = 2.0
+"""Seconds to decide whether any two draws give the same gradient."""
 
 JUMP_EQUATIONS = 2_000
 """Equations of a value whose jumps are looked at."""

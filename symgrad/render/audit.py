@@ -56,7 +56,7 @@ def audit_text(
     y = naming.text(derivation.y)
     lines = [f"Audit of {title_text(derivation)}"]
     several = len(by) > 1
-    for name, text in zip(by, gradients, strict=True):
+    for name, text in zip(by, (_indented(g) for g in gradients), strict=True):
         lines.append(f"  d{y}/d{name} = {text}" if naming.names.get(derivation.y) else f"  by {name}: {text}")
     if not sections:
         lines.append("No random input: the gradient has neither bias nor variance.")
@@ -73,12 +73,19 @@ def audit_text(
         labels = [f"{label} by {name}" if several else label for label, _ in section.rows for name in by]
         texts = [text for _, each in section.rows for text in each]
         width = max(map(len, labels))
-        lines += [f"  {label.ljust(width)}  {text}" for label, text in zip(labels, texts, strict=True)]
+        lines += [
+            f"  {label.ljust(width)}  {_indented(text)}" for label, text in zip(labels, texts, strict=True)
+        ]
         for note in section.notes:
             lines += textwrap.wrap(note, _WIDTH, initial_indent="  ", subsequent_indent="    ")
     if sections:
         lines += ["", f"reference: {_AGAINST[against]}"]
     return "\n".join(lines)
+
+
+def _indented(text: str) -> str:
+    """Return a formula with the lines that follow it further in than what it is one of."""
+    return text.replace("\n", "\n    ")
 
 
 _AGAINST = {
@@ -100,7 +107,11 @@ def with_decimals(text: str, node: Node) -> str:
     for n in order:
         if n.op is SYMBOL or n.op is SIZE or any(a not in free for a in n.args):
             free.discard(n)
-    if len(order) > _READ or not any(n.args and n.dtype == "real" and not _is_plain(n) for n in free):
+    if (
+        "\n" in text
+        or len(order) > _READ
+        or not any(n.args and n.dtype == "real" and not _is_plain(n) for n in free)
+    ):
         return text
     about = str_text(canonical([_in_decimals(order, free)]).nodes[0])
     return text if len(about) >= len(text) else f"{text}, about {about}"

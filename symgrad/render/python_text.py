@@ -5,13 +5,14 @@ from __future__ import annotations
 import keyword
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from symgrad.errors import UsageError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.spell import literals
 from symgrad.spell.contractions import ContractionSpelling
+from symgrad.spell.free_names import free_name
 from symgrad.spell.literals import ADD, ATOM, MUL, NEG, POW
 
 __all__ = [
@@ -20,7 +21,6 @@ __all__ = [
     "TemplateArgument",
     "aligned",
     "applied",
-    "free_name",
     "infix",
     "parameters",
     "template_of",
@@ -111,14 +111,6 @@ def infix(node: Node, of: _Written, text: str = "") -> tuple[str, int] | None:
         sign, own, left, right = INFIX[op.name]
         return f"{of(args[0], left)}{sign}{of(args[1], right)}", own
     return None
-
-
-def free_name(name: str, taken: Iterable[str]) -> str:
-    """Return a name that nothing has: the one given, or with underscores behind it."""
-    names = set(taken)
-    while name in names or keyword.iskeyword(name):
-        name += "_"
-    return name
 
 
 def parameters(symbols: Sequence[Node], taken: set[str]) -> dict[Node, str]:

@@ -17,14 +17,16 @@ from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import full
-from symgrad.ops.control import straight_through
+from symgrad.ops.control import straight_through, without_stops
 from symgrad.reasons.naming import Naming
 from symgrad.reasons.noise.dependence import Dependence
 from symgrad.rules.pipeline import canonical
+from symgrad.spell.free_names import free_name
 from symgrad.stops.places.answers import same_gradient, why_none
+from symgrad.stops.places.computed import Computed
 from symgrad.stops.places.impossible import CutRegion, Refusal, noisy_region, refuse
 from symgrad.stops.places.paths import PathGraph, ValueEdge
-from symgrad.stops.places.rewriting import outer_forms, replaced, stopped, with_fixed, without_stops
+from symgrad.stops.places.rewriting import outer_forms, replaced, stopped, with_fixed
 from symgrad.stops.places.spots import Question, points_of
 from symgrad.stops.places.sums import Cut, Sieve
 from symgrad.verdicts.gradients.both import together
@@ -35,10 +37,9 @@ __all__ = ["PlacementOutcome", "Outer", "place"]
 _EXHAUSTED = 3
 _PROOFS = 4  # sets of one size that are handed to the engine
 _FORMS = 4  # values whose replacement is tried
-_FEW_PLACES, _MOST_PLACES = (
-    6,
-    13,
-)  # where the noise enters, of which all sets are tried, at once and at the end
+_FEW_PLACES, _MOST_PLACES = 6, 13
+"""Where the noise enters, of which all sets are tried, at once and at the end."""
+
 _SEARCHED = 2.5  # seconds for all sets of one size
 _WORTHWHILE = 0.5  # seconds for one more search
 _PROOF_SHARE = 0.4  # of the time that is left, for one proof
@@ -121,7 +122,9 @@ class _Search:
     Args:
         y, wrt, fixed, naming: as `place` takes them.
         deadline: of `time.monotonic`.
-        calm: the nodes of the program with the noise fixed, where these are known: its stop_gradients may be others.
+        reference: the paths of the program with the noise fixed, where these are known: its stop_gradients may be
+            others.
+        computed: what an earlier search with this reference has computed.
     """
 
     def __init__(
@@ -132,14 +135,10 @@ class _Search:
         naming: Naming,
         deadline: float,
         reference: PathGraph | None = None,
+        computed: Computed | None = None,
     ) -> None:
-        self.y, self.wrt, self.fixed, self.naming, self.deadline = (
-            y,
-            tuple(wrt),
-            dict(fixed),
-            naming,
-            deadline,
-        )
+        self.y, self.wrt, self.fixed = y, tuple(wrt), dict(fixed)
+        self.naming, self.deadline = naming, deadline
         depends = Dependence([y, *wrt], [*fixed])
         held = tuple(w for w in wrt if w.args and any(depends(w, u) for u in fixed))
         self.calm = with_fixed(y, {**fixed, **{h: h for h in held}})
@@ -153,11 +152,11 @@ class _Search:
         self.noisy = [
             e.step is not None and any(reads(e.step.coefficient, u) for u in fixed) for e in graph.edges
         ]
-        self.points = points_of(self.question)
+        self.computed = Computed() if computed is None else computed
+        self.points = points_of(self.question, self.computed)
         self.sieve = Sieve(graph, self.points)
-        self.doubtful = (
-            False  # whether there were more sets that no point refutes than were handed to the engine
-        )
+        self.doubtful = False
+        """Whether there were more sets that no point refutes than were handed to the engine."""
 
     def left(self) -> float:
         """The seconds that are left."""
@@ -321,10 +320,7 @@ class _Search:
         return together(Verdict("proved", "the value is the same"), gradients)
 
     def _fresh(self, name: str) -> str:
-        taken = {s.name for s in symbols_of([self.y])}
-        while name in taken:
-            name += "_"
-        return name
+        return free_name(name, {s.name for s in symbols_of([self.y])})
 
     def _called(self, node: Node) -> str:
         name = self.naming.names.get(node, "h")
@@ -362,6 +358,7 @@ class _Search:
             replace(self.naming, names={**self.naming.names, **names}),
             self.deadline,
             self.question.calm,
+            self.computed,
         )
 
     def outer(self) -> Outer | None:

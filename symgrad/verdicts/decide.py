@@ -105,18 +105,27 @@ def same_gradient(a: Node, b: Node, wrt: Node, sizes: Mapping[str, Size] | None 
     return Claim(made, left, right, wrt.name, (i, j, *able), source, direction, program, (i, j), (a, b))
 
 
-def decide(statement: Claim, time_limit: float) -> Verdict:
+def decide(statement: Claim, time_limit: float, *, simple: bool = False) -> Verdict:
     """Decide a statement.
 
     Args:
         statement: what is claimed.
         time_limit: seconds.
+        simple: whether to look for a witness with arrays of few entries, and not to take the first one.
     """
     begun = time.monotonic()
     s = statement
     look = partial(
-        refute, s.program, s.a, s.b, strict=s.strict, plain=s.plain, defined=s.defined, direction=s.direction
-    )  # fmt: skip
+        refute,
+        s.program,
+        s.a,
+        s.b,
+        strict=s.strict,
+        plain=s.plain,
+        defined=s.defined,
+        direction=s.direction,
+        simple=simple,
+    )
     # A proof needs one point, most mistakes show at a few.
     outcome = look(deadline=begun + 0.4 * time_limit, enough=FIRST_POINTS, finer=False)
     found = outcome.witness is not None

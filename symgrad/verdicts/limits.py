@@ -20,6 +20,7 @@ __all__ = [
     "CONDITION_PARTS",
     "COORDINATES",
     "DEFINEDNESS_POINTS",
+    "DIAGNOSES_TOLD",
     "DIGITS_TOLD",
     "ENTRIES",
     "FACTORED_DEGREE",
@@ -33,6 +34,8 @@ __all__ = [
     "LEFT_OUT_EQUATIONS",
     "LEFT_OUT_PARTS",
     "LEFT_OUT_SECONDS",
+    "ORDERS_LOOKED_AT",
+    "ORDERS_TRIED",
     "POINTS",
     "POINTS_BESIDE_PROOFS",
     "POINTS_ENOUGH",
@@ -68,6 +71,9 @@ POINTS_BESIDE_PROOFS = 120
 
 POINTS_TOLD = 16
 """Points that a sentence lists; how many others there are is said."""
+
+DIAGNOSES_TOLD = 3
+"""Mistakes that a printed verdict names."""
 
 DIGITS_TOLD = 4_000
 """Characters of a number that is shown exactly."""
@@ -215,3 +221,9 @@ LEFT_OUT_SECONDS = 1.0
 
 REGION_POINTS = 120
 """Points that are tried to say in which parts of the domain a claim holds."""
+
+ORDERS_TRIED = 4
+"""Orders that are tried of programs that are not known to be the same function: by then all of our cases were apart."""
+
+ORDERS_LOOKED_AT = 12
+"""Orders among which one is looked for at which programs part that are known to part at some order."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeAlias, cast
 
@@ -12,6 +13,8 @@ from symgrad.errors import TruthValueError
 from symgrad.files import write_atomically
 from symgrad.proof.complex.gaussian import Gaussian
 from symgrad.proof.numbers import number_to_json
+from symgrad.verdicts.limits import DIAGNOSES_TOLD
+from symgrad.verdicts.told.diagnosis import Diagnoses, Diagnosis
 
 __all__ = ["Proof", "Region", "Status", "Undefined", "Verdict", "by_text", "derivatives_text", "names_text"]
 
@@ -117,7 +120,8 @@ class Verdict:
             theorem gives one (Schwartz and Zippel's for polynomials).
         proof: what `symgrad check` replays; None if there is none.
         seconds: how long it took.
-        diagnosis: the mistake, where one is recognised; None else.
+        note: what was compared, where that is not what the claim says at first sight; None else.
+        diagnoses: where `diagnosis` comes from.
         of_values: of two sides that hold ``stop_gradient``, the verdict on their values alone; None else. The
             ``status`` is then that of both: ``refuted`` if values or gradients differ, ``proved`` if both are equal.
         of_gradients: for each input of such sides, by name, the verdict on their gradients by it.
@@ -144,7 +148,7 @@ class Verdict:
     error_probability: float | None = None
     proof: Proof | None = field(default=None, repr=False)
     seconds: float = 0.0
-    diagnosis: str | None = None
+    diagnoses: Diagnoses = field(default_factory=Diagnoses, repr=False, compare=False)
     of_values: Verdict | None = field(default=None, repr=False)
     of_gradients: Mapping[str, Verdict] = field(default_factory=dict[str, "Verdict"], repr=False)
     of_higher: Mapping[tuple[str, ...], Verdict] = field(
@@ -153,6 +157,15 @@ class Verdict:
     of_all_orders: Verdict | None = field(default=None, repr=False)
     left_out: tuple[str, ...] | None = None
     undefined: tuple[Undefined, ...] = ()
+    note: str | None = None
+
+    @property
+    def diagnosis(self) -> list[Diagnosis]:
+        """The mistakes that explain a claim that is refuted, best first; empty where none is recognised.
+
+        They are looked for when this is first read, or the verdict is printed, and then remembered.
+        """
+        return list(self.diagnoses.all())
 
     @property
     def differ_by(self) -> tuple[str, ...]:
@@ -192,15 +205,20 @@ class Verdict:
         lines: list[str] = []
         if self.witness is not None and self.values is not None:
             entry = f" (entry {list(self.index)})" if self.index else ""
-            lines.append(
-                f"  at {_point_text(self.witness)}{entry}: {self.values[0]} against {self.values[1]}"
-            )
-        if self.diagnosis is not None:
-            lines.append(f"  {self.diagnosis}")
+            left, right = _told_apart(*self.values)
+            lines.append(f"  at {_point_text(self.witness)}{entry}: {left} against {right}")
+        if self.note is not None:
+            lines.append(f"  {self.note}")
+        found = self.diagnosis
+        firsts = {d.kind: d for d in reversed(found)}
+        lines += [f"  {d}" for d in found if firsts[d.kind] is d][:DIAGNOSES_TOLD]
+        right = next((d.corrected for d in found if d.corrected is not None), None)
+        if right is not None:
+            lines.append("  right is: " + right.replace("\n", "\n  "))
         lines += [f"  {region}" for region in self.regions]
         left_out = self.excluded if self.left_out is None else self.left_out
         if left_out:
-            lines.append("  not claimed where " + "; ".join(left_out))
+            lines.append(f"  not claimed where {_some_of(left_out)}")
         lines += [f"  {u}" for u in self.undefined]
         return lines
 
@@ -228,8 +246,10 @@ class Verdict:
             "digits": self.digits,
             "error_probability": self.error_probability,
             "seconds": round(self.seconds, 6),
-            "diagnosis": self.diagnosis,
+            "diagnosis": [d.to_json() for d in self.diagnosis],
         }
+        if self.note is not None:
+            found["note"] = self.note
         if self.of_values is not None:
             found["differ_by"] = list(self.differ_by)
             found["of_values"] = self.of_values.to_json()
@@ -240,6 +260,12 @@ class Verdict:
             found["of_all_orders"] = self.of_all_orders.to_json()
         return found
 
+
+_READ = 24
+"""Characters of an exact value that one reads; of a longer one some digits are shown."""
+
+_LINE = 120
+"""Characters of conditions in a line."""
 
 _ORDINALS = ("", "gradients", "second derivatives", "third derivatives")
 
@@ -275,6 +301,30 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Gaussian):
         return value.to_json()
     return _plain(value.tolist()) if hasattr(value, "tolist") else number_to_json(value)
+
+
+def _told_apart(left: str, right: str) -> tuple[str, str]:
+    """Return two values as they are, or about, where an exact one is too long to be read."""
+    if max(len(left), len(right)) <= _READ or "+/-" in left + right:
+        return left, right
+    try:
+        numbers = Fraction(left), Fraction(right)
+        about = tuple(
+            f"about {float(n):.6g}" if len(t) > _READ else t
+            for n, t in zip(numbers, (left, right), strict=True)
+        )
+    except (ValueError, OverflowError):
+        return left, right
+    return (about[0], about[1]) if about[0] != about[1] else (left, right)
+
+
+def _some_of(conditions: Sequence[str]) -> str:
+    """Return conditions as a line has them: the first ones, and how many others `left_out` has."""
+    shown = list(conditions)
+    while len(shown) > 1 and len("; ".join(shown)) > _LINE:
+        shown.pop()
+    others = len(conditions) - len(shown)
+    return "; ".join([*shown, *([f"and {others} more, in `left_out`"] if others else [])])
 
 
 def _point_text(point: Mapping[str, Any]) -> str:

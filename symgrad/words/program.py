@@ -26,7 +26,7 @@ from symgrad.rewrite.whole import ends_of
 from symgrad.words.forms.numbers import Literals
 from symgrad.words.limits import EQUATIONS
 
-__all__ = ["Words", "is_symmetric", "words_of"]
+__all__ = ["Words", "is_symmetric", "words_by_identity", "words_of"]
 
 _NEAR = Fraction(1, 2**20)
 """A constant is known to lie so near its value, relatively: what one value alone could be would be folded."""
@@ -80,15 +80,19 @@ class Words:
 
 def words_of(listing: Listing) -> Words | None:
     """Return a program over its names; None if it has none, is too long, or cannot be read by its names."""
-    if not listing.assignments or len(topological(listing.assignments.values())) > EQUATIONS:
-        return None
     if listing.source is None:
-        return _by_identity(listing)
+        return words_by_identity(listing)
+    if _is_too_long(listing):
+        return None
     for whole in (True, False):
         found = _read(listing, whole)
         if found is not None:
             return found
     return None
+
+
+def _is_too_long(listing: Listing) -> bool:
+    return not listing.assignments or len(topological(listing.assignments.values())) > EQUATIONS
 
 
 def _read(listing: Listing, whole: bool) -> Words | None:
@@ -114,9 +118,16 @@ def _is_size(node: Node, whole: bool) -> bool:
     return SIZE in leaves or (not whole and set(leaves) == {NUMBER})
 
 
-def _by_identity(listing: Listing) -> Words:
-    """Names that Python gave: a line reads a name where it holds what the name stands for."""
-    words = Words()
+def words_by_identity(listing: Listing, literals: Literals | None = None) -> Words | None:
+    """Return names as Python gave them: a line reads a name where it holds what the name stands for.
+
+    Args:
+        listing: the program; it has no text.
+        literals: how its numbers are written.
+    """
+    if _is_too_long(listing):
+        return None
+    words = Words() if literals is None else Words(literals)
     standing: dict[Node, Node] = {}
     for name, node in listing.assignments.items():
         if node.args and node not in standing:

@@ -20,9 +20,20 @@ from symgrad.words.forms.numbers import Literals
 from symgrad.words.forms.positions import readings
 from symgrad.words.forms.shortest import ShortestForms
 from symgrad.words.layout import laid_out
-from symgrad.words.program import Words, words_of
+from symgrad.words.program import Words, words_by_identity, words_of
 
-__all__ = ["NamedFormula", "NamedFormulas", "adjoints", "in_names", "name_derivatives", "name_solution"]
+__all__ = [
+    "NamedConstants",
+    "NamedFormula",
+    "NamedFormulas",
+    "adjoints",
+    "in_names",
+    "name_derivatives",
+    "name_solution",
+    "slopes_in_names",
+    "values_in_names",
+    "with_constants",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +110,29 @@ class NamedFormula:
     def notes(self, before: Node) -> list[str]:
         """Return where it has values although the derivative as it was built has none."""
         return self._domains.gained(self._over_names(before), [self.formula])
+
+
+@dataclass(frozen=True, slots=True)
+class NamedConstants:
+    """A program in which long numbers are symbols, by the names that they have or as they are written.
+
+    So no formula that is made of it multiplies them out, as none that `name_derivatives` makes does.
+
+    Args:
+        listing: the program: its lines over inputs and these symbols.
+        nodes: what was asked about, over them.
+        numbers: what each of these symbols stands for.
+        literals: how its numbers are written.
+    """
+
+    listing: Listing
+    nodes: tuple[Node, ...]
+    numbers: Mapping[Node, Node]
+    literals: Literals
+
+    def plain(self, node: Node) -> Node:
+        """Return a formula with the numbers themselves."""
+        return substitute([node], self.numbers)[0]
 
 
 class _Program:
@@ -196,8 +230,13 @@ def in_names(listing: Listing, node: Node) -> NamedFormula | None:
     """Return a formula in the names of a program where that is no longer; None else."""
     try:
         program = _program(listing)
-        if program is None:
-            return None
+        return None if program is None else _in_names(program, node)
+    except SymgradError:  # a form that something cannot do, a number that gets too long
+        return None
+
+
+def _in_names(program: _Program, node: Node) -> NamedFormula | None:
+    try:
         found = program.forms.as_written(program.forms.best([program.over_names(node)]))
         spelling, plain = program.forms.spelling, one_line(node)
         if plain is not None and len(spelling.text(found)) > len(plain):
@@ -205,6 +244,65 @@ def in_names(listing: Listing, node: Node) -> NamedFormula | None:
         return NamedFormula(found, spelling, program.over_names, program.domains)
     except SymgradError:  # a form that something cannot do, a number that gets too long
         return None
+
+
+def with_constants(listing: Listing, nodes: Sequence[Node]) -> NamedConstants | None:
+    """Return a program with long numbers as symbols; None where it has none, or its names do not say what is asked.
+
+    Args:
+        listing: the program.
+        nodes: what is to be over these symbols.
+    """
+    try:
+        program = _program(listing)
+        if program is None:
+            return None
+        words, places = program.words, program.places
+        numbers = dict(words.literals.meaning)
+        opened: dict[Node, Node] = {}
+        for name, body in words.bodies.items():
+            meaning = words.meaning[name]
+            if words.literals.is_long(meaning):
+                numbers[name] = meaning
+            else:
+                opened[name] = substitute([body], opened)[0]
+        read = [places.get(n) or program.read(n) for n in nodes]
+        found = substitute([n for n in read if n is not None], opened)
+        if len(found) < len(nodes) or not numbers.keys() & {*symbols_of(found)}:
+            return None
+        symbols = {**listing.symbols, **{n.name: n for n in numbers if n in words.bodies}}
+        assignments = {n.name: value for n, value in opened.items()}
+        return NamedConstants(Listing(symbols, assignments), tuple(found), numbers, words.literals)
+    except SymgradError:  # a form that something cannot do, a number that gets too long
+        return None
+
+
+def values_in_names(
+    values: Mapping[str, Node], nodes: Sequence[Node], literals: Literals | None = None
+) -> list[tuple[Node, str | None]]:
+    """Return formulas in names of values, where that is no longer, each with its text: None of a very long one.
+
+    Args:
+        values: what the names stand for.
+        nodes: the formulas.
+        literals: how numbers are written.
+    """
+    listing = Listing({}, dict(values))
+    words = words_by_identity(listing, literals)
+    program = None if words is None else _Program(listing, words)
+    found: list[tuple[Node, str | None]] = []
+    for node in nodes:
+        named = None if program is None else _in_names(program, node)
+        formula = node if named is None else named.formula
+        plain = one_line(formula)
+        found.append((formula, plain if plain is None or named is None else named.spelling.text(formula)))
+    return found
+
+
+def slopes_in_names(listing: Listing, slopes: Sequence[Slope]) -> list[str] | None:
+    """Return derivatives as text in the words of a program; None where its names do not say them on a line each."""
+    found = name_derivatives(listing, slopes)
+    return None if found is None or found.lines else [found.spelling.text(r) for r in found.results]
 
 
 def name_solution(

@@ -323,7 +323,7 @@ X, Y, V, W, IDS = (EXPRS[name] for name in ("X", "Y", "v", "w", "ids"))
         (lambda: X[0.5], UsageError, "subscript of type float"),
         (lambda: X[V], SymgradError, "kind real"),
         (lambda: X[X > 0], UnsupportedError, "truth value"),
-        (lambda: X[np.array([0, 1])], UsageError, "write positions as a list"),
+        (lambda: X[np.array([0.5])], UsageError, "write positions as a list"),
         (lambda: X * np.ones(3), UsageError, "make arrays inputs"),
         (lambda: np.ones((2, 4)) @ X, UsageError, "make arrays inputs"),
         (lambda: np.sum(X, dtype=float), UnsupportedError, r"sum\(x, axis=None, \*, keepdims=False\)"),
@@ -389,3 +389,9 @@ def test_a_computed_length_is_not_negative(y: str) -> None:
 def test_a_length_that_cannot_be_negative_is_not_checked() -> None:
     p = sg.parse("x : real[n]; y = sum(zeros((maximum(n - 5, 0),))) + sum(x[:n - 5])")
     assert sg.compile(p["y"], [p["x"]])(np.ones(3)) == 0
+
+
+def test_positions_may_be_an_array_of_whole_numbers() -> None:
+    rows, labels = sg.tensor("P", (3, 4)), sg.tensor("labels", (3,), "int(0, 3)")
+    assert rows[np.arange(3), labels].node is rows[[0, 1, 2], labels].node
+    assert rows[np.array([0, 2, 1, 1], dtype=np.uint8)].shape == (4, 4)

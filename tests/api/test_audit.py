@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -204,3 +205,55 @@ def test_a_thousand_equations() -> None:
     a = sg.audit(sg.parse("\n".join(lines))["h333"], "x")
     assert a["u"].enters is True
     assert a.how in ("quadrature", "monte carlo")
+
+
+PLANCK = """
+T : positive
+nu : positive
+u ~ Uniform(-1/10, 1/10)
+h = 6.62607015e-34
+c = 299792458
+k = 1.380649e-23
+Tn = T*(1 + u)
+p = 2*h*nu**3/c**2
+B = p*k*Tn/(h*nu)
+"""
+
+
+def test_constants_keep_their_names() -> None:
+    """No formula that is printed multiplies them out; those that are held do, and take no value for them."""
+    p = sg.parse(PLANCK)
+    a = sg.audit(p["B"], "T")
+    text = str(a)
+    for row in ("mean       2*k*nu**2/c**2", "variance   k**2*nu**4/(75*c**4)", "bias       0"):
+        assert row in text
+    assert not re.search(r"\d{6}", text), "numbers of many digits"
+    expected = 2 * 1.380649e-23 * 3**2 / 299792458**2
+    assert float(a["u"].expectation(nu=3)) == pytest.approx(expected, rel=1e-12)
+    assert a["u"].at(nu=3, T=1)["expectation"].value == pytest.approx(expected, rel=1e-12)
+    for y, wrt in ((p["B"], "T"), (p["B"], ["T", "nu"])):
+        assert not re.search(r"\d{6}", str(sg.effective(y, wrt)))
+    assert not re.search(r"\d{6}", str(sg.effective(p["B"], "T", order=2)))
+
+
+def test_where_the_reference_is_not_defined() -> None:
+    for y in ("log(x*u)*x/u", "x/u", "x**2/u", "x*sin(x)/u", "exp(x/u)"):
+        a = sg.audit(sg.parse(f"x : real\nu ~ Normal(0, 1)\ny = {y}")["y"], "x")["u"]
+        assert (a.reference.how, a.reference.reason) == ("none", "the gradient is not defined at u = 0")
+    a = sg.audit(sg.parse("x : real\nu ~ Normal(0, 1)\ny = where(x > 1, x/u, x**2)")["y"], "x")["u"]
+    assert isinstance(a.reference, sg.Expr), "it is where x <= 1"
+
+
+@pytest.mark.parametrize("steps", [6, 34])
+def test_long_formulas_are_lines_or_left_out(steps: int) -> None:
+    lines = ["x : real", "u ~ Normal(0, 1/10)", "h0 = x + u"]
+    lines += [f"h{k} = sin(h{k - 1}) + h{k - 1}*{k}/1000" for k in range(1, steps)]
+    text = str(sg.audit(sg.parse("\n".join(lines))[f"h{steps - 1}"], "x"))
+    assert len(text) < 4000
+    assert ("t1 = " in text) is (steps == 6)
+    assert ("too long to show" in text) is (steps == 34)
+
+
+def test_the_gradient_is_told_in_the_form_that_is_easiest_to_read() -> None:
+    a = sg.audit("x, a, lam : real\nu ~ Normal(0, 1)\nx*a*(lam + 1) - x*a*lam + u*x", "x")
+    assert "  by x: a + u" in str(a).splitlines()

@@ -81,12 +81,14 @@ def test_a_picture_of_an_array_shows_lengths() -> None:
     [
         ({}, "mu", None, UsageError, "nothing to compare"),
         ([P["score"]], "mu", None, UsageError, "no names"),
+        (P["score"], "mu", None, UsageError, "no names"),
         ({"score": P["score"]}, ["mu"], None, UsageError, "for one gradient"),
-        ({"score": P["score"], "x": P["x"]}, "mu", None, NotScalarError, "'x' has shape (n,)"),
+        ({"score": P["score"]}, "mu", None, UsageError, "no target was given, and 'score' is none"),
+        ({"score": P["score"], "x": P["x"]}, "mu", P["score"], NotScalarError, "'x' has shape (n,)"),
         (
             {"score": P["score"], "w": "w**2"},
             "mu",
-            None,
+            P["score"],
             NotInProgramError,
             "'w': 'mu' is not in the program",
         ),

@@ -72,11 +72,36 @@ def test_a_custom_gradient_is_taken_as_it_says() -> None:
     assert (str(e.value), str(e.derivative(x)), str(e.derivative(x, x))) == ("sin(x)", "x**3", "3*x**2")
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a*(lam + 1) - a*lam", "a"),
+        ("c*(a + b) - a*c - b*c", "0"),
+        ("(1 + lam)*stop_gradient(a) - lam*a", "a"),
+        ("(a + b)**2", "(a + b)**2"),
+    ],
+)
+def test_of_equal_forms_the_one_that_is_easiest_to_read_is_told(text: str, value: str) -> None:
+    e = sg.effective(f"a, b, c, lam : real\n{text}", "a")
+    assert str(e.value) == value
+    assert str(e).splitlines()[0] == f"value = {value}"
+    assert str(sg.effective(f"a, b, c, lam : real\nv = {text}", "a")).splitlines()[0] == f"v = {value}"
+
+
+def test_a_truth_value_is_written_in_one_line() -> None:
+    assert str(sg.effective("b : bool; x : real\nwhere(b, x, 2*x)", "x")).splitlines() == [
+        "value = where(b, x, 2*x)",
+        "d/dx = where(b, 1, 2)",
+    ]
+
+
 def test_what_cannot_be_asked() -> None:
     with pytest.raises(UsageError, match="order is 0"):
         sg.effective("x**2", "x", order=0)
     with pytest.raises(NotInProgramError, match="'y'"):
         sg.effective("x**2", "y")
+    with pytest.raises(UsageError, match="'k' takes no real values: there is no derivative by it"):
+        sg.effective("k : int\nk**2", "k")
     with pytest.raises(UsageError, match="nothing to differentiate by"):
         sg.effective("x**2", [])
 

@@ -155,9 +155,21 @@ def test_what_cannot_be_asked() -> None:
         sg.placement(p["z"], ["x", "u"], "u")
     with pytest.raises(NotInProgramError):
         sg.placement(p["z"], "x", "w")
-    with pytest.raises(UsageError, match="reference='expected value'"):
+    with pytest.raises(UsageError, match="reference='expected value'") as error:
         sg.placement(p["z"], "x", "u", reference="expected value")
+    assert "sg.audit(y, wrt, 'expected value')" in str(error.value.cure)
     with pytest.raises(UsageError, match="nothing that is noise"):
         sg.placement(p["z"], "x", [])
     with pytest.raises(NotDifferentiableError):
         sg.placement(p["z"] > 1, "x", "u")
+
+
+def test_noise_that_is_not_named() -> None:
+    p = sg.parse(INNER)
+    with pytest.raises(UsageError, match="no noise is named") as error:
+        sg.placement(p["z"], "x")
+    assert error.value.expected == "noise=, of the random inputs u"
+    assert error.value.cure == "name it: sg.placement(y, wrt, noise='u')"
+    with pytest.raises(UsageError, match="the program reads no random input") as error:
+        sg.placement("x : real\ny = x**2", "x")
+    assert "declare it" in str(error.value.cure)

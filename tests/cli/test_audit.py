@@ -44,3 +44,9 @@ def test_what_cannot_be_asked(call, args: list[str], code: int, said: str) -> No
     result = call("audit", *args)
     assert result.exit_code == code
     assert said in result.output
+
+
+def test_the_help_has_examples(call) -> None:
+    said = call("audit", "--help").stdout
+    assert "symgrad audit model.sg --of loss --wrt w" in said
+    assert "symgrad audit model.sg --reference 'expected value' x=2.0" in said

@@ -196,6 +196,12 @@ def test_a_c_program_links_the_object(call, program, tmp_path):
 
 def test_the_demo_answers_the_question(call, tmp_path):
     result = call("demo", "--directory", "out")
+    right, wrong = result.stdout.split("The derivation of z_inner by hand")[1].split(
+        "The same with the mistake"
+    )
+    assert "proved: 4 proved, 2 given" in right
+    assert "WRONG   6 |       = 1/(2*sqrt(y))" in wrong
+    assert "it holds back the gradient, not the value (stop-gradient-too-strong)" in wrong
     assert result.exit_code == 0, result.output
     out = result.stdout
     assert out.count("u enters the gradient") == 2
@@ -342,3 +348,17 @@ def test_a_document_is_one_of_latex(call):
     found = call("derive", "x : real\ny = x**2", "--standalone")
     assert found.exit_code == 2
     assert "--format latex" in found.output
+
+
+def test_derive_reads_latex_and_says_how(call):
+    done = call("derive", "--latex", r"\sin x y", "--wrt", "x")
+    assert done.stdout == "d/dx = y*cos(x*y)\n"
+    assert r"\sin x y is read as sin(x*y); otherwise: arguments" in done.stderr
+    declared = ("--declare", "X : real[n, d]; y : real[n]; w : real[d]")
+    done = call("derive", "--latex", r"\frac{1}{2} \|X w - y\|_2^2", *declared, "--wrt", "w")
+    assert done.stdout == "d/dw = X.T@(X@w - y)\n"
+    wrong = call("derive", "--latex", r"\frac{x")
+    assert (wrong.exit_code, wrong.stderr.partition("\n")[0]) == (1, "symgrad: this '{' is never closed")
+    wrong = call("derive", "x", "--declare", "x : real")
+    assert wrong.exit_code == 2
+    assert "add --latex" in wrong.stderr

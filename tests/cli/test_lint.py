@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import json
 import textwrap
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symgrad.cli import main
 from symgrad.importers.code.checks import SOURCE_CHECKS
 from symgrad.render.findings import findings_github, findings_sarif, findings_text
 from symgrad.source import Place
-from symgrad.stops.checks.table import CHECKS
 from symgrad.stops.finding import Finding
+from symgrad.stops.table import CHECKS
 
 
 @pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args: str, stdin: str | None = None) -> Result:
-        return CliRunner().invoke(main, ["lint", *args], input=stdin)
-
-    return run
+def lint(call: Callable[..., Result]) -> Callable[..., Result]:
+    """What runs `symgrad lint` with arguments."""
+    return partial(call, "lint")
 
 
 def written(name: str, text: str) -> str:
@@ -60,50 +57,50 @@ def loss(w, x):
 # ---------------------------------------------------------------------------------------------------------- programs
 
 
-def test_a_program_is_told_on_its_line_with_a_caret(call) -> None:
-    done = call(written("model.sg", NESTED))
+def test_a_program_is_told_on_its_line_with_a_caret(lint) -> None:
+    done = lint(written("model.sg", NESTED))
     assert done.exit_code == 0  # a note changes nothing
     assert done.stdout.startswith("SG102 stop_gradient(x) stops nothing")
     assert "model.sg, line 2, column 19\n    h = stop_gradient(stop_gradient(x)*w)\n" in done.stdout
     assert done.stdout.endswith("1 finding: 1 note\n")
 
 
-def test_an_expression_and_standard_input_are_programs(call) -> None:
-    assert call("x**2").stdout == "nothing found\n"
-    said = call("where(x > 0, sqrt(x), 0)")
+def test_an_expression_and_standard_input_are_programs(lint) -> None:
+    assert lint("x**2").stdout == "nothing found\n"
+    said = lint("where(x > 0, sqrt(x), 0)")
     assert said.exit_code == 1
     assert "<command line>, line 1" in said.stdout
-    assert codes(call("-", "--format", "json", stdin=NESTED)) == [("SG102", 3)]
+    assert codes(lint("-", "--format", "json", stdin=NESTED)) == [("SG102", 3)]
 
 
-def test_noise_and_frozen_are_asked_for_by_name(call) -> None:
+def test_noise_and_frozen_are_asked_for_by_name(lint) -> None:
     file = written("n.sg", "x, w : real\nu ~ Uniform(0.9, 1.1)\nz = sqrt(x**2*u)*w\n")
-    assert ("SG103", 3) in codes(call(file, "--noise", "u", "--wrt", "x", "--format", "json"))
-    assert ("SG103", 3) not in codes(call(file, "--wrt", "x", "--format", "json"))
-    assert "SG104" in [c for c, _ in codes(call(file, "--frozen", "w", "--format", "json"))]
+    assert ("SG103", 3) in codes(lint(file, "--noise", "u", "--wrt", "x", "--format", "json"))
+    assert ("SG103", 3) not in codes(lint(file, "--wrt", "x", "--format", "json"))
+    assert "SG104" in [c for c, _ in codes(lint(file, "--frozen", "w", "--format", "json"))]
 
 
 @pytest.mark.parametrize(
     "comment", ["# symgrad: ignore", "# symgrad: ignore[SG102]", "#symgrad:ignore[SG1, dead-stop]"]
 )
-def test_a_comment_leaves_out_what_is_on_its_line(call, comment: str) -> None:
+def test_a_comment_leaves_out_what_is_on_its_line(lint, comment: str) -> None:
     lines = [str(line) for line in NESTED.strip().splitlines()]
     lines[1] += "  " + comment
-    assert codes(call(written("model.sg", "\n".join(lines)), "--format", "json")) == []
+    assert codes(lint(written("model.sg", "\n".join(lines)), "--format", "json")) == []
 
 
-def test_a_comment_for_another_check_or_line_leaves_out_nothing(call) -> None:
+def test_a_comment_for_another_check_or_line_leaves_out_nothing(lint) -> None:
     lines = [str(line) for line in NESTED.strip().splitlines()]
     lines[1] += "  # symgrad: ignore[SG101]"
     lines[2] += "  # symgrad: ignore"
-    assert codes(call(written("model.sg", "\n".join(lines)), "--format", "json")) == [("SG102", 2)]
+    assert codes(lint(written("model.sg", "\n".join(lines)), "--format", "json")) == [("SG102", 2)]
 
 
-def test_checks_are_left_out_by_code_or_name(call) -> None:
+def test_checks_are_left_out_by_code_or_name(lint) -> None:
     file = written("model.sg", NESTED)
-    assert codes(call(file, "--ignore", "SG102", "--format", "json")) == []
-    assert codes(call(file, "--ignore", "dead-stop, SG501", "--format", "json")) == []
-    wrong = call(file, "--ignore", "SG1O2")
+    assert codes(lint(file, "--ignore", "SG102", "--format", "json")) == []
+    assert codes(lint(file, "--ignore", "dead-stop, SG501", "--format", "json")) == []
+    wrong = lint(file, "--ignore", "SG1O2")
     assert wrong.exit_code == 2
     assert "no check is called 'SG1O2'" in wrong.stderr
 
@@ -111,20 +108,20 @@ def test_checks_are_left_out_by_code_or_name(call) -> None:
 # --------------------------------------------------------------------------------------------------- functions of NumPy
 
 
-def test_a_function_of_numpy_is_told_on_its_own_line(call) -> None:
-    done = call(written("f.py", WHERE) + "::loss", "--specs", "w : real[3]; x : real[n, 3]")
+def test_a_function_of_numpy_is_told_on_its_own_line(lint) -> None:
+    done = lint(written("f.py", WHERE) + "::loss", "--specs", "w : real[3]; x : real[n, 3]")
     assert done.exit_code == 1
     assert "SG301" in done.stdout
     assert "f.py, line 5, column 5\n        r = np.where(z > 0, np.sqrt(z), 0)\n" in done.stdout
 
 
-def test_the_only_function_of_a_file_needs_no_name(call) -> None:
+def test_the_only_function_of_a_file_needs_no_name(lint) -> None:
     file = written("f.py", WHERE)
     specs = ("--specs", "w : real[3]; x : real[n, 3]", "--format", "json")
-    assert codes(call(file, *specs)) == codes(call(f"{file}::loss", *specs)) == [("SG301", 5)]
+    assert codes(lint(file, *specs)) == codes(lint(f"{file}::loss", *specs)) == [("SG301", 5)]
 
 
-def test_a_comment_may_stand_on_any_line_of_a_statement(call) -> None:
+def test_a_comment_may_stand_on_any_line_of_a_statement(lint) -> None:
     text = """
     import numpy as np
     NOTE = "# symgrad: ignore"
@@ -136,30 +133,30 @@ def test_a_comment_may_stand_on_any_line_of_a_statement(call) -> None:
             0,
         )  # symgrad: ignore[nan-where, SG201]
     """
-    assert codes(call(written("f.py", text), "--specs", "x : real", "--format", "json")) == []
+    assert codes(lint(written("f.py", text), "--specs", "x : real", "--format", "json")) == []
     kept = text.replace("# symgrad: ignore[nan-where, SG201]", "")
-    assert codes(call(written("f.py", kept), "--specs", "x : real", "--format", "json")) == [("SG301", 5)]
+    assert codes(lint(written("f.py", kept), "--specs", "x : real", "--format", "json")) == [("SG301", 5)]
 
 
-def test_numbers_among_arguments_and_those_by_name_alone(call) -> None:
+def test_numbers_among_arguments_and_those_by_name_alone(lint) -> None:
     text = "def f(x, power=3, *, scale, shift=1.0):\n    return scale*x**power + shift\n"
-    assert call(written("f.py", text), "--specs", "x : real; scale = 0.5").exit_code == 0
-    assert call("f.py", "--specs", "x : real; scale : real; power = 2").exit_code == 0
+    assert lint(written("f.py", text), "--specs", "x : real; scale = 0.5").exit_code == 0
+    assert lint("f.py", "--specs", "x : real; scale : real; power = 2").exit_code == 0
 
 
-def test_a_file_of_a_package_finds_what_is_beside_it(call) -> None:
+def test_a_file_of_a_package_finds_what_is_beside_it(lint) -> None:
     Path("pkg/inner").mkdir(parents=True)
     for folder in ("pkg", "pkg/inner"):
         written(f"{folder}/__init__.py", "")
     written("pkg/shared.py", "def scaled(x):\n    return float(x)*2\n")
     file = written("pkg/inner/f.py", "from ..shared import scaled\n\ndef f(x):\n    return scaled(x)*x\n")
-    found = json.loads(call(file, "--specs", "x : real", "--format", "json").stdout)
+    found = json.loads(lint(file, "--specs", "x : real", "--format", "json").stdout)
     assert [(f["code"], Path(f["places"][0]["file"]).name) for f in found] == [("SG501", "shared.py")]
 
 
-def test_what_a_file_prints_is_no_output(call) -> None:
+def test_what_a_file_prints_is_no_output(lint) -> None:
     file = written("f.py", "print('loading')\n\ndef f(x):\n    print('called')\n    return x\n")
-    done = call(file, "--specs", "x : real", "--format", "json")
+    done = lint(file, "--specs", "x : real", "--format", "json")
     assert json.loads(done.stdout) == []
     assert done.stderr.split() == ["loading", "called"]
 
@@ -188,10 +185,10 @@ LOST = {
 
 
 @pytest.mark.parametrize("case", LOST)
-def test_a_value_that_loses_its_gradient_on_its_way_is_found(call, case: str) -> None:
+def test_a_value_that_loses_its_gradient_on_its_way_is_found(lint, case: str) -> None:
     body, code, line, severity = LOST[case]
     file = written("f.py", f"def f(x):\n    {body}\n")
-    (found,) = json.loads(call(file, "--specs", "x : real", "--format", "json").stdout)
+    (found,) = json.loads(lint(file, "--specs", "x : real", "--format", "json").stdout)
     assert (found["code"], found["places"][0]["line"], found["severity"]) == (code, line, severity)
 
 
@@ -222,8 +219,8 @@ def test_what_does_not_flow_into_the_gradient_is_no_finding(case: str, tmp_path:
         assert source_findings(found.function, ["x"]) == []
 
 
-def test_the_text_alone_is_told_where_a_function_cannot_be_traced(call) -> None:
-    done = call(written("f.py", "def f(x):\n    return x*float(x)\n"), "--specs", "x : real")
+def test_the_text_alone_is_told_where_a_function_cannot_be_traced(lint) -> None:
+    done = lint(written("f.py", "def f(x):\n    return x*float(x)\n"), "--specs", "x : real")
     assert done.exit_code == 1
     assert done.stdout.startswith("SG501 float(x) makes a plain number")
     assert "Traceback" not in done.output
@@ -231,7 +228,7 @@ def test_the_text_alone_is_told_where_a_function_cannot_be_traced(call) -> None:
 
 
 @pytest.mark.parametrize("name", ["made", "made.energy", "square", "part", "wrapped", "again"])
-def test_whatever_is_called_is_read(call, name: str) -> None:
+def test_whatever_is_called_is_read(lint, name: str) -> None:
     text = """
     import functools
 
@@ -258,13 +255,13 @@ def test_whatever_is_called_is_read(call, name: str) -> None:
     def again(x, n=3):
         return x if n == 0 else again(x*float(x), n - 1)
     """
-    done = call(f"{written('f.py', text)}::{name}", "--specs", "x : real", "--format", "json")
+    done = lint(f"{written('f.py', text)}::{name}", "--specs", "x : real", "--format", "json")
     assert [f["code"] for f in json.loads(done.stdout)] == ["SG501"]
 
 
-def test_columns_count_characters(call) -> None:
+def test_columns_count_characters(lint) -> None:
     file = written("f.py", "def f(x):\n    é = 'ééé'; y = float(x)\n    return x*y\n")
-    (found,) = json.loads(call(file, "--specs", "x : real", "--format", "json").stdout)
+    (found,) = json.loads(lint(file, "--specs", "x : real", "--format", "json").stdout)
     place = found["places"][0]
     assert "    é = 'ééé'; y = float(x)"[place["start"] : place["end"]] == "float(x)"
 
@@ -340,9 +337,9 @@ def test_every_finding_is_in_the_text(found: list[Finding]) -> None:
     assert text == "nothing found" if not found else text.count("some-name)") >= len(found)
 
 
-def test_sarif_has_the_repair_as_an_edit(call) -> None:
+def test_sarif_has_the_repair_as_an_edit(lint) -> None:
     file = written("f.py", "def f(x):\n    return x*float(x)\n")
-    log = json.loads(call(file, "--specs", "x : real", "--format", "sarif").stdout)
+    log = json.loads(lint(file, "--specs", "x : real", "--format", "sarif").stdout)
     assert log["version"] == "2.1.0"
     (result,) = log["runs"][0]["results"]
     (change,) = result["fixes"][0]["artifactChanges"]
@@ -356,29 +353,29 @@ def test_sarif_has_the_repair_as_an_edit(call) -> None:
     assert line[:start] + edit["insertedContent"]["text"] + line[end:] == "    return x*x"
 
 
-def test_what_goes_over_several_lines_is_no_edit(call) -> None:
+def test_what_goes_over_several_lines_is_no_edit(lint) -> None:
     terms = " + ".join(["x"] * 60)
     file = written("f.py", f"def f(x):\n    return x*float(\n        {terms}\n    )\n")
-    log = json.loads(call(file, "--specs", "x : real", "--format", "sarif").stdout)
+    log = json.loads(lint(file, "--specs", "x : real", "--format", "sarif").stdout)
     (result,) = log["runs"][0]["results"]
     assert "fixes" not in result
     assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 2
     assert len(result["message"]["text"].splitlines()[0]) < 200
 
 
-def test_commands_of_workflows_and_files(call) -> None:
+def test_commands_of_workflows_and_files(lint) -> None:
     file = written("f.py", "def f(x):\n    return x*float(x)\n")
-    line = call(file, "--specs", "x : real", "--format", "github").stdout
+    line = lint(file, "--specs", "x : real", "--format", "github").stdout
     assert line.startswith(
         "::warning file=f.py,line=2,col=14,endColumn=22,title=SG501 plain-number::float(x) makes"
     )
-    done = call(file, "--specs", "x : real", "--format", "json", "-o", "found.json")
+    done = lint(file, "--specs", "x : real", "--format", "json", "-o", "found.json")
     assert done.exit_code == 1
     assert json.loads(Path("found.json").read_text())[0]["code"] == "SG501"
 
 
-def test_nothing_is_no_command_of_a_workflow(call) -> None:
-    done = call("x**2", "--format", "github")
+def test_nothing_is_no_command_of_a_workflow(lint) -> None:
+    done = lint("x**2", "--format", "github")
     assert (done.exit_code, done.stdout) == (0, "")
 
 
@@ -417,21 +414,21 @@ BAD: dict[str, tuple[str, list[str], int, str]] = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_gets_a_message_with_a_place_or_a_cure(call, case: str) -> None:
+def test_bad_input_gets_a_message_with_a_place_or_a_cure(lint, case: str) -> None:
     text, arguments, code, said = BAD[case]
     written("f.py", text)
-    done = call(*arguments)
+    done = lint(*arguments)
     assert (done.exit_code, "Traceback" in done.output) == (code, False), done.output
     assert said in done.stderr
     assert done.stdout == ""
 
 
-def test_several_results_are_chosen_among(call) -> None:
+def test_several_results_are_chosen_among(lint) -> None:
     file = written("f.py", "def f(x):\n    return x*float(x[0]), (x**2)\n")
     specs = ("--specs", "x : real[3]", "--format", "json")
-    assert [c for c, _ in codes(call(file, *specs))] == ["SG501"]  # of the text alone
+    assert [c for c, _ in codes(lint(file, *specs))] == ["SG501"]  # of the text alone
     other = written("g.py", "def g(x):\n    return x*2, x**2\n")
-    wrong = call(other, *specs)
+    wrong = lint(other, *specs)
     assert wrong.exit_code == 2
     assert "--of g_0" in wrong.stderr
-    assert call(other, *specs, "--of", "g_1").exit_code == 0
+    assert lint(other, *specs, "--of", "g_1").exit_code == 0

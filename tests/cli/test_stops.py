@@ -6,20 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-
-from symgrad.cli import main
-
-
-@pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args: str, stdin: str | None = None) -> Result:
-        return CliRunner().invoke(main, args, input=stdin)
-
-    return run
-
 
 HARD = ("stop_gradient(p*h - p*m) + p*m", "stop_gradient(p*h)")
 
@@ -92,3 +78,14 @@ def test_effective_as_json_has_the_attributes(call) -> None:
     assert data["cotangent"] == "y_bar"
     assert [(b["wrt"], b["formula"]) for b in data["backward"]] == [("x", "x*y_bar")]
     assert [d["wrt"] for d in data["derivatives"]] == [["x"]]
+
+
+def test_effective_of_a_function_in_a_file(call) -> None:
+    Path("train.py").write_text(
+        "import numpy as np\n\ndef loss(w, x):\n    return np.sum((x@w)**2)\n", "utf-8"
+    )
+    done = call("effective", "train.py::loss", "--specs", "w : real[5]; x : real[n, 5]", "--wrt", "w")
+    assert (done.exit_code, done.stdout) == (0, "loss = sum((x@w)**2)\ndloss/dw = 2*x.T@(x@w)\n")
+    refused = call("effective", CUBIC, "--specs", "x : real")
+    assert refused.exit_code == 2
+    assert "--specs is for functions in files of Python's" in refused.stderr

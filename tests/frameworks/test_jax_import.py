@@ -139,6 +139,11 @@ ELEMENTWISE = {
     "choices": (lambda x, y: jnp.where(x > y, x, 2 * y) + jnp.maximum(x, y) + jnp.minimum(x, 0.3), X, Y),
     "logic": (lambda x, y: jnp.where((x > 0) & ~(y > 0) | (x == y), x, y * y), X, Y),
     "clipping": (lambda x: jnp.clip(x, -0.5, 0.5) * x, X),
+    "rounding of halves": (lambda x: jnp.round(x), np.arange(-7, 8) / 2),
+    "rounding away from zero": (
+        lambda x: jax.lax.round(x, jax.lax.RoundingMethod.AWAY_FROM_ZERO),
+        np.arange(-7, 8) / 2,
+    ),
     "rounding": (
         lambda x: jnp.round(10 * x) + x * jnp.floor(x) + jnp.ceil(x) + jnp.sign(x) + jnp.trunc(x),
         X,

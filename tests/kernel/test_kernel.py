@@ -23,7 +23,7 @@ from symgrad.errors import (
 )
 from symgrad.ir.graph import Node, constant, number, symbol
 from symgrad.ir.types import REAL, Declaration
-from symgrad.kernel.compile import compile_nodes
+from symgrad.kernel.compile import compile_nodes, save_native
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.text.types import FLOAT64
@@ -310,6 +310,7 @@ def test_large_graphs_in_chunks_give_the_same_bits():
             name="cut",
             threads=1,
             rebuild=compile_nodes,
+            save=save_native,
         )
         for e, f in zip(expected, cut(a, b), strict=True):
             assert same_bits(e, f)

@@ -13,6 +13,7 @@ import numpy as np
 from mpmath import mp
 
 from symgrad.kernel.compile import compile_nodes
+from symgrad.llvm.elementwise.c_entry import Entry
 from symgrad.llvm.elementwise.emit import emit
 from symgrad.llvm.engine.jit import Engine
 from symgrad.llvm.engine.target import Target
@@ -308,7 +309,7 @@ def kernel(
     if target is None:
         return compile_nodes(outputs, inputs, dtype=dtype, fast=fast)
     plan = schedule(outputs, inputs, fast=fast)
-    engine = Engine(emit(plan, float_type(dtype), target, entry="under_test").ir)
+    engine = Engine(emit(plan, float_type(dtype), target, entry=Entry.of("under_test")).ir)
     pointer = ctypes.c_void_p
     function = ctypes.CFUNCTYPE(None, *[pointer] * len(inputs), ctypes.c_long, pointer)(
         engine.address("under_test")

@@ -20,7 +20,7 @@ from symgrad.ir.graph import OPS, SYMBOL, Node, number, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import BOOL, Declaration
 from symgrad.kernel.artefact import write_artefacts
-from symgrad.kernel.compile import compile_nodes
+from symgrad.kernel.compile import compile_nodes, save_native
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.engine.target import Target
@@ -48,6 +48,7 @@ def kernel(plan: Schedule, real: FloatType = FLOAT64, target: Target | None = No
         name="k",
         threads=1,
         rebuild=compile_nodes,
+        save=save_native,
     )
 
 

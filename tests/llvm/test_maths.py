@@ -17,6 +17,7 @@ from scipy import special
 
 import symgrad as sg
 from symgrad.kernel.compile import compile_nodes
+from symgrad.llvm.elementwise.c_entry import Entry
 from symgrad.llvm.elementwise.emit import emit
 from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.engine.externals import define as define_external
@@ -153,7 +154,9 @@ def test_a_lane_knows_of_no_other(name, dtype):
 def test_nan_does_not_run_the_code_for_rare_lanes(name):
     """An array of nothing else is as quick as any; what the code is for does run it."""
     inputs = [x, u][: CASES[name].arity]
-    text = emit(schedule([op(name, *inputs)], inputs), float_type("float64"), host().target, entry="seen").ir
+    text = emit(
+        schedule([op(name, *inputs)], inputs), float_type("float64"), host().target, entry=Entry.of("seen")
+    ).ir
     # The block of a branch, or what it goes on to where lanes are not NaN.
     blocks = {re.sub(r"\D", "", b): b for b in re.findall(r"^((?:rare|work)\d+):$", text, re.MULTILINE)}
     for block in blocks.values():

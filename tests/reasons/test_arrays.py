@@ -14,7 +14,7 @@ from symgrad.ir.values.evaluate import evaluate
 from symgrad.reasons.derivation import DerivationRecord, explain
 from symgrad.reasons.naming import Naming
 from symgrad.reasons.noise import array_witness
-from symgrad.reasons.noise.witness import PrecisionPair
+from symgrad.reasons.noise.precision import PrecisionPair
 from symgrad.render.derivation import derivation_latex, derivation_svg, derivation_text
 from symgrad.render.pictures.page import derivation_html
 from symgrad.render.plain import derivation_json
@@ -178,7 +178,9 @@ def test_positions_that_rounding_may_decide(axis: int | None) -> None:
         whole = rng.integers(-4, 5, tuple(rng.integers(1, 4, 3)))
         x = np.empty(whole.shape, dtype=object)
         for place in np.ndindex(*whole.shape):
-            x[place] = level.contexts[0].mpf(int(whole[place])) + int(rng.integers(-3, 4)) * level.margin / 99
+            x[place] = level.contexts[0].mpf(int(whole[place])) * (
+                1 + int(rng.integers(-3, 4)) * level.margin / 99
+            )
         rows = (
             whole.reshape(1, -1)
             if axis is None
@@ -203,7 +205,9 @@ def test_an_extreme_that_rounding_may_decide() -> None:
         whole = rng.integers(0, 5, (n, m))
         x = np.empty((n, m), dtype=object)
         for place in np.ndindex(n, m):
-            x[place] = level.contexts[0].mpf(int(whole[place])) + int(rng.integers(-3, 4)) * level.margin / 99
+            x[place] = level.contexts[0].mpf(int(whole[place])) * (
+                1 + int(rng.integers(-3, 4)) * level.margin / 99
+            )
         extremes = np.array([[getattr(builtins, f)(row)] for row in x], dtype=object)
         values = {v: extremes if v is not listing.symbols["x"] else x for v in topological([node])}
         expected = all((row == getattr(np, f)(row)).sum() == 1 for row in whole)

@@ -14,7 +14,7 @@ from symgrad.ir.graph import symbol
 from symgrad.ir.types import Declaration, Distribution
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.reasons.noise.draws import domain_of, draws, inside, only_value
-from symgrad.reasons.noise.witness import PrecisionPair
+from symgrad.reasons.noise.precision import PrecisionPair
 
 U = "u ~ Uniform(0.9, 1.1)\n"
 NUMBERS = [

@@ -223,3 +223,20 @@ def test_a_unit_vector_is_one(program: str, expected: str | None) -> None:
     gradients = pull_back([listing.result], [number(1)], [listing["x"]]).gradients
     found = str_text(canonical(gradients).nodes[0])
     assert found == expected if expected is not None else "one_hot" not in found
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("where(A <= A, 2*A, 3)", "2*A"),
+        ("where(exp(A - A)*A < A, B, c)", "full(n, c)"),
+        ("where(A <= A and B > 0, A, 3)", "where(B > 0, A, 3)"),
+        ("where(A != A or B > 0, A, 3)", "where(B > 0, A, 3)"),
+        ("where((A <= A) == (B <= B), c, B)", "full(n, c)"),
+        ("where(log(A) <= log(A), A, 3)", "where(log(A) <= log(A), A, 3)"),
+    ],
+)
+def test_conditions_on_arrays_that_always_hold_are_read_as_those_on_numbers(text: str, form: str) -> None:
+    """Where A has no value, log(A) <= log(A) has none: of numbers that choice stays, too."""
+    program = parse_program(f"A, B : real[n]; c : real\ny = {text}")
+    assert str_text(canonical([program.assignments["y"]]).nodes[0]) == form

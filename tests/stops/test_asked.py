@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import symgrad as sg
@@ -52,3 +54,11 @@ def test_errors() -> None:
         sg.lint("x**2", ignore=("SG999",))
     with pytest.raises(NotInProgramError):
         sg.lint(PROGRAM["y"], wrt="nowhere")
+
+
+@pytest.mark.parametrize(("y", "ignore", "said"), [(5, (), "5 is a number"), ("x**2", 5, "ignore is 5")])
+def test_what_is_no_program_and_no_code(y: Any, ignore: Any, said: str) -> None:
+    with pytest.raises(UsageError, match=said) as error:
+        sg.lint(y, ignore=ignore)
+    assert error.value.expected
+    assert error.value.cure

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symgrad as sg
-from symgrad.stops.checks.table import CHECKS
+from symgrad.stops.table import CHECKS
 from tests.docs.markdown import ROOT, blocks
 
 PAGE = (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.frontend.text import parse_program
+from symgrad.ir.graph import Node
+from symgrad.reasons.derivation import naming_of
+from symgrad.stops.checks.asked import LintQuestion
 
 
 def found(text: str, code: str) -> list[Any]:
-    return [f for f in sg.lint(text) if f.code == code]
+    return [f for f in sg.lint(text, time_limit=30) if f.code == code]
 
 
 @pytest.mark.parametrize(
@@ -112,3 +117,47 @@ def test_a_guard_behind_the_root() -> None:
     assert found("x : positive\ny = maximum(sqrt(x), 0)", "SG303") == []
     assert found("x : real\ny = maximum(sqrt(x**2), 0)", "SG303") == []
     assert found("x : positive\ny = maximum(sqrt(x), 1)", "SG303") == []
+
+
+LONG = ["x : real", "a0 = x", *(f"a{k} = sin(a{k - 1}) + cos(a{k - 1})*0.3" for k in range(1, 160))]
+
+
+def asked_of(lines: list[str]) -> tuple[LintQuestion, dict[str, Node]]:
+    """Return the question of a program too long for the engine, and its nodes by name."""
+    listing = parse_program("\n".join([*LONG, *lines]))
+    y = listing["y"]
+    naming = naming_of(y, listing)
+    end = time.monotonic() + 30
+    asked = LintQuestion(y, (listing["x"],), False, (), (), (), listing, naming, end)
+    return asked, dict(listing.assignments)
+
+
+def test_a_repair_in_a_long_program_is_proved_where_it_is() -> None:
+    lines = ["h = a159 + x", "y = where(h > 0, sqrt(h), 0) + a7"]
+    (finding,) = found("\n".join([*LONG, *lines]), "SG301")
+    assert finding.cure == "write where(h > 0, sqrt(where(h > 0, h, 1)), 0)"
+    assert finding.verdict is not None
+    assert finding.verdict.status == "proved"
+    assert "whatever they read" in finding.verdict.why
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "proved"),
+    [
+        ("h*h", "h**2", True),
+        ("h*stop_gradient(h)", "h**2", False),  # another gradient
+        ("stop_gradient(h)", "h", False),
+        ("abs(h)", "h", False),  # equal at most where h is not negative, which nobody knows
+        ("sqrt(h**2)", "abs(h)", True),
+        ("where(h > 1, h, 1)", "maximum(h, 1)", True),
+        ("h*k", "k*h + 1e-30", False),
+        ("exp(log(e))", "e", True),  # e is an exponential, and so positive
+    ],
+)
+def test_two_values_of_a_long_program_are_compared_whatever_they_read(
+    old: str, new: str, proved: bool
+) -> None:
+    lines = ["h = a159 + x", "k = a158*x", "e = exp(a9)", f"old = {old}", f"new = {new}", "y = old*a7 + new"]
+    asked, nodes = asked_of(lines)
+    verdict = asked.same_but_for(nodes["old"], nodes["new"], 5)
+    assert (verdict is not None and verdict.status == "proved") == proved

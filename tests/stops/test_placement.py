@@ -186,7 +186,7 @@ def test_a_thousand_equations_take_seconds() -> None:
     found = placed(text)
     assert found.possible is True
     assert len(found.cut) == 1
-    assert time.process_time() - begun < 20  # a loaded machine; the page says what a free one takes
+    assert time.process_time() - begun < 20  # a loaded machine; docs/benchmarks.md says what a free one takes
 
 
 def test_too_many_places_claim_nothing() -> None:

@@ -126,17 +126,18 @@ def test_a_refutation_says_that_a_declaration_is_missing(loss: str) -> None:
     p = _program("int", loss)
     verdict = sg.verify(p["loss"], "L", _TEXTBOOK)
     assert verdict.status == "refuted"
-    assert verdict.diagnosis is not None
-    assert verdict.diagnosis.endswith("with t : int(0, k - 1)[n] declared the claim is proved")
-    assert ("counts from the end" in verdict.diagnosis) == ("one_hot" not in loss)
+    (found,) = verdict.diagnosis
+    assert found.kind == "label-out-of-range"
+    assert found.message.endswith("with t : int(0, k - 1)[n] declared the claim is proved")
+    assert ("counts from the end" in found.message) == ("one_hot" not in loss)
 
 
 def test_the_declaration_that_is_missing_is_one_of_shifted_labels() -> None:
     p = _program("int", "mean(logsumexp(L, axis=1) - L[arange(n), t - 1])")
     verdict = sg.verify(p["loss"], "L", "(softmax(L, axis=1) - one_hot(t - 1, k))/n")
     assert verdict.status == "refuted"
-    assert verdict.diagnosis is not None
-    assert "with t : int(1, k)[n] declared the claim is proved" in verdict.diagnosis
+    (found,) = verdict.diagnosis
+    assert "with t : int(1, k)[n] declared the claim is proved" in found.message
 
 
 @pytest.mark.parametrize(
@@ -146,15 +147,15 @@ def test_no_declaration_is_missing_where_the_claim_is_wrong_in_range_too(claim: 
     p = _program("int", _LOSSES["logsumexp"])
     verdict = sg.verify(p["loss"], "L", claim)
     assert verdict.status == "refuted"
-    assert verdict.diagnosis is None
+    assert "label-out-of-range" not in {d.kind for d in verdict.diagnosis}
 
 
 def test_an_end_too_far_is_told_where_there_is_no_proof() -> None:
     p = _program("int(0, k)", _LOSSES["logsumexp"])
     verdict = sg.verify(p["loss"], "L", _TEXTBOOK, time_limit=20)
     assert verdict.status == "supported"
-    assert verdict.diagnosis is not None
-    assert verdict.diagnosis.startswith("t may be out of range: ")
+    (found,) = verdict.diagnosis
+    assert found.message.startswith("t may be out of range: ")
 
 
 def test_equal_says_it_too() -> None:
@@ -196,6 +197,7 @@ def test_what_is_beyond_the_last_position_is_said_so(domain: str, said: str) -> 
     p = sg.parse(f"L : real[n, k]\nt : {domain}[n]\nloss = mean(logsumexp(L, axis=1) - L[arange(n), t])")
     verdict = sg.verify(p["loss"], "L", "(softmax(L, axis=1) - one_hot(t, k))/n")
     assert verdict.status != "proved"
-    assert said in (verdict.diagnosis or "")
+    (found,) = verdict.diagnosis
+    assert said in found.message
     (note,) = sg.grad(p["loss"], "L").form_notes
     assert note.endswith("beyond it there is no entry")

@@ -46,6 +46,7 @@ def decide_claim(row: Mapping[str, Any], time_limit: float, *, replay: bool = Fa
     """
     try:
         verdict = _verdict(row, time_limit)
+        found = verdict.to_json()  # a claim that is refuted looks for the mistake here
     except SymgradError as error:
         return {"status": "error", "why": str(error), "error": type(error).__name__}
     except MemoryError:
@@ -53,7 +54,6 @@ def decide_claim(row: Mapping[str, Any], time_limit: float, *, replay: bool = Fa
     except Exception as fault:  # noqa: BLE001  a fault of ours is the result of its row
         why = "".join(traceback.format_exception(fault)[-2:]).strip()
         return {"status": "error", "why": f"a fault in symgrad: {why}", "error": type(fault).__name__}
-    found = verdict.to_json()
     if replay and verdict.proof is not None:
         from symgrad.proof.check import check  # for start-up time
 

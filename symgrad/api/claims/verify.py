@@ -8,20 +8,20 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from symgrad.api.claims.claimed import question, read_claim
 from symgrad.api.claims.domains import decide_with_ends, within
 from symgrad.api.claims.fitting import Built, Misfit, fit_shapes
+from symgrad.api.claims.mistakes import with_mistakes
 from symgrad.api.derivatives.draws import differentiated_by
 from symgrad.api.derivatives.targets import Wrt, differentiable
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import alone, formula, names_in
 from symgrad.api.handles.sides import SideLike, mistaken_constant, no_contradiction, pair
 from symgrad.errors import ShapeError, UnsupportedError, UsageError
-from symgrad.frontend.text import parse_expression
-from symgrad.ir.graph import SYMBOL, Node, size_leaf, symbol
+from symgrad.ir.graph import Node
 from symgrad.ir.resize import resized
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, symbols_of
-from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.own import OwnOp, opaque_in
 
@@ -86,6 +86,7 @@ def equal(
     from symgrad.verdicts.decide import equal as statement
     from symgrad.verdicts.gradients.both import decide_both, moved_inputs
     from symgrad.verdicts.opaque import decide_by_numbers
+    from symgrad.verdicts.told.diagnosis import Diagnoses, Diagnosis
 
     seconds = checked_seconds(time_limit)
     found = sides_of(a, b)
@@ -111,7 +112,9 @@ def equal(
 
     verdict = judged((a, b), (first, second), sizes, told, seconds)
     hint = mistaken_constant(a, b) if verdict.status == "refuted" else None
-    return replace(verdict, diagnosis=hint) if hint else verdict
+    if hint is None:
+        return verdict
+    return replace(verdict, diagnoses=Diagnoses([Diagnosis("constant-read-as-variable", hint)]))
 
 
 def sides_of(a: SideLike, b: SideLike) -> tuple[Built, Mapping[str, Size] | None] | Verdict:
@@ -172,20 +175,8 @@ def _equation(a: SideLike, b: SideLike) -> tuple[Callable[[Mapping[str, Size]], 
 def _with_text(side: Expr, text: str, name: str, sizes: Mapping[str, Size]) -> Built:
     known = names_in(side)
     node, *given = resized([side.node, *known.values()], sizes)
-    other = _read(text, dict(zip(known, given, strict=True)), sizes, name)
+    other = read_claim(text, dict(zip(known, given, strict=True)), sizes, name)
     return _of_one_shape((other, node) if name == _FIRST else (node, other), {})
-
-
-def _read(text: str, known: Mapping[str, Node], sizes: Mapping[str, Size], name: str) -> Node:
-    """Read a text in names of a program in which sizes are others.
-
-    Raises:
-        Misfit: if its shapes disagree.
-    """
-    try:
-        return parse_expression(text, {n: size_leaf(s) for n, s in sizes.items()} | {**known}, name)
-    except ShapeError as error:
-        raise Misfit(str(error)) from None
 
 
 def _of_one_shape(sides: Built, sizes: Mapping[str, Size]) -> Built:
@@ -251,9 +242,9 @@ def verify(
             no_contradiction(value, declared)
         claim = declared
         parts.append(declared.node)
-    found = fit_shapes(partial(_question, value, target, claim), parts)
+    found = fit_shapes(partial(question, value, target, claim), parts)
     if not isinstance(found, tuple):
-        return found
+        return with_mistakes(found, value, target, _as_given(claim), domain)
     nodes, sizes = found
     (of, by, to), complexes = within(nodes, domain, sizes)
     if by.dtype != "real":
@@ -273,10 +264,14 @@ def verify(
         return decide(derivative_is(parts[0], by, parts[1], sizes), limit)
 
     verdict = decide_with_ends((of, to), told, seconds, by)
-    if sizes:
-        return verdict
-    verdict = with_declared_labels(verdict, (of, to), told, seconds)
-    return _told(verdict, (of, to), _named((of, to), {target.node: by}, target, value))
+    if not sizes:
+        verdict = with_declared_labels(verdict, (of, to), told, seconds)
+        verdict = _told(verdict, (of, to), _named((of, to), {target.node: by}, target, value))
+    return with_mistakes(verdict, value, target, _as_given(claim), domain)
+
+
+def _as_given(claim: SideLike) -> Expr | str:
+    return claim if isinstance(claim, str) else formula(claim)
 
 
 def _named(sides: Sequence[Node], table: Mapping[Node, Node], *exprs: Expr) -> dict[Node, str]:
@@ -302,7 +297,10 @@ def _told(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node, str]) ->
         replace(r, excluded=tuple(c for c in in_words(r.excluded, sides, names) if not r.rules_out(c)))
         for r in verdict.regions
     )
-    values = None if verdict.of_values is None else _told(verdict.of_values, sides, names)
+    values, whole = (
+        None if part is None else _told(part, sides, names)
+        for part in (verdict.of_values, verdict.of_all_orders)
+    )
     return replace(
         verdict,
         regions=regions,
@@ -310,30 +308,8 @@ def _told(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node, str]) ->
         of_values=values,
         of_gradients={name: _told(v, sides, names) for name, v in verdict.of_gradients.items()},
         of_higher={by: _told(v, sides, names) for by, v in verdict.of_higher.items()},
+        of_all_orders=whole,
     )
-
-
-def _question(value: Expr, target: Expr, claim: SideLike, sizes: Mapping[str, Size]) -> Built:
-    """What is differentiated, by what, and the claim, with other sizes in the place of names."""
-    known = {**names_in(target), **names_in(value)}
-    y, wrt, *given = resized([value.node, target.node, *known.values()], sizes)
-    if isinstance(claim, str):
-        to = _read(claim, dict(zip(known, given, strict=True)), sizes, "the claim")
-    else:
-        try:
-            (to,) = resized([formula(claim).node], sizes)
-        except ShapeError as error:
-            raise Misfit(str(error)) from None
-    of, by, to = _by_symbol(y, wrt, to, target.name)
-    wanted = (*of.shape, *by.shape)
-    if to.shape != wanted:
-        hint = "; if the derivative of sum(y) or sum(v*y) is meant, verify that" if of.shape else ""
-        raise Misfit(
-            f"the claim has the shape {shape_text(to.shape)}, the derivative of a value of shape "
-            f"{shape_text(of.shape)} by '{target}' of shape {shape_text(by.shape)} has {shape_text(wanted)}{hint}",
-            (to.shape, wanted),
-        )
-    return of, by, to
 
 
 def _only_in_numbers(opaque: Sequence[OwnOp], complexes: Sequence[str] | None, *, held: bool) -> None:
@@ -361,15 +337,3 @@ def checked_seconds(limit: float) -> float:
     if not isinstance(limit, (int, float)) or not 0 < limit < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(f"time_limit is {limit!r}", expected="a positive number of seconds")
     return float(limit)
-
-
-def _by_symbol(y: Node, wrt: Node, claim: Node, own: str | None) -> tuple[Node, Node, Node]:
-    """Put a symbol in the place of an intermediate value, to differentiate by, of its own name if it has one."""
-    if wrt.op is SYMBOL:
-        return y, wrt, claim
-    taken = {s.name for s in symbols_of([y, claim])}
-    named = [] if own is None else [own]
-    name = next(n for n in (*named, *(f"h{k}" for k in range(len(taken) + 1))) if n not in taken)
-    stand_in = symbol(Declaration(name, REAL, shape=wrt.shape))
-    of, to = substitute([y, claim], {wrt: stand_in})
-    return of, stand_in, to

@@ -14,6 +14,7 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import stop_gradient
+from symgrad.spell.free_names import free_name
 
 __all__ = ["custom_gradient"]
 
@@ -76,10 +77,7 @@ def _cotangent(f: Expr, given: Any, wrts: list[Expr]) -> Expr:
     """The symbol that stands for the cotangent: the one that is given, or one that nothing reads."""
     if given is None:
         names = {s.name for s in symbols_of([f.node, *(x.node for x in wrts)])}
-        name = "cotangent"
-        while name in names:
-            name += "_"
-        return handle(symbol(Declaration(name, shape=f.shape)))
+        return handle(symbol(Declaration(free_name("cotangent", names), shape=f.shape)))
     v = as_expr(given)
     if v.node.op is not SYMBOL or v.dtype != "real":
         raise UsageError(f"'{v}' as the cotangent", expected="a real input, such as sg.symbols('v')")

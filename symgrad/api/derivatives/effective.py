@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symgrad.api.derivatives.differentiate import vjp
 from symgrad.api.derivatives.draws import differentiated_by
@@ -14,15 +14,24 @@ from symgrad.api.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
 from symgrad.api.handles.told import title
+from symgrad.backward.trace import Slope
 from symgrad.errors import NotScalarError, UsageError
 from symgrad.ir.graph import Node, symbol
-from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import shape_text
+from symgrad.reasons.naming import Naming
 from symgrad.rules.pipeline import canonical
+from symgrad.spell.free_names import free_name
 
-__all__ = ["Backward", "Effective", "effective", "resolved_texts"]
+if TYPE_CHECKING:
+    from symgrad.words.forms.numbers import Literals
+    from symgrad.words.said import NamedConstants
+
+__all__ = ["Backward", "Effective", "as_grad_says", "effective", "over_constants", "resolved_texts"]
+
+_WIDTH = 78
+"""Characters of a line of a formula with names for its parts."""
 
 
 class Backward:
@@ -38,9 +47,7 @@ class Backward:
     def __init__(self, y: Expr, wrt: Sequence[Expr], single: bool) -> None:
         self._y, self.wrt, self._single = y, tuple(wrt), single
         taken = {s.name for s in symbols_of([y.node])}
-        name = f"{y.name or 'y'}_bar"
-        while name in taken:
-            name += "_"
+        name = free_name(f"{y.name or 'y'}_bar", taken)
         self.cotangent = Expr(symbol(Declaration(name, REAL, shape=y.shape)))
 
     def __call__(self, cotangent: Any = None) -> Any:
@@ -54,12 +61,18 @@ class Backward:
         return found[0] if self._single else found
 
     def __str__(self) -> str:
+        spoken = over_constants(self._y, self.wrt)
+        if spoken is None:
+            return self._told(None)
+        y, wrt, constants = spoken
+        return Backward(y, wrt, self._single)._told(constants.literals)
+
+    def _told(self, literals: Literals | None) -> str:
         found = self()
         each: list[Expr] = [found] if self._single else found
         names = [f"{w.name or f'({w})'}_bar" for w in self.wrt]
-        return "\n".join(
-            f"{n} = {t}" for n, t in zip(names, resolved_texts(self._y, [e.node for e in each]), strict=True)
-        )
+        texts = resolved_texts(self._y, [e.node for e in each], literals)
+        return "\n".join(f"{n} = {t}" for n, t in zip(names, texts, strict=True))
 
     def __repr__(self) -> str:
         return f"<Backward of {self._y.name or self._y}: {self}>"
@@ -141,14 +154,24 @@ class Effective:
         return found
 
     def __str__(self) -> str:
-        name = self._y.name or "value"
+        spoken = over_constants(self._y, self._wrt)
+        if spoken is None:
+            return "\n".join(self._told(self, None))
+        y, wrt, constants = spoken
+        return "\n".join(self._told(Effective(y, wrt, self._single, self.order), constants.literals))
+
+    def _told(self, spoken: Effective, literals: Literals | None) -> list[str]:
+        """Return what is printed, of the same program with long numbers as symbols."""
         if self._y.shape and self.order == 1:
-            (value,) = resolved_texts(self._y, [self.value.node])
-            return f"{name} = {value}\n{self.backward}"
+            (value,) = resolved_texts(spoken._y, [spoken.value.node], literals)
+            return [f"{self._y.name or 'value'} = {value}", str(self.backward)]
         named = {str(w.name or w): w for w in self._wrt}
         keys = [[named[n] for n in key] for key in self.derivatives]
-        texts = resolved_texts(self._y, [e.node for e in self.derivatives.values()])
-        return "\n".join(f"{title(self._y, by)} = {text}" for by, text in zip(keys, texts, strict=True))
+        texts = resolved_texts(spoken._y, [e.node for e in spoken.derivatives.values()], literals)
+        texts = [
+            text if not by else as_grad_says(self._y, by, text) for by, text in zip(keys, texts, strict=True)
+        ]
+        return [f"{title(self._y, by)} = {text}" for by, text in zip(keys, texts, strict=True)]
 
     def __repr__(self) -> str:
         return f"<Effective\n{self}>"
@@ -172,7 +195,7 @@ def effective(y: Formula, wrt: Wrt | Wrts, order: int = 1) -> Effective:
     Raises:
         NotInProgramError: if ``wrt`` does not occur in the program of ``y``.
         NotDifferentiableError: if ``y`` is a truth value.
-        UsageError: for an order that is no positive integer.
+        UsageError: for an order that is no positive integer, and by what takes no real values.
 
     Example:
         >>> import symgrad as sg
@@ -188,6 +211,12 @@ def effective(y: Formula, wrt: Wrt | Wrts, order: int = 1) -> Effective:
         raise UsageError(f"order is {order!r}", expected="a positive integer")
     expr = differentiable(y)
     exprs = differentiated_by(expr, wrt)
+    for w in exprs:
+        if w.dtype != "real":
+            raise UsageError(
+                f"'{w.name or w}' takes no real values: there is no derivative by it",
+                cure="differentiate by a real input",
+            )
     if not exprs:
         raise UsageError("there is nothing to differentiate by", cure="name at least one input: wrt='x'")
     return Effective(expr, exprs, not isinstance(wrt, list | tuple), order)
@@ -195,25 +224,71 @@ def effective(y: Formula, wrt: Wrt | Wrts, order: int = 1) -> Effective:
 
 def resolved(e: Expr, of: Expr) -> Expr:
     """Return an expression as its value: without stop_gradient, simplified, in the names of a program (internal)."""
-    return Expr(canonical([e.node], drop_stops=True).nodes[0], listings=of.listings, origins=(of.node,))
+    from symgrad.words.forms.simplify import simplest  # for start-up time
+
+    value = canonical([e.node], drop_stops=True).nodes[0]
+    return Expr(simplest(value), listings=of.listings, origins=(of.node,))
 
 
-def resolved_texts(y: Expr, formulas: Sequence[Node]) -> list[str]:
+def resolved_texts(y: Expr, formulas: Sequence[Node], literals: Literals | None = None) -> list[str]:
     """Return formulas without stop_gradient in the names of a program, of whose values they are made (internal).
 
     A name stands for its value here, so it is read without stop_gradient as well.
     """
-    from symgrad.spell.printer import str_text  # for start-up time
-    from symgrad.words.said import in_names
+    from symgrad.words.forms.simplify import simplest  # for start-up time
+    from symgrad.words.said import values_in_names
+
+    formulas = [simplest(e) for e in formulas]
 
     listing = joined_listing(y.listings)
     below = set(topological([y.node])) - {y.node}
     named = {} if listing is None else {n: e for n, e in listing.assignments.items() if e in below}
-    if listing is None or not named:
-        return [str_text(e) for e in formulas]
     values = canonical(list(named.values()), drop_stops=True).nodes
-    program = Listing(listing.symbols, dict(zip(named, values, strict=True)))
-    found = [in_names(program, e) for e in formulas]
-    return [
-        str_text(e) if n is None else n.spelling.text(n.formula) for e, n in zip(formulas, found, strict=True)
-    ]
+    found = values_in_names(dict(zip(named, values, strict=True)), formulas, literals)
+    taken = {*named, *(s.name for s in symbols_of([y.node, *formulas]))}
+    return [_in_parts(formula, taken) if text is None else text for formula, text in found]
+
+
+def _in_parts(formula: Node, taken: Collection[str]) -> str:
+    """Return a long formula with names for its parts: lines that follow it; or in how many operations it is made."""
+    naming, parts = Naming({}).with_parts([formula], taken, _WIDTH)
+    if not parts:
+        operations = sum(bool(n.args) for n in topological([formula]))
+        return f"too long to show ({operations:,} operations): take it as a formula, and call it with numbers"
+    lines = [f"  {name} = {naming.body(node, _WIDTH)}" for node, name in parts.items()]
+    return "\n".join([naming.body(formula, _WIDTH), "where", *reversed(lines)])
+
+
+def as_grad_says(y: Expr, by: Sequence[Expr], text: str) -> str:
+    """Return the text of a derivative, or what `grad` prints where that is shorter and nothing is stopped (internal).
+
+    Args:
+        y: what is differentiated.
+        by: by what, one after the other.
+        text: the text.
+    """
+    from symgrad.words.said import slopes_in_names  # for start-up time
+
+    listing = joined_listing(y.listings)
+    if y.shape or listing is None or any("stops" in n.op.facts for n in topological([y.node])):
+        return text
+    found = slopes_in_names(listing, [Slope(y.node, tuple(w.node for w in by))])
+    return text if found is None or len(found[0]) >= len(text) else found[0]
+
+
+def over_constants(y: Expr, wrt: Sequence[Expr]) -> tuple[Expr, list[Expr], NamedConstants] | None:
+    """Return a program in which long numbers are symbols, with what they stand for; None for one without (internal).
+
+    Args:
+        y: what is computed.
+        wrt: by what it is differentiated.
+    """
+    from symgrad.words.said import with_constants  # for start-up time
+
+    listing = joined_listing(y.listings)
+    found = None if listing is None else with_constants(listing, [y.node, *(w.node for w in wrt)])
+    if found is None:
+        return None
+    listings = (found.listing,)
+    named = [Expr(node, listings=listings) for node in found.nodes]
+    return named[0], named[1:], found

@@ -95,6 +95,13 @@ def widths_of(value: Any) -> Any:
     return size_of(given)
 
 
+def _are_positions(item: Any) -> bool:
+    """Tell whether it is an array of whole numbers of NumPy's."""
+    return isinstance(item, np.ndarray) and bool(
+        cast("Any", item).ndim and cast("Any", item).dtype.kind in "iu"
+    )
+
+
 def subscript_of(item: Any) -> Any:
     """Return one subscript with nodes for expressions and sizes for the ends of slices.
 
@@ -109,12 +116,14 @@ def subscript_of(item: Any) -> Any:
         return slice(start, stop, None if given.step is None else whole(given.step))
     if item is None or item is Ellipsis or isinstance(item, bool | list | str):
         return cast("Any", item)
+    if _are_positions(item):
+        return item.tolist()
     try:
         return whole(item)
     except TypeError:
         pass
     raise UsageError(
         f"a subscript of type {type(item).__name__}",
-        expected="a whole number, a slice, None, ..., an int expression or a list of whole numbers",
+        expected="a whole number, a slice, None, ..., an int expression, or a list or array of whole numbers",
         cure="write positions as a list, x[[0, 2]], or make them an int input",
     )

@@ -9,6 +9,7 @@ from symgrad.api.derivatives.targets import Wrt, Wrts, many
 from symgrad.api.handles.expr import Expr, node_of
 from symgrad.api.handles.given import Formula, Formulas, formulas
 from symgrad.api.handles.inputs import inputs_of, known_symbols, ordered_symbols
+from symgrad.api.kernels.saving import save
 from symgrad.arrange.output import Arrangement, Output
 from symgrad.arrange.pipeline import arrange
 from symgrad.errors import NotInProgramError, UsageError
@@ -100,6 +101,7 @@ def compile(
         fusable=fusable,
         fast=fast,
         effort=effort,
+        save=save,
     )
 
 

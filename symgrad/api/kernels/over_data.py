@@ -31,6 +31,7 @@ from symgrad.ir.traverse import substitute
 from symgrad.ir.values.exchange import as_array
 from symgrad.kernel.kernel import Kernel, as_tuple
 from symgrad.kernel.progress import counter
+from symgrad.spell.free_names import free_name
 
 __all__ = ["Data", "OverData", "Part", "add_parts", "over_data", "rows_of"]
 
@@ -307,12 +308,7 @@ def _is_mean(e: Expr, over: str, data: Sequence[Node], reduce: str | None, time_
 def _split(e: Expr, over: str, data: Sequence[Node]) -> tuple[Expr, Expr, Expr]:
     """Return the loss of two parts of data together, and of each."""
     taken = {*size_names([e.node, *data])}
-    names: list[str] = []
-    for k in (1, 2):
-        name = f"{over}_{k}"
-        while name in taken:
-            name += "_"
-        names.append(name)
+    names = [free_name(f"{over}_{k}", taken) for k in (1, 2)]
     counts: list[Size] = [size_sum(names), *names]
     made: list[Expr] = []
     parts: dict[str, list[Expr]] = {s.name: [] for s in data}

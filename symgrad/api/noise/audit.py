@@ -3,134 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from symgrad.api.derivatives.effective import resolved_texts
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
 from symgrad.api.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
-from symgrad.api.handles.inputs import known_symbols, sizes_by_name
+from symgrad.api.handles.inputs import known_symbols
 from symgrad.errors import UsageError
 from symgrad.ir.graph import Node
-from symgrad.ir.listing import Listing
-from symgrad.ir.traverse import is_elementwise, topological
-from symgrad.ir.values.inputs import bind
-from symgrad.moments.expectation import expectation, variance
+from symgrad.ir.traverse import topological
 from symgrad.moments.given import MomentBudget
-from symgrad.moments.moment import Estimate, How, Moment
-from symgrad.moments.reference import (
-    Reference,
-    gradient_of_mean,
-    gradient_without_noise,
-    in_short,
-    least_certain,
-    less,
-    symbols_needed,
-)
+from symgrad.moments.moment import How, Moment
 from symgrad.reasons.derivation import DerivationRecord, explain
 from symgrad.reasons.noise.verdict import NoiseVerdict
 
-__all__ = ["Audit", "Estimated", "NoiseAudit", "audit"]
+if TYPE_CHECKING:
+    pass
 
-ReferenceName: TypeAlias = Literal["noise at its mean", "expected value"]
+from symgrad.api.noise.question import AuditQuestion, Estimated, ReferenceName
+
+__all__ = ["Audit", "NoiseAudit", "audit"]
 
 _INTEGRATED = 60
 """Equations of a gradient above which symbolic integration is not tried: it has not ended on longer ones."""
 
 
-class Estimated:
-    """A moment that has no formula: it is computed at numbers. Call it with values by name; a float or an array.
-
-    Attributes:
-        how: ``"quadrature"``, ``"monte carlo"``, or ``"none"`` for a moment that does not exist.
-        reason: why there is none.
-    """
-
-    def __init__(self, moment: Moment, question: AuditQuestion) -> None:
-        self._moment, self._question = moment, question
-        self.how = moment.how
-        self.reason = moment.reason
-
-    def at(self, **values: Any) -> Estimate:
-        """Return it at numbers, with the interval in which it lies and the method."""
-        return self._moment.at(*self._question.bound([self._moment], values))
-
-    def __call__(self, **values: Any) -> Any:
-        return self.at(**values).value
-
-    def __str__(self) -> str:
-        if self.how == "none":
-            return f"none: {self.reason}"
-        method = "by quadrature where it converges" if self.how == "quadrature" else "from draws"
-        return f"at numbers, {method}"
-
-    def __repr__(self) -> str:
-        return f"<Estimated {self}>"
-
-
-@dataclass(frozen=True)
-class AuditQuestion:
-    """A gradient, the random inputs over which moments are taken, and what it is held against."""
-
-    y: Expr
-    wrt: tuple[Expr, ...]
-    gradients: tuple[Node, ...]
-    over: tuple[Node, ...]
-    reference: ReferenceName
-    budget: MomentBudget
-
-    @cached_property
-    def expectation(self) -> list[Moment]:
-        return [in_short(m) for m in expectation(self.gradients, self.over, self.budget)]
-
-    @cached_property
-    def variance(self) -> list[Moment]:
-        return [in_short(m) for m in variance(self.gradients, self.over, self.budget)]
-
-    @cached_property
-    def references(self) -> list[Reference]:
-        y, wrt = self.y.node, [w.node for w in self.wrt]
-        if self.reference == "noise at its mean":
-            return gradient_without_noise(y, wrt, self.over)
-        return gradient_of_mean(y, wrt, self.over, self.budget)
-
-    @cached_property
-    def bias(self) -> list[Moment]:
-        return [less(m, r) for m, r in zip(self.expectation, self.references, strict=True)]
-
-    def bound(
-        self, moments: Sequence[Moment], values: Mapping[str, Any]
-    ) -> tuple[dict[Node, Any], dict[str, int]]:
-        """Return what is given for names as values of symbols, checked against their declarations, and sizes."""
-        needed = symbols_needed(moments, self.gradients, self.over)
-        names = {s.name for s in needed}
-        others = {s.name for s in known_symbols([self.y])} - names
-        values = {name: value for name, value in values.items() if name not in others}
-        sizes = sizes_by_name(self.y, needed, values)
-        values = {name: value for name, value in values.items() if name not in sizes}
-        together = is_elementwise(self.gradients)
-        return dict(bind(needed, (), values, together=together, sizes=sizes)), sizes
-
-    @property
-    def how(self) -> How:
-        return least_certain([m.how for m in (*self.expectation, *self.variance, *self.bias)])
-
-
-def moment_of(y: Expr, moment: Moment, question: AuditQuestion) -> Any:
-    """Return a moment as users see it: an Expr, or an `Estimated` (internal)."""
-    if moment.how == "closed form" and moment.node is not None:
-        return Expr(moment.node, listings=y.listings, origins=(y.node,))
-    return Estimated(moment, question)
-
-
 class _Moments:
     """The moments of a gradient over some random inputs; the others stay as they are, as symbols."""
 
-    def __init__(self, question: AuditQuestion, single: bool, listing: Listing | None) -> None:
-        self._question, self._single, self._listing = question, single, listing
+    def __init__(self, question: AuditQuestion, single: bool) -> None:
+        self._question, self._single = question, single
 
     @property
     def question(self) -> AuditQuestion:
@@ -139,7 +42,10 @@ class _Moments:
 
     def told(self, moment: Moment) -> Any:
         """Return a moment as users see it: an Expr, or an `Estimated` (internal)."""
-        return moment_of(self._question.y, moment, self._question)
+        y, formula = self._question.y, moment.formula
+        if formula is None:
+            return Estimated(moment, self._question)
+        return Expr(formula, listings=y.listings, origins=(y.node,))
 
     def _told(self, moments: Sequence[Moment]) -> Any:
         found = [self.told(m) for m in moments]
@@ -193,29 +99,6 @@ class _Moments:
         found = {name: [m.at(*given) for m in moments] for name, moments in asked.items()}
         return {name: each[0] if self._single else each for name, each in found.items()}
 
-    def rows(self) -> list[tuple[str, list[str]]]:
-        """Return what is printed: label, and a formula for each gradient (internal)."""
-        from symgrad.render.audit import with_decimals  # for start-up time
-
-        q = self._question
-        found: list[tuple[str, list[str]]] = []
-        for label, moments in (
-            ("mean", q.expectation),
-            ("variance", q.variance),
-            ("reference", [r.moment for r in q.references]),
-            ("bias", q.bias),
-        ):
-            nodes = [m.node for m in moments if m.how == "closed form" and m.node is not None]
-            told = iter(resolved_texts(q.y, nodes))
-            texts = [
-                with_decimals(next(told), m.node)
-                if m.how == "closed form" and m.node is not None
-                else str(Estimated(m, q))
-                for m in moments
-            ]
-            found.append((label, texts))
-        return found
-
     def moments_json(self) -> dict[str, Any]:
         """Return the moments as plain values, by the names of the attributes."""
 
@@ -239,10 +122,8 @@ class NoiseAudit(_Moments):
         verdict: whether it enters, and why: see `explain`.
     """
 
-    def __init__(
-        self, verdict: NoiseVerdict, question: AuditQuestion, single: bool, listing: Listing | None
-    ) -> None:
-        super().__init__(question, single, listing)
+    def __init__(self, verdict: NoiseVerdict, question: AuditQuestion, single: bool) -> None:
+        super().__init__(question, single)
         self.verdict = verdict
 
     @property
@@ -279,7 +160,7 @@ class Audit(_Moments, Mapping[str, NoiseAudit]):
     def __init__(
         self, record: DerivationRecord, question: AuditQuestion, single: bool, each: Mapping[str, NoiseAudit]
     ) -> None:
-        super().__init__(question, single, record.listing)
+        super().__init__(question, single)
         self.derivation = record
         self._each = dict(each)
 
@@ -309,11 +190,10 @@ class Audit(_Moments, Mapping[str, NoiseAudit]):
         from symgrad.render.audit import Averaged, audit_text  # for start-up time
 
         q = self._question
-        sections = [Averaged(a.verdict, a.rows(), a.notes) for a in self._each.values()]
+        sections = [Averaged(a.verdict, a.question.told(), a.notes) for a in self._each.values()]
         if len(sections) > 1:
-            sections.append(Averaged(None, self.rows(), self.notes))
-        gradients = resolved_texts(q.y, list(q.gradients))
-        return audit_text(self.derivation, q.reference, gradients, sections)
+            sections.append(Averaged(None, q.told(), self.notes))
+        return audit_text(self.derivation, q.reference, q.gradient_texts(), sections)
 
     def __repr__(self) -> str:
         return f"<Audit of {self._question.y.name or self._question.y}: {', '.join(self._each) or 'no random input'}>"
@@ -401,8 +281,15 @@ def audit(
     symbols = {s.name: s for s in known_symbols([expr])}
     noise = tuple(symbols[name] for name in record.noise)
 
-    def question(over: tuple[Node, ...]) -> AuditQuestion:
-        return AuditQuestion(expr, tuple(exprs), tuple(record.values), over, reference, budget)
+    # What enters some of several gradients may cancel in others; of one it is known.
+    cancelling = frozenset(
+        u for u in noise if (e := record.noise[u.name].enters) is False or (e and len(record.values) > 1)
+    )
 
-    each = {u.name: NoiseAudit(record.noise[u.name], question((u,)), single, listing) for u in noise}
-    return Audit(record, question(noise), single, each)
+    def question(over: tuple[Node, ...]) -> AuditQuestion:
+        return AuditQuestion(expr, tuple(exprs), tuple(record.values), over, cancelling, reference, budget)
+
+    whole = question(noise)
+    of_one = {u: whole if noise == (u,) else question((u,)) for u in noise}
+    each = {u.name: NoiseAudit(record.noise[u.name], one, single) for u, one in of_one.items()}
+    return Audit(record, whole, single, each)

@@ -14,10 +14,11 @@ from symgrad.api.derivatives.effective import resolved_texts
 from symgrad.api.derivatives.targets import Wrt, differentiable
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
-from symgrad.api.noise.audit import Audit, Estimated, audit
+from symgrad.api.noise.audit import Audit, audit
+from symgrad.api.noise.question import Estimated
 from symgrad.errors import NotInProgramError, NotScalarError, ShapeError, UsageError
 from symgrad.ir.graph import Node
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.moments.moment import Estimate, Moment
 from symgrad.moments.reference import least_certain, less
 from symgrad.moments.shortest import multiplied_out, shortest
@@ -26,12 +27,11 @@ from symgrad.ops.array.layout import shape_text
 from symgrad.render.comparison import ComparisonRow, comparison_text, estimate_text, formula_lines
 from symgrad.spell.printer import str_text
 from symgrad.verdicts.verdict import Verdict
-from symgrad.words.forms.simplify import simplified
+from symgrad.words.forms.simplify import simplest, simplified
 
 __all__ = ["Comparison", "Estimator", "compare_estimators"]
 
 _SECONDS = 4.0  # for the proof that an estimator has no bias
-_ROUNDS = 3  # in which formulas are simplified
 _NUMERIC = "numeric"
 _WHY_NUMERIC = "numeric: no closed form is known; at() computes it at numbers, by quadrature or from draws"
 _SHORTER = 2 / 3  # how long a formula in names is against one in symbols, which is shown otherwise
@@ -124,12 +124,7 @@ def _short(found: Any) -> Any:
     """Return a formula as it is shortest: what is simplified may be so again."""
     if isinstance(found, Estimated):
         return found
-    for _ in range(_ROUNDS):
-        shorter = found.simplify()
-        if shorter.node is found.node:
-            break
-        found = shorter
-    return found
+    return Expr(simplest(found.node), listings=found.listings, origins=found.origins)
 
 
 def _total(variance: Moment) -> Moment:
@@ -343,8 +338,9 @@ def compare_estimators(
     given: Any = programs
     if not isinstance(given, Mapping) or not given:
         raise UsageError(
-            "there is nothing to compare" if not given else "the programs have no names",
+            "there is nothing to compare" if isinstance(given, Mapping) else "the programs have no names",
             expected="programs by name, such as {'score': p['score']}",
+            cure="give each a name: sg.compare_estimators({'plain': y, 'other': z}, wrt, target)",
         )
     if isinstance(wrt, list | tuple):
         raise UsageError(
@@ -353,6 +349,8 @@ def compare_estimators(
             cure="compare for each: {w: sg.compare_estimators(programs, w) for w in names}",
         )
     first = next(iter(programs))
+    if target is None:
+        _check_default(first, programs[first], wrt)
     options: dict[str, Any] = {"seconds": seconds, "samples": samples, "seed": seed}
     truth = _audited(
         "the target" if target is not None else f"'{first}', the target by default",
@@ -370,6 +368,20 @@ def compare_estimators(
                 cure=f"declare {wrt} alike in all programs, or write them in one",
             )
     return Comparison(each, str(wrt), at or {})
+
+
+def _check_default(name: str, program: Formula, wrt: Wrt) -> None:
+    """Refuse a target by default whose draws depend on what one differentiates by: a surrogate, and no loss."""
+    expr = differentiable(program)
+    drawn = [i for i in expr.inputs if i.node.declaration.distribution is not None]
+    moved = {s.name for i in drawn for s in symbols_of(i.node.declaration.formulas)}
+    by = wrt if isinstance(wrt, str) else str(wrt.name)
+    if by in moved:
+        raise UsageError(
+            f"no target was given, and '{name}' is none: its draws depend on {by}, its mean is not the loss",
+            expected="target=, the expression whose mean is differentiated",
+            cure=f"give the loss: sg.compare_estimators(programs, {by!r}, target=p['loss'])",
+        )
 
 
 def _audited(what: str, program: Formula, wrt: Wrt, options: Mapping[str, Any]) -> Audit:

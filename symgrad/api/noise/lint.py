@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any, cast, overload
 
 from symgrad.api.claims.verify import checked_seconds
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
@@ -17,8 +17,8 @@ from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
 from symgrad.reasons.derivation import naming_of
 from symgrad.stops.checks.asked import LintQuestion
-from symgrad.stops.checks.table import CHECKS, findings
 from symgrad.stops.finding import Finding
+from symgrad.stops.table import CHECKS, findings
 
 __all__ = ["Finding", "Findings", "lint"]
 
@@ -99,6 +99,12 @@ def lint(
         'write where(x > 0, sqrt(where(x > 0, x, 1)), 0)'
     """
     expr = differentiable(y)
+    if isinstance(y, (int, float)):
+        raise UsageError(
+            f"{y!r} is a number: there is nothing in it to find",
+            expected="a value of a program",
+            cure="pass one, such as sg.lint(p['y']), or text: sg.lint('x : real\\ny = x**2')",
+        )
     seconds = checked_seconds(time_limit)
     given = _codes(ignore)
 
@@ -131,8 +137,12 @@ def _told(finding: Finding, of: Expr) -> Finding:
 
 
 def _codes(ignore: Any) -> tuple[str, ...]:
-    given = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     known = [c.code for c in CHECKS]
+    if not isinstance(ignore, Iterable):
+        raise UsageError(
+            f"ignore is {ignore!r}", expected="codes of checks", cure=f"write ignore=({known[0]!r},)"
+        )
+    given = (ignore,) if isinstance(ignore, str) else tuple(cast("Iterable[Any]", ignore))
     for code in given:
         if code not in known:
             raise UsageError(

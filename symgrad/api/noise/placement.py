@@ -16,12 +16,13 @@ from symgrad.errors import DomainError, UsageError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import topological
+from symgrad.ops.control import without_stops
 from symgrad.reasons.derivation import naming_of
 from symgrad.reasons.naming import Naming, join_texts
 from symgrad.source import Place
+from symgrad.spell.free_names import free_name
 from symgrad.stops.placement import PlacementOutcome, place
 from symgrad.stops.places.paths import ValueEdge
-from symgrad.stops.places.rewriting import without_stops
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["Placement", "StopEdge", "placement"]
@@ -134,7 +135,7 @@ class Placement:
 def placement(
     y: Formula,
     wrt: Wrt | Wrts,
-    noise: Wrt | Wrts,
+    noise: Wrt | Wrts | None = None,
     at: Any = "mean",
     reference: str = _REFERENCE,
     time_limit: float = 10,
@@ -149,7 +150,7 @@ def placement(
         y: an expression of any shape; of an array the derivative of every weighted sum of its entries counts.
         wrt: an input or intermediate expression (or its name), or a list of them. One that is computed of the noise
             counts as an input.
-        noise: the inputs (or intermediate values) that are noise, one or a list, or their names.
+        noise: the inputs (or intermediate values) that are noise, one or a list, or their names. It has to be said.
         at: what the noise is fixed at, as for `ignore_noise`: ``"mean"``, a number or Expr, or a mapping.
         reference: ``"noise at its mean"``, the only one there is.
         time_limit: seconds, about.
@@ -175,7 +176,16 @@ def placement(
     """
     expr = differentiable(y)
     if reference != _REFERENCE:
-        raise UsageError(f"reference={reference!r}", expected=repr(_REFERENCE))
+        raise UsageError(
+            f"reference={reference!r}",
+            expected=repr(_REFERENCE),
+            cure="against the expected value a noisy gradient is right on average as it stands: "
+            "sg.audit(y, wrt, 'expected value') tells its bias"
+            if reference == "expected value"
+            else None,
+        )
+    if noise is None:
+        raise _no_noise(expr)
     seconds = checked_seconds(time_limit)
     by, drawn = targets_of(expr, wrt), targets_of(expr, noise)
     for what, given, such in (("to differentiate by", by, "wrt='x'"), ("that is noise", drawn, "noise='u'")):
@@ -202,6 +212,21 @@ def placement(
             cure=f"say which: at={{{str(read[0][0])!r}: 1}}",
         ) from None
     return _made(expr, found, naming, listing, text)
+
+
+def _no_noise(expr: Expr) -> UsageError:
+    drawn = [str(i.name) for i in expr.inputs if i.node.declaration.distribution is not None]
+    if not drawn:
+        return UsageError(
+            "no noise is named, and the program reads no random input",
+            expected="noise=, what the gradient is not to carry",
+            cure="declare it, as in u ~ Normal(0, 1), or name an input and what it is fixed at: noise='u', at=1",
+        )
+    return UsageError(
+        "no noise is named",
+        expected=f"noise=, of the random inputs {join_texts(drawn)}",
+        cure=f"name it: sg.placement(y, wrt, noise={drawn if len(drawn) > 1 else drawn[0]!r})",
+    )
 
 
 def _check(by: Sequence[Expr], noise: Sequence[Expr]) -> None:
@@ -241,7 +266,7 @@ def _made(
     there = replace(naming, names=names)
     extra: dict[Node, str] = {}
     if outer is not None and outer.calm.args and outer.calm not in names:
-        extra[outer.calm] = _free("g", {*names.values(), *(() if listing is None else listing.names)})
+        extra[outer.calm] = free_name("g", {*names.values(), *(() if listing is None else listing.names)})
     lines = _lines(y, nodes, there, extra) if nodes else ()
     made = None if not nodes else _expr(expr, nodes, listing, extra)
     given = found.cut or found.removed or found.possible
@@ -301,9 +326,3 @@ def _expr(expr: Expr, nodes: Mapping[Node, Node], listing: Listing | None, extra
         places={nodes.get(n, n): p for n, p in listing.places.items()},
     )
     return Expr(nodes[expr.node], listings=(changed,))
-
-
-def _free(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name

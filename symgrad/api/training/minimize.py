@@ -25,6 +25,7 @@ from symgrad.ir.listing import suggest
 from symgrad.ir.types import REAL, Declaration, Domain
 from symgrad.ir.values.inputs import bind
 from symgrad.ops.array.layout import shape_text
+from symgrad.spell.free_names import free_name
 
 __all__ = ["Minimum", "minimize"]
 
@@ -190,12 +191,10 @@ class _Problem:
 
     def hessian_product(self) -> Callable[[Any, Any], Any]:
         """Return the Hessian times a vector."""
-        taken = {s.name for s in self._symbols}
+        taken = {s.node.name for s in self._symbols}
         directions: list[Expr] = []
         for v in self.variables:
-            name = f"{v.name}_dot"
-            while name in taken:
-                name += "_"
+            name = free_name(f"{v.name}_dot", taken)
             taken.add(name)
             directions.append(handle(symbol(Declaration(name, REAL, v.shape))))
         products = hvp(self.loss, list(self.variables), directions)

@@ -16,7 +16,16 @@ from symgrad.ops.array.contraction import contract, transpose
 from symgrad.ops.array.indexing import gather, iota
 from symgrad.ops.numpy import calls as build
 
-__all__ = ["REDUCTIONS", "IndexedReduction", "bound_names", "index_name", "index_symbol", "over_indices"]
+__all__ = [
+    "REDUCTIONS",
+    "IndexedReduction",
+    "along_indices",
+    "bound_names",
+    "index_length",
+    "index_name",
+    "index_symbol",
+    "over_indices",
+]
 
 REDUCTIONS = ("sum", "mean", "prod", "max", "min")
 
@@ -86,12 +95,33 @@ def over_indices(name: str, indices: Sequence[Node], body: Node) -> Node:
         ShapeError: if it runs along axes of different lengths.
     """
     for i in reversed(indices):
-        stacked = _stacked(body, i, _length(body, i))
+        stacked = _stacked(body, i, index_length(body, i))
         body = build.total(stacked, 0) if name == "sum" else build.reduce_axes(name, stacked, 0)
     return body
 
 
-def _length(body: Node, i: Node) -> Size:
+def along_indices(indices: Sequence[Node], body: Node, lengths: Sequence[Size | None]) -> Node:
+    """Return the array of a formula's values, an axis for each index.
+
+    Args:
+        indices: made by `index_symbol`.
+        body: a formula that reads arrays at them.
+        lengths: how far each runs; None for as far as the arrays that it is a subscript of.
+
+    Raises:
+        SymgradError: as `over_indices`, for an index without a length.
+    """
+    for i, length in reversed(list(zip(indices, lengths, strict=True))):
+        body = _stacked(body, i, index_length(body, i) if length is None else length)
+    return body
+
+
+def index_length(body: Node, i: Node) -> Size:
+    """Return how far an index runs: the length of the axes that it is a subscript of.
+
+    Raises:
+        SymgradError: as `over_indices`.
+    """
     name = index_name(i)
     reads = {i}
     lengths: dict[Size, None] = {}

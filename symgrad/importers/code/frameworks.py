@@ -14,7 +14,7 @@ from symgrad.errors import UnsupportedError, UsageError
 from symgrad.importers.code.found import FoundFunction
 from symgrad.importers.names import of_user
 
-__all__ = ["FrameworkName", "code_of", "framework_of", "plain", "root_of"]
+__all__ = ["FrameworkName", "code_of", "framework_of", "libraries_of", "plain", "root_of"]
 
 FrameworkName: TypeAlias = Literal["jax", "torch", "tensorflow", "keras", "numpy"]
 
@@ -39,7 +39,9 @@ def framework_of(found: FoundFunction, said: FrameworkName | None = None) -> Fra
         UsageError: if there are several.
         UnsupportedError: for Keras on another backend than TensorFlow.
     """
-    used: set[FrameworkName] = {said} if said is not None else _used(found.function) or _imports(found.tree)
+    used: set[FrameworkName] = (
+        {said} if said is not None else libraries_of(found.function) or _imports(found.tree)
+    )
     if len(used) > 1:
         used.discard("numpy")
     if used == {"keras", "tensorflow"}:
@@ -102,7 +104,8 @@ def code_of(function: Any) -> CodeType | None:
     return getattr(plain(function), "__code__", None)
 
 
-def _used(function: Any) -> set[FrameworkName]:
+def libraries_of(function: Any) -> set[FrameworkName]:
+    """Return the frameworks that a function's code names, also in functions of the user's that it calls."""
     found: set[FrameworkName] = set()
     seen: set[int] = set()
     pending: list[Any] = [function]

@@ -28,6 +28,7 @@ from symgrad.ir.graph import symbol
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate
+from symgrad.spell.free_names import free_name
 
 __all__ = ["custom", "of_library"]
 
@@ -139,10 +140,7 @@ def _same(value: Expr, args: Sequence[Expr], pulled: Sequence[Expr], cotangent: 
 
 def _unused(exprs: Iterable[Expr]) -> str:
     names = {s.name for s in symbols_of([e.node for e in exprs])}
-    name = "cotangent"
-    while name in names:
-        name += "_"
-    return name
+    return free_name("cotangent", names)
 
 
 def _stopped(value: Value) -> Value:

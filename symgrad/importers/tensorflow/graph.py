@@ -31,6 +31,7 @@ from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
 from symgrad.source import Place
+from symgrad.spell.free_names import free_name
 
 __all__ = ["Resource", "GraphWalk", "domain_of", "tf"]
 
@@ -268,10 +269,7 @@ class GraphWalk:
         """Return a value whose derivatives are what TensorFlow pulls back to the arguments of a custom gradient."""
         out = op.outputs[k]
         taken = {s.name for v in given if isinstance(v, Expr) for s in symbols_of([v.node])}
-        name = "cotangent"
-        while name in taken:
-            name += "_"
-        cotangent = handle(symbol(Declaration(name, shape=tuple(value.shape))))
+        cotangent = handle(symbol(Declaration(free_name("cotangent", taken), shape=tuple(value.shape))))
         with op.graph.as_default():
             seed = tf.compat.v1.placeholder(out.dtype, out.shape)
             pulled = tf.gradients(

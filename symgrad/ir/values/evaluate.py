@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -245,7 +245,12 @@ def exact_leaf(mp: Any, node: Node) -> Any:
     return exact_number(mp, node.value)
 
 
-def evaluate_mp(mp: Any, outputs: Sequence[Node], values: Mapping[Node, Any]) -> list[Any]:
+def evaluate_mp(
+    mp: Any,
+    outputs: Sequence[Node],
+    values: Mapping[Node, Any],
+    rounded: Callable[[Node, Any], Any] | None = None,
+) -> list[Any]:
     """Evaluate nodes with mpmath at the precision of the given context.
 
     Args:
@@ -254,6 +259,7 @@ def evaluate_mp(mp: Any, outputs: Sequence[Node], values: Mapping[Node, Any]) ->
         outputs: the nodes wanted.
         values: an mpf, int, Fraction-free number or bool for every symbol that they read, or an array of them
             (of dtype object) for one with a shape.
+        rounded: what becomes of the result of each op before others read it, if that is not the result.
 
     Returns:
         One value or array per output, NaN where mpmath finds none. An argument beyond 2**100000 counts as infinite.
@@ -272,7 +278,8 @@ def evaluate_mp(mp: Any, outputs: Sequence[Node], values: Mapping[Node, Any]) ->
                 f"'{node.name}' has no value", cure=f"pass a value for {node.declaration}"
             )
         else:
-            results[node] = _exact(mp, node, sizes, [results[a] for a in node.args])
+            result = _exact(mp, node, sizes, [results[a] for a in node.args])
+            results[node] = result if rounded is None else rounded(node, result)
     return [results[o] for o in outputs]
 
 

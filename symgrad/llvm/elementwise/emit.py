@@ -25,6 +25,7 @@ from symgrad.ir.collector import growing
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.values.evaluate import overflows
 from symgrad.llvm.elementwise import loop
+from symgrad.llvm.elementwise.c_entry import Entry
 from symgrad.llvm.elementwise.chunk_code import ChunkWriter, lower_node
 from symgrad.llvm.elementwise.copy_code import loop_over_copies
 from symgrad.llvm.engine.declarations import Declarations
@@ -37,7 +38,7 @@ from symgrad.llvm.text.types import FloatType
 from symgrad.lower.elementwise.limits import elements_of_a_call, limited_by_memory, side_by_side
 from symgrad.lower.elementwise.schedule import Chunk, Schedule
 
-__all__ = ["Emitted", "emit"]
+__all__ = ["Emitted", "emit", "fold_constants"]
 
 _GIVEN = ("ptr %bases", "ptr %masks", "i64 %i", "ptr %spill")
 """What pieces of the equations are called with."""
@@ -67,7 +68,7 @@ class Emitted:
 
 
 def emit(
-    plan: Schedule, real: FloatType, target: Target, *, entry: str | None = None, quick: bool = False
+    plan: Schedule, real: FloatType, target: Target, *, entry: Entry | None = None, quick: bool = False
 ) -> Emitted:
     """Write a schedule as an LLVM module.
 
@@ -75,7 +76,7 @@ def emit(
         plan: what to compute.
         real: the floating-point format of all numbers.
         target: what the processors have that it is for.
-        entry: also define the C function of this name, and with it everything that it needs but libm.
+        entry: also define these C functions, and with them everything that they need but libm.
         quick: write what is soon compiled: one vector at a time, and the functions elsewhere. The bits are the same.
 
     Raises:
@@ -85,7 +86,7 @@ def emit(
     width = (1 if quick else side_by_side(plan)) * target.vector_bytes // real.itemsize
     declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=plan.fast)
     with np.errstate(all="ignore"), growing():
-        constants = _fold_constants(plan, VectorBuilder(real, width, declarations))
+        constants = fold_constants(plan, VectorBuilder(real, width, declarations))
         near = not quick and target.estimates and width * real.itemsize == target.vector_bytes
         body, tables = _body(plan, real, width, declarations, constants, near)
     bools = tuple(node.dtype == "bool" for node in (*plan.inputs, *plan.outputs))
@@ -119,12 +120,13 @@ def emit(
         *declarations.declared.values(),
     ]
     if entry is not None:
-        items += [loop.driver(itemsizes, internal=True), _c_entry(entry, len(bools), nin)]
+        kinds = ["i8" if b else real.llvm for b in bools]
+        items += [loop.driver(itemsizes, internal=True), *entry.functions(kinds, itemsizes, nin)]
     module = Module(items)
     return Emitted(str(module), itemsizes, bools, real, width, module.needs, shared)
 
 
-def _fold_constants(plan: Schedule, builder: VectorBuilder) -> dict[Node, Value]:
+def fold_constants(plan: Schedule, builder: VectorBuilder) -> dict[Node, Value]:
     """Evaluate what depends on no input, in the arithmetic of the kernel."""
     known: dict[Node, Value] = {}
     for node in plan.constants:
@@ -230,21 +232,3 @@ def _loop_over_lanes(prologue: Sequence[Line], lines: Sequence[Line], width: int
     ]
     parameters = ("ptr %bases", "ptr %masks", "i64 %count", "ptr %spill")
     return Function("ufunc.body", "void", parameters, code, attributes=Attributes.REALIGNED)
-
-
-def _c_entry(name: str, n: int, nin: int) -> Function:
-    """The C function ``name(in..., int64_t n, out...)`` on contiguous arrays, which calls the inner loop."""
-    parameters = [f"ptr %a{k}" for k in range(nin)] + ["i64 %n"] + [f"ptr %a{k}" for k in range(nin, n)]
-    lines = [
-        f"  %args = alloca [{n} x ptr]",
-        "  %dimensions = alloca i64",
-        "  store i64 %n, ptr %dimensions",
-    ]
-    for k in range(n):
-        lines.append(f"  %p{k} = getelementptr ptr, ptr %args, i64 {k}")
-        lines.append(f"  store ptr %a{k}, ptr %p{k}")
-    lines += [
-        f"  call void @{loop.LOOP}(ptr %args, ptr %dimensions, ptr @ufunc.sizes, ptr @{loop.PLAN})",
-        "  ret void",
-    ]
-    return Function(name, "void", parameters, lines, linkage="external")

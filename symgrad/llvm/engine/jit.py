@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 from symgrad.errors import InternalError
 from symgrad.llvm.engine.binding import given_back, llvm, lock, versions
 from symgrad.llvm.engine.externals import resolve_all
-from symgrad.llvm.engine.target import Cpu, host, machine, plain_machine
+from symgrad.llvm.engine.target import Cpu, Host, host, machine, plain_machine
 
 __all__ = [
     "Effort",
@@ -22,6 +22,7 @@ __all__ = [
     "ObjectCode",
     "compiling_for",
     "emit_assembly",
+    "emit_bitcode",
     "emit_object",
     "object_code",
 ]
@@ -195,14 +196,21 @@ class Engine:
                 engine.close()
 
 
-def emit_assembly(ir: str, cpu: Cpu = "host") -> str:
+def emit_assembly(ir: str, cpu: Cpu | Host = "host") -> str:
     """Return the machine code of a module as assembly text."""
     with lock, given_back():
         module, _ = _parse(ir)
         return str(machine(cpu, jit=False).emit_assembly(module))
 
 
-def emit_object(ir: str, cpu: Cpu = "host") -> bytes:
+def emit_bitcode(ir: str) -> bytes:
+    """Return a module as LLVM's bitcode."""
+    with lock, given_back():
+        module, _ = _parse(ir)
+        return bytes(module.as_bitcode())
+
+
+def emit_object(ir: str, cpu: Cpu | Host = "host") -> bytes:
     """Return the machine code of a module as a position independent object file."""
     with lock, given_back():
         module, _ = _parse(ir)

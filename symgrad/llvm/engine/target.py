@@ -31,11 +31,11 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """This machine as LLVM sees it.
+    """A machine as LLVM sees it: this one, or another (`platforms.py`).
 
     Args:
         triple: target triple.
-        cpu: LLVM's name of the processor.
+        cpu: LLVM's name of the processor, empty for every one of its kind.
         features: feature string for the code generator.
         target: what its own vector code may use.
     """
@@ -84,18 +84,19 @@ def _target(triple: str) -> Any:
     return llvm.Target.from_triple(triple)
 
 
-def machine(cpu: Cpu, *, jit: bool, effort: int = 2) -> Any:
+def machine(cpu: Cpu | Host, *, jit: bool, effort: int = 2) -> Any:
     """Make a code generator; whoever calls this holds the lock.
 
     Args:
-        cpu: for which processors.
+        cpu: for which processors, or of which machine.
         jit: whether the code is for this process.
         effort: LLVM's level of optimisation.
     """
-    here = host()
-    return _target(here.triple).create_target_machine(
-        cpu=here.cpu if cpu == "host" else "",
-        features=here.features if cpu == "host" else "",
+    there = cpu if isinstance(cpu, Host) else host()
+    exactly = cpu != "baseline"
+    return _target(there.triple).create_target_machine(
+        cpu=there.cpu if exactly else "",
+        features=there.features if exactly else "",
         opt=effort,
         reloc="pic",
         codemodel="jitdefault" if jit else "default",
@@ -108,8 +109,9 @@ def plain_machine(*, jit: bool = False) -> Any:
     return _target(host().triple).create_target_machine(opt=0, jit=jit)
 
 
-def target_lines(cpu: Cpu = "host") -> str:
-    """The lines that tie a module to this platform: object files need them (names have an underscore on macOS)."""
+def target_lines(cpu: Cpu | Host = "host") -> str:
+    """The lines that tie a module to a platform: object files need them (names have an underscore on macOS)."""
     with lock, given_back():
         layout = str(machine(cpu, jit=False).target_data)
-    return f'target datalayout = "{layout}"\ntarget triple = "{host().triple}"\n'
+    triple = cpu.triple if isinstance(cpu, Host) else host().triple
+    return f'target datalayout = "{layout}"\ntarget triple = "{triple}"\n'

@@ -32,6 +32,7 @@ __all__ = [
     "concatenate",
     "expand",
     "full",
+    "is_zero",
     "move_up",
     "only",
     "reshape",
@@ -199,6 +200,11 @@ def move_up(x: Node, shape: Shape) -> Node:
 def full(x: Node, shape: Shape) -> Node:
     """Return x with every entry of the shape that it broadcasts to."""
     return x if x.shape == shape else broadcast_to(x, params=(shape,))
+
+
+def is_zero(x: Node) -> bool:
+    """Tell whether a value is written as zero, or as an array of zeros."""
+    return x.is_number(0) or (x.op is broadcast_to and x.args[0].is_number(0))
 
 
 def expand(x: Node, axes: Sequence[int]) -> Node:

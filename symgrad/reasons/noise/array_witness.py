@@ -21,20 +21,14 @@ from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.sizes import evaluate_size, names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Number
-from symgrad.ir.values.evaluate import evaluate, evaluate_mp, exact_number
+from symgrad.ir.values.evaluate import evaluate
 from symgrad.reasons.limits import PRECISE_WORK
 from symgrad.reasons.noise.draws import as_floats, domain_of, draws, value_at
+from symgrad.reasons.noise.precision import PrecisionPair, is_finite, steady
 from symgrad.reasons.noise.straddle import straddling
-from symgrad.reasons.noise.witness import (
-    Evidence,
-    NoiseWitness,
-    PrecisionPair,
-    is_finite,
-    requirements,
-    steady,
-)
+from symgrad.reasons.noise.witness import Evidence, NoiseWitness, requirements
 
-__all__ = ["converted", "drawn", "entry", "filled", "find_array_evidence", "settled"]
+__all__ = ["drawn", "entry", "filled", "find_array_evidence", "settled"]
 
 _POINTS = 6
 _SMALL = 3
@@ -173,17 +167,6 @@ def _sized(symbol: Node, value: Number | bool, size: Number) -> Number | bool:
     return value * Fraction(size) if free and symbol.shape and size != 1 else value
 
 
-def converted(value: Any, convert: Callable[[Any], Any]) -> Any:
-    """Convert a number, or every entry of an array."""
-    if not isinstance(value, np.ndarray):
-        return convert(value)
-    entries: Any = value  # pyright: ignore[reportUnknownVariableType]  (a nested list)
-    array = np.empty(entries.shape, dtype=object)
-    for place in np.ndindex(*entries.shape):
-        array[place] = convert(entries[place])
-    return array
-
-
 def _entries(value: Any) -> list[Any]:
     return list(np.ravel(np.asarray(value, dtype=object)))
 
@@ -205,35 +188,27 @@ def _decide(
     if all(np.allclose(a, b, rtol=1e-7, atol=0) for a, b in zip(near[0][1:], near[1][1:], strict=True)):
         return None
     level = PrecisionPair(_DIGITS)
-    both: list[list[dict[Node, Any]]] = []
-    for mp in level.contexts:
-        rows: list[dict[Node, Any]] = []
-        for side in sides:
-            at = {s: converted(v, partial(exact_number, mp)) for s, v in {**point, source: side}.items()}
-            at = {s: converted(v, int) if s.dtype == "int" else v for s, v in at.items()}
-            values = dict(zip(order, evaluate_mp(mp, order, at), strict=True))
-            if not all(
-                is_finite(mp, e)
-                for n in (y, *gradients)
-                for e in np.ravel(np.asarray(values[n], dtype=object))
-            ):
+    found: list[tuple[dict[Node, Any], dict[Node, Any]]] = []
+    for side in sides:
+        rows = level.evaluate(order, {**point, source: side})
+        for mp, values in zip(level.contexts, rows, strict=True):
+            if not all(is_finite(mp, e) for n in (y, *gradients) for e in _entries(values[n])):
                 return None
             if not all(np.all(values[c]) for c in requirements([y, *gradients])):
                 return None  # no draw has these values there
-            rows.append(values)
-        both.append(rows)
-    low, high = both
+        found.append(rows)
+    low, high = ([rows[k] for rows in found] for k in (0, 1))
     for i, gradient in enumerate(gradients):
         place = _place(level, low, high, gradient)
         if place is None:
             continue
         if not all(settled(level, order, *rows) for rows in zip(low, high, strict=True)):
             return None
-        texts = level.texts(*([_at(side[gradient], place) for side in rows] for rows in both))
+        texts = level.texts(*([_at(side[gradient], place) for side in rows] for rows in (low, high)))
         values = {s.name: _listed(v) for s, v in point.items()}
         pair = (_listed(sides[0]), _listed(sides[1]))
         witness = NoiseWitness(values, pair, i, texts, source.name, place)
-        return Evidence(witness, low[0], low[1], level)
+        return Evidence(witness, high[0], high[1], level)
     return None
 
 
@@ -284,7 +259,12 @@ def _is_position(node: Node) -> bool:
     return not node.op.pointwise and "piecewise-constant" in node.op.facts
 
 
-def _sure(level: PrecisionPair, node: Node, values: Mapping[Node, Any], doubts: Sequence[Any]) -> bool:
+def _sure(
+    level: PrecisionPair,
+    node: Node,
+    values: Mapping[Node, Any],
+    doubts: Sequence[Any],
+) -> bool:
     args = [np.asarray(values[a], dtype=object) for a in node.args]
     if _is_position(node):
         return _is_alone(args[0], doubts[0], node.params[0])

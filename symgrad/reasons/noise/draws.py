@@ -7,7 +7,7 @@ program is tried at the same points on every machine.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -21,7 +21,7 @@ from symgrad.ir.sizes import Extent, least_value
 from symgrad.ir.types import Domain, Number
 from symgrad.reasons.limits import LANDMARKS
 
-__all__ = ["as_floats", "domain_of", "draws", "inside", "only_value", "place_in", "value_at"]
+__all__ = ["as_floats", "converted", "domain_of", "draws", "inside", "only_value", "place_in", "value_at"]
 
 # Where in its support two draws are taken: the middle of either half first, then the ends, the centre and odd places.
 _PLACES = tuple(Fraction(n, 100) for n in (25, 75, 4, 96, 50, 38, 87))
@@ -114,3 +114,14 @@ def as_floats(symbol: Node, value: Any) -> Any:
         return convert(value)
     array = np.asarray(value, dtype=object)
     return np.array([convert(entry) for entry in array.flat], dtype=kind).reshape(array.shape)
+
+
+def converted(value: Any, convert: Callable[[Any], Any]) -> Any:
+    """Convert a number, or every entry of an array."""
+    if not isinstance(value, np.ndarray):
+        return convert(value)
+    entries: Any = value  # pyright: ignore[reportUnknownVariableType]  (a nested list)
+    array = np.empty(entries.shape, dtype=object)
+    for place in np.ndindex(*entries.shape):
+        array[place] = convert(entries[place])
+    return array

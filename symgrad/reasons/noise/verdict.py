@@ -13,17 +13,20 @@ from dataclasses import dataclass, field
 
 from symgrad.backward.jvp import push_forward
 from symgrad.backward.trace import BackwardTrace
-from symgrad.ir.graph import SIZE, Node, as_node, symbol
+from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
+from symgrad.ops.array.layout import is_zero
 from symgrad.reasons.forms import GradientForms
 from symgrad.reasons.limits import PROVABLE_EQUATIONS, SIMPLIFIED_EQUATIONS
 from symgrad.reasons.naming import Naming, join_texts, rule_of
 from symgrad.reasons.noise.array_witness import find_array_evidence
+from symgrad.reasons.noise.cancellation import TwoDraws, compare_draws
 from symgrad.reasons.noise.dependence import Dependence, Paths, blocking_stops
 from symgrad.reasons.noise.downstream import CleanValue, clean_values
 from symgrad.reasons.noise.draws import only_value
 from symgrad.reasons.noise.influence import influence_of
+from symgrad.reasons.noise.precision import CONTINUOUS, has_arrays
 from symgrad.reasons.noise.witness import (
     Evidence,
     NoiseWitness,
@@ -38,9 +41,7 @@ from symgrad.source import Place
 __all__ = ["NoiseVerdict", "Reading", "judge"]
 
 # These have kinks, yet are continuous wherever they are defined.
-_CONTINUOUS = frozenset(
-    {"abs", "cbrt", "div", "hypot", "log", "max", "maximum", "min", "minimum", "norm", "pow", "relu", "sqrt"}
-)
+_CONTINUOUS = CONTINUOUS | {"div", "log", "pow"}
 
 # These change sign through infinity at points that no float hits, so their records name no kink there.
 _WITH_POLES = frozenset({"cot", "csc", "sec", "tan"})
@@ -214,12 +215,10 @@ class _Question:
         evidence = self._evidence(straddle=False)
         if evidence is not None:
             return self._verdict(True, "two draws give different gradients", "", reading, evidence)
-        if (
-            not self.quick
-            and len(topological(self.forms.raw)) <= SIMPLIFIED_EQUATIONS
-            and self.forms.faithful
-            and self._compares_numbers()
-        ):
+        if self.quick:
+            return self._open(reading)
+        draws = TwoDraws(None)
+        if self._simplifies():
             if self.source not in topological(self.forms.values):
                 return self._verdict(
                     False, "absent from the canonical gradient", self._cancels(reading), reading
@@ -227,9 +226,22 @@ class _Question:
             if _constant_in(self.forms.values, self.source):
                 how = "the derivative of the gradient by it is zero"
                 return self._verdict(False, how, self._cancels(reading), reading)
-        evidence = None if self.quick else self._evidence(straddle=True)
-        if evidence is not None:
-            return self._verdict(True, "two draws give different gradients", "", reading, evidence)
+            draws = compare_draws(self.forms.values, self.source)
+            if draws.same:
+                how = "any two draws are proved to give the same gradient"
+                return self._verdict(False, how, self._cancels(reading), reading)
+        evidence = self._evidence(straddle=True)  # beside ties; the engine has no objection to one
+        if evidence is not None or draws.same is False:
+            how = "two draws give different gradients"
+            return self._verdict(True, how, "", reading, evidence, draws.witness)
+        return self._open(reading)
+
+    def _simplifies(self) -> bool:
+        """Tell whether what holds of the simplified gradients holds of them as they are computed."""
+        small = len(topological(self.forms.raw)) <= SIMPLIFIED_EQUATIONS
+        return small and self.forms.faithful and self._compares_numbers()
+
+    def _open(self, reading: Sequence[int]) -> NoiseVerdict:
         open_question = (
             f"{self._who_reads(reading)}; no two draws were found that give different gradients, and no proof "
             "that it cancels"
@@ -247,7 +259,7 @@ class _Question:
     def _has_arrays(self) -> bool:
         read = [self.y, *self.trace.gradients, self.source]
         order = topological([*read, *requirements(read)])
-        return any(n.shape or not n.op.pointwise or n.op is SIZE for n in order)
+        return has_arrays(order)
 
     def _compares_numbers(self) -> bool:
         """Tell whether no condition of the gradient compares something that the random input may make undefined.
@@ -268,13 +280,14 @@ class _Question:
         reason: str,
         reading: Sequence[int],
         evidence: Evidence | None = None,
+        witness: NoiseWitness | None = None,
     ) -> NoiseVerdict:
         readings = _readings(self.trace, reading, self.source, self.naming, self.depends, evidence)
         likely = next((r for r in readings if r.matters is not False), None)
         chosen = next((r for r in readings if r.matters), likely or (readings[0] if readings else None))
         if enters:
             reason = f"{self.source.name} is read by the gradient" if chosen is None else chosen.sentence
-        witness = None if evidence is None else evidence.witness
+        witness = witness if evidence is None else evidence.witness
         clean = self._clean(readings) if enters and not self.quick else ()
         return NoiseVerdict(self.source.name, enters, reason, how, witness, readings, clean, chosen)
 
@@ -365,8 +378,4 @@ def _constant_in(values: Sequence[Node], source: Node) -> bool:
     # An array may move in any direction: along a direction of ones alone, u[0] - u[1] would look constant.
     direction = symbol(Declaration("__direction", REAL, source.shape)) if source.shape else as_node(1)
     slopes = push_forward(values, {source: direction})
-    return all(_is_zero(s) for s in canonical(slopes, drop_stops=True).nodes)
-
-
-def _is_zero(node: Node) -> bool:
-    return node.is_number(0) or (node.op.name == "broadcast_to" and node.args[0].is_number(0))
+    return all(is_zero(s) for s in canonical(slopes, drop_stops=True).nodes)

@@ -7,7 +7,7 @@ comparison or jump is a near tie, unless exact arithmetic decides it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -15,10 +15,10 @@ import numpy as np
 
 from symgrad.errors import NumberTooLargeError, SymgradError
 from symgrad.ir.exact import nearest_float
-from symgrad.ir.graph import NUMBER, SYMBOL, Node, number, truth
-from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.graph import NUMBER, Node
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Number, decimal_text
-from symgrad.ir.values.evaluate import evaluate, evaluate_mp, exact_number
+from symgrad.ir.values.evaluate import evaluate
 from symgrad.reasons.limits import (
     WIDEST_VALUE,
     WITNESS_ENTRIES_TOLD,
@@ -27,22 +27,18 @@ from symgrad.reasons.limits import (
     WITNESS_WORK,
 )
 from symgrad.reasons.noise.draws import domain_of, draws, inside, value_at
+from symgrad.reasons.noise.precision import PrecisionPair, is_finite, settled
 from symgrad.reasons.noise.straddle import straddling
-from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.drawn import conditions_on
 from symgrad.spell.printer import number_text
 
 __all__ = [
     "Evidence",
-    "PrecisionPair",
     "ExactValue",
     "NoiseWitness",
     "find_evidence",
     "find_straddling",
-    "is_finite",
     "requirements",
-    "settled",
-    "steady",
 ]
 
 _POINTS = 12
@@ -50,45 +46,8 @@ _BASES = 3  # points from which one input is moved, and numbers of the program b
 # Two precisions each. At 50 digits, differences and distances from a jump above 1e-25 are no rounding; a long chain can
 # damp a dependence below that, and so is asked again where nothing was seen.
 _NORMAL, _DEEP = (50, 90), (300, 400)
-_DIGITS, _MOST_DIGITS = 20, 110  # of the two values that are shown
-
 
 ExactValue: TypeAlias = "Number | bool | list[ExactValue]"
-
-
-class PrecisionPair:
-    """Two mpmath contexts that must agree, and what counts as beyond rounding in the first of them."""
-
-    def __init__(self, digits: tuple[int, int]) -> None:
-        import mpmath  # only needed where a program has random inputs
-
-        self.contexts: tuple[Any, Any] = (mpmath.mp.clone(), mpmath.mp.clone())
-        for context, places in zip(self.contexts, digits, strict=True):
-            context.dps = places
-        self.margin = 10.0 ** -(digits[0] // 2)
-
-    def texts(self, coarse: Sequence[Any], fine: Sequence[Any]) -> tuple[str, str]:
-        """Return two different values as text, "0" for what is nothing but rounding.
-
-        There are 20 digits, or as many as it takes to see that the two differ; where that is more than a hundred, the
-        second is told by its distance from the first.
-        """
-        mp = self.contexts[1]
-        rounding = [abs(a - b) > abs(b) * self.margin for a, b in zip(coarse, fine, strict=True)]
-        for digits in range(_DIGITS, _MOST_DIGITS + 1, 5):
-            one, other = ("0" if r else str(mp.nstr(v, digits)) for r, v in zip(rounding, fine, strict=True))
-            if one != other:
-                return one, other
-        gap = fine[1] - fine[0]
-        return str(mp.nstr(fine[0], _DIGITS)), f"the first {'-' if gap < 0 else '+'} {mp.nstr(abs(gap), 5)}"
-
-    def doubt(self, coarse: Any, fine: Any) -> Any:
-        """How far off a value may be: a margin, and its rounding, which the finer precision shows."""
-        return self.margin * (1 + abs(coarse)) + abs(coarse - fine)
-
-    def apart(self, a: Any, b: Any) -> bool:
-        """Tell whether two values differ beyond rounding; NaN does not differ from anything."""
-        return bool(abs(a - b) > max(abs(a), abs(b)) * self.margin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,22 +237,19 @@ def _decide(
     point: Mapping[Node, Number | bool],
     pair: tuple[Number | bool, Number | bool],
 ) -> Evidence | None:
-    both: list[list[dict[Node, Any]]] = []  # [precision][draw]
-    for mp in level.contexts:
-        sides: list[dict[Node, Any]] = []
-        for draw in pair:
-            at = {s: exact_number(mp, v) for s, v in {**point, source: draw}.items()}
-            try:
-                values = dict(zip(order, evaluate_mp(mp, order, at), strict=True))
-            except (ArithmeticError, ValueError, TypeError, NotImplementedError):
-                return None  # outside the domain of some op: complex, a pole, no convergence
-            if not all(is_finite(mp, values[n]) for n in (y, *gradients)):
+    sides: list[tuple[dict[Node, Any], dict[Node, Any]]] = []
+    for draw in pair:
+        try:
+            values = level.evaluate(order, {**point, source: draw})
+        except (ArithmeticError, ValueError, TypeError, NotImplementedError):
+            return None  # outside the domain of some op: complex, a pole, no convergence
+        for mp, at in zip(level.contexts, values, strict=True):
+            if not all(is_finite(mp, at[n]) for n in (y, *gradients)):
                 return None
-            if not all(values[c] for c in requirements([y, *gradients])):
+            if not all(at[c] for c in requirements([y, *gradients])):
                 return None  # no draw has this value there
-            sides.append(values)
-        both.append(sides)
-    low, high = both
+        sides.append(values)
+    low, high = ([side[k] for side in sides] for k in (0, 1))
     for i, gradient in enumerate(gradients):
         coarse, fine = low[1][gradient] - low[0][gradient], high[1][gradient] - high[0][gradient]
         if not level.apart(high[0][gradient], high[1][gradient]) or abs(coarse - fine) > level.margin * abs(
@@ -306,9 +262,9 @@ def _decide(
         )
         if not all(sure):
             return None
-        texts = level.texts(*([side[gradient] for side in sides] for sides in both))
+        texts = level.texts(*([side[gradient] for side in sides] for sides in (low, high)))
         named = {s.name: v for s, v in point.items()}
-        return Evidence(NoiseWitness(named, pair, i, texts, source.name), low[0], low[1], level)
+        return Evidence(NoiseWitness(named, pair, i, texts, source.name), high[0], high[1], level)
     return None
 
 
@@ -317,68 +273,3 @@ def _written(value: ExactValue) -> str:
         shown = [_written(v) for v in value[:WITNESS_ENTRIES_TOLD]]
         return f"[{', '.join([*shown, *(['...'] if len(value) > WITNESS_ENTRIES_TOLD else [])])}]"
     return str(value) if isinstance(value, bool) else decimal_text(value) or number_text(value)
-
-
-def is_finite(mp: Any, value: Any) -> bool:
-    """Tell whether a value is a finite real number or a truth value."""
-    return isinstance(value, (bool, int)) or (isinstance(value, mp.mpf) and bool(mp.isfinite(value)))
-
-
-def settled(
-    level: PrecisionPair,
-    order: Sequence[Node],
-    values: Mapping[Node, Any],
-    finer: Mapping[Node, Any],
-    at: Mapping[Node, Any],
-) -> bool:
-    """Tell whether no comparison and no jump is so near a tie that rounding may have decided it."""
-    # Exact operands, or equal roundings of equal numbers, decide by themselves.
-    inexact = {a: a.dtype == "real" and a.op not in (SYMBOL, NUMBER) for n in order for a in n.args}
-
-    def doubts(node: Node, inexact: Iterable[bool]) -> list[Any]:
-        args = zip(node.args, inexact, strict=True)
-        return [level.doubt(values[a], finer[a]) if i else 0 for a, i in args]
-
-    jumping = [n for n in order if n.dtype == "bool" or n.op.kinks]
-    near = [n for n in jumping if not _sure(level, n, values, doubts(n, (inexact[a] for a in n.args)))]
-    if not near:
-        return True
-    # The point is exact, so exact arithmetic tells that x - x and 0, or floor(x) and 1, are the same number.
-    known = Conditions()
-    exact = {s: truth(v) if isinstance(v, bool) else number(v) for s, v in at.items()}
-    for node, there in zip(near, substitute(near, exact), strict=True):
-        decided = known.facts(there).point
-        if decided is None or decided != values[node]:
-            return False
-        points = [known.facts(a).point for a in there.args]
-        if any(not is_finite(level.contexts[0], values[a]) for a in node.args):
-            return False
-        still = [inexact[a] and p is None for a, p in zip(node.args, points, strict=True)]
-        if node.dtype != "bool" and not _sure(level, node, values, doubts(node, still)):
-            return False
-    return True
-
-
-def _sure(level: PrecisionPair, node: Node, values: Mapping[Node, Any], doubts: Sequence[Any]) -> bool:
-    """Tell whether a node's value is far from any other that its arguments could give it if they are a little off."""
-    if not any(doubts):
-        return True
-    args = [values[a] for a in node.args]
-    if node.dtype == "bool":
-        a, b = args
-        return node.args[0] is node.args[1] or bool(abs(a - b) > sum(doubts))
-    return steady(level, node, values[node], args, doubts)
-
-
-def steady(level: PrecisionPair, node: Node, result: Any, args: Sequence[Any], doubts: Sequence[Any]) -> bool:
-    """Tell whether an op with kinks gives about the same value wherever its arguments, which may be off, may be."""
-    mp = level.contexts[0]
-    if not is_finite(mp, result):
-        return True  # a value that does not exist lies in a branch that is not taken
-    for i, arg in enumerate(args):
-        for away in (doubts[i], -doubts[i]) if doubts[i] else ():
-            moved = [*args[:i], arg + away, *args[i + 1 :]]
-            near = node.op.reference(mp, *node.params, *moved)
-            if not abs(near - result) <= (1 + abs(result)) * level.margin ** (1 / 3):
-                return False
-    return True

@@ -22,8 +22,9 @@ from symgrad.render.frameworks.own_functions import HELPERS
 from symgrad.render.frameworks.table import FRAMEWORK
 from symgrad.render.frameworks.writer import FunctionBody, unspelled
 from symgrad.render.limits import SLOPE_EQUATIONS
-from symgrad.render.python_text import free_name, parameters
+from symgrad.render.python_text import parameters
 from symgrad.rules.pipeline import canonical, stable
+from symgrad.spell.free_names import free_name
 
 __all__ = ["FRAMEWORKS", "framework_source"]
 

@@ -17,11 +17,11 @@ from symgrad.render.python_text import (
     HELPER,
     INFIX,
     TemplateArgument,
-    free_name,
     infix,
     template_of,
     within,
 )
+from symgrad.spell.free_names import free_name
 from symgrad.spell.literals import ATOM, NEG
 
 __all__ = ["FunctionBody", "unspelled"]

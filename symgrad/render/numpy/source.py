@@ -91,6 +91,7 @@ def numpy_source(
     name: str = "f",
     lines: Sequence[tuple[Node, Node]] = (),
     literals: Mapping[Node, Node] | None = None,
+    inputs: Sequence[Node] | None = None,
 ) -> str:
     r"""Return the source of a Python function that computes nodes with NumPy (and SciPy for the special functions).
 
@@ -99,9 +100,10 @@ def numpy_source(
         name: the function's name.
         lines: symbols that stand for values, with these, each after those that it reads: variables of the function.
         literals: symbols that stand for numbers, with these.
+        inputs: the symbols in the order of the function's arguments; by default in that in which they are first read.
 
     Returns:
-        A module's text. The function takes the symbols in the order in which the outputs first read them (a name that
+        A module's text. The function takes the symbols (a name that
         is a Python keyword gets an underscore); numbers and arrays broadcast. It returns one array, or a tuple of
         several, or a dict by name. A named size that no argument has is an argument too.
 
@@ -126,7 +128,7 @@ def numpy_source(
     if not nodes:
         raise UsageError("no outputs", expected="at least one expression")
     _check_function(name, _MODULES | _BUILTINS)
-    symbols = symbols_of([*(body for _, body in lines), *nodes])
+    symbols = list(inputs) if inputs is not None else symbols_of([*(body for _, body in lines), *nodes])
     nodes = as_computed(nodes)
     lines = [(s, as_computed([body])[0]) for s, body in lines]
     writer = _SourceWriter(nodes, name, lines, literals or {}, symbols)

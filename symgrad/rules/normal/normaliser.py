@@ -5,8 +5,9 @@ What a part may ask of the others is said, with an example, in `rules/normal/int
 
 from __future__ import annotations
 
-from symgrad.ir.graph import Node, number, truth
+from symgrad.ir.graph import NUMBER, Node, apply, number, truth
 from symgrad.ops.array.layout import broadcast_to, full
+from symgrad.ops.scalar.logic import where
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.engine import Round
 from symgrad.rewrite.rule import RuleSet
@@ -99,7 +100,7 @@ class NormalForms:
             return self.sums.collect(node)
         if name in _PRODUCT_OPS:
             return self.products.collect(node)
-        choice = self._choices.step(node)
+        choice = self._known_truths(node) or self._choices.step(node)
         if choice is not None:
             return choice
         return self.tensors.step(node) if node.shape or not node.op.pointwise else None
@@ -110,6 +111,21 @@ class NormalForms:
         if point is None or node.op is broadcast_to or self.known.defined(node) != "yes":
             return None
         return full(truth(point == 1) if node.dtype == "bool" else number(point), node.shape)
+
+    def _known_truths(self, node: Node) -> Step | None:
+        """Read an array of truth values that are known, all the same, as one: the rows are about `yes` and `no`."""
+        if not node.shape or not node.op.pointwise or not any(a.dtype == "bool" for a in node.args):
+            return None
+        args = [self._truth(a) for a in node.args]
+        if node.op is where and args[0].op is NUMBER:
+            taken = full(args[1 if args[0].value else 2], node.shape)
+            return Step("where-true" if args[0].value else "where-false", node, taken, "exact")
+        told = apply(node.op, tuple(args), node.params)
+        return None if told is node or told.shape != node.shape else Step("known-value", node, told, "exact")
+
+    def _truth(self, node: Node) -> Node:
+        point = self.known.point(node) if node.dtype == "bool" and node.shape else None
+        return node if point is None or self.known.defined(node) != "yes" else truth(point == 1)
 
     def sees(self, op_name: str) -> bool:
         return op_name in _SEEN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,26 +12,28 @@ import numpy as np
 from symgrad.backward.trace import BackwardTrace
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import SymgradError
-from symgrad.ir.graph import OPS, SYMBOL, Node, apply, as_node, symbol
+from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import substitute, symbols_of, topological
-from symgrad.ir.types import REAL, Declaration
+from symgrad.ir.types import NONNEGATIVE, POSITIVE, REAL, Declaration
 from symgrad.ops.control import as_computed, with_slope
 from symgrad.ops.numpy.calls import total
 from symgrad.ops.own import opaque_in
 from symgrad.reasons.naming import Naming
+from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
 from symgrad.source import Place, Source, Span
+from symgrad.spell.free_names import free_name
 from symgrad.stops.checks.points import Points
 from symgrad.verdicts.decide import decide, equal
 from symgrad.verdicts.gradients.orders import decide_all_orders, decide_orders
 from symgrad.verdicts.verdict import Verdict
 
-__all__ = ["LintQuestion", "Edges", "Sighting", "derivative_edges", "images", "is_zero", "negated", "without"]
+__all__ = ["LintQuestion", "Edges", "Sighting", "derivative_edges", "negated"]
 
 _SHARP, _SMALL = 1e-9, 1e-6
 _LARGEST = 400
-"""Equations of a program whose repair is proved by the engine."""
+"""Equations that the engine is asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +98,8 @@ class LintQuestion:
     @cached_property
     def cotangent(self) -> Node:
         """What stands for the cotangent of an array."""
-        name, taken = (
-            f"{self.naming.names.get(self.y, 'y')}_bar",
-            {s.name for s in symbols_of([self.y, *self.wrt])},
-        )
-        while name in taken:
-            name += "_"
+        taken = {s.name for s in symbols_of([self.y, *self.wrt])}
+        name = free_name(f"{self.naming.names.get(self.y, 'y')}_bar", taken)
         return symbol(Declaration(name, REAL, shape=self.y.shape))
 
     def as_number(self, y: Node) -> Node:
@@ -185,6 +183,55 @@ class LintQuestion:
         except SymgradError:
             return None
 
+    def same_but_for(self, old: Node, new: Node, seconds: float) -> Verdict | None:
+        """Decide whether the program has equal values and gradients with one value written otherwise; None if unknown.
+
+        In a program that is too long for that, these two are compared as functions of what both of them read, whatever
+        that is. If they are equal, so are the programs: all the rest consists of the same nodes.
+
+        Args:
+            old: the value as it is.
+            new: the value written otherwise.
+            seconds: how long it may take.
+        """
+        (repaired,) = substitute([self.y], {old: new})
+        if self.decidable(repaired):
+            return self.same(repaired, seconds, order=1)
+        parts = self._by_shared([old, new])
+        inputs = [s for s in symbols_of(parts) if s.dtype == "real"]
+        seconds = min(seconds, self.left)
+        if len(topological(parts)) > _LARGEST or opaque_in(parts) or not inputs or seconds <= 0:
+            return None
+        try:
+            verdict = decide_orders(parts[0], parts[1], inputs, 1, None, seconds)
+        except SymgradError:
+            return None
+        if verdict.status != "proved":
+            return None  # the values that are read may be such that they are equal all the same
+        why = f"of {self.body(old)} and {self.body(new)}, whatever they read, {verdict.why}; the rest is the same"
+        return replace(verdict, why=why)
+
+    def _by_shared(self, sides: Sequence[Node]) -> list[Node]:
+        """Return two values as functions of the largest values between that both of them read."""
+        below = [set(topological(s.args)) for s in sides]
+        shared = {n for n in below[0] & below[1] if n.args and n.dtype == "real"}
+        return substitute(sides, self.stand_ins([n for n in topological(sides, until=shared) if n in shared]))
+
+    def stand_ins(self, values: Sequence[Node]) -> dict[Node, Node]:
+        """Return inputs that stand for values, with their names, and their sign where it is known."""
+        known = Conditions()
+        taken = {s.name for s in symbols_of([self.y, *self.wrt, *values])}
+        made: dict[Node, Node] = {}
+        for n in values:
+            name = self.naming.names.get(n, "v")
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            sign = POSITIVE if known.positive(n) == "yes" else REAL
+            sign = NONNEGATIVE if sign is REAL and known.nonnegative(n) == "yes" else sign
+            made[n] = symbol(Declaration(name, sign, shape=n.shape))
+        return made
+
     def equal(self, a: Node, b: Node, seconds: float) -> Verdict | None:
         """Decide whether two values are equal; None where that is not known."""
         seconds = min(seconds, self.left)
@@ -217,11 +264,12 @@ class LintQuestion:
         for w in self.wrt:
             if w.dtype != "real":
                 continue
-            name = self.naming.names.get(w, "v")
-            while w.op is not SYMBOL and name in taken:
-                name += "_"
+            if w.op is SYMBOL:
+                inputs[w] = w
+                continue
+            name = free_name(self.naming.names.get(w, "v"), taken)
             taken.add(name)
-            inputs[w] = w if w.op is SYMBOL else symbol(Declaration(name, REAL, shape=w.shape))
+            inputs[w] = symbol(Declaration(name, REAL, shape=w.shape))
         return substitute(list(sides), inputs), list(inputs.values())
 
 
@@ -236,28 +284,6 @@ def negated(condition: Node) -> Node:
     if other is not None:
         return OPS[other](*condition.args)
     return condition.args[0] if condition.op.name == "not_" else OPS["not_"](condition)
-
-
-def is_zero(node: Node) -> bool:
-    """Tell whether a simplified value is written as zero."""
-    return node.is_number(0) or (node.op.name == "broadcast_to" and node.args[0].is_number(0))
-
-
-def without(y: Node, dropped: Collection[Node]) -> Node:
-    """Return a program without some of its stop_gradients."""
-    return images(y, dropped)[y]
-
-
-def images(y: Node, dropped: Collection[Node]) -> dict[Node, Node]:
-    """Return what the equations of a program are without some of its stop_gradients."""
-    made: dict[Node, Node] = {}
-    for n in topological([y]):
-        if n in dropped:
-            made[n] = made[n.args[0]]
-        else:
-            args = tuple(made[a] for a in n.args)
-            made[n] = n if args == n.args else apply(n.op, args, n.params)
-    return made
 
 
 def derivative_edges(node: Node) -> Iterator[Node]:

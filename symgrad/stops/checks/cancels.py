@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from symgrad.ir.graph import Node, as_node
-from symgrad.ops.array.layout import full
+from symgrad.ops.array.layout import full, is_zero
 from symgrad.reasons.naming import join_texts
 from symgrad.rules.pipeline import canonical
-from symgrad.stops.checks.asked import LintQuestion, Sighting, is_zero
+from symgrad.stops.checks.asked import LintQuestion, Sighting
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["find"]

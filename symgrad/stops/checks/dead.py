@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from symgrad.ir.graph import Node
-from symgrad.ops.control import kept_value, with_slope
+from symgrad.ops.control import kept_value, with_slope, without_stops
 from symgrad.reasons.naming import rule_of
 from symgrad.reasons.noise.dependence import Paths
-from symgrad.stops.checks.asked import LintQuestion, Sighting, without
+from symgrad.stops.checks.asked import LintQuestion, Sighting
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["dead_stops", "find", "stops_in", "untouched"]
@@ -18,7 +18,7 @@ def find(asked: LintQuestion) -> Iterator[Sighting]:
     """Yield stop_gradients that no derivative path from the program reaches."""
     for s in dead_stops(asked):
         (inner,) = s.args
-        repaired = without(asked.y, {s})
+        repaired = without_stops([asked.y], {s})[asked.y]
         yield Sighting(
             s,
             f"{asked.body(s)} stops nothing: no derivative path from {asked.text(asked.y)} arrives there",

@@ -44,7 +44,7 @@ def find(asked: LintQuestion) -> Iterator[Sighting]:
             repaired,
             f"write {asked.naming.body(whole, 100)}; sqrt(maximum({asked.text(e)}, 0)) has this value, "
             "and a NaN gradient in JAX",
-            asked.same(repaired, _SECONDS, order=1),
+            asked.same_but_for(n, whole, _SECONDS),
         )
 
 

@@ -128,7 +128,5 @@ def _rounds(asked: LintQuestion, n: Node, value: Node) -> str | None:
             point = {k: v for k, v in asked.points.point(batch, index).items() if k in read}
             few = {k: v for k, v in point.items() if np.ndim(v) == 0}
             at = f"at {point_text(few)} " if few and len(few) <= 4 else ""
-            return f"{at}it is {got[place]!r} instead of {meant[place]!r}".replace("np.float64(", "").replace(
-                ")", ""
-            )
+            return f"{at}it is {float(got[place])!r} instead of {float(meant[place])!r}"
     return None

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, topological
-from symgrad.ops.array.layout import full
+from symgrad.ops.array.layout import full, is_zero
 from symgrad.ops.control import straight_through
 from symgrad.ops.random.laws import mean as mean_of
 from symgrad.reasons.derivation import noise_in
 from symgrad.reasons.naming import join_texts
 from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.rules.pipeline import canonical
-from symgrad.stops.checks.asked import Edges, LintQuestion, Sighting, is_zero
+from symgrad.stops.checks.asked import Edges, LintQuestion, Sighting
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["frozen", "noise"]
@@ -42,21 +43,15 @@ def _noisy(asked: LintQuestion, u: Node, told: NoiseVerdict) -> Sighting:
     crossed = [n for n in told.path_nodes if "stops" in n.op.facts]
     reason = f"{told.reason}. Path: {' <- '.join(told.path)}" if told.path else told.reason
     cure = next((c.cure for c in told.clean if c.cure), None)
+    place = told.path_nodes[0] if told.path_nodes else None
+    unrepaired = Sighting(place, message, reason, cure=cure, also=told.path_nodes)
     mean = mean_of(u)
     if mean is None:
-        return Sighting(
-            told.path_nodes[0] if told.path_nodes else None,
-            message,
-            reason,
-            None,
-            cure,
-            None,
-            told.path_nodes,
-        )
+        return unrepaired
     try:
         (calm,) = substitute([asked.y], {u: full(mean, u.shape)})
     except SymgradError:  # a position that is half a number
-        return Sighting(None, message, reason, None, cure, None, told.path_nodes)
+        return replace(unrepaired, node=None)
     # Of what takes the place of the noise only derivatives count, so it may be written shorter.
     repaired = straight_through(asked.y, canonical([calm]).nodes[0] if len(asked.order) <= _LARGE else calm)
     if cure is None:
@@ -75,15 +70,7 @@ def _noisy(asked: LintQuestion, u: Node, told: NoiseVerdict) -> Sighting:
         f"a value minus itself is zero, so the value is that of {name}; all that is not stopped is {name} with "
         f"{u.name} = {asked.body(mean)}, so the gradient is that of it",
     )
-    return Sighting(
-        told.path_nodes[0] if told.path_nodes else None,
-        message,
-        reason,
-        repaired,
-        cure,
-        verdict,
-        told.path_nodes,
-    )
+    return replace(unrepaired, repaired=repaired, cure=cure, verdict=verdict)
 
 
 def frozen(asked: LintQuestion) -> Iterator[Sighting]:

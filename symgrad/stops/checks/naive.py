@@ -45,11 +45,13 @@ class NaiveBackward:
         bad: for each point whether the value is finite and a gradient is NaN.
         origins: for each step that makes a NaN of what has none, for each point whether it does.
         values: of all that the steps read.
+        gradients: by what one differentiates by.
     """
 
     bad: np.ndarray
     origins: Mapping[int, np.ndarray]
     values: Mapping[Node, Any]
+    gradients: Mapping[Node, Any]
 
 
 def backward(
@@ -106,10 +108,11 @@ def backward(
         else np.atleast_1d(np.isfinite(value).all())
     )
     bad = np.zeros(count, dtype=bool)
-    for w in trace.wrt:
-        gradient = np.isnan(np.asarray(pulled.get(w, 0.0), dtype=float))
+    gradients = {w: np.asarray(pulled.get(w, 0.0), dtype=float) for w in trace.wrt}
+    for each in gradients.values():
+        gradient = np.isnan(each)
         bad |= np.broadcast_to(gradient, (count,)) if points.vector else bool(gradient.any())
-    return NaiveBackward(bad & finite, origins, values)
+    return NaiveBackward(bad & finite, origins, values, gradients)
 
 
 def _sent(

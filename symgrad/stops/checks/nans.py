@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -224,24 +224,28 @@ def _at(asked: LintQuestion, fault: _Fault) -> str:
 
 # --------------------------------------------------------------------------------------------------------- repairs
 
+_Candidate: TypeAlias = tuple[Node, Node, str]
+"""A value, what takes its place, and that in words."""
+
 
 def _repaired(
-    asked: LintQuestion, fault: _Fault, candidates: Iterator[tuple[Node, str]]
+    asked: LintQuestion, fault: _Fault, candidates: Iterator[_Candidate]
 ) -> tuple[Node | None, str | None, Verdict | None]:
     """Return the first candidate without the NaN there, which is equal, in words, and the verdict on it."""
     here = {s: v[fault.index : fault.index + 1] if asked.points.vector else v for s, v in fault.batch.items()}
     before = _origins(asked, asked.trace, asked.scalar, here, fault.frameworks[:1])
     end = time.monotonic() + _SHARE / 2 * asked.left
-    for repaired, cure in candidates:
+    for old, new, cure in candidates:
         if time.monotonic() > end:
             break
+        (repaired,) = substitute([asked.y], {old: new})
         number = asked.as_number(repaired)
         after = _origins(
             asked, pull_back([number], [as_node(1)], asked.wrt), number, here, fault.frameworks[:1]
         )
         if before is None or after is None or (after and after >= before):
             continue
-        verdict = asked.same(repaired, _SECONDS, order=1)
+        verdict = asked.same_but_for(old, new, _SECONDS)
         if verdict is None:
             return repaired, cure, None
         values = verdict if verdict.of_values is None else verdict.of_values
@@ -265,8 +269,8 @@ def _origins(
     return made
 
 
-def _doubled(asked: LintQuestion, fault: _Fault) -> Iterator[tuple[Node, str]]:
-    """Yield programs with a second `where` inside the branch: around what is compared, or what the function reads."""
+def _doubled(asked: LintQuestion, fault: _Fault) -> Iterator[_Candidate]:
+    """Yield values with a second `where` inside the branch: around what is compared, or what the function reads."""
     where = fault.choice
     assert where is not None
     condition, branch = where.args[0], where.args[fault.branch]
@@ -283,12 +287,11 @@ def _doubled(asked: LintQuestion, fault: _Fault) -> Iterator[tuple[Node, str]]:
             args = list(where.args)
             args[fault.branch] = made
             whole = apply(where.op, tuple(args), where.params)
-            (repaired,) = substitute([asked.y], {where: whole})
-            yield repaired, f"write {asked.naming.body(whole, 100)}"
+            yield where, whole, f"write {asked.naming.body(whole, 100)}"
 
 
-def _guarded(asked: LintQuestion, fault: _Fault) -> Iterator[tuple[Node, str]]:
-    """Yield programs with a choice around the function, and another one around what it reads."""
+def _guarded(asked: LintQuestion, fault: _Fault) -> Iterator[_Candidate]:
+    """Yield values with a choice around the function, and another one around what it reads."""
     n = fault.node
     for inner, safe in product((a for a in n.args if a.dtype == "real" and not a.is_number()), _SAFE):
         conditions: Sequence[Node]
@@ -303,5 +306,4 @@ def _guarded(asked: LintQuestion, fault: _Fault) -> Iterator[tuple[Node, str]]:
                 continue
             args = tuple(OPS["where"](condition, a, as_node(safe)) if a is inner else a for a in n.args)
             whole = OPS["where"](condition, apply(n.op, args, n.params), as_node(0))
-            (repaired,) = substitute([asked.y], {n: whole})
-            yield repaired, f"write {asked.naming.body(whole, 100)} for {asked.body(n)}"
+            yield n, whole, f"write {asked.naming.body(whole, 100)} for {asked.body(n)}"

@@ -42,7 +42,7 @@ _ROUGH = 64  # points of many digits
 _SYMBOLS = 12  # inputs that are moved alone
 _SOLVED = 40  # equations that are solved
 _POINTS = 400
-_ARRAYS = 12  # points of arrays
+_ARRAYS = 13  # points of arrays
 _ENTRIES = 4_000  # of all arrays of a point; larger ones are not tried
 _VANISH = frozenset({"acos", "asin", "clip", "ge", "gt", "le", "lt", "maximum", "minimum", "relu"})
 _ARGUMENTS = frozenset({"log", "log10", "log2", "pow", "sqrt", "cbrt", "abs", "atanh"})
@@ -166,7 +166,10 @@ class Points:
             return []
         found = [{s: self._filled(s, k, None) for s in self.symbols} for k in range(_PLAIN)]
         found += [{s: self._filled(s, 0, (t,)) for s in self.symbols} for t in (0, 1, -1, 1000)]
-        found.append({s: self._filled(s, 1, (0, None, 1, -1, 1000)) for s in self.symbols})
+        found += [
+            {s: self._filled(s, 1, v) for s in self.symbols}
+            for v in ((0, None, 1, -1, 1000), (1000, None, -1000))
+        ]
         found += [{s: self._filled(s, 1, (None, t)) for s in self.symbols} for t in self._ends()]
         for s in [s for s in self.symbols if s.dtype == "real"][: max(_ARRAYS - len(found), 0)]:
             found.append({**found[1], s: self._filled(s, 0, (0,))})

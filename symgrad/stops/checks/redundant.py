@@ -15,8 +15,9 @@ from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import full
+from symgrad.ops.control import without_stops
 from symgrad.reasons.naming import join_texts
-from symgrad.stops.checks.asked import Edges, LintQuestion, Sighting, images, without
+from symgrad.stops.checks.asked import Edges, LintQuestion, Sighting
 from symgrad.stops.checks.dead import dead_stops, stops_in, untouched
 from symgrad.verdicts.verdict import Verdict, derivatives_text
 
@@ -46,7 +47,7 @@ def find(asked: LintQuestion) -> Iterator[Sighting]:
         yield _found(asked, s, reason, untouched(reason))
     for s, slope in _without_effect(asked, open_, wrt, dropped):
         # Together with those above: of two that hold back the same one is left.
-        repaired = without(asked.y, {*dropped, s})
+        repaired = without_stops([asked.y], {*dropped, s})[asked.y]
         flat = asked.equal(slope, full(as_node(0), slope.shape), _SECONDS)
         if flat is not None and flat.status == "proved":
             dropped.add(s)
@@ -75,7 +76,7 @@ def _found(
         s,
         f"{asked.body(s)} is redundant: without it the value and the derivatives are the same",
         reason,
-        without(asked.y, {s}) if repaired is None else repaired,
+        without_stops([asked.y], {s})[asked.y] if repaired is None else repaired,
         f"write {asked.text(inner)} instead of {asked.body(s)}",
         verdict,
     )
@@ -140,7 +141,7 @@ def _in_numbers(
     asked: LintQuestion, stops: Sequence[Node], wrt: Sequence[Node], dropped: Collection[Node]
 ) -> tuple[set[Node], list[Node]]:
     """Return the stop_gradients without which the gradient changes at a point, and the slopes of all their values."""
-    rest = images(asked.y, dropped)
+    rest = without_stops([asked.y], dropped)
     held = [rest[s] for s in stops]
     number = asked.as_number(rest[asked.y])
     cotangents = pull_back([number], [as_node(1)], held).gradients

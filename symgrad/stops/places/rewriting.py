@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from symgrad.ir.graph import Node, apply
-from symgrad.ir.traverse import topological
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import fold, topological, with_args
 from symgrad.ops.control import stop_gradient
 from symgrad.stops.places.paths import ValueEdge
 from symgrad.stops.places.spots import Point, Question
 from symgrad.stops.places.sums import adjoints, pushed
 
-__all__ = ["outer_forms", "replaced", "stopped", "with_fixed", "without_stops"]
+__all__ = ["outer_forms", "replaced", "stopped", "with_fixed"]
 
 _MOST = 40
 
@@ -21,43 +21,24 @@ _MOST = 40
 def stopped(y: Node, cut: Sequence[ValueEdge]) -> dict[Node, Node]:
     """Return the nodes of a program as they are with stop_gradient on some edges; the value itself under ``y``."""
     at = {(e.node, e.argument) for e in cut if e.node is not None}
-    made: dict[Node, Node] = {}
-    for n in topological([y]):
-        args = tuple(stop_gradient(made[a]) if (n, i) in at else made[a] for i, a in enumerate(n.args))
-        made[n] = n if args == n.args else apply(n.op, args, n.params)
+
+    def stop(n: Node, args: list[Node]) -> Node:
+        return with_args(n, [stop_gradient(a) if (n, i) in at else a for i, a in enumerate(args)])
+
+    made = fold([y], stop)
     if any(e.node is None for e in cut):
         made[y] = stop_gradient(made[y])
     return made
 
 
-def without_stops(outputs: Sequence[Node], removed: Collection[Node]) -> dict[Node, Node]:
-    """Return the nodes of a program as they are without some of its stop_gradients."""
-    made: dict[Node, Node] = {}
-    for n in topological(outputs):
-        args = tuple(made[a] for a in n.args)
-        made[n] = args[0] if n in removed else n if args == n.args else apply(n.op, args, n.params)
-    return made
-
-
 def replaced(y: Node, value: Node, other: Node) -> dict[Node, Node]:
     """Return the nodes of a program with one value replaced."""
-    made: dict[Node, Node] = {}
-    for n in topological([y]):
-        args = tuple(made[a] for a in n.args)
-        made[n] = n if args == n.args else apply(n.op, args, n.params)
-        if n is value:
-            made[n] = other
-    return made
+    return fold([y], lambda n, args: other if n is value else with_args(n, args))
 
 
 def with_fixed(y: Node, fixed: Mapping[Node, Node]) -> dict[Node, Node]:
     """Return the nodes of a program as they are with some of them fixed."""
-    made: dict[Node, Node] = dict(fixed)
-    for n in topological([y], until=fixed):
-        if n not in made:
-            args = tuple(made[a] for a in n.args)
-            made[n] = n if args == n.args else apply(n.op, args, n.params)
-    return made
+    return fold([y], with_args, dict(fixed))
 
 
 def outer_forms(question: Question, fixed: Mapping[Node, Node], points: Sequence[Point]) -> list[Node]:

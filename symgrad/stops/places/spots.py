@@ -7,26 +7,25 @@ its parts, so that in floats all of them are at most 1, however deep the program
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import partial
 from math import prod
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from symgrad.backward.trace import Pullback, placeholder
+from symgrad.backward.trace import placeholder
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import SIZE, SYMBOL, Node
 from symgrad.ir.sizes import evaluate_size, names_of
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.ir.values.evaluate import evaluate_mp, exact_number
-from symgrad.reasons.noise import array_witness, witness
-from symgrad.reasons.noise.array_witness import converted, drawn, entry, filled
+from symgrad.reasons.noise import array_witness, precision
+from symgrad.reasons.noise.array_witness import drawn, entry, filled
 from symgrad.reasons.noise.draws import draws
-from symgrad.reasons.noise.witness import PrecisionPair, is_finite
+from symgrad.reasons.noise.precision import PrecisionPair, has_arrays
+from symgrad.stops.places.computed import Computed, PointValues, Row, frozen_point
+from symgrad.stops.places.exact import ExactSums, agree, derivative, exact_sums, hash_of, tangents_of
 from symgrad.stops.places.paths import PathGraph
 
 __all__ = ["Kind", "Point", "Question", "Scaled", "points_of", "refutes"]
@@ -62,20 +61,6 @@ class Question:
         """The inputs that draws of the noise are draws of."""
         found = symbols_of(self.noise)
         return [s for s in found if s.declaration.distribution is not None] or found
-
-
-@dataclass(frozen=True, slots=True)
-class ExactSums:
-    """What the edges of a graph pass on at one point, at one precision, and the sizes of what is added up.
-
-    Of a number there is a number, of an array the vector of its entries, and so of their local derivatives.
-    """
-
-    matrices: Sequence[Any]
-    ends: Mapping[Node, Any]
-    seed: Any
-    scales: Mapping[Node, Any]
-    unit: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,26 +137,35 @@ class Scaled:
         return product if self.kind == "float" else product >> self.bits
 
 
-def points_of(question: Question) -> list[Point]:
+def points_of(question: Question, computed: Computed) -> list[Point]:
     """Return points, those with the same inputs behind each other: several draws of the noise for each.
 
     There are none where the program is too large to be computed exactly.
+
+    Args:
+        question: what is asked.
+        computed: what searches for the same noise and the same reference share.
     """
-    found = list(_points(question, _DIGITS))
-    graph = question.graph
-    if any(abs(derivative(graph, p.exact[1])) * 10**_CANCELLED < p.unit for p in found):
-        return list(_points(question, _DEEP)) or found
-    return found
+    plain, deep = computed.to(_DIGITS), computed.to(_DEEP)
+    if not computed.cancels:
+        found: list[Point] = []
+        for p in _points(question, plain):
+            if abs(derivative(question.graph, p.exact[1])) * 10**_CANCELLED < p.unit:
+                computed.cancels = True
+                break
+            found.append(p)
+        else:
+            return found
+    return list(_points(question, deep)) or list(_points(question, plain))
 
 
-def _points(question: Question, digits: tuple[int, int]) -> Iterator[Point]:
+def _points(question: Question, computed: PointValues) -> Iterator[Point]:
     g, c = question.graph, question.calm
-    coefficients = [
-        e.step.coefficient for e in (*g.edges, *c.edges) if e.step is not None and e.step.node.op.pointwise
-    ]
     given = {*question.held}
-    order = topological([g.y, c.y, *g.wrt, *coefficients], until=given)
+    order = topological([g.y, c.y, *g.wrt, *_coefficients(g), *_coefficients(c)], until=given)
     inputs = [n for n in order if n.op is SYMBOL or n in given]
+    read = topological([c.y, *_coefficients(c)], until=given)
+    of_calm = [n for n in read if n.op is SYMBOL or n in given]
     sources = [s for s in question.sources if s in {*inputs}]
     names = names_of(*((n.shape, n.params if n.op is SIZE else ()) for n in order))
     grid = 2 if len(order) > _LONG else _GRID
@@ -195,9 +189,15 @@ def _points(question: Question, digits: tuple[int, int]) -> Iterator[Point]:
                         at[s] = filled(s, sizes, partial(drawn, s, candidates, draw, 1), draw)
                     else:
                         at[s] = candidates[
-                            (draw + (0 if draw < 2 else _hash(s.name, draw))) % len(candidates)
+                            (draw + (0 if draw < 2 else hash_of(s.name, draw))) % len(candidates)
                         ]
-                point = _point(question, order, at, number, PrecisionPair(digits))
+                rows = computed.rows(order, at, sizes, number)
+                if not _sure(order, rows, at, computed.level):
+                    continue
+                key = (c, frozen_point(of_calm, at, sizes))
+                if key not in computed.references:
+                    computed.references[key] = _reference(c, rows, computed.level)
+                point = _point(g, rows, computed.references[key], number, computed.level)
                 if point is not None:
                     seen += 1
                     yield point
@@ -208,8 +208,8 @@ def _points(question: Question, digits: tuple[int, int]) -> Iterator[Point]:
             return
 
 
-def _hash(*key: object) -> int:
-    return int.from_bytes(hashlib.blake2b("|".join(map(str, key)).encode(), digest_size=4).digest(), "big")
+def _coefficients(graph: PathGraph) -> list[Node]:
+    return [e.step.coefficient for e in graph.edges if e.step is not None and e.step.node.op.pointwise]
 
 
 def _work(question: Question, sizes: Mapping[str, int]) -> int:
@@ -224,132 +224,43 @@ def _work(question: Question, sizes: Mapping[str, int]) -> int:
     )
 
 
+def _sure(order: Sequence[Node], rows: tuple[Row, Row], at: Mapping[Node, Any], level: PrecisionPair) -> bool:
+    if has_arrays(order):
+        return array_witness.settled(level, order, *rows)
+    return precision.settled(level, order, *rows, at)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    """The derivative that is wanted, at both precisions; its tangents, by node; the size of its parts."""
+
+    wanted: tuple[Any, Any]
+    tangents: Mapping[Node, Any]
+    unit: Any
+
+
+def _reference(calm: PathGraph, rows: tuple[Row, Row], level: PrecisionPair) -> _Reference | None:
+    coarse, fine = (exact_sums(calm, r, mp) for r, mp in zip(rows, level.contexts, strict=True))
+    if coarse is None or fine is None:
+        return None
+    tangents = tangents_of(calm, fine)
+    return _Reference(
+        (derivative(calm, coarse), derivative(calm, fine, tangents=tangents)), tangents, fine.unit
+    )
+
+
 def _point(
-    question: Question, order: Sequence[Node], at: Mapping[Node, Any], number: int, level: PrecisionPair
+    graph: PathGraph, rows: tuple[Row, Row], reference: _Reference | None, number: int, level: PrecisionPair
 ) -> Point | None:
-    rows: list[dict[Node, Any]] = []
-    for mp in level.contexts:
-        exact = {s: converted(v, partial(exact_number, mp)) for s, v in at.items()}
-        exact = {s: converted(v, int) if s.dtype == "int" else v for s, v in exact.items()}
-        rows.append(dict(zip(order, evaluate_mp(mp, order, exact), strict=True)))
-    coarse, fine = rows
-    if any(n.shape or not n.op.pointwise or n.op is SIZE for n in order):
-        sure = array_witness.settled(level, order, coarse, fine)
-    else:
-        sure = witness.settled(level, order, coarse, fine, at)
-    if not sure:
+    coarse, fine = (exact_sums(graph, r, mp) for r, mp in zip(rows, level.contexts, strict=True))
+    if coarse is None or fine is None or reference is None:
         return None
-    graph, calm = question.graph, question.calm
-    contexts = level.contexts
-    found = [_exact(g, r, mp) for g in (graph, calm) for r, mp in zip(rows, contexts, strict=True)]
-    a, b, p, q = found
-    if a is None or b is None or p is None or q is None:
-        return None
-    tangents = tangents_of(calm, q)
-    wanted = (derivative(calm, p), derivative(calm, q, tangents=tangents))
-    unit = b.unit + q.unit
+    unit = fine.unit + reference.unit
+    a, b = reference.wanted
     # What both precisions do not agree on is rounding, and larger than it seems.
-    if abs(wanted[0] - wanted[1]) > unit * level.margin or not _agree(graph, a, b, level):
+    if abs(a - b) > unit * level.margin or not agree(graph, coarse, fine, level):
         return None
-    return Point(number, (a, b), wanted, tangents, unit, level)
-
-
-def _agree(graph: PathGraph, coarse: ExactSums, fine: ExactSums, level: PrecisionPair) -> bool:
-    for k, edge in enumerate(graph.edges):
-        if edge.node is not None:
-            off = _sizes(coarse.matrices[k] - fine.matrices[k], fine.scales[edge.target])
-            if np.any(off > fine.scales[edge.node] * level.margin):
-                return False
-    return True
-
-
-def _exact(graph: PathGraph, values: Mapping[Node, Any], mp: Any) -> ExactSums | None:
-    """Compute what edges pass on, at one precision; None where that is no number."""
-    matrices: list[Any] = []
-    for edge in graph.edges:
-        matrix = None if edge.step is None else _matrix(edge.step, values, mp)
-        if matrix is not None and not all(is_finite(mp, x) for x in np.ravel(matrix)):
-            return None
-        matrices.append(matrix)
-    value = np.asarray(values[graph.y], dtype=object)
-    if not all(is_finite(mp, x) for x in value.ravel()):
-        return None
-    ends = {w: _direction(mp, w, np.size(np.asarray(values[w], dtype=object))) for w in graph.ends}
-    seed = _direction(mp, "seed", value.size) if value.shape else mp.mpf(1)
-    scales: dict[Node, Any] = {}
-    for node in graph.order:
-        size = abs(ends[node]) if node in ends else 0
-        for k in graph.out_of[node]:
-            size = size + _sizes(matrices[k], scales[graph.edges[k].target])
-        scales[node] = np.where(np.asarray(size == 0, dtype=bool), mp.mpf(1), size)[()]
-    unit = np.sum(abs(seed) * scales.get(graph.y, 1))
-    return ExactSums(matrices, ends, seed, scales, unit)
-
-
-def _times(matrix: Any, vector: Any) -> Any:
-    """Return a matrix times a vector, where of one entry both are numbers."""
-    if not isinstance(matrix, np.ndarray):
-        return matrix * vector
-    column = cast("Any", vector) if isinstance(vector, np.ndarray) else np.array([vector], dtype=object)
-    product: Any = cast("Any", matrix) @ column
-    return product if len(product) > 1 else product[0]
-
-
-def _sizes(matrix: Any, vector: Any) -> Any:
-    return _times(abs(matrix), vector)
-
-
-def _direction(mp: Any, key: Node | str, size: int) -> Any:
-    """Return a random vector with no zero."""
-    name = key if isinstance(key, str) else key.name if key.op is SYMBOL else "value"
-    numbers = [Fraction(500 + _hash(name, i, "direction") % 997, 997) for i in range(size)]
-    entries = [exact_number(mp, n) for n in numbers]
-    return np.array(entries, dtype=object) if size != 1 else entries[0]
-
-
-def _matrix(step: Pullback, values: Mapping[Node, Any], mp: Any) -> Any:
-    """Return the local derivative of an equation by one argument, entries of its value by those of the argument."""
-    node, target = step.node, step.target
-    shape, below = np.shape(values[node]), np.shape(values[target])
-    if node.op.pointwise and not shape:
-        return values[step.coefficient]
-    rows, columns = prod(shape), prod(below)
-    matrix = np.full((rows, columns), mp.mpf(0), dtype=object)
-    if node.op.pointwise:
-        reads = np.broadcast_to(np.arange(columns).reshape(below), shape).ravel()
-        value = np.asarray(values[step.coefficient], dtype=object)
-        matrix[np.arange(rows), reads] = np.broadcast_to(value, shape).ravel()
-    else:
-        for i in range(rows):
-            unit = np.full(rows, mp.mpf(0), dtype=object)
-            unit[i] = mp.mpf(1)
-            given = {**values, placeholder(node): unit.reshape(shape) if shape else unit[0]}
-            (sent,) = evaluate_mp(mp, [step.coefficient], given)
-            matrix[i] = np.broadcast_to(np.asarray(sent, dtype=object), below).ravel()
-    return matrix if matrix.size != 1 else matrix[0, 0]
-
-
-def tangents_of(graph: PathGraph, at: ExactSums, cut: Collection[int] = ()) -> dict[Node, Any]:
-    """Return the tangents of nodes along the direction, with some edges cut."""
-    found: dict[Node, Any] = {}
-    for node in graph.order:
-        total = at.ends.get(node)
-        for k in graph.out_of[node]:
-            if k not in cut:
-                part = _times(at.matrices[k], found[graph.edges[k].target])
-                total = part if total is None else total + part
-        found[node] = 0 * at.scales[node] if total is None else total
-    return found
-
-
-def derivative(
-    graph: PathGraph, at: ExactSums, cut: Collection[int] = (), tangents: Mapping[Node, Any] | None = None
-) -> Any:
-    """Return the derivative along the direction, with some edges cut."""
-    if not graph.edges or 0 in cut:
-        return 0 * np.sum(at.seed)
-    moved = tangents_of(graph, at, cut) if tangents is None else tangents
-    return np.sum(at.seed * moved[graph.y])
+    return Point(number, (coarse, fine), reference.wanted, reference.tangents, unit, level)
 
 
 def refutes(point: Point, graph: PathGraph, cut: Collection[int]) -> bool:

@@ -24,6 +24,7 @@ _LANES = 2048
 _FIXED_LANES = 64  # the clock is looked at between
 _MOST_FLOATS, _MOST_FIXED = 6e8, 4e6  # multiplications for one size of sets at a point
 _MOST_LEFT = 200  # sets of one size that a point leaves
+_FEW_SETS = 4  # for which scaled numbers are not worth making
 
 Cut = tuple[int, ...]
 """Edges, by position."""
@@ -95,7 +96,7 @@ class Sieve:
     def left(self, cuts: Sequence[Cut]) -> list[Cut] | None:
         """Return those of some sets that no point refutes for certain; None where too many are left to look at."""
         kinds: tuple[Kind, ...] = ("float", "fixed")
-        for kind, point in product(kinds, self.points):
+        for kind, point in product(kinds, self.points) if len(cuts) > _FEW_SETS else ():
             kept: list[Cut] = []
             scaled = point.within(self.graph, kind)
             for at in range(0, len(cuts), _LANES):

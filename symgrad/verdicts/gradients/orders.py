@@ -1,38 +1,25 @@
 """Equality of programs that hold values back from differentiation, to any order, or to all of them.
 
 Order by order: of each gradient by an input, which is a program with stop_gradients itself, the gradients again. All
-orders at once are plain mathematics: the programs are functions F(x, frozen x) and G(x, frozen x)
-(`symgrad.backward.frozen`); where F = G as functions of both, every derivative by x agrees, taken at frozen x = x too.
-Only where something switches on a comparison of x with its own copy does that say nothing: it switches just there.
+orders at once are plain mathematics of functions of inputs and frozen copies: see `copies.py` beside this.
 """
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from symgrad.backward.frozen import frozen_copy, thaw
-from symgrad.backward.vjp import pull_back
-from symgrad.ir.graph import Node, as_node, symbol
+from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size
-from symgrad.ir.traverse import symbols_of, topological
-from symgrad.ir.types import REAL, Declaration
-from symgrad.ops.array.layout import full
+from symgrad.ir.traverse import topological
 from symgrad.ops.control import with_slope
-from symgrad.rules.pipeline import canonical
-from symgrad.verdicts.decide import decide, equal, same_gradient
-from symgrad.verdicts.gradients.both import decide_both, together
+from symgrad.verdicts.gradients.both import decide_both, decide_slopes, slopes, together
+from symgrad.verdicts.gradients.copies import FunctionsOfCopies, decide_functions, orders_apart
+from symgrad.verdicts.limits import ORDERS_LOOKED_AT, ORDERS_TRIED
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["decide_all_orders", "decide_orders"]
-
-_REFUTED_UP_TO = 4
-"""Orders at which programs are told apart whose functions of x and its copy differ: by then all of our cases were."""
-
-_COMPARING = frozenset({"clip", "maximum", "minimum"})
-"""Their kinks are where two arguments are equal."""
 
 _FOR_ALL = 0.4
 """Of the time: what the question about both functions may take."""
@@ -51,29 +38,54 @@ def decide_orders(
         sizes: what is written instead of names of sizes.
         time_limit: seconds for all together.
     """
-    begun = time.monotonic()
-    first = decide_both(a, b, inputs, sizes, None, time_limit / order)
-    if order == 1 or first.status == "refuted":
-        return first
-    assert first.of_values is not None
-    higher: dict[tuple[str, ...], Verdict] = {}
-    # Derivatives of one function may be taken in any order, and each set of inputs is asked once; those of a custom
-    # gradient are whatever it says, in each order.
-    in_any_order = not _has_custom_gradient([a, b])
-    level = [(_Pair((), a, b), inputs)]
-    for k in range(2, order + 1):
-        level = [(p.by(x), behind[i * in_any_order :]) for p, behind in level for i, x in enumerate(behind)]
-        questions = [(p, x) for p, behind in level for x in behind]
-        left = max(begun + k * time_limit / order - time.monotonic(), 0.01 * time_limit)
-        for p, x in questions:
-            found = decide(same_gradient(p.a, p.b, x, sizes), left / len(questions))
-            words = found.why.replace("the two sides", "the two derivatives")
-            found = replace(found, why=words.replace("both sides", "both derivatives"))
-            higher[*p.names, x.name] = found
-        if any(v.status == "refuted" for v in higher.values()):
-            break
-    verdict = together(first.of_values, first.of_gradients, higher)
-    return replace(verdict, seconds=time.monotonic() - begun)
+    return _Orders(a, b, inputs, sizes, time_limit).up_to(order, time_limit)
+
+
+def decide_all_orders(
+    a: Node, b: Node, inputs: Sequence[Node], sizes: Mapping[str, Size] | None, time_limit: float
+) -> Verdict:
+    """Decide whether two sides have equal values, and equal derivatives of every order by some inputs."""
+    orders = _Orders(a, b, inputs, sizes, time_limit)
+    few = orders.up_to(1, (1 - _FOR_ALL) / 2 * time_limit)
+    if few.status == "refuted":
+        return few
+    assert few.of_values is not None
+    functions = decide_functions(a, b, inputs, sizes, _FOR_ALL * time_limit)
+    if functions.equal is not None and few.of_values.status == "proved":
+        whole = replace(functions.equal, undefined=few.of_values.undefined)
+        return orders.told(together(few.of_values, few.of_gradients, few.of_higher, whole))
+    more = orders.up_to(ORDERS_TRIED, time_limit)
+    if more.status == "refuted":
+        return more
+    if functions.analytic and functions.apart is not None:
+        at_an_order = orders.apart(functions)
+        return orders.told(_refuted(more, functions.apart)) if at_an_order is None else at_an_order
+    return orders.told(
+        replace(
+            more,
+            status="supported"
+            if more.status in ("proved", "supported") and functions.apart is None
+            else "undecided",
+            why=f"{more.why}; of higher orders nothing is known: {functions.why}",
+            proof=None,
+        )
+    )
+
+
+def _refuted(found: Verdict, apart: Verdict) -> Verdict:
+    """Return that some derivative differs, although it is not known which."""
+    return replace(
+        found,
+        status="refuted",
+        why="some derivative of a higher order differs: as functions of the inputs and of their frozen copies, and "
+        "analytic in the inputs all the way from the copies, the two sides differ",
+        witness=apart.witness,
+        values=apart.values,
+        index=apart.index,
+        excluded=(),
+        proof=apart.proof,
+        of_all_orders=apart,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,105 +98,80 @@ class _Pair:
 
     def by(self, x: Node) -> _Pair:
         """Return the derivatives by a further input."""
-        if not self.a.shape:
-            seed = as_node(1)
-        else:
-            taken = {s.name for s in symbols_of([self.a, self.b, x])}
-            name = next(n for k in range(len(taken) + 1) if (n := f"v{k + 1}") not in taken)
-            seed = symbol(Declaration(name, REAL, shape=self.a.shape))
-        a, b = (full(pull_back([side], [seed], [x]).gradients[0], x.shape) for side in (self.a, self.b))
-        return _Pair((*self.names, x.name), a, b)
+        return _Pair((*self.names, x.name), *slopes(self.a, self.b, x))
 
 
-def decide_all_orders(
-    a: Node, b: Node, inputs: Sequence[Node], sizes: Mapping[str, Size] | None, time_limit: float
-) -> Verdict:
-    """Decide whether two sides have equal values, and equal derivatives of every order by some inputs."""
-    begun = time.monotonic()
-    few = decide_orders(a, b, inputs, 2, sizes, (1 - _FOR_ALL) / 2 * time_limit)
-    if few.status == "refuted":
-        return few
-    assert few.of_values is not None
-    whole, why, apart = _as_functions(a, b, inputs, sizes, _FOR_ALL * time_limit)
-    if whole is not None and few.of_values.status == "proved":
-        found = together(few.of_values, few.of_gradients, few.of_higher, whole)
-        return replace(found, seconds=time.monotonic() - begun)
-    left = max(begun + time_limit - time.monotonic(), 0.05 * time_limit)
-    more = decide_orders(a, b, inputs, _REFUTED_UP_TO, sizes, left)
-    if more.status == "refuted":
-        return replace(more, seconds=time.monotonic() - begun)
-    return replace(
-        more,
-        status="supported" if more.status in ("proved", "supported") and not apart else "undecided",
-        why=f"{more.why}, up to order {_REFUTED_UP_TO}; of all orders nothing is proved: {why}",
-        proof=None,
-        seconds=time.monotonic() - begun,
-    )
+class _Orders:
+    """What is known of the derivatives of two sides, order by order: what was asked once is not asked again."""
 
+    def __init__(
+        self,
+        a: Node,
+        b: Node,
+        inputs: Sequence[Node],
+        sizes: Mapping[str, Size] | None,
+        time_limit: float,
+    ) -> None:
+        self._begun = time.monotonic()
+        self._time_limit = time_limit
+        self._sizes = sizes
+        self._inputs = inputs
+        self._sides = _Pair((), a, b)
+        # Derivatives of one function may be taken in any order, and each set of inputs is asked once; those of a custom
+        # gradient are whatever it says, in each order.
+        self._in_any_order = not any(n.op is with_slope for n in topological([a, b]))
+        self._level: list[tuple[_Pair, Sequence[Node]]] = [(self._sides, inputs)]
+        self._found: list[Verdict] = []
+        self._higher: dict[tuple[str, ...], Verdict] = {}
 
-def _as_functions(
-    a: Node, b: Node, inputs: Sequence[Node], sizes: Mapping[str, Size] | None, seconds: float
-) -> tuple[Verdict | None, str, bool]:
-    """Return the proof that both sides are the same function of inputs and of frozen copies; or None, and why not.
+    def up_to(self, order: int, until: float) -> Verdict:
+        """Decide the orders up to one, unless one is refuted before, and return all that is known.
 
-    The last is whether they are known to be different functions: of smooth ones some derivative differs then.
+        Args:
+            order: the last one.
+            until: seconds after the beginning by which that should be done.
+        """
+        while len(self._found) < order and not (self._found and self._found[-1].status == "refuted"):
+            left = self._begun + until - time.monotonic()
+            share = max(left / (order - len(self._found)), 0.01 * self._time_limit)
+            self._found.append(self._next(share) if self._found else self._first(share))
+        return self.told(self._found[-1])
 
-    Floors and conditions are of the copies alone: they have no derivatives, so that this changes none.
-    """
-    if _has_custom_gradient([a, b]):
-        return None, "a custom gradient is what it says it is, and no function has it", False
-    copies, twins = frozen_copy([a, b], flat=True)
-    by = {*inputs}
-    # Of what one does not differentiate by, a frozen copy is the thing itself.
-    copies = thaw(copies, {x: t for x, t in twins.items() if x not in by})
-    twins = {x: t for x, t in twins.items() if x in by}
-    why = _switch_at_the_copy(copies, twins)
-    if why is not None:
-        return None, why, False
-    found = decide(equal(copies[0], copies[1], sizes), seconds)
-    if found.status != "proved":
-        why = f"as functions of the inputs and of their frozen copies, {found.why}"
-        return None, why, found.status == "refuted"
-    for condition in found.excluded:
-        if any(_reads(condition, x) and _reads(condition, t) for x, t in twins.items()):
-            return None, f"the proof leaves out points where {condition}", False
-    # A condition on copies alone says the same of what they are copies of.
-    told = (_thawed(condition, twins) for condition in found.excluded)
-    return replace(found, excluded=tuple(dict.fromkeys(told))), "", False
+    def told(self, verdict: Verdict) -> Verdict:
+        """Return a verdict with the time since the beginning."""
+        return replace(verdict, seconds=time.monotonic() - self._begun)
 
+    def _first(self, seconds: float) -> Verdict:
+        return decide_both(self._sides.a, self._sides.b, self._inputs, self._sizes, None, seconds)
 
-def _has_custom_gradient(sides: Sequence[Node]) -> bool:
-    return any(n.op is with_slope for n in topological(sides))
+    def _next(self, seconds: float) -> Verdict:
+        self._level = [
+            (p.by(x), behind[i * self._in_any_order :])
+            for p, behind in self._level
+            for i, x in enumerate(behind)
+        ]
+        questions = [(p, x) for p, behind in self._level for x in behind]
+        for p, x in questions:
+            self._higher[*p.names, x.name] = self._asked(p, x, seconds / len(questions))
+        return self._all()
 
+    def _asked(self, p: _Pair, x: Node, seconds: float) -> Verdict:
+        return decide_slopes(p.a, p.b, x, self._sizes, seconds, "derivatives")
 
-def _reads(condition: str, symbol: Node) -> bool:
-    return re.search(rf"\b{re.escape(symbol.name)}\b", condition) is not None
+    def _all(self) -> Verdict:
+        first = self._found[0]
+        assert first.of_values is not None
+        return together(first.of_values, first.of_gradients, self._higher)
 
-
-def _thawed(condition: str, twins: Mapping[Node, Node]) -> str:
-    for x, twin in twins.items():
-        condition = re.sub(rf"\b{re.escape(twin.name)}\b", x.name, condition)
-    return condition
-
-
-def _is_whole_power(n: Node) -> bool:
-    return n.op.name == "pow" and n.args[1].is_number() and n.args[1].value in range(100)
-
-
-def _switch_at_the_copy(copies: Sequence[Node], twins: Mapping[Node, Node]) -> str | None:
-    """Say what has a kink just where an input is equal to its copy: there equal functions may differ in derivatives."""
-    running, frozen = set(twins), set(twins.values())
-    reads: dict[Node, int] = {}
-    kinked: list[Node] = []
-    for n in topological(copies):
-        mask = (n in running) | 2 * (n in frozen)
-        for arg in n.args:
-            mask |= reads[arg]
-        reads[n] = mask
-        if mask == 3 and n.dtype == "real" and n.op.kinks and not _is_whole_power(n):
-            kinked.append(n)
-    for n in kinked:
-        args = canonical(thaw(n.args, twins)).nodes
-        if any(not symbols_of([a]) for a in args) or (n.op.name in _COMPARING and len({*args}) < len(args)):
-            return f"'{n.op.name}' switches where an input is equal to its frozen copy"
-    return None
+    def apart(self, functions: FunctionsOfCopies) -> Verdict | None:
+        """Return the verdict with an order at which sides that differ somewhere do by one input; None if unknown."""
+        for order, x in orders_apart(functions, self._inputs, self._sizes, ORDERS_LOOKED_AT):
+            p = self._sides
+            while len(p.names) + 1 < order:
+                p = p.by(x)
+            left = self._begun + self._time_limit - time.monotonic()
+            found = self._asked(p, x, max(left, 0.1 * self._time_limit))
+            if found.status == "refuted":
+                self._higher[(x.name,) * order] = found
+                return self.told(self._all())
+        return None

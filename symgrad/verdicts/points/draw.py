@@ -15,17 +15,18 @@ from typing import Any, cast
 from symgrad.errors import UsageError
 from symgrad.proof.clock import tick
 from symgrad.proof.limits import ENTRIES
-from symgrad.proof.program.lengths import length
+from symgrad.proof.program.lengths import length, names_in
 from symgrad.proof.program.steps import ProofProgram, Symbol, resolved
 from symgrad.verdicts.limits import REPEATED_DRAWS, SEED_STEPS
 from symgrad.verdicts.points.aims import aimed
-from symgrad.verdicts.points.axes import sizes_of
+from symgrad.verdicts.points.axes import lengths_of, sizes_of
 from symgrad.verdicts.points.thresholds import between, literals
 from symgrad.verdicts.points.values import STYLES, Style, draw_value, has_values, nearest, positions_of
 
-__all__ = ["DrawnPoint", "points_of"]
+__all__ = ["DrawnPoint", "plain_points", "points_of"]
 
 _SPECIAL = tuple(Fraction(t) for t in ("1", "0", "-1", "1/2", "2", "3", "-1/2", "-2", "1/3", "10"))
+_PLAIN = tuple(Fraction(t) for t in ("1", "2", "-1", "1/2", "3", "-2", "1/3"))
 _COMMON = 5  # of the special values: those that entries of arrays have most often
 _BESIDE = Fraction(17, 16)  # of a threshold: floor does not jump there
 _GENERIC: tuple[Style, ...] = ("positive", "positive", "signed", "odd", "signed")
@@ -67,6 +68,23 @@ def points_of(program: ProofProgram, *, aim: bool = True) -> Iterator[DrawnPoint
                 continue
         if (again := again + 1) > REPEATED_DRAWS:
             return
+
+
+def plain_points(program: ProofProgram) -> Iterator[DrawnPoint]:
+    """Yield points of a program of arrays that one can read: of one or two entries along each axis, and small numbers.
+
+    Example:
+        >>> x = Symbol("x", "real", None, None, ("n",))
+        >>> [str(v) for point in plain_points(ProofProgram((), (x,))) for v in point.values["x"]][:4]
+        ['1', '2', '-1', '1/2']
+    """
+    plan = _Plan(program)
+    names = names_in(lengths_of(program))
+    for count, turn in product((1, 2), range(len(_PLAIN))):
+        numbers = itertools.cycle((*_PLAIN[turn:], *_PLAIN[:turn]))
+        point = plan.special(lambda _s, n=numbers: next(n), dict.fromkeys(names, count))
+        if point is not None:
+            yield point
 
 
 def _frozen(values: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -25,7 +25,7 @@ from symgrad.verdicts.limits import (
     POINTS_ENOUGH,
     WITNESS_STEPS,
 )
-from symgrad.verdicts.points.draw import DrawnPoint, points_of
+from symgrad.verdicts.points.draw import DrawnPoint, plain_points, points_of
 from symgrad.verdicts.points.values import negatives, plainer, shorter
 
 __all__ = ["Outcome", "refute"]
@@ -160,12 +160,14 @@ class _PointSearch:
                 found = [d or TOO_FEW for d in found]
         return min(found, default=None)
 
-    def run(self, start: int, enough: int, most: int, *, finer: bool) -> None:
+    def run(self, start: int, enough: int, most: int, *, finer: bool, simple: bool) -> None:
         """Try many points at the first precision, some of them at higher ones, and then further points."""
         points = enumerate(points_of(self.program))
         if not self.several(points, start, enough) and not (finer and self.finer(start)):
             self.settled = most > enough
             self.several(points, start, most)
+        if simple:
+            self.simplify()
         self.moderate()
         self.shorten()
 
@@ -202,6 +204,17 @@ class _PointSearch:
         return max(0, max(sizes, default=0) - _DECADES), negatives(
             self.program, witness.point, self.direction
         )
+
+    def simplify(self) -> None:
+        """Of a witness with arrays make one with few entries and small numbers, if there is one."""
+        first = self.witness
+        if first is None or not any(s.shape for s in self.program.symbols):
+            return
+        self.witness = None
+        for point in plain_points(self.program):
+            if _entries(point.values) < _entries(first.point) and self.look(0, point, first.precision):
+                return
+        self.witness = first
 
     def shorten(self) -> None:
         """Of a witness make one with shorter numbers, if those near it are one too."""
@@ -243,6 +256,10 @@ class _PointSearch:
         return False
 
 
+def _entries(values: Mapping[str, Any]) -> int:
+    return sum(np.size(np.array(v, dtype=object)) for v in values.values())
+
+
 def _units(shape: tuple[int, ...]) -> Iterator[Any]:
     """Yield the arrays with one 1 and else 0, as nested lists; of a large one only the first few."""
     for index in islice(np.ndindex(*shape), ENTRIES):
@@ -278,6 +295,7 @@ def refute(
     enough: int = POINTS_ENOUGH,
     most: int | None = None,
     finer: bool = True,
+    simple: bool = False,
 ) -> Outcome:
     """Look for a point inside the declared domains at which two values certainly differ.
 
@@ -296,6 +314,7 @@ def refute(
         enough: points of the common domain that are tried first.
         most: points of it after which no more are tried; by default some more if ``finer``.
         finer: whether points at which the values agree are tried again with more bits.
+        simple: whether to look for a witness with arrays of few entries, and not to take the first one.
 
     Returns:
         The first witness, or at which points the values agree.
@@ -314,7 +333,9 @@ def refute(
     out_of_time = False
     try:
         with until(deadline):
-            search.run(start, enough, most or (COMMON_POINTS if finer else enough), finer=finer)
+            search.run(
+                start, enough, most or (COMMON_POINTS if finer else enough), finer=finer, simple=simple
+            )
     except TimeoutError:
         out_of_time = not search.settled
     inexact = [d for d in search.digits.values() if d is not None]

@@ -22,6 +22,7 @@ from symgrad.ir.types import Domain
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.rewrite.whole import is_position
 from symgrad.verdicts.points.values import THROUGH
+from symgrad.verdicts.told.diagnosis import Diagnoses, Diagnosis
 from symgrad.verdicts.verdict import Verdict, names_text
 from symgrad.words.forms.positions import starts_at
 
@@ -86,7 +87,8 @@ def with_declared_labels(
         f"{names_text(names)} {are} out of range{' there' * refuted}: {', and '.join(rules)}; "
         f"with {declarations} declared the claim is {other.status}"
     )
-    return replace(verdict, diagnosis=hint, seconds=verdict.seconds + other.seconds)
+    found = Diagnoses([Diagnosis("label-out-of-range", hint)])
+    return replace(verdict, diagnoses=found, seconds=verdict.seconds + other.seconds)
 
 
 def _beyond(use: _Use) -> str:

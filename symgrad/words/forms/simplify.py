@@ -5,13 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.memo import remembered
 from symgrad.words.domains import Domains
+from symgrad.words.forms.measure import Measure
 from symgrad.words.forms.shortest import ShortestForms
+from symgrad.words.limits import FORM_CHARACTERS
 from symgrad.words.program import Words
 
-__all__ = ["Simplified", "domain_gains", "simplified"]
+__all__ = ["Simplified", "domain_gains", "simplest", "simplified"]
+
+_ROUNDS = 4
+"""How often what is simplified is simplified again."""
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -30,6 +36,17 @@ class Simplified:
 def simplified(node: Node) -> Simplified:
     """Return the form of a node that is easiest to read, of those that are looked at."""
     return remembered([node], "simplified", lambda: _simplified(node))
+
+
+def simplest(node: Node) -> Node:
+    """Return the form of a node that is easiest to read: what is simplified may be so again; a long one as it is."""
+    if len(topological([node])) > FORM_CHARACTERS or Measure().length(node) > FORM_CHARACTERS:
+        return node
+    for _ in range(_ROUNDS):
+        node, before = simplified(node).node, node
+        if node is before:
+            break
+    return node
 
 
 def _simplified(node: Node) -> Simplified:

@@ -1,6 +1,7 @@
 """The checks of `symgrad.lint`: a row each, with its code, its name, how severe it is, what it says, and the function.
 
-Codes: SG1xx are of stop_gradients, SG2xx of what is asked, SG3xx of gradients that are NaN or zero, SG4xx of values.
+Codes: SG1xx are of stop_gradients, SG2xx of what is asked, SG3xx of gradients that are NaN or zero, and
+values that are; SG4xx of values that round.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from symgrad.stops.checks import (
 )
 from symgrad.stops.checks.asked import LintQuestion, Sighting
 from symgrad.stops.finding import Finding, Severity
+from symgrad.stops.ranges import overflow
 
 __all__ = ["CHECKS", "Check", "findings"]
 
@@ -61,6 +63,7 @@ CHECKS = (
     Check("SG303", "late-guard", "warning", "a guard stands behind a root: too late", guard.find),
     Check("SG304", "dead-region", "note", "a value is cut off, or held back, in a region", flat.find),
     Check("SG305", "cancels", "warning", "the gradient is zero: what arrives cancels", cancels.find),
+    Check("SG306", "overflow", "warning", "floats lose a value or gradient that is an ordinary number", overflow.find),
     Check("SG401", "rounded-value", "warning", "a straight-through value rounds", inexact.find),
 )
 # fmt: on

@@ -1,0 +1,129 @@
+"""Which mistakes a wrong claim about a derivative is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from symgrad.api.claims.claimed import by_symbol
+from symgrad.api.claims.domains import within
+from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.given import names_in
+from symgrad.errors import SymgradError
+from symgrad.frontend.text import parse_program
+from symgrad.ir.graph import Node, size_leaf
+from symgrad.ir.resize import resized, size_names
+from symgrad.ir.sizes import Size
+from symgrad.ir.traverse import symbols_of
+from symgrad.source import Location
+
+if TYPE_CHECKING:
+    from symgrad.ir.listing import Listing
+    from symgrad.verdicts.told.diagnosis import Diagnosis
+    from symgrad.verdicts.verdict import Verdict
+
+__all__ = ["with_mistakes"]
+
+
+def with_mistakes(
+    verdict: Verdict,
+    value: Expr,
+    target: Expr,
+    claim: Expr | str,
+    domain: Mapping[str, str] | str | None,
+) -> Verdict:
+    """Return a verdict that, if it refutes a claim, finds the mistakes in it when it is asked for them.
+
+    Args:
+        verdict: on the claim.
+        value: what is differentiated.
+        target: by what.
+        claim: what is claimed, or its text in the names of these.
+        domain: as `verify` takes it.
+    """
+    if verdict.status != "refuted" or verdict.diagnoses.all():
+        return verdict
+    witness = verdict.witness
+    proved = [region.where for region in verdict.regions if region.status == "proved"]
+
+    def find() -> list[Diagnosis]:
+        from symgrad.mistakes.told import (
+            WrongClaim,
+            diagnosed,
+        )  # for start-up time: it is asked of few claims
+
+        read = _Read(value, target, claim, domain)
+        question = WrongClaim(
+            build=read.built,
+            y=value.node,
+            claim=read.claim_node(),
+            symbols=symbols_of([value.node, target.node]),
+            locate=read.locate,
+            names={node: name for name, node in {**names_in(target), **names_in(value)}.items()},
+            witness=witness,
+            proved=proved,
+            corrected=read.corrected,
+        )
+        return diagnosed(question)
+
+    return replace(verdict, diagnoses=verdict.diagnoses.with_more(find))
+
+
+class _Read:
+    """A claim, as it is read with some lengths in the place of names."""
+
+    def __init__(
+        self, value: Expr, target: Expr, claim: Expr | str, domain: Mapping[str, str] | str | None
+    ) -> None:
+        self.value = value
+        self.target = target
+        self.claim = claim
+        self.domain = domain
+        self.known = {**names_in(target), **names_in(value)}
+        self.listing: Listing | None = None  # of the claim for all sizes
+        self.made: Listing | None = None  # and for those that it was built with last
+
+    def built(self, sizes: Mapping[str, int]) -> tuple[Node, Node, Node]:
+        """Return what is differentiated, the symbol by which, and the claim.
+
+        Raises:
+            SymgradError: if they have no value with these lengths.
+        """
+        y, wrt, *given = resized([self.value.node, self.target.node, *self.known.values()], sizes)
+        to, self.made = self._claimed(sizes, given)
+        nodes, _ = within(by_symbol(y, wrt, to, self.target.name), self.domain, sizes)
+        return nodes[0], nodes[1], nodes[2]
+
+    def _claimed(self, sizes: Mapping[str, Size], given: list[Node]) -> tuple[Node, Listing | None]:
+        if not isinstance(self.claim, str):
+            return resized([self.claim.node], sizes)[0], None
+        lengths = size_names([self.value.node, self.target.node, *self.known.values()])
+        known = {n: size_leaf(sizes.get(n, n)) for n in lengths} | dict(zip(self.known, given, strict=True))
+        listing = parse_program(self.claim, "the claim", known)
+        assert listing.result is not None
+        return listing.result, listing
+
+    def claim_node(self) -> Node | None:
+        """Return the claim for all sizes, None where it has no value for all."""
+        try:
+            node, self.listing = self._claimed({}, list(self.known.values()))
+        except SymgradError:
+            return None
+        return node
+
+    def locate(self, node: Node, in_claim: bool) -> Location | None:
+        """Return where the program, or else the claim, first writes a node."""
+        listings = [self.made, self.listing] if in_claim else self.value.listings
+        return next((at for one in listings if one and (at := one.location(node)) is not None), None)
+
+    def corrected(self) -> str | None:
+        """Return the right derivative as text, of a number."""
+        from symgrad.api.derivatives.differentiate import grad  # it is built on other rooms of this package
+
+        if self.value.node.shape:
+            return None
+        try:
+            return str(grad(self.value, self.target))
+        except SymgradError:
+            return None

@@ -1,0 +1,42 @@
+"""Kernels as files: what kernels write themselves, and source in Python for people."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Sequence
+from pathlib import Path
+
+from symgrad.errors import UsageError
+from symgrad.files import write_atomically
+from symgrad.kernel.c_names import c_identifier
+from symgrad.kernel.compile import save_native
+from symgrad.kernel.kernel import Kernel
+
+__all__ = ["save"]
+
+
+def save(
+    kernel: Kernel,
+    path: str | Path,
+    *,
+    name: str | None = None,
+    outputs: Sequence[str] | None = None,
+    cpu: str = "host",
+    triple: str | None = None,
+) -> tuple[Path, ...]:
+    """Write a kernel in the format that the suffix of a path says: `Kernel.save`."""
+    path = Path(path)
+    if path.suffix != ".py":
+        return save_native(kernel, path, name=name, outputs=outputs, cpu=cpu, triple=triple)
+    from symgrad.kernel.artefact import check_path  # most kernels are never written
+    from symgrad.render.numpy.source import numpy_source
+
+    check_path(path, cpu, triple)
+    if outputs is not None and len(outputs) != len(kernel.outputs):
+        raise UsageError(f"{len(outputs)} names for {len(kernel.outputs)} outputs")
+    said = name or (path.stem if kernel.name == "kernel" else kernel.name)
+    said = said if said.isidentifier() else c_identifier(said)
+    nodes = kernel.outputs[0] if len(kernel.outputs) == 1 else kernel.outputs
+    text = numpy_source(nodes, name=said + "_" * keyword.iskeyword(said), inputs=kernel.symbols)
+    write_atomically(path, text.encode())
+    return (path,)

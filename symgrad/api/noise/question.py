@@ -1,0 +1,182 @@
+"""What an audit asks: the moments of a gradient over random inputs, and what they are held against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from symgrad.api.derivatives.effective import as_grad_says, over_constants, resolved_texts
+from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.inputs import known_symbols, sizes_by_name
+from symgrad.backward.vjp import pull_back
+from symgrad.ir.graph import Node, as_node
+from symgrad.ir.traverse import is_elementwise, symbols_of
+from symgrad.ir.values.inputs import bind
+from symgrad.moments.expectation import expectation, variance
+from symgrad.moments.given import MomentBudget
+from symgrad.moments.moment import Estimate, How, Moment
+from symgrad.moments.reference import (
+    Reference,
+    gradient_of_mean,
+    gradient_without_noise,
+    in_short,
+    least_certain,
+    less,
+    symbols_needed,
+)
+from symgrad.reasons.noise.cancellation import without
+from symgrad.rules.pipeline import canonical
+
+if TYPE_CHECKING:
+    from symgrad.words.forms.numbers import Literals
+
+__all__ = ["AuditQuestion", "Estimated", "ReferenceName"]
+
+ReferenceName: TypeAlias = Literal["noise at its mean", "expected value"]
+
+
+class Estimated:
+    """A moment that has no formula: it is computed at numbers. Call it with values by name; a float or an array.
+
+    Attributes:
+        how: ``"quadrature"``, ``"monte carlo"``, or ``"none"`` for a moment that does not exist.
+        reason: why there is none.
+    """
+
+    def __init__(self, moment: Moment, question: AuditQuestion) -> None:
+        self._moment, self._question = moment, question
+        self.how = moment.how
+        self.reason = moment.reason
+
+    def at(self, **values: Any) -> Estimate:
+        """Return it at numbers, with the interval in which it lies and the method."""
+        return self._moment.at(*self._question.bound([self._moment], values))
+
+    def __call__(self, **values: Any) -> Any:
+        return self.at(**values).value
+
+    def __str__(self) -> str:
+        if self.how == "none":
+            return f"none: {self.reason}"
+        method = "by quadrature where it converges" if self.how == "quadrature" else "from draws"
+        return f"at numbers, {method}"
+
+    def __repr__(self) -> str:
+        return f"<Estimated {self}>"
+
+
+@dataclass(frozen=True)
+class AuditQuestion:
+    """A gradient, the random inputs over which moments are taken, and what it is held against."""
+
+    y: Expr
+    wrt: tuple[Expr, ...]
+    gradients: tuple[Node, ...]
+    over: tuple[Node, ...]
+    cancelling: frozenset[Node]  # those of them that are not known to enter each gradient
+    reference: ReferenceName
+    budget: MomentBudget
+
+    @cached_property
+    def _averaged(self) -> list[Node]:
+        """The gradients with a number for each random input that is proved to cancel in them."""
+        found: list[Node] = []
+        for gradient in self.gradients:
+            read = set(symbols_of([gradient]))
+            for u in (u for u in self.over if u in read & self.cancelling):
+                gradient = without(gradient, u) or gradient
+            found.append(gradient)
+        return found
+
+    @cached_property
+    def expectation(self) -> list[Moment]:
+        return [in_short(m) for m in expectation(self._averaged, self.over, self.budget)]
+
+    @cached_property
+    def variance(self) -> list[Moment]:
+        return [in_short(m) for m in variance(self._averaged, self.over, self.budget)]
+
+    @cached_property
+    def references(self) -> list[Reference]:
+        y, wrt = self.y.node, [w.node for w in self.wrt]
+        if self.reference == "noise at its mean":
+            return gradient_without_noise(y, wrt, self.over)
+        return gradient_of_mean(y, wrt, self.over, self.budget)
+
+    @cached_property
+    def bias(self) -> list[Moment]:
+        return [less(m, r) for m, r in zip(self.expectation, self.references, strict=True)]
+
+    def bound(
+        self, moments: Sequence[Moment], values: Mapping[str, Any]
+    ) -> tuple[dict[Node, Any], dict[str, int]]:
+        """Return what is given for names as values of symbols, checked against their declarations, and sizes."""
+        needed = symbols_needed(moments, self.gradients, self.over)
+        names = {s.name for s in needed}
+        others = {s.name for s in known_symbols([self.y])} - names
+        values = {name: value for name, value in values.items() if name not in others}
+        sizes = sizes_by_name(self.y, needed, values)
+        values = {name: value for name, value in values.items() if name not in sizes}
+        together = is_elementwise(self.gradients)
+        return dict(bind(needed, (), values, together=together, sizes=sizes)), sizes
+
+    @property
+    def how(self) -> How:
+        return least_certain([m.how for m in (*self.expectation, *self.variance, *self.bias)])
+
+    @property
+    def rows(self) -> tuple[tuple[str, Sequence[Moment]], ...]:
+        """The moments of each gradient, with what they are called."""
+        return (
+            ("mean", self.expectation),
+            ("variance", self.variance),
+            ("reference", [r.moment for r in self.references]),
+            ("bias", self.bias),
+        )
+
+    @cached_property
+    def _spoken(self) -> tuple[AuditQuestion, Literals] | None:
+        """The same question of the program with long numbers as symbols, which formulas are told in."""
+        found = over_constants(self.y, self.wrt)
+        if found is None:
+            return None
+        y, wrt, constants = found
+        trace = pull_back([y.node], [as_node(1)], [w.node for w in wrt])
+        gradients = tuple(canonical(trace.gradients, drop_stops=True).nodes)
+        return replace(self, y=y, wrt=tuple(wrt), gradients=gradients), constants.literals
+
+    def gradient_texts(self) -> list[str]:
+        """Return the gradients in the names of the program."""
+        question, literals = self._spoken or (self, None)
+        texts = resolved_texts(question.y, question.gradients, literals)
+        return [as_grad_says(self.y, [w], text) for w, text in zip(self.wrt, texts, strict=True)]
+
+    def told(self) -> list[tuple[str, list[str]]]:
+        """Return what is printed: label, and a formula for each gradient, in the names of the program."""
+        if self._spoken is None:
+            return [(label, [self._text(m) for m in moments]) for label, moments in self.rows]
+        question, literals = self._spoken
+        return [
+            (label, [self._text(m, question, s, literals) for m, s in zip(moments, spoken, strict=True)])
+            for (label, moments), (_, spoken) in zip(self.rows, question.rows, strict=True)
+        ]
+
+    def _text(
+        self,
+        moment: Moment,
+        spoken: AuditQuestion | None = None,
+        again: Moment | None = None,
+        literals: Literals | None = None,
+    ) -> str:
+        """Return a moment as text: as a spoken question has it, if that has a formula that depends on anything."""
+        from symgrad.render.audit import with_decimals  # for start-up time
+
+        formula, y = moment.formula, self.y
+        if formula is None:
+            return str(Estimated(moment, self))
+        if again is not None and again.formula is not None and spoken is not None and symbols_of([formula]):
+            formula, y = again.formula, spoken.y
+        (text,) = resolved_texts(y, [formula], literals)
+        return with_decimals(text, formula)

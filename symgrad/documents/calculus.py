@@ -1,0 +1,74 @@
+"""Derivatives that documents write, as formulas: also those of values that an equation defines."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from symgrad.api.derivatives.differentiate import grad
+from symgrad.api.derivatives.jacobians import hessian, jacobian
+from symgrad.api.functions.layout import eye, zeros
+from symgrad.api.functions.matrices import solve
+from symgrad.api.handles.expr import Expr
+from symgrad.documents.names import Implied
+from symgrad.errors import NotInProgramError, UnsupportedError
+from symgrad.ir.graph import number
+from symgrad.ir.traverse import topological
+
+__all__ = ["derivative"]
+
+
+def derivative(y: Expr, by: tuple[Expr, ...], implied: Collection[Implied] = ()) -> Expr:
+    """Return a derivative as a formula: a gradient of a number, a Jacobian of an array.
+
+    Args:
+        y: what is differentiated.
+        by: what by, one after the other; a value that is computed stands for all that is computed from it.
+        implied: equations that define unknowns, which then follow what is differentiated by. With z = g(z, x) it is
+            dz/dx = (1 - dg/dz)^-1 dg/dx, and so dy/dx = y_x + y_z dz/dx.
+
+    Raises:
+        UnsupportedError: for unknowns that this is not done for: two of them, matrices.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x, z = sg.symbols("x z")
+        >>> print(derivative(z, (x,), [Implied(z.node, sg.tanh(z + x).node)]).canonical())
+        sech(x + z)**2/(1 - sech(x + z)**2)
+    """
+    if len(by) == 2 and by[0].node is by[1].node and by[0].shape and not y.shape and not implied:
+        return hessian(y, by[0])
+    for x in by:
+        y = _once(y, x, implied)
+    return y
+
+
+def _once(y: Expr, x: Expr, implied: Collection[Implied]) -> Expr:
+    reached = set(topological([y.node]))
+    follows = [i for i in implied if i.unknown is not x.node and i.unknown in reached]
+    if not follows:
+        return _plain(y, x)
+    if len(follows) > 1:
+        raise UnsupportedError(
+            "a derivative through two equations at once", cure="define one unknown by the other"
+        )
+    z, value = (Expr(n, listings=y.listings) for n in (follows[0].unknown, follows[0].value))
+    if len(z.shape) > 1 or len(x.shape) > 1:
+        raise UnsupportedError("a derivative through an equation of matrices", cure="write it for a vector")
+    here, there = _plain(value, z), _plain(value, x)
+    follow = solve(eye(z.shape[0]) - here, there) if z.shape else there / (1 - here)
+    if y.node is z.node:
+        return follow
+    through = _plain(y, z)
+    through = (
+        through @ follow
+        if z.shape
+        else (through[..., None] * follow if x.shape and y.shape else through * follow)
+    )
+    return _plain(y, x) + through if x.node in reached else through
+
+
+def _plain(y: Expr, x: Expr) -> Expr:
+    try:
+        return jacobian(y, x) if y.shape else grad(y, x)
+    except NotInProgramError:  # y does not read it, and its program has no such name
+        return zeros((*y.shape, *x.shape)) if y.shape or x.shape else Expr(number(0))

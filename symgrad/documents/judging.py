@@ -1,0 +1,168 @@
+"""Verdicts on steps: by the engine that decides claims, in the names of the document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from symgrad.api.claims.verify import equal, verify
+from symgrad.api.functions.layout import broadcast_to
+from symgrad.api.handles.expr import Expr
+from symgrad.documents.calculus import derivative
+from symgrad.documents.meaning import ReadSide
+from symgrad.documents.names import DocumentNames
+from symgrad.documents.solving import known_values, solved
+from symgrad.documents.steps import StepKind
+from symgrad.errors import ShapeError, SymgradError
+from symgrad.ir.graph import NUMBER, Node
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.verdicts.verdict import Verdict
+
+__all__ = ["Judge", "Judged"]
+
+_CERTAIN = ("proved", "refuted")
+_QUICK = 2.0  # seconds, after which a step is tried with fewer details
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of a step.
+
+    Args:
+        kind: ``derivative`` or ``rewriting``.
+        verdict: whether it is right.
+        message: what else there is to say.
+        corrected: what the side would have to be.
+    """
+
+    kind: StepKind
+    verdict: Verdict
+    message: str | None = None
+    corrected: str | None = None
+
+
+class Judge:
+    """Decides steps in the names of a document.
+
+    Args:
+        names: what they mean.
+        seconds: how long one step may take.
+    """
+
+    def __init__(self, names: DocumentNames, seconds: float) -> None:
+        self._names = names
+        self._seconds = seconds
+
+    def judged(self, left: ReadSide, right: ReadSide) -> Judged:
+        """Decide whether a side is equal to the one before."""
+        kind = _kind(left, right)
+        try:
+            verdict = self._verdict(left, right)
+        except ShapeError as error:
+            verdict = Verdict("refuted", error.what)
+        except SymgradError as error:
+            verdict = Verdict("undecided", error.what)
+        if verdict.status == "refuted" and left.slope is None:
+            verdict = self._as_derivative(left, right, verdict)
+        return Judged(kind, verdict, corrected=self._corrected(left, verdict))
+
+    def misfit(self, left: ReadSide, error: ShapeError) -> Judged:
+        """Return what becomes of a step whose side cannot be, since its shapes disagree."""
+        verdict = Verdict("refuted", f"its shapes disagree: {error.what}")
+        return Judged(_kind(left), verdict, corrected=self._corrected(left, verdict))
+
+    def _as_derivative(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
+        """Return a verdict on a wrong rewriting that knows the mistake, where what is rewritten is a derivative."""
+        slope = left.claimed
+        if slope is None or not slope.plain or len(slope.by) != 1:
+            return verdict
+        try:
+            of_left = verify(slope.of, slope.by[0], left.expr, time_limit=_QUICK)
+            of_right = verify(slope.of, slope.by[0], right.expr, time_limit=_QUICK)
+        except SymgradError:
+            return verdict
+        if of_left.status == "refuted" or of_right.status != "refuted":
+            return verdict
+        return replace(verdict, diagnoses=of_right.diagnoses)
+
+    def _corrected(self, left: ReadSide, verdict: Verdict) -> str | None:
+        """Return the right line where a derivative is wrong: that derivative."""
+        if verdict.status != "refuted" or left.slope is None:
+            return None
+        slope = left.slope
+        given, _ = self._given([slope.value.node])
+        if given is not None:
+            value = self._names.expr(given[0]).canonical()
+        else:  # made anew, since what a derivation made is printed in names
+            value = derivative(slope.of, slope.by) if slope.plain else slope.value
+        said = value.latex() if left.text.notation == "latex" else str(value)
+        return f"{left.text.text.strip()} = {said}"
+
+    def _verdict(self, left: ReadSide, right: ReadSide) -> Verdict:
+        a, b = _of_one_shape(left.expr, right.expr)
+        nodes, message = self._given([a.node, b.node])
+        # A derivative is a value: what it was made of with stop_gradient is not asked for its own derivative.
+        values_only = left.values or right.values or nodes is not None
+        if nodes is not None:
+            a, b = (self._names.expr(node, (*left.names, *right.names)) for node in nodes)
+
+        def decided(seconds: float) -> Verdict:
+            for slope, claim in ((left.slope, b), (right.slope, a)):
+                if nodes is None and slope is not None and slope.plain and len(slope.by) == 1:
+                    return verify(slope.of, slope.by[0], claim, time_limit=seconds)
+            return equal(a, b, time_limit=seconds, values_only=values_only)
+
+        verdict = decided(min(_QUICK, self._seconds))
+        if verdict.status not in _CERTAIN and values_only:
+            verdict = self._in_names(a, b, verdict)
+        if verdict.status not in _CERTAIN and self._seconds > _QUICK:
+            verdict = decided(self._seconds)
+        if verdict.status == "refuted" and message is not None:
+            return replace(verdict, status="undecided", why=message, proof=None)
+        return verdict
+
+    def _in_names(self, a: Expr, b: Expr, verdict: Verdict) -> Verdict:
+        """Return a proof that takes names of the document for variables, else the verdict that there is.
+
+        What holds for all values of a variable holds for those that a name has, and is found sooner.
+        """
+        named = self._names.innermost(topological([a.node, b.node]))
+        if not named:
+            return verdict
+        first, second = (Expr(n) for n in substitute([a.node, b.node], named))
+        general = equal(first, second, time_limit=self._seconds, values_only=True)
+        return general if general.status == "proved" else verdict
+
+    def _given(self, nodes: Sequence[Node]) -> tuple[list[Node] | None, str | None]:
+        """Return the sides where the document's equations hold, None where it has none about them.
+
+        The second part says why a difference of the two proves nothing, where it does not.
+        """
+        names = self._names
+        read = set(symbols_of(nodes))
+        if not (read & names.fixed.keys() or read & names.implied.keys()):
+            return None, None
+        found = substitute(nodes, names.fixed)
+        for equation in names.implied.values():
+            if equation.unknown not in set(symbols_of(found)):
+                continue
+            found = substitute(found, known_values(equation.unknown, equation.value))
+            solution = solved(equation.unknown, equation.value)
+            if solution is None:
+                name = equation.unknown.name
+                return found, f"the sides differ, but perhaps not where {name} solves its equation"
+            found = substitute(found, dict([solution]))
+        return found, None
+
+
+def _kind(*sides: ReadSide) -> StepKind:
+    return "rewriting" if all(side.slope is None for side in sides) else "derivative"
+
+
+def _of_one_shape(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """Return two sides; a number alone is an array of the other's shape, as in ``= 0``."""
+    if a.shape and b.node.op is NUMBER:
+        return a, broadcast_to(b, a.shape)
+    if b.shape and a.node.op is NUMBER:
+        return broadcast_to(a, b.shape), b
+    return a, b

@@ -1,0 +1,145 @@
+"""Words between formulas: in lines of plain text they are told apart by what stands beside what, and left alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from symgrad.ir.types import DISTRIBUTIONS, DOMAINS
+
+__all__ = ["CONDITION_CUES", "SELF_CUES", "formulas_alone"]
+
+CONDITION_CUES = re.compile(
+    r"\b(setting|solve|solves|solving|require|requires|requiring|impose|imposing|such that|satisfies|satisfy|suppose"
+    r"|assume|assuming|if|unless|when)(?:\s+\w+){0,2}\s*$",
+    re.IGNORECASE,
+)
+"""Words right before an equation that is to be solved, or that is asked for, and that is no step."""
+
+SELF_CUES = re.compile(
+    r"\b(fixed.point|solves|solve|satisfies|satisfy|defined by|root|implicit\w*|equilibrium)\b", re.IGNORECASE
+)
+"""Words before an equation that defines what stands on both of its sides."""
+
+_WORDS = (
+    "also and as because but by can define defines denotes differentiating finally follows for from get gets "
+    "give gives have hence here in is it its last let likewise means namely next note now obtain of on or "
+    "putting recall satisfies satisfy second since so solve solves that the then there therefore third this "
+    "thus to using we where which with write writing yields "
+)
+_JOINTS = re.compile(rf"\b(?:{'|'.join(_WORDS.split())})\b(?!\s*\()|[.;:](?=\s|$)|,(?=\s|$)", re.IGNORECASE)
+_NAME = r"[^\W\d]\w*"
+_LIST = re.compile(
+    rf"(?:^|;)\s*(?:let\s)?\s*(?={_NAME}\s*,)({_NAME}(?:\s*,\s*{_NAME})+)(?=\s*[:~])", re.IGNORECASE
+)
+_DECLARED = re.compile(
+    rf"{_NAME}\s*(?::\s*(?:{'|'.join((*DOMAINS, 'size'))})\b|~\s*(?:{'|'.join(DISTRIBUTIONS)})\b)"
+    r"(?:\s*\([^()]*(?:\([^()]*\)[^()]*)*\))?(?:\s*\[[^\]]*\])?(?:\s*symmetric\b)?"
+)
+_BESIDE = re.compile(r"([∂∇]?[^\W\d]\w*|[\d)\]]+)\s+([∂∇]?[^\W\d]\w*)")
+_OPERATORS = frozenset({"and", "or", "not", "if", "else", "in"})
+_SLOPE = re.compile(r"[d∂∇]")
+_RELATION = re.compile(r"[=<>≤≥≈∝≡≠≃≅]")
+_BEGINS = re.compile(r"\s*[=<>≤≥≈∝≡≠≃≅]")
+_GOES_ON = re.compile(r"\s*(?:[-+*/@]\s|[=<>≤≥≈∝≡≠≃≅])")
+
+
+def formulas_alone(text: str) -> str:
+    r"""Return lines of plain text with blanks in the place of words, and semicolons where formulas end.
+
+    Args:
+        text: the lines.
+
+    Example:
+        >>> formulas_alone("Let z = x**2, as before.\nThen dz/dx\n  = 2*x and that is all.").split()
+        ['z', '=', 'x**2;', 'dz/dx', '=', '2*x', ';']
+    """
+    kept: list[str] = []
+    open_brackets, pending, unfinished = 0, False, False
+    lines = text.split("\n")
+    for k, line in enumerate(lines):
+        goes_on = open_brackets > 0 or unfinished or (pending and _GOES_ON.match(line) is not None)
+        followed = k + 1 < len(lines) and _BEGINS.match(lines[k + 1]) is not None
+        shown = _of_line(line, goes_on=goes_on, followed=followed)
+        kept.append(shown)
+        bare = shown.strip()
+        open_brackets = (
+            max(0, open_brackets + sum(map(bare.count, "([")) - sum(map(bare.count, ")]"))) if bare else 0
+        )
+        pending = bool(bare) and not bare.endswith(";")
+        unfinished = pending and bare[-1] in "+-*/@=,"
+    return "\n".join(kept)
+
+
+def _of_line(line: str, *, goes_on: bool, followed: bool) -> str:
+    code, hash_, _ = line.partition("#")
+    shown = [" "] * len(line)
+    # Several names are declared at once where nothing stands before them: words have commas between them, too.
+    several = {m.end(1): m.start(1) for m in _LIST.finditer(code)}
+    declared = [(_first(code, m.start(), several), m.end()) for m in _DECLARED.finditer(code)]
+    rest = code
+    for start, end in declared:
+        rest = f"{rest[:start]}{';' * (end - start)}{rest[end:]}"
+    pieces = list(_pieces(rest))
+    wanted = [*declared]
+    for k, (start, end) in enumerate(pieces):
+        part = _without_words(rest, start, end)
+        has_relation = part is not None and _RELATION.search(_outside(rest[slice(*part)])) is not None
+        if part is not None and (has_relation or (goes_on and k == 0) or (followed and k == len(pieces) - 1)):
+            wanted.append(part)
+    for start, end in sorted(wanted):
+        shown[start:end] = code[start:end]
+        if code[end:].strip(" .;") or hash_:
+            shown[end] = ";"
+    return "".join(shown)
+
+
+def _first(code: str, name: int, several: Mapping[int, int]) -> int:
+    """Return where a declaration begins whose last name is at a place."""
+    match = re.match(r"\w+", code[name:])
+    end = name if match is None else name + match.end()
+    return several.get(end, name)
+
+
+def _pieces(code: str) -> Iterator[tuple[int, int]]:
+    start, outside = 0, _outside(code)
+    for joint in _JOINTS.finditer(outside):
+        if joint.start() > start:
+            yield start, joint.start()
+        start = joint.end()
+    if start < len(code):
+        yield start, len(code)
+
+
+def _outside(text: str) -> str:
+    """Return a text with what is in brackets blanked, at the same places."""
+    shown: list[str] = []
+    depth = 0
+    for c in text:
+        depth -= c in ")]" and depth > 0
+        shown.append(c if depth == 0 else "_")
+        depth += c in "(["
+    return "".join(shown)
+
+
+def _without_words(code: str, start: int, end: int) -> tuple[int, int] | None:
+    """Return a piece without the words before and behind the formula in it; None if nothing is left.
+
+    Two names stand beside each other as words do, and operands never; so do a number, or a bracket, and a name.
+    """
+    piece = code[start:end]
+    relation = _RELATION.search(_outside(piece))
+    middle = len(piece) if relation is None else relation.start()
+    left, right, at = 0, len(piece), 0
+    while (match := _BESIDE.search(piece, at)) is not None:
+        first, second = match.groups()
+        slope = _SLOPE.match(first) is not None and piece[: match.start()].rstrip().endswith("/")
+        if not (slope or first.startswith("∇") or {first, second} & _OPERATORS):
+            if relation is None:
+                return None
+            if match.start(2) > middle:
+                right = match.end(1)
+                break
+            left = match.start(2)
+        at = match.start(2)
+    return (start + left, start + right) if piece[left:right].strip() else None

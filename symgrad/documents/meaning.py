@@ -1,0 +1,339 @@
+"""What a side of an equation means: a formula over the names of its document, with derivatives in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count, product
+from string import ascii_letters
+from typing import Any
+
+from symgrad.api.handles.expr import Expr
+from symgrad.documents.calculus import derivative
+from symgrad.documents.layout.statements import SideText
+from symgrad.documents.names import DocumentNames
+from symgrad.documents.papers import PaperReader, domain_of, macros_of, without_macros
+from symgrad.documents.slopes import VERBS, DocumentCall, SlopeText, find_parts
+from symgrad.errors import (
+    ProgramSyntaxError,
+    SymgradError,
+    UnknownFunctionError,
+    UnknownNameError,
+    UsageError,
+)
+from symgrad.frontend.text import parse_expression
+from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.source import Location, Source, Span
+
+__all__ = ["ReadSide", "SideReader", "DefinedTarget", "WrittenSlope"]
+
+_NAME = re.compile(r"[^\W\d]\w*")
+_LONE_NAME = re.compile(rf"\s*({_NAME.pattern})\s*")
+_HEAD = re.compile(rf"\s*({_NAME.pattern})\s*\(\s*({_NAME.pattern}(?:\s*,\s*{_NAME.pattern})*)\s*\)\s*")
+_SIGNS = str.maketrans({"·": "*", "×": "*", "−": "-", "⋅": "*", "\t": " "})
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSlope:
+    """A derivative as a document writes it.
+
+    Args:
+        of: what is differentiated.
+        by: what by, one after the other.
+        value: the derivative.
+        plain: whether it is one of an input or a computed value, and follows no equation.
+    """
+
+    of: Expr
+    by: tuple[Expr, ...]
+    value: Expr
+    plain: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSide:
+    """One side of an equation, read.
+
+    Args:
+        text: where it stands, and how it is written.
+        expr: what it means.
+        names: those that its text reads.
+        slope: the derivative that it is, where it is nothing else.
+        values: whether it is a derivative, or equal to one by the steps before: then it is a value.
+        claimed: the derivative that it is said to be, by the steps before.
+    """
+
+    text: SideText
+    expr: Expr
+    names: tuple[str, ...]
+    slope: WrittenSlope | None = None
+    values: bool = False
+    claimed: WrittenSlope | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DefinedTarget:
+    """What an equation may define.
+
+    Args:
+        name: a name.
+        parameters: of a function of the notation; None for a value.
+        alone: whether the name stands there alone, without arguments or subscripts that are letters.
+    """
+
+    name: str
+    parameters: tuple[str, ...] | None = None
+    alone: bool = True
+
+
+class SideReader:
+    """Reads sides in the names of a document.
+
+    Args:
+        source: the document.
+        names: what names mean; what is read and means nothing is added, as a real number.
+        options: how LaTeX is read where it is ambiguous.
+    """
+
+    def __init__(self, source: Source, names: DocumentNames, options: Mapping[str, Any]) -> None:
+        self._source = source
+        self._names = names
+        self._papers = PaperReader(names, macros_of(source.text) if "\\" in source.text else {}, options)
+        self._derived = False
+
+    def domain(self, text: SideText) -> str | None:
+        """Return what a side in LaTeX says of a set, as programs write domains; None if they have no word for it."""
+        return domain_of(without_macros(text.text, self._papers.macros))
+
+    def target(self, text: SideText) -> DefinedTarget | None:
+        """Return what an equation with this left side may define; None if it defines nothing."""
+        if text.notation == "latex":
+            found = self._papers.target(text.text)
+            return None if found is None else DefinedTarget(found[0], alone=found[1])
+        name, head = _LONE_NAME.fullmatch(text.text), _HEAD.fullmatch(text.text)
+        if head is not None and self._is_new_function(head[1]):
+            return DefinedTarget(head[1], tuple(p.strip() for p in head[2].split(",")))
+        return None if name is None else DefinedTarget(name[1])
+
+    def _is_new_function(self, name: str) -> bool:
+        if name in self._names or name in VERBS:
+            return False
+        try:
+            parse_expression(f"{name}(1)", {})
+        except UnknownFunctionError:
+            return True
+        except SymgradError:
+            return False
+        return False
+
+    def defined(self, target: DefinedTarget, left: SideText, right: SideText) -> ReadSide:
+        """Return what an equation says that a name is, which stands on its left with arguments or subscripts.
+
+        Raises:
+            SymgradError: if it says nothing, with the place in the document.
+        """
+        if right.notation == "symgrad":
+            for parameter in target.parameters or ():
+                if parameter not in self._names:
+                    self._names.undeclared(parameter, self._line(left.start))
+            self._names.functions[target.name] = target.parameters or ()
+            return self.side(right)
+        gap = right.start - left.start - len(left.text)
+        whole = replace(left, text=f"{left.text}{'='.rjust(gap)}{right.text}")
+        try:
+            _, node = self._papers.definition(whole.text, self._line(left.start))
+        except SymgradError as error:
+            raise self._placed(error, whole) from None
+        self._take_readings(left)
+        return ReadSide(right, self._names.expr(node), ())
+
+    def _line(self, offset: int) -> int:
+        return self._source.line_column(offset)[0]
+
+    def side(self, text: SideText) -> ReadSide:
+        """Return what a side means.
+
+        Raises:
+            SymgradError: if it means nothing, with the place in the document.
+        """
+        if text.notation == "latex":
+            return self._paper_side(text)
+        self._derived = False
+        try:
+            node, slope = self._node(text.text.translate(_SIGNS), text.start)
+        except SymgradError as error:
+            raise self._placed(error, text) from None
+        names = tuple(dict.fromkeys(_NAME.findall(text.text)))
+        return ReadSide(text, self._names.expr(node, names), names, slope, values=self._derived)
+
+    def _paper_side(self, text: SideText) -> ReadSide:
+        try:
+            node = self._papers.value(text.text, self._line(text.span.start))
+        except SymgradError as error:
+            raise self._placed(error, text) from None
+        self._take_readings(text)
+        slopes = self._papers.slopes
+        slope = None
+        if slopes and slopes[-1].value is node:
+            of, by, value = (self._names.expr(n) for n in (slopes[-1].of, slopes[-1].by, node))
+            implied = tuple(self._names.implied.values())
+            plain = not implied or derivative(of, (by,)).node is node
+            slope = WrittenSlope(of, (by,), value, plain)
+        return ReadSide(text, self._names.expr(node), (), slope, values=bool(slopes))
+
+    def _take_readings(self, text: SideText) -> None:
+        for reading in self._papers.readings:
+            self._names.assume(reading, self._line(text.span.start), stated=False)
+
+    # The places in what is read are those in its own text, `start` characters behind the begin of the document.
+
+    def _node(self, text: str, start: int) -> tuple[Node, WrittenSlope | None]:
+        """Return what a text means, and as a derivative where it is nothing else."""
+        names = self._names
+        parts = find_parts(text, names.__contains__, names.functions.__contains__)
+        free = _free_names(text)
+        shown, known = list(text), dict[str, Node]()
+        node, slope = None, None
+        for part in parts:
+            span = part.span
+            if isinstance(part, DocumentCall):
+                node, slope = self._called(part, text, start), None
+            else:
+                node, slope = self._slope(part, text, start)
+            name = next(free(span.end - span.start))
+            shown[span.start : span.end] = name.ljust(span.end - span.start)
+            known[name] = node
+        if (
+            node is not None
+            and len("".join(shown).split()) == len(parts) == 1
+            and next(iter(known)) in "".join(shown).split()
+        ):
+            return node, slope
+        return self._parsed("".join(shown), known, start), None
+
+    def _parsed(self, text: str, known: Mapping[str, Node], start: int) -> Node:
+        while True:
+            try:
+                return parse_expression(text, {**self._names.known_in(text), **known})
+            except UnknownFunctionError:
+                raise
+            except UnknownNameError as error:
+                if error.at is None:
+                    raise
+                span = error.at.span
+                line, _ = self._source.line_column(start + span.start)
+                self._names.undeclared(text[span.start : span.end], line)
+
+    def _called(self, call: DocumentCall, text: str, start: int) -> Node:
+        arguments = [self._part(a, text, start) for a in call.arguments]
+        return self._applied(self._names.values[call.name], call.name, arguments, call.span)
+
+    def _applied(self, value: Node, name: str, arguments: Sequence[Node], span: Span) -> Node:
+        parameters = self._names.functions[name]
+        if len(arguments) != len(parameters):
+            raise ProgramSyntaxError(
+                f"'{name}' is called with {len(arguments)} arguments",
+                at=Location(Source(""), span),
+                expected=f"{name}({', '.join(parameters)})",
+            )
+        places = {self._names.values[p]: a for p, a in zip(parameters, arguments, strict=True)}
+        return substitute([value], {p: a for p, a in places.items() if p is not a})[0]
+
+    def _part(self, span: Span, text: str, start: int) -> Node:
+        """Return what a part of a text means."""
+        try:
+            return self._node(text[span.start : span.end], start + span.start)[0]
+        except SymgradError as error:
+            if error.at is not None:  # of this part; the caller counts from the begin of the whole
+                at = Span(error.at.span.start + span.start, error.at.span.end + span.start)
+                raise type(error)(
+                    error.what, at=Location(Source(text), at), expected=error.expected, cure=error.cure
+                ) from None
+            raise
+
+    def _slope(self, part: SlopeText, text: str, start: int) -> tuple[Node, WrittenSlope]:
+        names = self._names
+        self._derived = True
+        said = text[part.of.start : part.of.end]
+        of = names.expr(self._part(part.of, text, start), _NAME.findall(said))
+        by = [self._by(name, part, start) for name in part.by] or [
+            self._only(of, said.strip(), part)
+        ] * part.order
+        exprs = tuple(names.expr(n, _NAME.findall(" ".join(part.by))) for n in by)
+        implied = () if part.partial else tuple(names.implied.values())
+        value = derivative(of, exprs, implied)
+        slope = WrittenSlope(
+            of, exprs, value, plain=value.node is derivative(of, exprs).node if implied else True
+        )
+        if part.at is None:
+            return value.node, slope
+        arguments = [self._part(a, text, start) for a in part.at]
+        if said.strip() in names.functions:
+            applied = self._applied(value.node, said.strip(), arguments, part.span)
+        else:
+            applied = substitute([value.node], dict(zip(by[:1], arguments, strict=False)))[0]
+        return applied, WrittenSlope(
+            of, exprs, names.expr(applied), plain=slope.plain and applied is value.node
+        )
+
+    def _by(self, text: str, part: SlopeText, start: int) -> Node:
+        if text in self._names.values:
+            return self._names.values[text]
+        return self._parsed(text, {}, start + part.span.start)
+
+    def _only(self, of: Expr, name: str, part: SlopeText) -> Node:
+        """Return what a derivative is by that does not say so."""
+        parameters = self._names.functions.get(name)
+        if parameters is not None and len(parameters) == 1:
+            return self._names.values[parameters[0]]
+        inputs = [
+            s for s in symbols_of([of.node]) if s.dtype == "real" and s.declaration.distribution is None
+        ]
+        if len(inputs) == 1 and inputs[0] is not of.node:
+            return inputs[0]
+        if of.node.op is SYMBOL and of.shape:
+            raise ProgramSyntaxError(
+                f"'{name}' is an array, and no function of something",
+                at=Location(Source(""), part.span),
+                expected="a function before a prime",
+                cure=f"write {name}.T for the transpose",
+            )
+        read = ", ".join(str(s.name) for s in inputs) or "nothing"
+        raise ProgramSyntaxError(
+            f"this derivative of '{name}' does not say by what",
+            at=Location(Source(""), part.span),
+            expected=f"one input to differentiate by; {name} reads {read}",
+            cure=f"write d{name}/d{inputs[0].name}" if inputs else None,
+        )
+
+    def _placed(self, error: SymgradError, text: SideText) -> SymgradError:
+        """Return an error with its place in the document."""
+        if error.at is None:
+            span = text.span
+        else:
+            at = error.at.span
+            span = Span(text.start + at.start, text.start + max(at.end, at.start + 1))
+        return type(error)(
+            error.what, at=Location(self._source, span), expected=error.expected, cure=error.cure
+        )
+
+
+def _free_names(text: str) -> Callable[[int], Iterator[str]]:
+    """Return what gives names of at most so many letters that a text does not have, each once."""
+    taken = {*_NAME.findall(text), "pi", "oo", "or", "if"}
+
+    def free(longest: int) -> Iterator[str]:
+        for length in count(1):
+            if length > longest:
+                raise UsageError(
+                    "there are too many derivatives in one formula", cure="give some of them names"
+                )
+            for letters in product(ascii_letters, repeat=length):
+                name = "".join(letters)
+                if name not in taken:
+                    taken.add(name)
+                    yield name
+
+    return free

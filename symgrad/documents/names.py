@@ -1,0 +1,224 @@
+"""What the names of a document mean, from its first line on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from symgrad.api.handles.expr import Expr
+from symgrad.errors import RedefinitionError
+from symgrad.frontend.text import parse_program
+from symgrad.ir.graph import SYMBOL, Node, size_leaf, symbol
+from symgrad.ir.listing import Listing, suggest
+from symgrad.ir.sizes import names_of
+from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ir.types import Declaration
+
+__all__ = ["Assumption", "DocumentNames", "Implied"]
+
+_NAME = re.compile(r"[^\W\d]\w*")
+_FEW = 64  # names of a document, up to which all are there to print a formula; else those that it reads
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """Something that verdicts on a document rest on.
+
+    Args:
+        text: what is taken to hold.
+        line: where the document says it, or makes it necessary.
+        stated: whether the document says it.
+    """
+
+    text: str
+    line: int
+    stated: bool = True
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Implied:
+    """An equation that defines an unknown, which stands on both sides.
+
+    Args:
+        unknown: the symbol.
+        value: what it is equal to.
+    """
+
+    unknown: Node
+    value: Node
+
+
+class DocumentNames:
+    """Names with what they mean so far.
+
+    Attributes:
+        values: each name with its node.
+        functions: names of functions with their parameters; their values are formulas of these.
+        implied: for each unknown that an equation defines, that equation.
+        fixed: symbols that the document gives a value from some line on.
+        assumptions: what was declared, and what was not and is taken to hold.
+    """
+
+    def __init__(self) -> None:
+        self.values: dict[str, Node] = {}
+        self.functions: dict[str, tuple[str, ...]] = {}
+        self.implied: dict[Node, Implied] = {}
+        self.fixed: dict[Node, Node] = {}
+        self.assumptions: dict[str, Assumption] = {}
+        self._reads: dict[str, frozenset[str]] = {}
+        self._sizes: set[str] = set()
+        self._undeclared: dict[str, int] = {}
+        self._order: list[str] = []
+
+    # -- what is known -----------------------------------------------------------------------------------------
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.values or name in self._sizes
+
+    def is_input(self, name: str) -> bool:
+        """Tell whether a name is a symbol that the document declares, or that it uses without that."""
+        return name in self.values and self.values[name].op is SYMBOL
+
+    def known_in(self, text: str) -> dict[str, Node]:
+        """Return the names in a text that mean something, and no others: a document may have thousands."""
+        found: dict[str, Node] = {}
+        for name in dict.fromkeys(_NAME.findall(text)):
+            if name in self.values:
+                found[name] = self.values[name]
+            elif name in self._sizes:
+                found[name] = size_leaf(name)
+        return found
+
+    def expr(self, node: Node, names: Iterable[str] = ()) -> Expr:
+        """Return a handle that prints in the names that a formula reads, and those that these are made of.
+
+        Args:
+            node: the formula.
+            names: those in its text.
+        """
+        return Expr(node, listings=(self._listing(names, node),))
+
+    def _listing(self, names: Iterable[str], node: Node) -> Listing:
+        waiting, reached = list(self.values if len(self.values) <= _FEW else names), dict[str, None]()
+        while waiting:
+            name = waiting.pop()
+            if name not in reached and name in self.values:
+                reached[name] = None
+                waiting += self._reads.get(name, ())
+        ordered = (
+            [n for n in self.values if n in reached] if len(reached) > len(self.values) // 8 else [*reached]
+        )
+        symbols = {n: self.values[n] for n in ordered if self.is_input(n)}
+        symbols |= {s.name: s for s in symbols_of([node]) if s.name not in symbols}
+        named = {n: self.values[n] for n in ordered if self.values[n].args}
+        return Listing(symbols, named)
+
+    def innermost(self, nodes: Sequence[Node]) -> dict[Node, Node]:
+        """Return those of some nodes that are named and read no other that is, each with a variable for it.
+
+        Args:
+            nodes: arguments before what reads them.
+        """
+        names = {node: name for name, node in self.values.items() if node.args and node.dtype == "real"}
+        found, above = dict[Node, Node](), set[Node]()
+        for node in nodes:
+            if any(a in above for a in node.args):
+                above.add(node)
+            elif node in names:
+                found[node] = symbol(Declaration(names[node], shape=node.shape))
+                above.add(node)
+        return found
+
+    @property
+    def count(self) -> int:
+        """How many names were taken in, with those of sizes."""
+        return len(self._order)
+
+    def newest(self, since: int) -> Sequence[str]:
+        """Return the names that were taken in since there were so many."""
+        return self._order[since:]
+
+    def _set(self, name: str, node: Node) -> None:
+        if name not in self:
+            self._order.append(name)
+        self.values[name] = node
+
+    # -- what is said ------------------------------------------------------------------------------------------
+
+    def declare(self, text: str, line: int) -> None:
+        """Take in a declaration in the notation of programs.
+
+        Raises:
+            SymgradError: if it is none, or contradicts one before.
+        """
+        known = {n: node for n, node in self.known_in(text).items() if n in self.values}
+        known = {n: node for n, node in known.items() if n not in self._undeclared}
+        listing = parse_program(text, "the declaration", known)
+        for name, node in listing.symbols.items():
+            before = self.values.get(name)
+            if before is not None and before is not node and name not in self._undeclared:
+                raise RedefinitionError(f"'{name}' means something else already", cure="choose another name")
+            if before is not None and before is not node:  # what was said above is meant of it, too
+                self._replace(before, node)
+            self._set(name, node)
+            self._undeclared.pop(name, None)
+        self._take_sizes(listing.symbols.values())
+        self.assume(text.strip(), line)
+
+    def _replace(self, before: Node, node: Node) -> None:
+        names = [n for n, value in self.values.items() if value.args]
+        values = substitute([self.values[n] for n in names], {before: node})
+        self.values.update(zip(names, values, strict=True))
+
+    def define(self, name: str, node: Node, reads: Iterable[str]) -> None:
+        """Give a name its meaning."""
+        self._set(name, node)
+        self._reads[name] = frozenset(reads) - {name}
+
+    def undeclared(self, name: str, line: int) -> Node:
+        """Take a name that nothing declares for a real number, which is an assumption."""
+        node = symbol(Declaration(name))
+        self.take_undeclared(name, node, line)
+        return node
+
+    def take_undeclared(self, name: str, node: Node, line: int) -> None:
+        """Take in an input that nothing declares."""
+        self._set(name, node)
+        self._undeclared[name] = line
+        self._take_sizes([node])
+
+    def _take_sizes(self, nodes: Iterable[Node]) -> None:
+        for size in names_of(*(node.shape for node in nodes)):
+            if size not in self:
+                self._order.append(size)
+            self._sizes.add(size)
+
+    def assume(self, text: str, line: int, *, stated: bool = True) -> None:
+        """Remember what verdicts rest on, once."""
+        self.assumptions.setdefault(text, Assumption(text, line, stated))
+
+    def told(self) -> tuple[Assumption, ...]:
+        """Return what was assumed: what the document says, then what it does not."""
+        stated = [a for a in self.assumptions.values() if a.stated]
+        silent = [a for a in self.assumptions.values() if not a.stated]
+        by_line: dict[tuple[int, str], list[str]] = {}
+        known = [name for name in self.values if name not in self._undeclared]
+        free: list[Assumption] = []
+        for name, line in self._undeclared.items():
+            domain = str(self.values[name].declaration).partition(" : ")[2]
+            meant = (
+                suggest(name, known) if len(name) > 2 else None
+            )  # x1 and x2 are two names, and no slip of the pen
+            if meant is not None:
+                free.append(Assumption(f"{name} : {domain} (not declared; {meant})", line, False))
+            else:
+                by_line.setdefault((line, domain), []).append(name)
+        free += [
+            Assumption(f"{', '.join(names)} : {domain} (not declared)", line, False)
+            for (line, domain), names in by_line.items()
+        ]
+        return tuple(sorted([*stated, *free, *silent], key=lambda a: (not a.stated, a.line)))

@@ -1,0 +1,238 @@
+"""Derivatives as they are written on paper: dL/dw, d/dx f, ∂L/∂w, ∇_w L, L'(x), grad(L, w). Found by their tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from symgrad.errors import ProgramSyntaxError, UnknownNameError
+from symgrad.source import Location, Source, Span
+
+__all__ = ["VERBS", "DocumentCall", "SlopeText", "find_parts"]
+
+
+@dataclass(frozen=True, slots=True)
+class SlopeText:
+    """A derivative in a text.
+
+    Args:
+        span: where it stands.
+        of: what is differentiated.
+        by: names, one for each time; none for the only name there is.
+        order: how often.
+        partial: whether it is written with ∂, which holds implicit values fixed.
+        at: arguments behind primes, as in f'(2); None where there are none.
+    """
+
+    span: Span
+    of: Span
+    by: tuple[str, ...]
+    order: int = 1
+    partial: bool = False
+    at: tuple[Span, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentCall:
+    """A function of the document's, called.
+
+    Args:
+        span: where it stands.
+        name: of the function.
+        arguments: between the brackets.
+    """
+
+    span: Span
+    name: str
+    arguments: tuple[Span, ...]
+
+
+_TOKEN = re.compile(
+    r"(?P<name>[∇∂]²?_?\w*|[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<space>\s+)|(?P<prime>'+)|(?P<other>\*\*|.)"
+)
+_UPPER = re.compile(r"(?P<d>[d∂])(?P<order>[2-9²³]?)(?P<of>\w*)")
+_LOWER = re.compile(r"(?P<d>[d∂])(?P<by>\w+?)(?P<order>[2-9²³]?)")
+_NABLA = re.compile(r"∇(?P<order>²?)(?:_(?P<by>\w+))?(?P<of>\w*)")
+VERBS: Mapping[str, int] = {"grad": 1, "gradient": 1, "diff": 1, "derivative": 1, "jacobian": 1, "hessian": 2}
+"""Functions that are derivatives of their first argument, and how often they differentiate."""
+_DIGITS = {"": 1, "²": 2, "³": 3, **{str(k): k for k in range(2, 10)}}
+
+
+@dataclass(frozen=True, slots=True)
+class _PaperToken:
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def find_parts(
+    text: str, known: Callable[[str], bool], is_function: Callable[[str], bool]
+) -> list[SlopeText | DocumentCall]:
+    """Return the derivatives of a side, and the calls of the document's functions, outermost ones alone.
+
+    Args:
+        text: the side.
+        known: tells whether a name means something already.
+        is_function: tells whether it is a function of the document's.
+
+    Raises:
+        ProgramSyntaxError: for a derivative of nothing.
+        UnknownNameError: for one of a name that means nothing yet.
+
+    Example:
+        >>> [(s.of, s.by) for s in find_parts("x*dL/dw + 1", {"L", "w", "x"}.__contains__, set().__contains__)]
+        [(Span(start=3, end=4), ('w',))]
+    """
+    tokens = [_PaperToken(m.lastgroup or "other", m.group(), *m.span()) for m in _TOKEN.finditer(text)]
+    return _Finder(text, [t for t in tokens if t.kind != "space"], known, is_function).found()
+
+
+class _Finder:
+    def __init__(
+        self,
+        text: str,
+        tokens: list[_PaperToken],
+        known: Callable[[str], bool],
+        is_function: Callable[[str], bool],
+    ) -> None:
+        self._text, self._tokens = text, tokens
+        self._known, self._is_function = known, is_function
+
+    def found(self) -> list[SlopeText | DocumentCall]:
+        parts: list[SlopeText | DocumentCall] = []
+        k = 0
+        while k < len(self._tokens):
+            part = self._at(k) if self._tokens[k].kind == "name" else None
+            if part is None:
+                k += 1
+                continue
+            parts.append(part)
+            while k < len(self._tokens) and self._tokens[k].start < part.span.end:
+                k += 1
+        return parts
+
+    def _at(self, k: int) -> SlopeText | DocumentCall | None:
+        token = self._tokens[k]
+        return self._quotient(k) or self._nabla(k) or self._verb(k) or self._primed(k) or self._call(k, token)
+
+    def _text_at(self, k: int) -> str:
+        return self._tokens[k].text if 0 <= k < len(self._tokens) else ""
+
+    def _quotient(self, k: int) -> SlopeText | None:
+        """dL/dw, and d/dw before what it acts on."""
+        upper, start = _UPPER.fullmatch(self._text_at(k)), self._tokens[k].start
+        if upper is None or self._text_at(k + 1) != "/":
+            return None
+        lower = _LOWER.fullmatch(self._text_at(k + 2))
+        if lower is None or (self._known(self._text_at(k)) and self._known(self._text_at(k + 2))):
+            return None
+        order = _DIGITS[upper["order"]]
+        by = lower["by"] if _DIGITS[lower["order"]] == order else self._text_at(k + 2)[1:]
+        partial = upper["d"] == "∂"
+        if upper["of"]:
+            if not (self._known(upper["of"]) or self._is_function(upper["of"])):
+                if self._known(self._text_at(k)) or self._known(self._text_at(k + 2)):
+                    return None
+                raise UnknownNameError(
+                    f"this is a derivative of '{upper['of']}', which nothing above defines",
+                    at=Location(Source(self._text), Span(start, self._tokens[k + 2].end)),
+                    expected=f"{upper['of']} = ... above",
+                )
+            end = self._tokens[k].end
+            of = Span(end - len(upper["of"]), end)
+            return SlopeText(Span(start, self._tokens[k + 2].end), of, (by,) * order, order, partial)
+        if self._known(self._text_at(k + 2)):
+            return None
+        of, end = self._operand(k + 3)
+        return SlopeText(Span(start, end), of, (by,) * order, order, partial)
+
+    def _nabla(self, k: int) -> SlopeText | None:
+        token = self._tokens[k]
+        nabla = _NABLA.fullmatch(token.text)
+        if nabla is None:
+            return None
+        order = _DIGITS[nabla["order"]]
+        by = () if nabla["by"] is None else (nabla["by"],) * order
+        if nabla["of"]:
+            of, end = Span(token.end - len(nabla["of"]), token.end), token.end
+        elif self._text_at(k + 1) in ("(", "["):
+            of, end = self._operand(k + 1)
+        else:
+            of = end = None
+            if k + 1 < len(self._tokens) and self._tokens[k + 1].kind == "name":
+                of = Span(self._tokens[k + 1].start, self._tokens[k + 1].end)
+                end = of.end
+        if of is None or end is None:
+            raise self._nothing(token)
+        return SlopeText(Span(token.start, end), of, by, order)
+
+    def _verb(self, k: int) -> SlopeText | None:
+        order = VERBS.get(self._text_at(k))
+        if order is None or self._text_at(k + 1) != "(" or self._is_function(self._text_at(k)):
+            return None
+        arguments, end = self._arguments(k + 1)
+        if not arguments:
+            raise self._nothing(self._tokens[k])
+        by = tuple(self._text[a.start : a.end].strip() for a in arguments[1:])
+        by = by * order if len(by) == 1 else by
+        return SlopeText(Span(self._tokens[k].start, end), arguments[0], by, max(order, len(by)))
+
+    def _primed(self, k: int) -> SlopeText | None:
+        if k + 1 >= len(self._tokens) or self._tokens[k + 1].kind != "prime":
+            return None
+        token, prime = self._tokens[k], self._tokens[k + 1]
+        if prime.start != token.end:
+            return None
+        at, end = None, prime.end
+        if self._text_at(k + 2) == "(":
+            at, end = self._arguments(k + 2)
+        of = Span(token.start, token.end)
+        return SlopeText(Span(token.start, end), of, (), len(prime.text), at=at)
+
+    def _call(self, k: int, token: _PaperToken) -> DocumentCall | None:
+        if not self._is_function(token.text) or self._text_at(k + 1) != "(":
+            return None
+        arguments, end = self._arguments(k + 1)
+        return DocumentCall(Span(token.start, end), token.text, arguments)
+
+    def _arguments(self, k: int) -> tuple[tuple[Span, ...], int]:
+        """Return what stands between brackets, apart at commas, and where these end."""
+        depth, start, found = 0, self._tokens[k].end, list[Span]()
+        for token in self._tokens[k:]:
+            depth += token.text in ("(", "[")
+            depth -= token.text in (")", "]")
+            if depth == 0 or (depth == 1 and token.text == ","):
+                if self._text[start : token.start].strip():
+                    found.append(Span(start, token.start))
+                start = token.end
+            if depth == 0:
+                return tuple(found), token.end
+        return tuple(found), len(self._text)
+
+    def _operand(self, k: int) -> tuple[Span, int]:
+        """Return what an operator acts on: what is in brackets, else all up to the next + or -, and where it ends."""
+        if k >= len(self._tokens):
+            raise self._nothing(self._tokens[-1])
+        first = self._tokens[k]
+        if first.text in ("(", "["):
+            arguments, end = self._arguments(k)
+            return Span(first.start + 1, max(first.start + 1, end - 1)) if arguments else Span(end, end), end
+        depth, before = 0, "*"
+        for token in self._tokens[k:]:
+            if depth == 0 and (
+                token.text in (")", "]", ",") or (token.text in "+-" and before not in "*/@+-**")
+            ):
+                return Span(first.start, token.start), token.start
+            depth += token.text in ("(", "[")
+            depth -= token.text in (")", "]")
+            before = token.text
+        return Span(first.start, len(self._text)), len(self._text)
+
+    def _nothing(self, token: _PaperToken) -> ProgramSyntaxError:
+        return ProgramSyntaxError(
+            f"'{token.text}' is a derivative of nothing",
+            at=Location(Source(self._text), Span(token.start, token.end)),
+            expected="what is differentiated, such as d/dx f or grad(f, x)",
+        )

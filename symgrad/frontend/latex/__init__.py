@@ -1,0 +1,1 @@
+"""Formulas in LaTeX, read into the nodes that the program notation makes."""

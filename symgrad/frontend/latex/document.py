@@ -1,0 +1,117 @@
+r"""A text of LaTeX with its declarations: formulas in, a Listing of nodes and the readings out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from symgrad.errors import ProgramSyntaxError, UsageError
+from symgrad.frontend.latex.meaning.differentials import Differentiate
+from symgrad.frontend.latex.meaning.lines import LatexReader
+from symgrad.frontend.latex.meaning.readings import Ambiguity
+from symgrad.frontend.latex.syntax.grammar import statements
+from symgrad.frontend.latex.syntax.macros import expanded
+from symgrad.frontend.latex.syntax.splitting import latex_error, rows_apart, split
+from symgrad.frontend.latex.syntax.tree import LatexLine
+from symgrad.frontend.limits import TEXT_CHARACTERS
+from symgrad.ir.collector import growing
+from symgrad.ir.graph import Node
+from symgrad.ir.listing import Listing
+from symgrad.source import Source
+
+__all__ = ["LatexListing", "latex_statements", "parse_latex_program"]
+
+
+@dataclass(frozen=True, slots=True)
+class LatexListing:
+    """What a text of LaTeX says.
+
+    Args:
+        listing: symbols, assignments and the result; without a text, for it is none of the notation.
+        readings: how what is ambiguous was read, in the order of the text.
+        source: the text.
+        defined: the names that its lines define.
+    """
+
+    listing: Listing
+    readings: tuple[Ambiguity, ...]
+    source: Source
+    defined: tuple[str, ...]
+
+
+def latex_statements(source: Source) -> list[LatexLine]:
+    r"""Return the lines of a text as trees, with nothing known of their names.
+
+    Raises:
+        ProgramSyntaxError: for malformed LaTeX, with the place and what was expected.
+
+    Example:
+        >>> (line,) = latex_statements(Source(r"y = \frac{x}{2}"))
+        >>> line.relations
+        ('=',)
+    """
+    return statements(source, rows_apart(source, expanded(source, split(source))))
+
+
+def parse_latex_program(
+    text: str,
+    options: Mapping[str, Any],
+    name: str = "<text>",
+    declared: Listing | None = None,
+    symbols: Mapping[str, Node] | None = None,
+    sizes: Mapping[str, Node] | None = None,
+    differentiate: Differentiate | None = None,
+) -> LatexListing:
+    r"""Read formulas in LaTeX.
+
+    Args:
+        text: one formula, or lines that define names.
+        options: of `symgrad.frontend.latex.meaning.readings.checked_options`.
+        name: what messages call the text.
+        declared: declarations and definitions that come before it; without them names are real numbers.
+        symbols: more names that are known beforehand.
+        sizes: names of sizes that were declared.
+        differentiate: returns the derivative of one node by another; without it derivatives are refused.
+
+    Raises:
+        SymgradError: what is wrong with the text, with the place.
+
+    Example:
+        >>> from symgrad.frontend.latex.meaning.readings import checked_options
+        >>> found = parse_latex_program(r"\sin x y", checked_options({}))
+        >>> found.listing.names, found.readings[0].meaning
+        (('x', 'y'), 'sin(x*y)')
+    """
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
+        raise UsageError(f"a formula is a text, got {type(text).__name__}")
+    if len(text) > TEXT_CHARACTERS:
+        raise ProgramSyntaxError(
+            f"the text has {len(text):,} characters",
+            expected=f"at most {TEXT_CHARACTERS:,}",
+            cure="split it into several formulas",
+        )
+    source = Source(text, name)
+    lines = latex_statements(source)
+    if not lines:
+        raise latex_error(
+            source, "the text is empty", 0, 0, expected="a formula", cure=r"write one, such as \frac{x^2}{2}"
+        )
+    before = {} if declared is None else {**declared.symbols, **declared.assignments}
+    given = {**(declared.given if declared else {}), **before, **(sizes or {}), **(symbols or {})}
+    strict = declared is not None or symbols is not None
+    reader = LatexReader(source, given, strict, options, differentiate)
+    with growing():
+        if not strict:
+            reader.infer_arrays([side for line in lines for side in line.sides])
+        for line in lines:
+            reader.statement(line)
+    found = reader.listing()
+    listing = Listing(
+        {**(declared.symbols if declared else {}), **found.symbols},
+        {**(declared.assignments if declared else {}), **found.assignments},
+        found.result,
+        given=found.given if symbols else {},
+    )
+    readings = sorted(reader.readings, key=lambda r: (r.span.start, r.span.end))
+    return LatexListing(listing, tuple(readings), source, (*found.assignments, *reader.defined_here))

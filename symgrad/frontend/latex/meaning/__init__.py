@@ -1,0 +1,1 @@
+"""From trees to nodes: names, entries, functions, sums, derivatives, lines that define."""

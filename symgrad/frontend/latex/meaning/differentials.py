@@ -1,0 +1,240 @@
+r"""Derivatives, \frac{\partial^2 f}{\partial x \partial y} and \nabla_w L; what they are is asked of the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from symgrad.errors import ShapeError, UnknownNameError, UnsupportedError
+from symgrad.frontend.expressions.terms import Term
+from symgrad.frontend.latex.meaning.bigs import BigRules
+from symgrad.frontend.latex.meaning.letters import RowTerm
+from symgrad.frontend.latex.meaning.names import base_of
+from symgrad.frontend.latex.syntax.steps import Steps
+from symgrad.frontend.latex.syntax.tree import (
+    Bracket,
+    Command,
+    Fraction,
+    NumberTree,
+    ProductTree,
+    Scripted,
+    Tree,
+    Word,
+)
+from symgrad.ir.graph import OPS, SYMBOL, Node, apply
+from symgrad.ir.traverse import symbols_of
+
+__all__ = ["Differentiate", "DifferentialRules", "LatexDerivative"]
+
+Differentiate: TypeAlias = Callable[[Node, Node], Node]
+"""From what is differentiated and by what to the derivative, of the shape of both one after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class LatexDerivative:
+    r"""A derivative as it is written.
+
+    Args:
+        of: what is differentiated; None where it stands behind the fraction, \frac{d}{dx} f.
+        by: the variables, each as often as it is differentiated by.
+    """
+
+    of: Tree | None
+    by: tuple[Tree, ...]
+
+
+class DifferentialRules(BigRules):
+    """The rules of derivatives.
+
+    Attributes:
+        differentiate: returns derivatives; None where they are refused.
+    """
+
+    differentiate: Differentiate | None = None
+
+    # ------------------------------------------------------------------------------------------------ how it is written
+
+    def derivative_of(self, tree: Tree) -> LatexDerivative | None:
+        """Return a fraction as a derivative; None if it is a quotient."""
+        while isinstance(tree, Bracket) and tree.kind == "{}":
+            tree = tree.items[0]
+        if not isinstance(tree, Fraction) or tree.binomial:
+            return None
+        above, below = self._bare(tree.above), self._bare(tree.below)
+        top = above.factors if isinstance(above, ProductTree) and not any(above.signs) else (above,)
+        bottom = below.factors if isinstance(below, ProductTree) and not any(below.signs) else (below,)
+        order = self._differential(top[0])
+        if order is None or len(bottom) < 2 or self._differential(bottom[0]) is None:
+            return None
+        by: list[Tree] = []
+        i = 0
+        while i < len(bottom):
+            times = self._differential(bottom[i])
+            if times is None or i + 1 == len(bottom):
+                return None
+            variable, power = self._variable(bottom[i + 1])
+            by += [variable] * (power if power > 1 else times)
+            i += 2
+        if len(by) != order:
+            raise self.refuse(
+                f"a derivative of order {order} by {len(by)} variable{'s' * (len(by) != 1)}",
+                tree,
+                expected=r"\frac{\partial^2 f}{\partial x \partial y}, \frac{d^2 f}{dx^2}",
+                cure="write the same order above and below",
+            )
+        of: Tree | None = None
+        if len(top) > 1:
+            of = (
+                top[1]
+                if len(top) == 2
+                else ProductTree(
+                    top[1].start,
+                    top[-1].end,
+                    top[1:],
+                    ("",) * (len(top) - 1),
+                    above.adjacent[1:],  # type: ignore[union-attr]
+                )
+            )
+        return LatexDerivative(of, tuple(by))
+
+    def _bare(self, tree: Tree) -> Tree:
+        while isinstance(tree, Bracket) and tree.kind == "{}":
+            tree = tree.items[0]
+        return tree
+
+    def _differential(self, tree: Tree) -> int | None:
+        r"""Return the order of d, \partial or d^2; None for anything else."""
+        tree = self._bare(tree)
+        order = 1
+        if isinstance(tree, Scripted) and tree.below is None and isinstance(tree.above, NumberTree):
+            order = int(tree.above.text) if tree.above.text.isdecimal() else 0
+            tree = self._bare(tree.base)
+        if isinstance(tree, Command) and tree.name == "partial":
+            return order
+        if isinstance(tree, Word) and tree.text in ("d", "D") and tree.style in ("", "upright"):
+            known = tree.text in self.defined or tree.text in self.local
+            return None if known or self.options["d"] == "name" else order
+        return None
+
+    def _variable(self, tree: Tree) -> tuple[Tree, int]:
+        r"""Return a variable below, and how often it is differentiated by: x^2 twice; w^{\top} is w."""
+        tree = self._bare(tree)
+        if isinstance(tree, Scripted) and tree.above is not None and not self.is_mark(tree):
+            rest = Scripted(tree.start, tree.end, tree.base, tree.below, None, tree.primes, tree.below_text)
+            bare = rest if tree.below is not None or tree.below_text or tree.primes else tree.base
+            if isinstance(tree.above, NumberTree) and tree.above.text.isdecimal():
+                return bare, int(tree.above.text)
+            if (isinstance(tree.above, Command) and tree.above.name == "top") or (
+                isinstance(tree.above, Word) and tree.above.text == "T"
+            ):
+                return bare, 1
+        return tree, 1
+
+    def nabla_of(self, tree: Tree) -> tuple[int, tuple[Tree, ...]] | None:
+        r"""Return the order of \nabla, and what it is by; None for anything else."""
+        if isinstance(tree, Command) and tree.name == "nabla":
+            return 1, ()
+        if isinstance(tree, Scripted) and isinstance(tree.base, Command) and tree.base.name == "nabla":
+            order = 1
+            if tree.above is not None:
+                if not isinstance(tree.above, NumberTree) or tree.above.text not in ("1", "2"):
+                    raise self.refuse(
+                        r"this power of \nabla",
+                        tree,
+                        expected=r"\nabla or \nabla^2",
+                        cure="write derivatives",
+                    )
+                order = int(tree.above.text)
+            return order, tree.below or ()
+        return None
+
+    # ---------------------------------------------------------------------------------------------------- what it means
+
+    def derivative(self, written: LatexDerivative, of: Tree, whole: Tree) -> Steps[Term]:
+        """Return a derivative that is written as a fraction."""
+        y = yield self.value(of)
+        by = list(zip((yield self.values(written.by)), written.by, strict=True))
+        end = max(whole.end, of.end)
+        return self.differentiated(y, by, Tree(whole.start, end))
+
+    def gradient(self, order: int, below: Sequence[Tree], of: Tree, whole: Tree) -> Steps[Term]:
+        r"""Return \nabla_w of a value, twice for the Hessian."""
+        y = yield self.value(of)
+        spot = Tree(whole.start, of.end)
+        if below:
+            variables = list(zip((yield self.values(below)), below, strict=True))
+        else:
+            variables = [(self._only_input(y, of, whole), whole)]
+        if len(variables) == order == 2:
+            return self.differentiated(y, variables, spot)
+        if len(variables) > 1:
+            raise self.refuse(
+                r"\nabla by several names",
+                whole,
+                expected=r"one name: \nabla_w L",
+                cure="write one gradient for each",
+            )
+        return self.differentiated(y, variables * order, spot)
+
+    def _only_input(self, y: Term, of: Tree, whole: Tree) -> Term:
+        inner = self._bare(of)
+        if isinstance(inner, ProductTree) and len(inner.factors) == 2:
+            bracket = self.call_bracket(inner.factors[1])
+            word = base_of(bracket.items[0]) if bracket is not None and len(bracket.items) == 1 else None
+            name = None if word is None or bracket is None else self.name_here(bracket.items[0])
+            if name is not None and bracket is not None:
+                return self.named(name, bracket.items[0])
+        inputs = [s for s in symbols_of([y.node]) if s.dtype == "real" and s.declaration.distribution is None]
+        if len(inputs) != 1 or inputs[0] is y.node:
+            said = ", ".join(s.name for s in inputs[:6]) or "nothing"
+            depends = "is an input itself" if y.node in inputs else f"depends on {said}"
+            raise self.refuse(
+                rf"\nabla says not by what, and {self.text_of(of)} {depends}",
+                whole,
+                expected=r"\nabla_w L",
+                cure="write the name below the sign",
+                cls=UnsupportedError,
+            )
+        self.read_as(whole, f"the gradient by {inputs[0].name}", rf"\nabla_{{{inputs[0].name}}}")
+        return Term(inputs[0], whole.start, whole.end)
+
+    def differentiated(self, y: Term, by: Sequence[tuple[Term, Tree]], whole: Tree) -> Term:
+        """Return what differentiating gives, one variable after the other."""
+        if self.differentiate is None:
+            raise self.refuse(
+                "a derivative stands here",
+                whole,
+                cure="write the formula of the derivative",
+                cls=UnsupportedError,
+            )
+        node = y.node
+        rows = isinstance(y, RowTerm)
+        for variable, tree in by:
+            node = self._by_one(node, variable.node, tree)
+        if rows and not node.shape:
+            rows = False
+        return self.term(node, whole.start, whole.end)
+
+    def _by_one(self, y: Node, x: Node, tree: Tree) -> Node:
+        assert self.differentiate is not None
+        if x.op is OPS["gather"]:  # by an entry: the entry of the derivative by the array
+            array, *places = x.args
+            if y.shape:
+                raise self.refuse(
+                    "the derivative of an array by an entry",
+                    tree,
+                    expected="a number above",
+                    cure="write an entry above",
+                    cls=ShapeError,
+                )
+            return apply(x.op, (self.differentiate(y, array), *places), x.params)
+        if x.op is not SYMBOL and (not x.args or x not in self.defined.values()):
+            raise self.refuse(
+                f"{self.text_of(tree)} is no variable",
+                tree,
+                expected="a declared or defined name",
+                cure="give it a name on a line above",
+                cls=UnknownNameError,
+            )
+        return self.differentiate(y, x)

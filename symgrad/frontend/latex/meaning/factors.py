@@ -1,0 +1,352 @@
+r"""Factors side by side and with signs between them: products of numbers, of matrices, entry by entry, quotients."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from symgrad.errors import ShapeError, UnsupportedError
+from symgrad.frontend.expressions.terms import Term
+from symgrad.frontend.latex.meaning.letters import RowTerm
+from symgrad.frontend.latex.meaning.specials import IdentityTerm, SpecialRules
+from symgrad.frontend.latex.syntax.steps import Steps
+from symgrad.frontend.latex.syntax.tree import Command, NumberTree, ProductTree, Scripted, Tree, Word
+from symgrad.frontend.latex.syntax.vocabulary import CONSTANTS
+from symgrad.ops.array.layout import shape_text
+from symgrad.ops.numpy import matrices, products
+from symgrad.ops.numpy.calls import identity
+
+__all__ = ["FactorRules"]
+
+_Operands = list[tuple[str, Term]]
+
+
+class FactorRules(SpecialRules):
+    """The rules of products."""
+
+    def product(self, tree: ProductTree) -> Steps[Term]:
+        """Return a product of factors in the order of the text."""
+        joined = self._joined(tree)
+        if joined is not None:
+            return (yield self.value(joined))
+        operands: _Operands = []
+        i = 0
+        while i < len(tree.factors):
+            factor, sign = tree.factors[i], tree.signs[i]
+            after = tree.factors[i + 1] if i + 1 < len(tree.factors) and not tree.signs[i + 1] else None
+            taken = yield self._operator(tree, i)
+            if taken is not None:
+                operands.append((sign, taken))
+                break
+            spelled = self.spelled_function(factor, after)
+            if spelled is not None:
+                found, i = yield self.application(spelled, tree, i)
+                operands.append((sign, found))
+                continue
+            special = yield self._special(factor, after)
+            if special is not None:
+                operands.append((sign, special[0]))
+                i += special[1]
+                continue
+            if after is not None:
+                self.check_factor(factor, after, tree.adjacent[i + 1])
+            base = factor.base if isinstance(factor, Scripted) else factor
+            if isinstance(factor, Scripted) and isinstance(base, Command) and base.name not in CONSTANTS:
+                raise self.refuse(
+                    f"\\{base.name} is no value",
+                    base,
+                    expected="a number, a name or a function",
+                    cure="write a value",
+                )
+            operands.append((sign, (yield self.value(factor))))
+            i += 1
+        return self._combined(operands)
+
+    def _joined(self, tree: ProductTree) -> Tree | None:
+        """Return letters side by side that are one declared name; None where they are a product."""
+        words = [f for f in tree.factors if isinstance(f, Word)]
+        last = tree.factors[-1]
+        scripted = isinstance(last, Scripted) and isinstance(last.base, Word)
+        if len(words) + scripted != len(tree.factors) or len(tree.factors) < 2 or any(tree.signs):
+            return None
+        if not all(tree.adjacent[1:]) or any(
+            w.style or not w.text.isascii() or len(w.text) > 1 for w in words
+        ):
+            return None
+        inner = last.base if isinstance(last, Scripted) else None
+        text = "".join(w.text for w in words) + (inner.text if isinstance(inner, Word) else "")
+        word = Word(tree.start, words[-1].end if inner is None else inner.end, text)
+        whole: Tree = word
+        if isinstance(last, Scripted):
+            whole = Scripted(
+                tree.start,
+                tree.end,
+                word,
+                last.below,
+                last.above,
+                last.primes,
+                last.below_text,
+                last.above_text,
+            )
+        known = self.known.find(text, exact=True) is not None
+        apart = all(self.is_known(w) for w in words) and (inner is None or self.is_known(inner))
+        if self.options["letters"] == "name" or (known and not apart):
+            self.read_as(word, f"the name {text}", 'spaces between the letters, or letters="product"')
+            return whole
+        said = "*".join(text)
+        self.read_as(word, said, f'letters="name", or a declaration of {text}')
+        return None
+
+    # --------------------------------------------------------------------------- what takes all that stands behind it
+
+    def _operator(self, tree: ProductTree, i: int) -> Steps[Term | None]:
+        """Return a sum, a derivative or a gradient of the rest of the product; None for other factors."""
+        factor = tree.factors[i]
+        base = factor.base if isinstance(factor, Scripted) else factor
+        rest = tree.factors[i + 1 :]
+        body: Tree | None = None
+        if rest:
+            body = (
+                rest[0]
+                if len(rest) == 1
+                else ProductTree(
+                    rest[0].start, rest[-1].end, rest, ("", *tree.signs[i + 2 :]), tree.adjacent[i + 1 :]
+                )
+            )
+        big = self._big_name(factor, base, rest)
+        if big is not None:
+            if body is None:
+                raise self.refuse(
+                    f"{self.text_of(factor)} of nothing",
+                    factor,
+                    expected="a value behind it",
+                    cure="write what it is over",
+                )
+            return (yield self.big(big, factor, body))
+        written = self.derivative_of(factor)
+        if written is not None and written.of is None:
+            if body is None:
+                raise self._of_nothing(factor)
+            return (yield self.derivative(written, body, factor))
+        nabla = self.nabla_of(factor)
+        if nabla is not None:
+            if rest and tree.signs[i + 1] in ("cdot", "times"):
+                raise self.refuse(
+                    "a divergence or curl is not read",
+                    factor,
+                    expected=r"\nabla_w L",
+                    cure=r"write the sum of the derivatives, \frac{\partial u}{\partial x}",
+                    cls=UnsupportedError,
+                )
+            if body is None:
+                raise self._of_nothing(factor)
+            return (yield self.gradient(*nabla, body, factor))
+        return None
+
+    def _of_nothing(self, tree: Tree) -> Exception:
+        return self.refuse(
+            f"{self.text_of(tree)} of nothing",
+            tree,
+            expected="what is differentiated, behind it",
+            cure="write it behind",
+        )
+
+    def _big_name(self, factor: Tree, base: Tree, rest: tuple[Tree, ...]) -> str | None:
+        if isinstance(base, Command) and base.name in ("sum", "prod"):
+            return base.name
+        scripts = factor if isinstance(factor, Scripted) else None
+        if scripts is None or not scripts.below or not rest:
+            return None
+        indexed = all(self._indexes(item) for item in scripts.below) and not isinstance(
+            scripts.below[0], NumberTree
+        )
+        if isinstance(base, Command) and base.name in ("max", "min") and indexed:
+            return base.name
+        word = scripts.below[0]
+        if (
+            isinstance(base, Word)
+            and base.text == "E"
+            and base.style == "blackboard"
+            and isinstance(word, Word)
+        ):
+            return "mean" if indexed and self._is_read(word, rest) else None
+        return None
+
+    def _indexes(self, tree: Tree) -> bool:
+        return not isinstance(tree, Word | ProductTree) or not self.is_known(tree)
+
+    def _is_read(self, word: Word, rest: tuple[Tree, ...]) -> bool:
+        """Tell whether an index is a subscript of what an average is over."""
+        pending: list[object] = list(rest)
+        while pending:
+            top = pending.pop()
+            if isinstance(top, Scripted) and any(self._names(item, word.text) for item in top.below or ()):
+                return True
+            if isinstance(top, tuple):
+                pending += top
+            elif isinstance(top, Tree):
+                pending += [getattr(top, field) for field in top.__dataclass_fields__]
+        return False
+
+    # ------------------------------------------------------------------------------------------- letters with a meaning
+
+    # ----------------------------------------------------------------------------------------------------- combining
+
+    def _combined(self, operands: _Operands) -> Term:
+        """Return operands with signs between them: side by side and / bind tighter than the other signs."""
+        chains: list[tuple[str, _Operands]] = []
+        for sign, term in operands:
+            if sign in ("", "/") and chains:
+                chains[-1][1].append((sign, term))
+            else:
+                chains.append((sign, [("", term)]))
+        found = self._side_by_side(chains[0][1])
+        for sign, chain in chains[1:]:
+            found = self._with_sign(sign, found, self._side_by_side(chain))
+        return found
+
+    def _side_by_side(self, chain: _Operands) -> Term:
+        scale, array = self._taken(None, None, chain[0][1])
+        i = 1
+        while i < len(chain):
+            sign, term = chain[i]
+            i += 1
+            if sign == "":
+                scale, array = self._taken(scale, array, term)
+                continue
+            above = self._scaled(scale, array)
+            more = 0
+            while i + more < len(chain) and not chain[i + more][0]:
+                more += 1
+            if more:
+                below = [t for _, t in chain[i - 1 : i + more]]
+                whole = self.options["slash"] == "product"
+                said, first = self.text_of(above), self.text_of(term)
+                rest, every = (self.text_of(Tree(t.start, below[-1].end)) for t in (below[1], term))
+                meaning = f"({said})/({every})" if whole else f"({said}/{first})*({rest})"
+                option = 'slash="left"' if whole else 'slash="product"'
+                self.read_as(Tree(above.start, below[-1].end), meaning, option)
+                if whole:
+                    term = reduce(self.juxtaposed, below)
+                    i += more
+            scale, array = self._taken(None, None, self.quotient(above, term))
+        return self._scaled(scale, array)
+
+    def _taken(self, scale: Term | None, array: Term | None, term: Term) -> tuple[Term | None, Term | None]:
+        """Return a product with one more factor: numbers go in front, so that y w^T x multiplies no array by y."""
+        if term.node.shape or isinstance(term, IdentityTerm):
+            array = term if array is None else self.juxtaposed(array, term)
+            if array.node.shape or isinstance(array, IdentityTerm):
+                return scale, array
+            term, array = array, None
+        return (term if scale is None else self._times(scale, term)), array
+
+    def _scaled(self, scale: Term | None, array: Term | None) -> Term:
+        if scale is None or array is None:
+            found = array if scale is None else scale
+            assert found is not None
+            return found
+        return self.juxtaposed(scale, array)
+
+    def quotient(self, a: Term, b: Term) -> Term:
+        """Return a quotient; arrays are divided entry by entry."""
+        found = self.kept(self.divide(a, b))
+        return self._like(a, Term(found.node, a.start, b.end, found.literal))
+
+    def _like(self, a: Term, found: Term) -> Term:
+        return (
+            RowTerm(found.node, found.start, found.end)
+            if isinstance(a, RowTerm) and found.node.shape
+            else found
+        )
+
+    def _times(self, a: Term, b: Term) -> Term:
+        found = self.kept(self.multiply(a, b))
+        kind = RowTerm if isinstance(a, RowTerm) or isinstance(b, RowTerm) else Term
+        return kind(found.node, min(a.start, b.start), max(a.end, b.end), open=found.open)
+
+    def juxtaposed(self, a: Term, b: Term) -> Term:
+        """Return the product of two factors side by side: of matrices the matrix product."""
+        p, q = len(a.node.shape), len(b.node.shape)
+        if isinstance(a, IdentityTerm) or isinstance(b, IdentityTerm):
+            return self._with_identity(a, b)
+        if not p or not q:
+            return self._times(a, b)
+        rows = isinstance(a, RowTerm), isinstance(b, RowTerm)
+        if rows == (False, True):
+            if p != 1:
+                raise self._beside(a, b, "a matrix before a transposed vector", r"A x, or x^{\top} A")
+            return self.kept(self.build(products.outer, [a, b], a.start, b.end))
+        if rows == (True, True):
+            raise self._beside(a, b, "two transposed vectors side by side", r"x^{\top} y, or x y^{\top}")
+        if rows == (True, False):
+            found = self.kept(self.build(products.matmul, [Term(a.node, a.start, a.end), b], a.start, b.end))
+            return RowTerm(found.node, found.start, found.end) if q == 2 else found
+        if p == q == 1:
+            raise self._beside(
+                a, b, "two column vectors side by side", r"x^{\top} y, x \odot y, or x y^{\top}"
+            )
+        if p == 1:
+            raise self._beside(a, b, "a column before a matrix", r"x^{\top} A, or A x")
+        return self.kept(self.build(products.matmul, [a, b], a.start, b.end))
+
+    def _beside(self, a: Term, b: Term, what: str, instead: str) -> Exception:
+        shapes = ", ".join(f"{self.quote(t)} of shape {shape_text(t.node.shape)}" for t in (a, b))
+        spot = Tree(a.start, b.end)
+        return self.refuse(
+            f"{what}: {shapes}", spot, expected=instead, cure=f"write {instead}", cls=ShapeError
+        )
+
+    def _with_identity(self, a: Term, b: Term) -> Term:
+        one, other = (a, b) if isinstance(a, IdentityTerm) else (b, a)
+        if other.node.shape:
+            return (
+                self._times(Term(one.node, one.start, one.end), other) if not one.node.is_number(1) else other
+            )
+        scaled = other if one.node.is_number(1) else self._times(other, Term(one.node, one.start, one.end))
+        return IdentityTerm(scaled.node, a.start, b.end)
+
+    def _with_sign(self, sign: str, a: Term, b: Term) -> Term:
+        p, q = len(a.node.shape), len(b.node.shape)
+        if sign == "mod":
+            return self.kept(self.remainder(a, b))
+        if sign == "otimes":
+            build = matrices.kron if p == q == 2 else products.outer
+            return self.kept(self.build(build, [a, b], a.start, b.end))
+        if isinstance(a, IdentityTerm) or isinstance(b, IdentityTerm):
+            if sign == "odot":
+                other = b if isinstance(a, IdentityTerm) else a
+                one = a if isinstance(a, IdentityTerm) else b
+                assert isinstance(one, IdentityTerm)
+                return self._times(other, self.sized_identity(one, other))
+            return self._with_identity(a, b)
+        if sign == "odot" or not p or not q:
+            return self._times(a, b)
+        if sign == "times":
+            raise self.refuse(
+                r"\times between two arrays",
+                Tree(a.start, b.end),
+                expected=r"x^{\top} y, x \odot y or x y^{\top}",
+                cure=r"write \odot for the product entry by entry; the cross product entry by entry",
+                cls=UnsupportedError,
+            )
+        if p == q == 1:
+            self.read_as(
+                Word(a.start, b.end, ""), "the inner product", r"\odot for the product entry by entry"
+            )
+            plain = [Term(t.node, t.start, t.end) for t in (a, b)]
+            return self.kept(self.build(products.dot, plain, a.start, b.end))
+        return self.juxtaposed(a, b)
+
+    def sized_identity(self, one: IdentityTerm, beside: Term) -> Term:
+        """Return an identity matrix of the size of what it is added to."""
+        shape = beside.node.shape
+        if len(shape) != 2:
+            raise self.refuse(
+                "nothing says the size of the identity matrix",
+                Tree(one.start, one.end),
+                expected="a matrix that it is added to, or its size",
+                cure="write I_{n}",
+                cls=ShapeError,
+            )
+        eye = self.kept(self.build(lambda: identity(shape[0]), [], one.start, one.end))
+        return eye if one.node.is_number(1) else self._times(Term(one.node, one.start, one.end), eye)

@@ -1,0 +1,378 @@
+r"""Letters: names with their accents, constants, entries of arrays."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+from symgrad.errors import ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
+from symgrad.frontend.expressions.indices import along_indices, index_symbol
+from symgrad.frontend.expressions.reader import ProgramReader
+from symgrad.frontend.expressions.subscripts import subscript
+from symgrad.frontend.expressions.terms import Dots, NoneLiteral, Section, Term, Token
+from symgrad.frontend.latex.meaning.names import KnownNames, base_of, spelled_name
+from symgrad.frontend.latex.meaning.readings import Ambiguity
+from symgrad.frontend.latex.syntax.steps import Steps
+from symgrad.frontend.latex.syntax.tree import (
+    Command,
+    NumberTree,
+    ProductTree,
+    Scripted,
+    Slice,
+    SumTree,
+    Tree,
+    Word,
+)
+from symgrad.frontend.latex.syntax.vocabulary import GREEK
+from symgrad.frontend.limits import QUOTED_CHARACTERS
+from symgrad.ir.graph import OPS, Node, constant, number, symbol
+from symgrad.ir.listing import one_of, suggest
+from symgrad.ir.sizes import Size, size_sum
+from symgrad.ir.types import DOMAINS, Declaration, Domain
+from symgrad.source import Source, Span
+from symgrad.spell.printer import short_text
+
+__all__ = ["BoundIndex", "LetterRules", "RowTerm"]
+
+_VERBATIM = re.compile(r"\\mathtt\{([^{}]*)\}")
+
+
+class RowTerm(Term):
+    r"""A vector that was transposed, x^{\top}: what it means beside another array differs, its entries do not."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BoundIndex:
+    """An index that a sum, or the left side of a definition, runs over.
+
+    Args:
+        node: what stands for its positions, counted from 0.
+        start: its first value.
+        first: the number of the first entry of an array.
+    """
+
+    node: Node
+    start: int = 0
+    first: int = 0
+
+
+class LetterRules(ProgramReader):
+    """The rules of letters and of entries.
+
+    Args:
+        source: the text.
+        given: names that mean something before it.
+        strict: whether names must be declared.
+        options: of `symgrad.frontend.latex.meaning.readings.checked_options`.
+    """
+
+    def __init__(
+        self, source: Source, given: Mapping[str, Node], strict: bool, options: Mapping[str, Any]
+    ) -> None:
+        super().__init__(source, given, strict)
+        self.options = options
+        self.readings: list[Ambiguity] = []
+        verbatim = (name.replace("\\_", "_") for name in _VERBATIM.findall(source.text))
+        self.known = KnownNames([*given, *sorted(self.sizes)], verbatim)
+        self.bound: dict[str, BoundIndex] = {}
+
+    @abstractmethod
+    def value(self, tree: Tree) -> Steps[Term]:
+        """Return what a tree means."""
+
+    def values(self, trees: Iterable[Tree]) -> Steps[list[Term]]:
+        """Return what several trees mean."""
+        found: list[Term] = []
+        for tree in trees:
+            found.append((yield self.value(tree)))  # noqa: PERF401  (a comprehension cannot wait)
+        return found
+
+    def refuse(
+        self,
+        what: str,
+        tree: Tree,
+        *,
+        expected: str | None = None,
+        cure: str,
+        cls: type[SymgradError] = ProgramSyntaxError,
+    ) -> SymgradError:
+        """Return the error for a part of the formula."""
+        return cls(
+            what, at=self.location(tree.start, max(tree.end, tree.start + 1)), expected=expected, cure=cure
+        )
+
+    def text_of(self, tree: Tree | Term) -> str:
+        """Return the text of a part of the formula, shortened."""
+        return self.quote(Term(number(0), tree.start, tree.end))[1:-1]
+
+    def read_as(self, tree: Tree, meaning: str, option: str) -> None:
+        """Note how something ambiguous was read."""
+        found = Ambiguity(Span(tree.start, tree.end), self.text_of(tree), meaning, option)
+        if found not in self.readings:
+            self.readings.append(found)
+
+    def said(self, node: Node) -> str:
+        """Return what a reading shows of a value, in the program notation."""
+        return short_text(node, {}, QUOTED_CHARACTERS) or "the whole of it"
+
+    def kept(self, term: Term) -> Term:
+        """Return a term, or raise the error that was kept when it was made."""
+        if self.error is not None:
+            raise self.error
+        return term
+
+    def name_here(self, tree: Tree) -> str | None:
+        """Return the known name that a letter with its scripts is; None if there is none."""
+        spelled = spelled_name(tree, apart=self.options["styles"] == "apart")
+        if spelled is None:
+            return None
+        base = base_of(tree)
+        exact = base is not None and base.style == "typewriter"
+        return next((n for n in (spelled,) if n in self.local or n in self.bound), None) or self.known.find(
+            spelled, exact=exact
+        )
+
+    def is_known(self, tree: Tree) -> bool:
+        """Tell whether a letter with its scripts is a name that means something."""
+        return self.name_here(tree) is not None
+
+    def named(self, name: str, tree: Tree) -> Term:
+        """Return the value of a known name."""
+        if name in self.local:
+            given = self.local[name]
+            return type(given)(given.node, tree.start, tree.end)
+        bound = self.bound.get(name)
+        if bound is not None:
+            node = bound.node if not bound.start else OPS["add"](bound.node, number(bound.start))
+            return Term(node, tree.start, tree.end)
+        return self.kept(self.name(Token("NAME", name, tree.start, tree.end)))
+
+    def letter(self, tree: Tree) -> Steps[Term]:
+        """Return what a letter with accents, and perhaps scripts that are part of its name, means."""
+        name = self.name_here(tree)
+        if name is not None:
+            return self.named(name, tree)
+        word = base_of(tree)
+        spelled = spelled_name(tree, apart=self.options["styles"] == "apart")
+        plain = tree is word
+        if word is not None and plain:
+            found = self._constant(word)
+            if found is not None:
+                return found
+        if spelled is None:
+            raise self.refuse(
+                "this is no name",
+                tree,
+                expected="a letter with accents and a subscript",
+                cure="write it plainly",
+            )
+        if self.strict:
+            raise self._unknown(spelled, tree)
+        if spelled.startswith("var") and spelled[3:] in GREEK and spelled != "varphi":
+            spelled = spelled[3:]
+        self.known.add(spelled)
+        return self.kept(self.name(Token("NAME", spelled, tree.start, tree.end)))
+        yield
+
+    def _constant(self, word: Word) -> Term | None:
+        if word.text == "pi":
+            return self.term(constant("pi"), word.start, word.end)
+        if word.text == "e" and self.options["e"] == "number" and word.style in ("", "upright"):
+            self.read_as(word, "Euler's number", 'e="name", or a declaration of e')
+            return self.term(constant("E"), word.start, word.end)
+        if word.text in ("True", "False") and word.upright:
+            make = self.true if word.text == "True" else self.false
+            return make(Token("NAME", word.text, word.start, word.end))
+        return None
+
+    def _unknown(self, spelled: str, tree: Tree) -> SymgradError:
+        known = [n for n in self.defined if not n.startswith("__")]
+        meant = suggest(spelled, known)
+        return self.refuse(
+            f"unknown name '{spelled}'"
+            + ("" if self.text_of(tree) == spelled else f", from {self.text_of(tree)}"),
+            tree,
+            expected=one_of(known),
+            cure=meant or f"declare it: {spelled} : real",
+            cls=UnknownNameError,
+        )
+
+    def is_mark(self, tree: Scripted) -> bool:
+        r"""Tell whether a superscript is part of the name: w^*, x^+, W^{(2)}."""
+        above = tree.above
+        if isinstance(above, Command) and above.name in (
+            "star",
+            "plus",
+            "minus",
+            "dagger",
+            "perp",
+            "parallel",
+        ):
+            return True
+        if not tree.above_text or base_of(tree.base) is None:
+            return False
+        inside = self.source.text[above.start : above.end].strip("{} ") if above is not None else ""
+        if isinstance(above, Word) and above.upright and len(above.text) > 1:
+            word = base_of(tree.base)  # e^{\mathrm{logvar}} is a power, whatever the word
+            return not self.is_known(above) and not (
+                word is not None and word.text == "e" and word is tree.base
+            )
+        return inside.startswith(("(", r"\left(")) and inside.endswith(")")
+
+    def entry(self, array: Term, tree: Scripted) -> Steps[Term]:
+        """Return entries of an array: x_i, W_{i j}, X_{1:}."""
+        if tree.below is None:
+            raise self.refuse(
+                f"'{tree.below_text}' is no index",
+                tree,
+                expected="an index, or sections such as 1:n",
+                cure="write a number",
+            )
+        trees = self.index_trees(tree.below, len(array.node.shape))
+        if not array.node.shape and trees:
+            raise self.refuse(
+                f"{self.text_of(array)} is a number and has no entries",
+                tree,
+                cure="declare an array, or leave the subscript out",
+                cls=ShapeError,
+            )
+        items: list[Any] = []
+        axis = 0
+        for item in trees:
+            items.append((yield self._item(array, axis, item)))
+            axis += not (isinstance(item, Slice) and item.star)
+        found = self.kept(subscript(self, array, items, tree.end))
+        if base_of(tree.base) is not None and all(isinstance(i, NumberTree) for i in trees):
+            name = self.text_of(tree.base)
+            self.read_as(
+                tree,
+                f"an entry of {name}, counted from {self.options['first']}",
+                f"first={1 - self.options['first']}",
+            )
+        return Term(found.node, tree.start, tree.end)
+
+    def index_trees(self, below: Sequence[Tree], rank: int) -> list[Tree]:
+        """Return the indices of a subscript; i j side by side are two."""
+        found: list[Tree] = []
+        for item in below:
+            if self._are_indices(item):
+                found += item.factors
+            elif isinstance(item, NumberTree) and 1 < len(item.text) == rank and item.text.isdecimal():
+                found += [NumberTree(item.start + k, item.start + k + 1, c) for k, c in enumerate(item.text)]
+            else:
+                found.append(item)
+        return found
+
+    def _are_indices(self, tree: Tree) -> TypeGuard[ProductTree]:
+        if not isinstance(tree, ProductTree) or any(tree.signs):
+            return False
+        plain = all(isinstance(f, Word | NumberTree | Scripted) for f in tree.factors)
+        return plain and self.known.find("".join(f.text for f in tree.factors if isinstance(f, Word))) is None
+
+    def _item(self, array: Term, axis: int, tree: Tree) -> Steps[Any]:
+        if isinstance(tree, Slice):
+            if tree.star:
+                return NoneLiteral(tree.start, tree.end)
+            given = iter((yield self.values(part for part in tree.parts if part is not None)))
+            parts = [None if part is None else next(given) for part in (*tree.parts, None, None)]
+            return Section(parts[0], parts[1], parts[2])
+        if isinstance(tree, Command) and tree.name in ("ldots", "dots"):
+            return Dots()
+        if isinstance(tree, Command) and tree.name == "cdot":
+            return Section(None, None, None)
+        position = yield self.position(tree)
+        if position is not None:
+            return position
+        if isinstance(tree, Word) and not self.is_known(tree) and axis < len(array.node.shape):
+            return self._free_index(tree, array.node.shape[axis])
+        value = yield self.value(tree)
+        if not self.options["first"] or value.node.shape:
+            return value
+        if not value.node.is_number():
+            return self._shifted(value, -1)
+        if value.node.value < 1:
+            raise self.refuse(
+                f"the entry {self.text_of(tree)}, where the first one has the number 1",
+                tree,
+                expected="1 or more",
+                cure="leave first=1 out, or count from 1",
+            )
+        return self.term(number(value.node.value - 1), value.start, value.end)
+
+    def position(self, tree: Tree) -> Steps[Term | None]:
+        """Return the position, from 0, that a bound index with a number added to it is; None for anything else."""
+        if isinstance(tree, Word) and tree.text in self.bound:
+            bound = self.bound[tree.text]
+            return self._shifted(Term(bound.node, tree.start, tree.end), bound.start - bound.first)
+        reading = [b for n, b in self.bound.items() if self._names(tree, n)]
+        if not reading:
+            return None
+        if isinstance(tree, SumTree) and isinstance(tree.terms[0], Word) and tree.signs[0] == "+":
+            bound = self.bound.get(tree.terms[0].text)
+            if bound is not None and all(
+                isinstance(t, NumberTree) and t.text.isdecimal() for t in tree.terms[1:]
+            ):
+                more = sum(
+                    (1 if s == "+" else -1) * int(t.text)
+                    for s, t in zip(tree.signs[1:], tree.terms[1:], strict=True)
+                    if isinstance(t, NumberTree)
+                )
+                return self._shifted(Term(bound.node, tree.start, tree.end), bound.start - bound.first + more)
+        value = yield self.value(tree)
+        return self._shifted(value, -reading[0].first)
+
+    def _names(self, tree: Tree, name: str) -> bool:
+        """Tell whether a subscript reads a name."""
+        pending: list[Any] = [tree]
+        while pending:
+            top = pending.pop()
+            if isinstance(top, Word) and top.text == name:
+                return True
+            if isinstance(top, Tree):
+                pending += [getattr(top, field) for field in top.__dataclass_fields__]
+            elif isinstance(top, tuple):
+                pending += top
+        return False
+
+    def _shifted(self, term: Term, by: int) -> Term:
+        if not by:
+            return term
+        return self.term(OPS["add"](term.node, number(by)), term.start, term.end)
+
+    def _free_index(self, word: Word, length: Size) -> Term:
+        """Return an index that nothing defines: any position of an axis."""
+        domain = DOMAINS["int"]
+        node = symbol(
+            Declaration(word.text, Domain(domain.name, domain.kind, 0, size_sum([length, -1]), closed=True))
+        )
+        self.symbols[word.text] = self.defined[word.text] = node
+        self.name_spans[word.text] = Span(word.start, word.end)
+        self.known.add(word.text)
+        self.read_as(
+            word,
+            f"any position of an axis, from 0: {word.text} : int(0, {size_sum([length, -1])})",
+            f"declare {word.text}",
+        )
+        return Term(node, word.start, word.end)
+
+    def bracket_over(self, names: Sequence[Word], body: Tree) -> Steps[Term]:
+        r"""Return the array of a formula over free indices, \left[a_i b_j\right]_{i j}."""
+        outer = self.bound
+        indices = [index_symbol(w.text) for w in names]
+        first = self.options["first"]
+        self.bound = {
+            **outer,
+            **{w.text: BoundIndex(n, first, first) for w, n in zip(names, indices, strict=True)},
+        }
+        value = yield self.value(body)
+        self.bound = outer
+
+        def along(node: Node) -> Node:
+            return along_indices(indices, node, [None] * len(indices))
+
+        return self.kept(self.build(along, [value], value.start, value.end))

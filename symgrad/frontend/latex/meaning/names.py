@@ -1,0 +1,123 @@
+r"""From letters with accents and scripts to names: \hat{y}_{t+1} is y_hat_t_plus_1, unless a declared name fits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from symgrad.frontend.latex.syntax.tree import Accent, Bracket, Scripted, Tree, Word
+from symgrad.frontend.tokens.lexer import KEYWORDS
+from symgrad.frontend.tokens.refusals import FORBIDDEN
+
+__all__ = ["KnownNames", "base_of", "spelled_name", "writable"]
+
+_LAMBDAS = ("lam", "lamda", "lambd", "lmbda")
+_DIGITS = re.compile(r"(.*?\D)(\d+)")
+
+
+def _key(name: str) -> tuple[str, ...]:
+    """Return a name as what is printed of it: the letter, then the subscripts; x1 and x_1 look alike."""
+    head, *rest = [part for part in name.split("_") if part] or ["_"]
+    digits = _DIGITS.fullmatch(head)
+    return (digits[1], digits[2], *rest) if digits else (head, *rest)
+
+
+def writable(name: str) -> str:
+    """Return a name as the program notation can write it: words of Python get an underscore.
+
+    Example:
+        >>> writable("lambda"), writable("mu")
+        ('lambda_', 'mu')
+    """
+    return f"{name}_" if name in FORBIDDEN or name in KEYWORDS else name
+
+
+class KnownNames:
+    """Names that mean something, found by how they look.
+
+    Args:
+        names: the names.
+        verbatim: those that the text writes in typewriter letters, since others look like them.
+    """
+
+    def __init__(self, names: Iterable[str], verbatim: Iterable[str] = ()) -> None:
+        self._verbatim = frozenset(verbatim)
+        self._exact: set[str] = set()
+        self._by_key: dict[tuple[str, ...], str] = {}
+        self._by_letters: dict[str, str] = {}
+        for name in names:
+            self.add(name)
+
+    def add(self, name: str) -> None:
+        """Take a name in; of those that look alike the first one is found."""
+        self._exact.add(name)
+        if name in self._verbatim:
+            return
+        key = _key(name)
+        self._by_key.setdefault(key, name)
+        self._by_letters.setdefault("".join(key), name)
+
+    def find(self, spelled: str, *, exact: bool = False) -> str | None:
+        """Return the known name that looks like a spelling.
+
+        Example:
+            >>> KnownNames(["w12", "z_inner"]).find("w_12"), KnownNames(["w12"]).find("v")
+            ('w12', None)
+        """
+        if exact:
+            return spelled if spelled in self._exact else None
+        key = _key(spelled)
+        found = self._by_key.get(key)
+        if found is None and len(key) > 1:
+            found = self._by_letters.get("".join(key))
+        if found is None and key[:1] == ("lambda",):  # a word of Python's, so programs spell it otherwise
+            return next((n for head in _LAMBDAS if (n := self._by_key.get((head, *key[1:])))), None)
+        return found if found is not None or not spelled.startswith("var") else self.find(spelled[3:])
+
+
+def base_of(tree: Tree) -> Word | None:
+    r"""Return the letter of a name below its accents: y of \hat{\mathbf{y}}; None for what is no name."""
+    if isinstance(tree, Scripted):
+        tree = tree.base
+    while not isinstance(tree, Word):
+        if isinstance(tree, Accent):
+            tree = tree.body
+        elif isinstance(tree, Bracket) and tree.kind == "{}":
+            tree = tree.items[0]
+        else:
+            return None
+    return tree
+
+
+def spelled_name(tree: Tree, *, apart: bool = False) -> str | None:
+    r"""Return the name that a letter with accents and scripts spells; None for what is no name.
+
+    Args:
+        tree: a letter, perhaps with accents, a subscript, and a mark or a number in parentheses above.
+        apart: whether letters of other alphabets are other names.
+
+    Example:
+        >>> spelled_name(Accent(0, 7, "hat", Word(5, 6, "y")))
+        'y_hat'
+    """
+    parts: list[str] = []
+    if isinstance(tree, Scripted):
+        if (tree.below is not None or tree.above is not None) and not (tree.below_text or tree.above_text):
+            return None
+        parts = [tree.below_text, tree.above_text, *["prime"] * tree.primes]
+        tree = tree.base
+    while True:
+        if isinstance(tree, Accent):
+            parts.insert(0, tree.mark)
+            tree = tree.body
+        elif isinstance(tree, Bracket) and tree.kind == "{}":
+            tree = tree.items[0]
+        elif isinstance(tree, Word):
+            style = (
+                tree.style
+                if apart and tree.style in ("bold", "script", "blackboard", "fraktur", "sans")
+                else ""
+            )
+            return writable("_".join(p for p in (tree.text.replace("-", "_"), style, *parts) if p))
+        else:
+            return None

@@ -1,0 +1,122 @@
+r"""How what is ambiguous in LaTeX was read: a record for each place, with the option that reads it otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+from symgrad.errors import UsageError
+from symgrad.ir.listing import suggest
+from symgrad.source import Location, Source, Span
+
+__all__ = ["CHOICES", "Ambiguity", "ReadingOptions", "checked_options"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguity:
+    """One place that can be read in several ways.
+
+    Args:
+        span: its place in the text.
+        what: the text there.
+        meaning: how it was read, in the program notation where that says it.
+        option: what reads it otherwise, such as ``arguments="factor"``; a declaration where that decides.
+    """
+
+    span: Span
+    what: str
+    meaning: str
+    option: str
+
+    def __str__(self) -> str:
+        return f"{self.what} is read as {self.meaning}; otherwise: {self.option}"
+
+    def location(self, source: Source) -> Location:
+        """Return the place as messages point at it."""
+        return Location(source, self.span)
+
+
+class ReadingOptions(TypedDict, total=False):
+    r"""How to read what is ambiguous; the first value of each is the default.
+
+    Attributes:
+        arguments: of a function without brackets: ``"product"``, \sin x y is sin(x*y), or ``"factor"``, sin(x)*y.
+        letters: side by side: ``"product"``, xy is x*y, or ``"name"``.
+        slash: ``"left"``, a/b c is (a/b)*c, or ``"product"``, a/(b*c).
+        calls: of a name that nothing defines before a bracket: ``"refused"``, or ``"product"``.
+        e: ``"number"``, or ``"name"``.
+        d: in \frac{dy}{dx}: ``"derivative"``, or ``"name"``.
+        prime: ``"derivative"``, or ``"name"``: x' is x_prime.
+        transpose: what ^T is: ``"shape"``, of an array its transpose, ``"always"``, or ``"never"``.
+        subscript: of an array: ``"entry"``, or ``"name"``.
+        first: the number of the first entry of an array, 0 or 1. Sums with limits count from their lower one.
+        bars: |x| is ``"abs"``, ``"norm"`` of a vector and determinant of a matrix.
+        log: the base of \log, ``"e"``, 2 or 10.
+        inverse: \sin^{-1} x is ``"function"``, arcsin, or ``"reciprocal"``, 1/sin(x).
+        sigma: of \sigma before a bracket: ``"function"``, or ``"name"``.
+        styles: \mathbf{x} and x are ``"same"``, or ``"apart"``: x_bold and x.
+    """
+
+    arguments: str
+    letters: str
+    slash: str
+    calls: str
+    e: str
+    d: str
+    prime: str
+    transpose: str
+    subscript: str
+    first: int
+    bars: str
+    log: str | int
+    inverse: str
+    sigma: str
+    styles: str
+
+
+CHOICES: Mapping[str, tuple[str | int, ...]] = {
+    "arguments": ("product", "factor"),
+    "letters": ("product", "name"),
+    "slash": ("left", "product"),
+    "calls": ("refused", "product"),
+    "e": ("number", "name"),
+    "d": ("derivative", "name"),
+    "prime": ("derivative", "name"),
+    "transpose": ("shape", "always", "never"),
+    "subscript": ("entry", "name"),
+    "first": (0, 1),
+    "bars": ("abs", "norm"),
+    "log": ("e", 2, 10),
+    "inverse": ("function", "reciprocal"),
+    "sigma": ("function", "name"),
+    "styles": ("same", "apart"),
+}
+"""The values of each option, the default first."""
+
+
+def checked_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all options with their values.
+
+    Raises:
+        UsageError: for an option that there is not, or a value that it does not have.
+
+    Example:
+        >>> checked_options({"slash": "product"})["slash"], checked_options({})["slash"]
+        ('product', 'left')
+    """
+    for name, value in given.items():
+        if name not in CHOICES:
+            raise UsageError(
+                f"there is no option '{name}' of reading LaTeX",
+                expected="one of " + ", ".join(CHOICES),
+                cure=suggest(name, CHOICES),
+            )
+        if value not in CHOICES[name]:
+            known = [repr(v) for v in CHOICES[name]]
+            raise UsageError(
+                f"the option {name} is {value!r}",
+                expected=" or ".join(known),
+                cure=f"write {name}={known[-1]}, or leave it out",
+            )
+    return {name: given.get(name, values[0]) for name, values in CHOICES.items()}

@@ -1,0 +1,218 @@
+r"""Letters and their scripts: names, entries of arrays, powers, transposes, inverses."""
+
+from __future__ import annotations
+
+from symgrad.errors import ShapeError, UnknownNameError, UnsupportedError
+from symgrad.frontend.expressions.terms import Term
+from symgrad.frontend.latex.meaning.letters import LetterRules, RowTerm
+from symgrad.frontend.latex.meaning.names import base_of, spelled_name
+from symgrad.frontend.latex.syntax.steps import Steps
+from symgrad.frontend.latex.syntax.tree import (
+    Accent,
+    Command,
+    NumberTree,
+    ProductTree,
+    Scripted,
+    SumTree,
+    Tree,
+    Word,
+)
+from symgrad.ir.graph import OPS, constant
+from symgrad.ir.sizes import Size
+from symgrad.ops.numpy import calls, matrices
+
+__all__ = ["ScriptRules"]
+
+
+class ScriptRules(LetterRules):
+    """The rules of scripts."""
+
+    # ----------------------------------------------------------------------------------------------- errors, readings
+
+    # ----------------------------------------------------------------------------------------------------------- names
+
+    # --------------------------------------------------------------------------------------------------------- scripts
+
+    def scripted(self, tree: Scripted) -> Steps[Term]:
+        """Return what a base with scripts means: a name, an entry, a power, or several of them at once."""
+        above = tree.above
+        if base_of(tree.base) is not None:
+            found, marked = yield self._scripted_letter(tree)
+            above = None if marked else above
+        else:
+            found = yield self.value(tree.base)
+            if tree.below is not None or tree.below_text:
+                found = yield self.entry(found, tree)
+            if tree.primes:
+                raise self.refuse(
+                    "a prime behind a formula",
+                    tree,
+                    expected="a prime behind the name of a function: f'(x)",
+                    cure=r"write \frac{d}{dx}\left(...\right)",
+                )
+        return found if above is None else (yield self.raised(found, above, tree))
+
+    def _scripted_letter(self, tree: Scripted) -> Steps[tuple[Term, bool]]:
+        """Return a letter with its subscript and marks, and whether its superscript is one of them."""
+        base, above = tree.base, tree.above
+        marked = self.is_mark(tree)
+        bare = Scripted(tree.start, tree.end, base, tree.below, None, tree.primes, tree.below_text)
+        if marked or (tree.above_text and self.is_known(tree) and not isinstance(above, NumberTree)):
+            named = Scripted(
+                tree.start, tree.end, base, tree.below, None, tree.primes, tree.below_text, tree.above_text
+            )
+            if marked or self.is_known(named):
+                return (yield self.letter(named)), True
+        return (yield self._below_letter(bare)), False
+
+    def _below_letter(self, tree: Scripted) -> Steps[Term]:
+        """Return a letter with a subscript: a name, or entries of an array."""
+        base = tree.base
+        if self.is_known(tree):
+            return (yield self.letter(tree))
+        if tree.primes:
+            return (yield self._primed(tree))
+        if tree.below is None and not tree.below_text:
+            return (yield self.letter(base))
+        name = self.name_here(base)
+        if name is not None and self.options["subscript"] == "entry":
+            array = self.named(name, base)
+            if array.node.shape:
+                return (yield self.entry(array, tree))
+            if any(self._reads_bound(item) for item in tree.below or ()):
+                raise self.refuse(
+                    f"'{name}' is a number and has no entries",
+                    tree,
+                    expected="an array before an index",
+                    cure=f"declare it as an array: {name} : real[n]",
+                    cls=ShapeError,
+                )
+        if name is None and any(self._reads_bound(item) for item in tree.below or ()):
+            raise self.refuse(
+                f"unknown name '{spelled_name(base)}'",
+                tree,
+                expected="a declared array before an index",
+                cure=f"declare it: {spelled_name(base)} : real[n]",
+                cls=UnknownNameError,
+            )
+        return (yield self.letter(tree))
+
+    def _reads_bound(self, tree: Tree) -> bool:
+        if isinstance(tree, Word):
+            return tree.text in self.bound
+        if isinstance(tree, ProductTree):
+            return any(self._reads_bound(f) for f in tree.factors)
+        if isinstance(tree, SumTree):
+            return any(self._reads_bound(t) for t in tree.terms)
+        return False
+
+    def _primed(self, tree: Scripted) -> Steps[Term]:
+        if self.options["prime"] == "name" or not self.strict:
+            self.read_as(tree, f"the name {spelled_name(tree)}", "a definition of the function, f(x) = ...")
+            return (yield self.letter(tree))
+        raise self.refuse(
+            f"nothing says by what {self.text_of(tree)} is differentiated",
+            tree,
+            expected="a defined function before the prime, and its argument behind it",
+            cure=f"write the argument, or declare a name: {spelled_name(tree)} : real",
+            cls=UnknownNameError,
+        )
+
+    # --------------------------------------------------------------------------------------------------------- entries
+
+    # ---------------------------------------------------------------------------------------------------------- powers
+
+    def raised(self, base: Term, above: Tree, whole: Tree) -> Steps[Term]:
+        """Return a power, a transpose or an inverse."""
+        start, end = whole.start, whole.end
+        if isinstance(above, Accent) and above.mark == "circ":
+            return self.kept(self.raise_to(base, (yield self.value(above.body))))
+        turned = self._turned(base, above, whole)
+        if turned is not None:
+            return turned
+        if isinstance(above, Command):
+            raise self.refuse(
+                f"this mark above {self.text_of(base)} is no exponent",
+                above,
+                expected=r"a number, \top, or a mark on a name",
+                cure="write what it stands for",
+            )
+        exponent = yield self.value(above)
+        rank = len(base.node.shape)
+        if isinstance(base, RowTerm):
+            raise self.refuse(
+                "a power of a transposed vector", whole, cure=r"write x^{\top} x", cls=ShapeError
+            )
+        if rank == 2 and not exponent.node.shape:
+            power = exponent.node.value if exponent.node.is_number() else None
+            if not isinstance(power, int):
+                raise self.refuse(
+                    f"a power of the matrix {self.text_of(base)} that is no whole number",
+                    above,
+                    expected=r"A^{2} for A A, A^{\circ p} for powers entry by entry",
+                    cure=r"write A^{\circ p}, or the product that is meant",
+                    cls=UnsupportedError,
+                )
+            if power == -1:
+                return self.kept(self.build(matrices.inv, [base], start, end))
+            return self.kept(self.build(matrices.matrix_power, [base], start, end, power))
+        if rank == 1 and exponent.node.is_number(-1):
+            raise self.refuse(
+                f"{self.text_of(base)} is a vector and has no inverse",
+                whole,
+                cure=r"write x^{\circ -1} entry by entry",
+                cls=ShapeError,
+            )
+        if rank and not exponent.node.shape:
+            self.read_as(whole, "a power entry by entry", r"x^{\top} x for the product")
+        if base.node is constant("E"):
+            return self.kept(self.make(OPS["exp"], [exponent], start, end))
+        return self.kept(self.make(OPS["pow"], [base, exponent], start, end))
+
+    def _turned(self, base: Term, above: Tree, whole: Tree) -> Term | None:
+        r"""Return the transpose that ^\top or ^T says, after an inverse for ^{-\top}; None for another exponent."""
+        inverse = isinstance(above, SumTree) and len(above.terms) == 1 and above.signs == ("-",)
+        mark = above.terms[0] if inverse and isinstance(above, SumTree) else above
+        sign = isinstance(mark, Command) and mark.name in ("top", "intercal")
+        letter = isinstance(mark, Word) and mark.text == "T"
+        if not (sign or letter):
+            return None
+        shape = base.node.shape
+        if letter and not shape:
+            how = self.options["transpose"]
+            if how == "never" or (how == "shape" and self.is_known(mark)):
+                return None
+            if how == "shape" and not self.strict:
+                raise self.refuse(
+                    f"{self.text_of(whole)}: a transpose, or a power?",
+                    whole,
+                    expected="declarations that tell whether the base is an array, or T a number",
+                    cure='pass declarations, such as "x : real[n]" or "T : real", or transpose="never"',
+                )
+        elif letter:
+            if self.options["transpose"] == "never":
+                return None
+            self.read_as(whole, "a transpose", 'transpose="never"')
+        return self.transpose(base, whole, inverse=inverse)
+
+    def transpose(self, base: Term, whole: Tree, *, inverse: bool = False) -> Term:
+        """Return the transpose of an array; of a vector the row."""
+        rank = len(base.node.shape)
+        if inverse:
+            base = self.kept(self.build(matrices.inv, [base], whole.start, whole.end))
+        if rank < 2:
+            kind = Term if isinstance(base, RowTerm) or not rank else RowTerm
+            return kind(base.node, whole.start, whole.end)
+        return self.kept(self.build(calls.matrix_transpose, [base], whole.start, whole.end))
+
+    def size_here(self, term: Term, tree: Tree) -> Size:
+        """Return the size that a value is."""
+        size = self.size_of(term.node)
+        if size is None:
+            raise self.refuse(
+                f"{self.text_of(tree)} is no size of an axis",
+                tree,
+                expected="a whole number, or the name of a size: n of x : real[n]",
+                cure="declare an array of that size",
+            )
+        return size

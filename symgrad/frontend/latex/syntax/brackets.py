@@ -1,0 +1,244 @@
+r"""What stands between two ends: brackets of all sizes, cases, matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symgrad.errors import NestingError, ProgramSyntaxError
+from symgrad.frontend.latex.syntax.marks import MarkRules
+from symgrad.frontend.latex.syntax.splitting import LatexToken
+from symgrad.frontend.latex.syntax.steps import Steps
+from symgrad.frontend.latex.syntax.tree import (
+    Bracket,
+    Cases,
+    MatrixTree,
+    Slice,
+    Tree,
+)
+from symgrad.frontend.latex.syntax.vocabulary import BRACKETS, SIZES
+from symgrad.frontend.limits import NESTING
+from symgrad.source import Source
+
+__all__ = ["BracketRules"]
+
+_OTHERWISE = ("otherwise", "else", "o.w.", "elsewhere")
+
+
+class BracketRules(MarkRules):
+    """The rules of brackets and of rows."""
+
+    def __init__(self, source: Source, tokens: Sequence[LatexToken]) -> None:
+        super().__init__(source, tokens)
+        self._closers: list[str] = []
+
+    def closes(self, token: LatexToken) -> bool:
+        """Tell whether a token closes the innermost bracket; a bar does where it may open or close."""
+        return bool(self._closers) and token.kind in ("sign", "fence") and token.text == self._closers[-1]
+
+    def bracket(self) -> Steps[Tree]:
+        r"""Read what stands in brackets: ( ), \left( \right), \bigl| \bigr|, \lVert \rVert."""
+        first = self.take()
+        opening = first
+        sized = first.kind == "command"
+        if sized:
+            opening = self.delimiter(first)
+        left = first.kind == "command" and first.text == "left"
+        if opening.text == "." and left:
+            raise self.error(
+                r"\left. opens nothing",
+                first,
+                expected="a bracket behind \\left",
+                cure=r"write the value at a point as a product, or substitute it",
+            )
+        if opening.text not in BRACKETS:
+            raise self.error(
+                f"'{opening.text}' opens no bracket",
+                opening,
+                expected=r"one of ( [ \{ | \| \langle \lfloor \lceil",
+                cure="remove it, or write the bracket that opens",
+            )
+        closing = BRACKETS[opening.text]
+        self._closers.append("\0" if left else closing)  # \left needs \right: a bar inside is another one
+        if len(self._closers) > NESTING:
+            raise self.error(
+                f"nested deeper than {NESTING:,} levels",
+                opening,
+                cure="give an inner part a name, on a line of its own",
+                cls=NestingError,
+            )
+        cells, self.in_cells = self.in_cells, False
+        items: list[Tree] = []
+        separators: list[str] = []
+        while True:
+            token = self.peek()
+            if not items and token is not None and self._is_end(token, left):
+                raise self.error(
+                    f"there is nothing between '{opening.text}' and '{closing}'",
+                    opening,
+                    expected="an expression",
+                    cure="write a value between the brackets",
+                )
+            items.append((yield self.item()))
+            token = self.peek()
+            if token is None:
+                raise self._unclosed(opening, left)
+            if self._is_end(token, left):
+                break
+            if token.kind in ("sign", "fence") and token.text in (",", ";", "|", "mid"):
+                separators.append("|" if token.text == "mid" else token.text)
+                self.take()
+                continue
+            raise self._wrong_end(token, opening, left)
+        self._closers.pop()
+        self.in_cells = cells
+        last = self.take()
+        if last.kind == "command":
+            end = self.delimiter(last)
+            if end.text != closing and not (end.text in ")]" and opening.text in "(["):
+                raise self.error(
+                    f"'{opening.text}' is closed by '{end.text}'",
+                    end,
+                    expected=f"'{closing}'",
+                    cure="use the same kind of bracket at both ends",
+                )
+            last = end
+        return Bracket(first.start, last.end, opening.text, tuple(items), tuple(separators))
+
+    def _is_end(self, token: LatexToken, left: bool) -> bool:
+        if left:
+            return token.kind == "command" and token.text == "right"
+        if token.kind == "command" and token.text in SIZES:
+            after = self.peek(1)
+            return after is not None and self.closes(after)
+        return self.closes(token)
+
+    def _wrong_end(self, token: LatexToken, opening: LatexToken, left: bool) -> ProgramSyntaxError:
+        if token.kind in ("sign", "fence") and token.text in ")]}⟩⌋⌉":
+            return self.error(
+                f"'{opening.text}' is closed by '{token.text}'",
+                token,
+                expected=r"\right" if left else f"'{BRACKETS[opening.text]}'",
+                cure="use the same kind of bracket at both ends",
+            )
+        if token.kind == "row" or (token.kind == "command" and token.text == "right"):
+            return self._unclosed(opening, left)
+        return self.misplaced(token)
+
+    def _unclosed(self, opening: LatexToken, left: bool) -> ProgramSyntaxError:
+        closing = BRACKETS[opening.text]
+        return self.error(
+            f"this '{opening.text}' is never closed",
+            opening,
+            expected=f"a '{closing}'" + (r" behind \right" if left else ""),
+            cure=rf"add \right{closing}" if left else f"add the missing '{closing}'",
+        )
+
+    def item(self) -> Steps[Tree]:
+        """Read an item between commas: an expression, or a section such as 1:n of a subscript."""
+        start = self.here()
+        if (start.kind == "sign" and start.text == "*") or (start.kind == "command" and start.text == "ast"):
+            self.take()
+            return Slice(start.start, start.end, (), star=True)
+        parts: list[Tree | None] = []
+        colons = 0
+        part: Tree | None = None
+        while True:
+            token = self.peek()
+            if token is not None and token.kind == "sign" and token.text == ":":
+                self.take()
+                parts.append(part)
+                part = None
+                colons += 1
+                continue
+            if token is None or part is not None or (colons and not self.begins_expression(token)):
+                break
+            part = yield self.expression()
+        if not colons:
+            if part is None:
+                raise self.missing_operand(self.peek())
+            return part
+        end = part.end if part is not None else self.tokens[self.at - 1].end
+        return Slice(start.start, end, (*parts, part))
+
+    def cases(self, environment: LatexToken) -> Steps[Tree]:
+        """Read the rows of cases: a value, and where it holds."""
+        rows = yield self._cells(environment, condition=True)
+        found: list[tuple[Tree, Tree | None]] = []
+        for row in rows:
+            if len(row) > 2:
+                raise self.error(
+                    "a row of cases has more than a value and a condition",
+                    environment,
+                    expected=r"value & \text{if } condition",
+                    cure="write one & in each row",
+                )
+            found.append((row[0], row[1] if len(row) == 2 else None))
+        return Cases(environment.start, self.tokens[self.at - 1].end, tuple(found))
+
+    def matrix(self, environment: LatexToken) -> Steps[Tree]:
+        """Read the rows of a matrix."""
+        rows = yield self._cells(environment, condition=False)
+        widths = {len(row) for row in rows}
+        if len(widths) > 1:
+            raise self.error(
+                f"the rows of a matrix have {' and '.join(map(str, sorted(widths)))} entries",
+                environment,
+                expected="rows of the same length",
+                cure="add or remove an &",
+            )
+        end = self.tokens[self.at - 1].end
+        return MatrixTree(environment.start, end, tuple(rows), bars=environment.text == "vmatrix")
+
+    def _cells(self, environment: LatexToken, *, condition: bool) -> Steps[list[tuple[Tree, ...]]]:
+        outer, self.in_cells = self.in_cells, True
+        rows: list[tuple[Tree, ...]] = []
+        row: list[Tree] = []
+        while True:
+            token = self.peek()
+            if token is None:
+                raise self.error(f"\\begin{{{environment.text}}} is never ended", environment)
+            if token.kind == "end":
+                break
+            if token.kind == "row":
+                self.take()
+                if row:
+                    rows.append(tuple(row))
+                row = []
+                continue
+            if token.kind == "sign" and token.text in "&,;.":
+                self.take()
+                continue
+            if condition and row and self._otherwise():
+                continue
+            row.append((yield self.expression()))
+            after = self.peek()
+            if after is not None and not (
+                after.kind in ("row", "end")
+                or (after.kind == "sign" and after.text in "&,;.")
+                or (condition and self.prose() is not None)
+            ):
+                raise self.misplaced(after)
+        self.take()
+        if row:
+            rows.append(tuple(row))
+        self.in_cells = outer
+        if not rows:
+            raise self.error(
+                f"\\begin{{{environment.text}}} has no rows",
+                environment,
+                expected="at least one row",
+                cure="write what it holds",
+            )
+        return rows
+
+    def _otherwise(self) -> bool:
+        """Pass over the words before a condition; tell whether there were any."""
+        found = self.prose()
+        if found is None:
+            return False
+        word, end = found
+        plain = word.strip(" ,.:").lower()
+        if plain not in ("if", "for", "when", "where", "in case", "and", "", *_OTHERWISE):
+            return False
+        self.at = end
+        return True

@@ -1,0 +1,194 @@
+"""What is said of the arguments of a function whose gradient code is looked at: declarations, or sample arrays."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.api.handles.expr import Expr, handle
+from symgrad.api.handles.program import Program, parse
+from symgrad.errors import UsageError
+from symgrad.importers.specs import argument_names, declare_input, is_shape, of_text
+from symgrad.ir.graph import SYMBOL
+from symgrad.ir.listing import one_of, suggest
+from symgrad.ir.resize import resized
+
+__all__ = ["DeclaredArguments", "declared", "named", "plain_of", "positional"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredArguments:
+    """The arguments of a function, in the order in which it takes them.
+
+    Args:
+        inputs: as they are declared, by name.
+        samples: the values that were given instead of a declaration, by name.
+    """
+
+    inputs: Mapping[str, Expr]
+    samples: Mapping[str, Any]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Numbers for the names of sizes, each another one, so that no two axes are taken for each other."""
+        names = dict.fromkeys(n for e in self.inputs.values() for n in e.shape if isinstance(n, str))
+        taken = {n for e in self.inputs.values() for n in e.shape if isinstance(n, int)}
+        free = (n for n in count(3) if n not in taken)
+        return dict(zip(names, free, strict=False))
+
+    def with_sizes(self, sizes: Mapping[str, int]) -> DeclaredArguments:
+        """Return the same arguments with numbers for the names of sizes."""
+        nodes = resized([e.node for e in self.inputs.values()], sizes)
+        return DeclaredArguments(dict(zip(self.inputs, map(handle, nodes), strict=True)), self.samples)
+
+
+def declared(f: Any, specs: Any) -> DeclaredArguments:
+    """Return what specs say of the arguments of a function.
+
+    Args:
+        f: a function; or a program or an expression, whose inputs are its arguments.
+        specs: see `verify_code`; None for those of a program.
+
+    Raises:
+        UsageError: for an argument without spec, a spec without argument, and what is no spec.
+    """
+    if isinstance(f, (Program, Expr)):
+        if specs is not None:
+            raise UsageError("a program declares its inputs itself", cure="leave specs out")
+        return DeclaredArguments({e.name or "": e for e in f.inputs}, {})
+    if not callable(f):
+        raise UsageError(
+            f"a value of type {type(f).__name__} is no function", expected="a function, a program or an Expr"
+        )
+    if specs is None:
+        raise UsageError(
+            "no spec says what the arguments are", cure="specs='x : real[5]', or a sample array for each"
+        )
+    if isinstance(specs, str):
+        specs = _of_program(specs)
+    if isinstance(specs, Mapping):
+        said = {str(name): spec for name, spec in cast("Mapping[Any, Any]", specs).items()}
+        return _made({name: said[name] for name in _ordered(f, list(said))})
+    if is_shape(specs) or not isinstance(specs, list | tuple):
+        specs = [specs]
+    listed = list(cast("Sequence[Any]", specs))
+    names = argument_names(plain_of(f), len(listed))
+    return _made(dict(zip(names, listed, strict=True)))
+
+
+def plain_of(f: Any) -> Callable[..., Any]:
+    """Return the function whose signature says what an object takes: a `torch.autograd.Function` has a forward."""
+    forward = getattr(f, "forward", None) if inspect.isclass(f) else None
+    if forward is None:
+        return f
+    names = [n for n in inspect.signature(forward).parameters if n != "ctx"]
+
+    def call(*values: Any) -> Any:
+        return cast("Any", f).apply(*values)
+
+    return named(call, f.__name__, names)
+
+
+def named(function: Callable[..., Any], name: str, parameters: Sequence[str]) -> Callable[..., Any]:
+    """Return a function of any arguments as one of these, which is what it then says of itself."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    told: Any = function
+    told.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in parameters])
+    told.__name__ = name
+    return told
+
+
+def positional(function: Any) -> tuple[list[str], int, float] | None:
+    """Return what a function takes by position: the names, how many it needs, and how many it takes at most.
+
+    None where it does not say.
+    """
+    try:
+        found = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    plain = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    several = any(p.kind is p.VAR_POSITIONAL for p in found)
+    least = sum(p.default is p.empty for p in plain)
+    return [p.name for p in plain], least, math.inf if several else len(plain)
+
+
+def _of_program(text: str) -> dict[str, Any]:
+    program = parse(text, "<specs>")
+    if program.outputs or program.result is not None:
+        name = next(iter(program.outputs), program.result)
+        raise UsageError(f"'{name}' says nothing of an argument", expected="name : domain")
+    return {e.name or "": e for e in program.inputs}
+
+
+def _ordered(f: Any, said: Sequence[str]) -> list[str]:
+    """Return names in the order of the function's arguments."""
+    try:
+        found = inspect.signature(plain_of(f)).parameters.values()
+    except (TypeError, ValueError):
+        return list(said)
+    plain = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if not plain:
+        return list(said)
+    known = [p.name for p in plain]
+    unknown = [n for n in said if n not in known]
+    if unknown:
+        raise UsageError(
+            f"the function takes no '{unknown[0]}'",
+            expected=one_of(known),
+            cure=suggest(unknown[0], [n for n in known if n not in said]),
+        )
+    missing = [p.name for p in plain if p.default is p.empty and p.name not in said]
+    if missing:
+        raise UsageError(f"no spec says what '{missing[0]}' is", cure=f"add {missing[0]} : real")
+    order = [n for n in known if n in said]
+    if order != known[: len(order)]:
+        left = next(n for n in known if n not in said)
+        raise UsageError(
+            f"'{left}' stands before arguments that have specs, and has none",
+            cure=f"add {left} : real, or give a function that takes the others alone",
+        )
+    return order
+
+
+def _made(specs: Mapping[str, Any]) -> DeclaredArguments:
+    inputs: dict[str, Expr] = {}
+    samples: dict[str, Any] = {}
+    for name, spec in specs.items():
+        if isinstance(spec, str):
+            inputs[name] = of_text(name, spec)
+        elif isinstance(spec, Expr):
+            if spec.node.op is not SYMBOL:
+                raise UsageError(f"'{spec}' does not say what '{name}' is", expected="an input")
+            inputs[name] = spec
+        elif is_shape(spec):
+            inputs[name] = declare_input(name, spec)
+        else:
+            samples[name] = sample = _sample(name, spec)
+            kind = {"f": "real", "i": "int", "u": "int", "b": "bool"}[sample.dtype.kind]
+            inputs[name] = declare_input(name, sample.shape, kind)
+    return DeclaredArguments(inputs, samples)
+
+
+def _sample(name: str, value: Any) -> Any:
+    if hasattr(value, "detach"):  # a tensor of torch's
+        value = value.detach()
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"what is given for '{name}' is no array: {error}") from None
+    if array.dtype.kind not in "fiub":
+        raise UsageError(
+            f"a value of type {type(value).__name__} does not say what '{name}' is",
+            expected="a text such as 'real[3, 5]', a tuple of sizes, or an array of numbers",
+            cure="what is no number, bind before: lambda x: f(x, mode='same')",
+        )
+    if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
+        raise UsageError(f"the sample for '{name}' has entries that are no finite numbers")
+    return array

@@ -1,0 +1,123 @@
+"""Which mistake gives what gradient code gives, of code that is known by its values alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from symgrad.api.derivatives.differentiate import grad
+from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.given import names_in
+from symgrad.errors import InternalError, SymgradError
+from symgrad.gradcode.question import CodeQuestion
+from symgrad.ir.graph import Node, Op
+from symgrad.ir.resize import resized
+from symgrad.ir.sizes import Shape
+from symgrad.ir.traverse import symbols_of
+from symgrad.mistakes.told import WrongClaim, diagnosed
+from symgrad.source import Location
+from symgrad.verdicts.told.diagnosis import Diagnosis
+from symgrad.verdicts.verdict import Verdict
+
+__all__ = ["with_mistakes_of"]
+
+
+def with_mistakes_of(verdict: Verdict, question: CodeQuestion, loss: Expr, name: str) -> Verdict:
+    """Return a verdict on code that finds the mistakes in it when it is asked for them.
+
+    Args:
+        verdict: on the gradient by an argument.
+        question: the code.
+        loss: what it differentiates.
+        name: of the argument.
+    """
+    wrt = question.arguments.inputs[name].node
+    inputs = [e.node for e in question.inputs.values()]
+
+    def build(sizes: Mapping[str, int]) -> list[Node]:
+        y, by, *args = resized([loss.node, wrt, *inputs], sizes)
+        return [y, by, _called(question, name, by.shape)(*args)]
+
+    def locate(node: Node, _in_claim: bool) -> Location | None:
+        return next((at for one in loss.listings if (at := one.location(node)) is not None), None)
+
+    def corrected() -> str | None:
+        try:
+            return str(grad(loss, question.arguments.inputs[name]))
+        except SymgradError:
+            return None
+
+    def find() -> list[Diagnosis]:
+        return diagnosed(
+            WrongClaim(
+                build=build,
+                y=loss.node,
+                claim=None,
+                symbols=symbols_of([loss.node, wrt]),
+                locate=locate,
+                names={node: text for text, node in names_in(loss).items()},
+                witness=None,
+                proved=(),
+                corrected=corrected,
+            )
+        )
+
+    return replace(verdict, diagnoses=verdict.diagnoses.with_more(find))
+
+
+def _called(question: CodeQuestion, name: str, shape: Shape) -> Op:
+    """Return an op, which no program can name, whose values are what the code gives by an argument."""
+    inputs = question.inputs
+    elementwise = not any(e.shape for e in inputs.values())
+    kinds = [{"real": np.float64, "int": np.int64, "bool": np.bool_}[e.dtype] for e in inputs.values()]
+
+    def once(*values: Any) -> Any:
+        given = {n: v[()] if not np.ndim(v) else v for n, v in zip(inputs, values, strict=True)}
+        shapes = {n: np.shape(given[n]) for n in question.wrt}
+        called = question.backward.at(given, shapes, len(question.arguments.inputs))
+        return called.values.get(name, np.full(shapes[name], np.nan))
+
+    def evaluate(*values: Any) -> Any:
+        arrays = [np.asarray(v).astype(kind) for v, kind in zip(values, kinds, strict=True)]
+        if not elementwise:
+            return once(*arrays)
+        lanes = np.broadcast_arrays(*arrays)
+        found = [
+            float(once(*(np.asarray(a) for a in row))) for row in zip(*map(np.ravel, lanes), strict=True)
+        ]
+        return np.reshape(found, lanes[0].shape)
+
+    return _op(evaluate, len(inputs), shape, elementwise=elementwise)
+
+
+def _op(evaluate: Callable[..., Any], count: int, shape: Shape, *, elementwise: bool) -> Op:
+    def never(*_: Any) -> Any:
+        raise InternalError("of gradient code only values are known")
+
+    return Op(
+        name="grad_f",
+        aliases=(),
+        doc="what gradient code gives",
+        parameters=(),
+        takes=("number",) * count,
+        variadic=False,
+        gives="real",
+        shape=lambda *_: shape,
+        cas=None,
+        domain=None,
+        evaluate=evaluate,
+        reference=never,
+        partials=(),
+        push=None if elementwise else never,
+        pull=None if elementwise else never,
+        structure=None,
+        kinks=(),
+        lower=never,
+        latex="",
+        precedence=100,
+        facts=frozenset(),
+        samples=(),
+    )

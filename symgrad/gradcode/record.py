@@ -1,0 +1,255 @@
+"""What is known of gradient code: a verdict for each argument, and what kind of right or wrong it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NoReturn, TypeAlias, get_args
+
+import numpy as np
+
+from symgrad.errors import NotInProgramError, TruthValueError
+from symgrad.ir.listing import one_of, suggest
+from symgrad.verdicts.told.diagnosis import Diagnosis
+from symgrad.verdicts.verdict import Status, Verdict
+
+__all__ = ["KINDS", "ArgumentVerdict", "CodeKind", "CodeVerdict", "number_text", "point_text"]
+
+CodeKind: TypeAlias = Literal[
+    "right",
+    "float32 noise",
+    "cancellation",
+    "wrong",
+    "wrong on a branch",
+    "not finite",
+    "raises",
+    "wrong number of gradients",
+    "wrong shape",
+    "no numbers",
+    "changes its inputs",
+    "not deterministic",
+    "undecided",
+]
+
+KINDS: tuple[CodeKind, ...] = get_args(CodeKind)
+"""All kinds of right and wrong."""
+
+_ORDER: tuple[Status, ...] = ("refuted", "undecided", "supported", "proved")
+_SHOWN = 100  # characters of a line
+_ENTRIES = 12  # of an array that is shown whole
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentVerdict:
+    """What is known of the gradient by one argument.
+
+    Args:
+        name: of the argument.
+        kind: ``right``: proved, or to working accuracy at all points that were tried, which ``status`` tells apart;
+            ``float32 noise``: off as single precision is, although it comes in double; ``cancellation``: right, but at
+            some inputs large terms cancel; ``wrong``; ``wrong on a branch``: at the inputs of ``where`` alone; or what
+            keeps it from being a gradient at all: ``not finite``, ``raises``, ``wrong shape``,
+            ``wrong number of gradients``, ``no numbers``, ``changes its inputs``, ``not deterministic``. ``undecided``:
+            it could not be tried.
+        verdict: ``proved`` and ``refuted`` with a proof where both functions were read, else ``refuted`` by a point,
+            or ``supported``.
+        told: a sentence.
+        where: of which inputs the sentence speaks.
+        point: an input that shows it.
+        given: what the code gives there.
+        exact: the derivative there.
+        index: the entry of arrays that is worst there.
+        relative: how far that is off, relative to the derivative.
+        small: of ``cancellation``, whether the error is everywhere below a rounding of what the derivative usually is.
+        notes: what else was seen.
+        right: the right formula, where it is short.
+    """
+
+    name: str
+    kind: CodeKind
+    verdict: Verdict
+    told: str
+    where: str | None = None
+    point: Mapping[str, Any] | None = field(default=None, repr=False)
+    given: Any = field(default=None, repr=False)
+    exact: Any = field(default=None, repr=False)
+    index: tuple[int, ...] = ()
+    relative: float | None = None
+    small: bool = False
+    notes: tuple[str, ...] = ()
+    right: str | None = None
+
+    @property
+    def status(self) -> Status:
+        """The status of the verdict."""
+        return self.verdict.status
+
+    @property
+    def diagnosis(self) -> list[Diagnosis]:
+        """The mistakes that give what the code gives, best first, as the verdict names them."""
+        return self.verdict.diagnosis
+
+    def __bool__(self) -> NoReturn:
+        raise TruthValueError(
+            "a verdict has no truth value: it may also be 'supported' or 'undecided'",
+            cure="compare its kind: verdict.kind == 'right'",
+        )
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, told: Mapping[str, Any] | None = None) -> str:
+        """Return it as text.
+
+        Args:
+            told: a point that the reader has seen already.
+        """
+        lines = [f"{self.name}: {self.kind}, {self.told}" if self.told else f"{self.name}: {self.kind}"]
+        if self.point is not None and self.given is not None and self.exact is not None:
+            a, b = np.asarray(self.given)[self.index], np.asarray(self.exact)[self.index]
+            lines += ["  at the same point"] if self.point is told else _point_lines(self.point)
+            got, true = _pair(float(a), float(b))
+            entry = f", of entry {list(self.index)}" if self.index else ""
+            lines.append(f"  it gives {got}, the derivative is {true}{entry}")
+        elif self.point is not None:
+            lines += ["  at the same point"] if self.point is told else _point_lines(self.point)
+        lines += [f"  {d}" for d in self.diagnosis[:1]]
+        if self.right is not None and self.status == "refuted":
+            lines.append(f"  right is: {self.right}")
+        lines += [f"  {note}" for note in self.notes]
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as what `json.dumps` takes."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "told": self.told,
+            "where": self.where,
+            "point": None
+            if self.point is None
+            else {n: np.asarray(v).tolist() for n, v in self.point.items()},
+            "given": None if self.given is None else np.asarray(self.given).tolist(),
+            "exact": None if self.exact is None else np.asarray(self.exact).tolist(),
+            "index": list(self.index),
+            "relative": self.relative if self.relative is None or np.isfinite(self.relative) else None,
+            "small": self.small,
+            "notes": list(self.notes),
+            "right": self.right,
+            "verdict": self.verdict.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CodeVerdict:
+    """What is known of gradient code. It has no truth value: read ``status`` or ``kind``.
+
+    Args:
+        arguments: the verdict by each argument, by name: ``verdict["x"]`` is short for it.
+        how: how it was decided, in words.
+        seconds: how long it took.
+    """
+
+    arguments: Mapping[str, ArgumentVerdict]
+    how: str
+    seconds: float = 0.0
+
+    @property
+    def worst(self) -> ArgumentVerdict:
+        """The verdict by the argument of which least good is known."""
+        return min(self.arguments.values(), key=lambda v: (_ORDER.index(v.status), v.kind == "right"))
+
+    @property
+    def status(self) -> Status:
+        """The worst status: ``refuted``, else ``undecided``, else ``supported``, else ``proved``."""
+        return self.worst.status
+
+    @property
+    def kind(self) -> CodeKind:
+        """The kind of the worst argument: ``right`` if all are."""
+        return self.worst.kind
+
+    def __getitem__(self, name: str) -> ArgumentVerdict:
+        if name not in self.arguments:
+            raise NotInProgramError(
+                f"'{name}' is none of the arguments that were differentiated by",
+                expected=one_of(self.arguments),
+                cure=suggest(name, self.arguments),
+            )
+        return self.arguments[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.arguments)
+
+    def __len__(self) -> int:
+        return len(self.arguments)
+
+    def __bool__(self) -> NoReturn:
+        raise TruthValueError(
+            "a verdict has no truth value: it may also be 'supported' or 'undecided'",
+            cure="compare its status: verdict.status == 'proved'; or sg.testing.assert_gradient",
+        )
+
+    def __str__(self) -> str:
+        lines = [f"{self.status}: {self.how}"]
+        told = None
+        for verdict in self.arguments.values():
+            lines += [f"  {line}" for line in verdict.text(told=told).splitlines()]
+            told = told if verdict.point is None else verdict.point
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as what `json.dumps` takes."""
+        return {
+            "status": self.status,
+            "kind": self.kind,
+            "how": self.how,
+            "seconds": round(self.seconds, 6),
+            "arguments": {n: v.to_json() for n, v in self.arguments.items()},
+        }
+
+
+def point_text(point: Mapping[str, Any]) -> str:
+    """Return a point as text, its arrays shortened.
+
+    Example:
+        >>> point_text({"x": np.float64(0.5), "n": np.array([1, 2])})
+        'x = 0.5, n = [1, 2]'
+    """
+    return ", ".join(f"{name} = {_short(value)}" for name, value in point.items())
+
+
+def _point_lines(point: Mapping[str, Any]) -> list[str]:
+    """Return a point in one line if it is short, else a line for each input."""
+    text = f"  at {point_text(point)}"
+    if len(text) <= _SHOWN:
+        return [text]
+    rows = [f"{name} = {_short(value)}" for name, value in point.items()]
+    return [f"  at {rows[0]}", *(f"     {row}" for row in rows[1:])]
+
+
+def _short(value: Any) -> str:
+    array = np.asarray(value)
+    if not array.shape:
+        return number_text(float(array))
+    text = np.array2string(
+        array, separator=", ", precision=4, threshold=_ENTRIES, edgeitems=2, max_line_width=10_000
+    )
+    return " ".join(text.split())
+
+
+def number_text(value: float) -> str:
+    """Return a number with as many digits as tell it from all others."""
+    return (
+        str(int(value))
+        if np.isfinite(value) and value == int(value) and abs(value) < 1e15
+        else repr(float(value))
+    )
+
+
+def _pair(a: float, b: float) -> tuple[str, str]:
+    """Return two numbers with as many digits as tell them apart, and a few more."""
+    for digits in range(6, 17):
+        if f"{a:.{digits - 2}g}" != f"{b:.{digits - 2}g}":
+            return f"{a:.{digits}g}", f"{b:.{digits}g}"
+    return repr(a), repr(b)

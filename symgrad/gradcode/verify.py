@@ -1,0 +1,337 @@
+"""`verify_code`: does this code compute the gradient of that function?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from symgrad.api.claims.verify import checked_seconds, verify
+from symgrad.api.derivatives.differentiate import grad
+from symgrad.api.handles.expr import Expr, as_expr
+from symgrad.errors import SymgradError
+from symgrad.gradcode.calling import Called, by_name
+from symgrad.gradcode.classify import Classified, classified
+from symgrad.gradcode.compare import Measured, compared
+from symgrad.gradcode.diagnosed import with_mistakes_of
+from symgrad.gradcode.limits import MOST_ENTRIES, MOST_POINTS, POINTS_OF_DIFFERENCES, REPEATED_CALLS
+from symgrad.gradcode.question import CodeQuestion, asked, reason_of
+from symgrad.gradcode.record import ArgumentVerdict, CodeKind, CodeVerdict
+from symgrad.gradcode.reference import Differences, ExactDerivative, Values
+from symgrad.gradcode.samples import sample_points
+from symgrad.verdicts.verdict import Verdict
+
+__all__ = ["verify_code"]
+
+_SHOWN = 120  # characters of a formula that is told
+_READ = 0.7  # of the time, for the formulas
+_LEAST = 0.5  # seconds for one of them
+
+
+def verify_code(
+    f: Any,
+    grad_f: Any,
+    specs: Any = None,
+    *,
+    wrt: str | Sequence[str] | None = None,
+    time_limit: float = 60,
+) -> CodeVerdict:
+    """Decide whether code computes the gradient of a function.
+
+    Where both are functions of NumPy that can be called with expressions, that is decided as a formula, as `verify`
+    does, and then the code is called in floats. Other code is called alone: of torch or JAX, of C through ctypes, of
+    Numba, anything that takes arrays and gives arrays. What it gives is compared with the derivative in 60 digits, at
+    points of the declared domains: generic ones, where choices of f come out otherwise, and of all magnitudes.
+
+    Args:
+        f: a function of arrays of NumPy, torch or JAX; a program or an Expr; or a `torch.autograd.Function` or
+            `jax.custom_vjp`, of which the forward counts. If it cannot be read, its derivative is known by differences
+            of its values alone, which ``how`` says.
+        grad_f: takes the arguments of f, and gives the gradient by each of ``wrt``: an array, a tuple, or a dict by
+            name; of tuples that have an entry for each argument those of ``wrt`` count. If f gives arrays, it takes a
+            cotangent for each of these behind the arguments, as the backward pass of a layer does. A
+            `torch.autograd.Function` or `jax.custom_vjp` stands for its own derivative.
+        specs: what the arguments are: a text in program notation (``"x : real[n, 3]; y : int[n]"``), or for each
+            argument, as a list or a dict by name, a text (``"real[3]"``, ``"positive"``), a tuple of sizes, or a sample
+            array, which is one of the points and says the dtype.
+        wrt: the names of the arguments to differentiate by; by default all real ones.
+        time_limit: seconds, for all of it.
+
+    Returns:
+        A CodeVerdict, with a verdict and a kind by each argument. ``proved`` is said of code that was read as formulas
+        and gave their values; of all other code ``supported`` at most.
+
+    Raises:
+        UsageError: if there is nothing to decide: arguments without spec, a cotangent that is missing.
+        NotDifferentiableError: if f is no number that moves.
+
+    Example:
+        >>> import numpy as np, symgrad as sg
+        >>> def loss(w, x):
+        ...     return np.sum(np.tanh(x @ w))
+        >>> def loss_grad(w, x):
+        ...     return x.T @ (1 - np.tanh(x @ w)**2)
+        >>> sg.verify_code(loss, loss_grad, "w : real[3]; x : real[5, 3]", wrt="w").status
+        'proved'
+        >>> v = sg.verify_code(np.sin, lambda x: -np.cos(x), "x : real")
+        >>> v.status, v.kind
+        ('refuted', 'wrong')
+    """
+    begun = time.monotonic()
+    seconds = checked_seconds(time_limit)
+    question = asked(f, grad_f, specs, wrt)
+    claims, unread = _claims(question)
+    sizes = question.arguments.sizes
+    if sizes and (question.loss is None or (not claims and question.backward.foreign is None)):
+        fixed = asked(f, grad_f, specs, wrt, sizes)
+        if fixed.loss is not None:
+            question = fixed
+            claims, unread = _claims(question)
+    if question.loss is None:
+        found = _by_differences(question, begun + seconds)
+        how = f"in numbers alone, against differences of f, which cannot be read ({question.unread})"
+        return CodeVerdict(found, how, time.monotonic() - begun)
+    read: dict[str, Verdict] = {}
+    for k, (name, claim) in enumerate(claims.items()):
+        left = begun + _READ * seconds - time.monotonic()  # what one does not need the others have
+        limit = max(left / (len(claims) - k), _LEAST)
+        verdict = verify(question.loss, question.arguments.inputs[name], claim, time_limit=limit)
+        read[name] = _of_sizes(verdict, question.fixed)
+    tried = _tried(question, question.loss, begun + seconds, brief=bool(read))
+    if claims:
+        how = "both functions were read as formulas, and the code was called"
+    else:
+        how = f"the code was called; it cannot be read as a formula ({unread})"
+    if question.fixed:
+        how += f"; for {_lengths(question.fixed)} alone, since code that reads a size needs its number"
+    return CodeVerdict(
+        {n: _joined(question, question.loss, n, read.get(n), tried[n]) for n in question.wrt},
+        how,
+        time.monotonic() - begun,
+    )
+
+
+def _of_sizes(verdict: Verdict, sizes: Mapping[str, int]) -> Verdict:
+    """Return what is known for all sizes, of a verdict for some."""
+    if not sizes or verdict.status != "proved":
+        return verdict
+    return replace(
+        verdict, status="supported", why=f"proved for {_lengths(sizes)}, and nothing for others", proof=None
+    )
+
+
+def _lengths(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {n}" for name, n in sizes.items())
+
+
+# -------------------------------------------------------------------------------------------------------- as formulas
+
+
+def _claims(question: CodeQuestion) -> tuple[dict[str, Expr], str | None]:
+    """Return what the code computes as formulas, by name; or why it cannot be read."""
+    inputs = question.inputs
+    if question.backward.foreign is not None:
+        return {}, f"it is of {question.backward.foreign}"
+    try:
+        returned = question.backward.call(
+            list(inputs.values()),
+            [list(inputs).index(n) for n in question.wrt],
+            len(question.arguments.inputs),
+        )
+        listed: dict[str, Any] = _listed(returned, question)
+        claims = {n: as_expr(v) for n, v in listed.items()}
+    except Exception as error:  # noqa: BLE001  the user's code is run, and may raise anything
+        return {}, reason_of(error)
+    for name, claim in claims.items():
+        wanted = question.arguments.inputs[name].shape
+        if claim.shape != wanted:
+            return {}, f"by '{name}' it has the shape {claim.shape}, and not {wanted}"
+    return claims, None
+
+
+def _listed(returned: Any, question: CodeQuestion) -> dict[str, Any]:
+    found = by_name(returned, question.wrt, list(question.arguments.inputs))
+    if isinstance(found, Called):
+        raise TypeError(found.says)
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------------- in numbers
+
+
+def _tried(
+    question: CodeQuestion, loss: Expr, deadline: float, *, brief: bool
+) -> dict[str, tuple[Classified, Values | None]]:
+    """Return what the values of the code say, by name, with a point for what is no matter of values."""
+    exact = ExactDerivative(loss, question.inputs, question.wrt)
+    measured: dict[str, list[Measured]] = {n: [] for n in question.wrt}
+    count = len(question.arguments.inputs)
+    points = sample_points(loss.node, question.inputs, question.arguments.samples, question.wrt)
+    begun = time.monotonic()
+    for k, point in enumerate(points):
+        if k >= (MOST_POINTS // 2 if brief else MOST_POINTS) or (
+            k and time.monotonic() > begun + 0.9 * (deadline - begun)
+        ):
+            break
+        entries = sum(int(np.size(v)) for v in point.values())
+        if entries > MOST_ENTRIES:
+            told = f"the code was not called: its arrays have {entries:,} entries, declare smaller ones"
+            return dict.fromkeys(question.wrt, (Classified("undecided", told), None))
+        shapes = {n: np.shape(point[n]) for n in question.wrt}
+        called = question.backward.at(point, shapes, count, twice=k < REPEATED_CALLS)
+        wanted = exact.at(point)
+        if called.fault is not None:
+            if called.fault == "raises" and measured[question.wrt[0]] and not _defined(exact, point, wanted):
+                continue
+            said = Classified(called.fault, called.says)
+            return dict.fromkeys(question.wrt, (said, point))
+        if wanted is None:
+            continue
+        for name, value in called.values.items():
+            measured[name].append(
+                compared(
+                    question.backward, exact, point, name, value, called.dtypes[name], wanted[name], count
+                )
+            )
+            measured[name][-1] = replace(measured[name][-1], sides=exact.sides(point))
+    real = [n for n, e in question.arguments.inputs.items() if e.dtype == "real"]
+    return {n: (classified(found, list(exact.conditions), real), None) for n, found in measured.items()}
+
+
+def _defined(exact: ExactDerivative, point: Values, wanted: Mapping[str, Any] | None) -> bool:
+    """Tell whether a point is one at which plain code would have given numbers too."""
+    return wanted is not None and all(np.all(np.isfinite(v)) for v in exact.plainly(point).values())
+
+
+def _by_differences(question: CodeQuestion, deadline: float) -> dict[str, ArgumentVerdict]:
+    reference = Differences(question.f, question.wrt)
+    points = sample_points(None, question.inputs, question.arguments.samples, ())
+    agreed, worst = dict.fromkeys(question.wrt, 0), dict.fromkeys(question.wrt, 0.0)
+    found: dict[str, ArgumentVerdict] = {}
+    tried = 0
+    for k, point in enumerate(points):
+        if tried >= POINTS_OF_DIFFERENCES or k >= MOST_POINTS or (k and time.monotonic() > deadline):
+            break
+        shapes = {n: np.shape(point[n]) for n in question.wrt}
+        called = question.backward.at(point, shapes, len(shapes), twice=k < REPEATED_CALLS)
+        wanted = reference.at(point)
+        if called.fault is not None and (wanted is not None or not k):
+            said = Classified(called.fault, called.says)
+            return {n: _argument(n, said, _refuted(called.says), point=point) for n in question.wrt}
+        if wanted is None or called.fault is not None:
+            continue
+        tried += 1
+        for name, (slope, error) in wanted.items():
+            if name in found or not np.all(np.isfinite(slope)):
+                continue
+            off = np.abs(called.values[name] - slope)
+            near = 1e-6 * np.maximum(np.abs(slope), np.max(np.abs(slope), initial=0) * 1e-3) + 100 * error
+            if np.any(~(off <= near)):
+                index = tuple(int(i) for i in np.argwhere(~(off <= near))[0])
+                values = repr(float(slope[index])), repr(float(called.values[name][index]))
+                told = "it differs from differences of f"
+                verdict = Verdict("refuted", told, witness=dict(point), values=values, index=index)
+                m = Measured("wrong", point, called.values[name], slope, index)
+                found[name] = _argument(name, Classified("wrong", told, m), verdict)
+            else:
+                agreed[name] += 1
+                size = float(np.max(np.abs(slope), initial=0)) or 1.0
+                worst[name] = max(worst[name], float(np.max(off, initial=0)) / size)
+    for name in question.wrt:
+        if name in found:
+            continue
+        digits = min(15, int(-np.log10(max(worst[name], 1e-15))))
+        if agreed[name]:
+            told = f"as differences of f are, to {digits} digits at {agreed[name]} points"
+            verdict = Verdict("supported", told, points=agreed[name], digits=digits)
+            found[name] = _argument(name, Classified("right", told), verdict)
+        else:
+            told = "at no point did f give a number whose differences settle"
+            found[name] = _argument(name, Classified("undecided", told), Verdict("undecided", told))
+    return {n: found[n] for n in question.wrt}
+
+
+# ------------------------------------------------------------------------------------------------------------ together
+
+
+def _joined(
+    question: CodeQuestion,
+    loss: Expr,
+    name: str,
+    read: Verdict | None,
+    tried: tuple[Classified, Values | None],
+) -> ArgumentVerdict:
+    """Return what the formula and the values say together."""
+    found, point = tried
+    right = _formula(loss, question.arguments.inputs[name])
+    faulty = found.kind not in ("right", "float32 noise", "cancellation", "undecided")
+    if read is not None and read.status == "refuted":
+        kind: CodeKind = found.kind if faulty else "wrong"
+        told = found.told if faulty else read.why
+        return _argument(name, replace(found, kind=kind, told=told), read, right, point)
+    if faulty:
+        why = f"{found.kind}: {found.told}"
+        if read is not None and read.status == "proved":
+            found = replace(
+                found, notes=(*found.notes, "as a formula it is right: what runs is something else")
+            )
+        verdict = _refuted(why) if found.shown is None else _by_point(why, found.shown)
+        if found.kind in ("wrong", "wrong on a branch"):
+            verdict = with_mistakes_of(verdict, question, loss, name)
+        return _argument(name, found, verdict, right, point)
+    if read is not None and read.status == "proved":
+        told = "proved" if found.kind == "right" else f"proved as a formula; {found.told}"
+        kind = "right" if found.kind == "undecided" else found.kind
+        return _argument(name, replace(found, kind=kind, told=told), read, right)
+    if read is not None and question.fixed and read.status == "supported":
+        found = replace(found, told=f"{read.why}; {found.told}")
+    if found.kind == "undecided":
+        return _argument(name, found, read or Verdict("undecided", found.told), right)
+    verdict = Verdict("supported", found.told, points=found.points, digits=found.digits)
+    return _argument(name, found, verdict, right)
+
+
+def _argument(
+    name: str, found: Classified, verdict: Verdict, right: str | None = None, point: Values | None = None
+) -> ArgumentVerdict:
+    shown = found.shown
+    if shown is None:
+        return ArgumentVerdict(name, found.kind, verdict, found.told, found.where, point, notes=found.notes)
+    return ArgumentVerdict(
+        name,
+        found.kind,
+        verdict,
+        found.told,
+        found.where,
+        shown.point,
+        shown.given,
+        shown.exact,
+        shown.index,
+        shown.relative,
+        found.small,
+        found.notes,
+        right,
+    )
+
+
+def _refuted(why: str) -> Verdict:
+    return Verdict("refuted", why)
+
+
+def _by_point(why: str, shown: Measured) -> Verdict:
+    values = (repr(float(np.asarray(a)[shown.index])) for a in (shown.exact, shown.given))
+    return Verdict(
+        "refuted", why, witness=dict(shown.point), values=(next(values), next(values)), index=shown.index
+    )
+
+
+def _formula(loss: Expr, by: Expr) -> str | None:
+    """Return the derivative as text, if it is short."""
+    try:
+        text = str(grad(loss, by))
+    except SymgradError:
+        return None
+    return text if len(text) <= _SHOWN else None

@@ -1,0 +1,1 @@
+"""Kernels as C99: the instructions that LLVM gets, written as statements."""

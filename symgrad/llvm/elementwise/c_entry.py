@@ -1,0 +1,82 @@
+"""The C functions of an elementwise kernel, which call the inner loop: on arrays, strided arrays, numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from symgrad.llvm.elementwise import loop
+from symgrad.llvm.text.module import Function
+
+__all__ = ["Entry"]
+
+
+class Entry(NamedTuple):
+    """What the functions are called.
+
+    Args:
+        contiguous: ``name(in..., int64_t n, out...)`` on contiguous arrays.
+        strided: ``name(in, int64_t stride, ..., int64_t n, out, int64_t stride, ...)``, strides counted in elements.
+        point: ``name(in..., out...)``, inputs as numbers.
+    """
+
+    contiguous: str
+    strided: str
+    point: str
+
+    @classmethod
+    def of(cls, name: str) -> Entry:
+        """Return the three by the name of the first."""
+        return cls(name, f"{name}_strided", f"{name}_point")
+
+    def functions(self, kinds: Sequence[str], itemsizes: Sequence[int], nin: int) -> list[Function]:
+        """Return the code of the three.
+
+        Args:
+            kinds: of elements, inputs then outputs.
+            itemsizes: their bytes.
+            nin: how many of them are inputs.
+        """
+        n = len(kinds)
+        ins, outs = range(nin), range(nin, n)
+        arrays = [*(f"ptr %a{k}" for k in ins), "i64 %n", *(f"ptr %a{k}" for k in outs)]
+        strided = [
+            *(x for k in ins for x in (f"ptr %a{k}", f"i64 %s{k}")),
+            "i64 %n",
+            *(x for k in outs for x in (f"ptr %a{k}", f"i64 %s{k}")),
+        ]
+        numbers = [*(f"{kinds[k]} %x{k}" for k in ins), *(f"ptr %a{k}" for k in outs)]
+        steps = [f"  %steps = alloca [{n} x i64]"]
+        for k, size in enumerate(itemsizes):
+            steps += [
+                f"  %b{k} = mul i64 %s{k}, {size}",
+                f"  %t{k} = getelementptr i64, ptr %steps, i64 {k}",
+                f"  store i64 %b{k}, ptr %t{k}",
+            ]
+        placed: list[str] = []
+        for k in ins:
+            placed += [f"  %a{k} = alloca {kinds[k]}", f"  store {kinds[k]} %x{k}, ptr %a{k}"]
+        return [
+            _function(self.contiguous, arrays, [], "%n", "@ufunc.sizes", n),
+            _function(self.strided, strided, steps, "%n", "%steps", n),
+            _function(self.point, numbers, placed, "1", "@ufunc.sizes", n),
+        ]
+
+
+def _function(
+    name: str, parameters: Sequence[str], before: Sequence[str], count: str, steps: str, n: int
+) -> Function:
+    lines = [
+        *before,
+        f"  %args = alloca [{n} x ptr]",
+        "  %dimensions = alloca i64",
+        f"  store i64 {count}, ptr %dimensions",
+    ]
+    for k in range(n):
+        lines.append(f"  %p{k} = getelementptr ptr, ptr %args, i64 {k}")
+        lines.append(f"  store ptr %a{k}, ptr %p{k}")
+    lines += [
+        f"  call void @{loop.LOOP}(ptr %args, ptr %dimensions, ptr {steps}, ptr @{loop.PLAN})",
+        "  ret void",
+    ]
+    return Function(name, "void", parameters, lines, linkage="external")

@@ -1,0 +1,87 @@
+"""A mistake that gives what is claimed, and whether it does at exact points too."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from symgrad.errors import SymgradError
+from symgrad.ir.graph import OPS, Node
+from symgrad.ir.traverse import topological
+from symgrad.mistakes.limits import CONFIRMED
+from symgrad.verdicts.decide import equal
+from symgrad.verdicts.limits import FIRST_POINTS
+from symgrad.verdicts.search.refute import refute
+
+__all__ = ["Found", "confirmed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A mistake that gives what is claimed.
+
+    Args:
+        kind: its slug.
+        says: the sentence.
+        at: the equation where it is made, None for the whole.
+        words: what the sentence says of it.
+        rank: how common it is, and how much it explains.
+        sides: two formulas that are equal if it is so; None where that is known.
+        second: another mistake that was made too.
+        in_claim: whether the equation is one of the claim, not of the program.
+    """
+
+    kind: str
+    says: str
+    at: Node | None
+    words: Mapping[str, object] = field(default_factory=dict[str, object])
+    rank: float = 0
+    sides: Callable[[], tuple[Node, Node]] | None = None
+    second: Found | None = None
+    in_claim: bool = False
+
+
+def confirmed(found: Sequence[Found], deadline: float) -> list[Found]:
+    """Return the first mistakes of each kind, then others, that give the claim at exact points too.
+
+    Args:
+        found: those that do in floats.
+        deadline: on the clock of `time.monotonic`; after it these are believed.
+    """
+    ordered = sorted(found, key=lambda f: f.rank)
+    firsts: dict[str, Found] = {}
+    for f in ordered:
+        firsts.setdefault(f.kind, f)
+    rest = [f for f in ordered if f is not firsts[f.kind]]
+    kept: list[Found] = []
+    seen: set[tuple[str, Node | None]] = set()
+    for f in (*firsts.values(), *rest):
+        if (f.kind, f.at) in seen or len(seen) == CONFIRMED:
+            continue
+        seen.add((f.kind, f.at))
+        if f.sides is None or _hold(f.sides, deadline):
+            kept.append(f)
+    return kept
+
+
+def _hold(sides: Callable[[], tuple[Node, Node]], deadline: float) -> bool:
+    if time.monotonic() > deadline:
+        return True
+    try:
+        nodes = sides()
+        if any(n.op.name not in OPS for n in topological(nodes) if n.args):
+            return True  # of what no program can name only values in floats are known
+        claim = equal(*nodes)
+    except SymgradError:
+        return False
+    looked = refute(
+        claim.program,
+        claim.a,
+        claim.b,
+        defined=claim.defined,
+        deadline=deadline,
+        enough=FIRST_POINTS,
+        finer=False,
+    )
+    return looked.witness is None

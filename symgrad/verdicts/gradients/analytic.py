@@ -1,0 +1,122 @@
+"""Where a formula is real-analytic: no kink, no jump, no end of a domain, in all the places that its inputs may take.
+
+It follows op by op from records and from what is known of arguments: of `sqrt(1 + x**2)` the argument is positive. Two
+functions that are analytic on an interval, and differ at one of its points, differ in a derivative at each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from symgrad.ir.graph import OPS, SYMBOL, Node, number, symbol
+from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.types import Domain, Number
+from symgrad.ops.own import without_definitions
+from symgrad.ops.scalar.logic import gt, lt, ne
+from symgrad.rewrite.condition import Conditions
+
+__all__ = ["apart_from_kinks", "in_a_box", "is_analytic", "is_away_from_kinks"]
+
+_POLYNOMIAL = frozenset({"det"})
+"""They have no kinks, although their slopes are written as quotients."""
+
+
+def is_analytic(outputs: Sequence[Node], inputs: Collection[Node]) -> bool:
+    """Tell whether formulas are known to be analytic in some inputs, wherever these and the others may be.
+
+    What reads none of them is a constant, and only has to have a value: floors and conditions are no obstacle there.
+
+    Args:
+        outputs: formulas without stop_gradient.
+        inputs: symbols.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> p = parse_program("x, c : real; y = sqrt(1 + x**2)*floor(c); z = sqrt(x**2)*c")
+        >>> [is_analytic([p[name]], [p["x"]]) for name in "yz"]
+        [True, False]
+    """
+    known = Conditions()
+    moves: set[Node] = set()
+    for n in topological(without_definitions(outputs)):
+        if n in inputs or any(a in moves for a in n.args):
+            moves.add(n)
+            if n.op is not SYMBOL and not _is_smooth_here(n, known):
+                return False
+    return True
+
+
+def _is_smooth_here(n: Node, known: Conditions) -> bool:
+    """Tell whether an op is known to be analytic wherever its arguments are."""
+    if n.dtype != "real" or OPS.identity_of(n.op) is not None or "given-slope" in n.op.facts:
+        return False
+    if "stops" in n.op.facts or "piecewise-constant" in n.op.facts:
+        return False
+    if n.op.name in _POLYNOMIAL:
+        return True
+    if not n.op.kinks:
+        # Positions are data; that they lie inside their axes is asked of each value that a formula has.
+        return n.op.domain is None and (n.op.pointwise or n.op.array.total != "of regular")
+    return is_away_from_kinks(n, known)
+
+
+def is_away_from_kinks(n: Node, known: Conditions) -> bool:
+    """Tell whether an op is known never to be where it has no slope, or one by convention.
+
+    Args:
+        n: an op of real numbers that has such places.
+        known: facts about its arguments.
+    """
+    conditions = apart_from_kinks(n)
+    return conditions is not None and known.total(n) and all(known.holds(c) == "yes" for c in conditions)
+
+
+def apart_from_kinks(n: Node) -> list[Node] | None:
+    """Return comparisons that hold where an op is at none of its kinks; None if that is not known.
+
+    Where one does not hold its sides are equal, or there is no value, or, of the ends of `clip`, one does not matter.
+    """
+    args = n.args
+    if n.op.name in ("minimum", "maximum"):
+        return [ne(*args)]
+    if n.op.name == "clip":
+        x, low, high = args
+        return [ne(x, low), ne(x, high), lt(low, high)]
+    if n.op.name == "div":
+        return [ne(args[1], number(0))]
+    if n.op.name == "pow":
+        base, exponent = args
+        if not exponent.is_number() or exponent.value.denominator != 1:
+            return [gt(base, number(0))]
+        return [] if exponent.value >= 0 else [ne(base, number(0))]
+    if n.op.name == "hypot":
+        return [gt(args[0] ** 2 + args[1] ** 2, number(0))]
+    if n.op.name == "norm":
+        return [gt(n, number(0))]
+    if len(args) != 1 or any(kink.where != f"x = {kink.point[0]}" for kink in n.op.kinks if kink.point):
+        return None
+    if not n.op.pointwise:
+        return None  # of several entries
+    return [ne(args[0], number(kink.point[0])) for kink in n.op.kinks]
+
+
+def in_a_box(outputs: Sequence[Node], low: Number, high: Number) -> list[Node] | None:
+    """Return formulas of inputs that are real, and as they are declared, and between two numbers; None if none are.
+
+    Args:
+        outputs: formulas.
+        low: the lower number.
+        high: the upper number.
+    """
+    table: dict[Node, Node] = {}
+    for s in topological(outputs):
+        if s.op is not SYMBOL or s.dtype != "real" or s.declaration.distribution is not None:
+            continue
+        least, most = s.declaration.domain.span
+        a = low if least is None else max(low, least)
+        b = high if most is None else min(high, most)
+        if a >= b:
+            return None
+        table[s] = symbol(replace(s.declaration, domain=Domain("real", "real", a, b)))
+    return substitute(outputs, table)

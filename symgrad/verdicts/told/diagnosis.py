@@ -1,0 +1,91 @@
+"""What went wrong in a claim that does not hold, found when it is first asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from symgrad.source import Location
+
+__all__ = ["Diagnoses", "Diagnosis"]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A mistake that explains a wrong claim.
+
+    Args:
+        kind: which, as one word with hyphens: ``forgot-inner-derivative``.
+        message: what was done, and where, in the names of the program: a sentence.
+        where: the place in the text of the program, or in that of the claim, which is then called ``the claim``; None
+            where the mistake is in no one place.
+        corrected: the right formula as text; None where none is known.
+    """
+
+    kind: str
+    message: str
+    where: Location | None = None
+    corrected: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as what `json.dumps` takes: ``where`` has ``source``, ``line``, ``column`` and ``text``."""
+        place = None
+        if self.where is not None:
+            span, text = self.where.span, self.where.source.text
+            place = {
+                "source": self.where.source.name,
+                "line": self.where.line,
+                "column": self.where.column,
+                "text": text[span.start : span.end],
+            }
+        return {
+            "kind": self.kind,
+            "message": self.message,
+            "where": place,
+            "corrected": self.corrected,
+        }
+
+
+class Diagnoses:
+    """The diagnoses of a claim, best first: those that are known, and those that are looked for when first asked.
+
+    Args:
+        known: found already.
+        find: looks for the others; it is called once.
+
+    Example:
+        >>> d = Diagnoses([Diagnosis("lost-minus", "the sign is lost")])
+        >>> print(*d.all())
+        lost-minus: the sign is lost
+    """
+
+    __slots__ = ("_find", "_known")
+
+    def __init__(
+        self, known: Iterable[Diagnosis] = (), find: Callable[[], Iterable[Diagnosis]] | None = None
+    ) -> None:
+        self._known = tuple(known)
+        self._find = find
+
+    def all(self) -> tuple[Diagnosis, ...]:
+        """Return all of them; what took time the first time is remembered."""
+        if self._find is not None:
+            self._known, self._find = (*self._known, *self._find()), None
+        return self._known
+
+    def with_more(self, find: Callable[[], Iterable[Diagnosis]]) -> Diagnoses:
+        """Return these, and behind them what will be found."""
+        return Diagnoses(find=lambda: (*self.all(), *find()))
+
+    def __copy__(self) -> Diagnoses:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Diagnoses:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Diagnoses, (self.all(),))

@@ -1,0 +1,114 @@
+"""The catalogue: each mistake is named on a problem of its own, and the page shows what is said."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import symgrad as sg
+from symgrad.mistakes.kinds import KINDS
+from symgrad.mistakes.recognise import recognise
+from symgrad.mistakes.rows import ROWS
+from symgrad.mistakes.rule import MalRule, Site
+from symgrad.verdicts.verdict import Verdict
+from tests.conftest import compare_golden
+from tests.mistakes.cases import CASES, Case
+
+ROOT = Path(__file__).parents[2]
+HINTS = {
+    "label-out-of-range",
+    "constant-read-as-variable",
+}  # told of claims in other words: tests/verdicts, tests/api
+INTRODUCTION = Path(__file__).with_name("introduction.md")
+
+
+@cache
+def verdict_on(case: Case) -> Verdict:
+    return sg.verify(sg.parse(f"\n{case.program}\n").last, case.wrt, case.claim)  # as the page has it
+
+
+def name_of(case: Case) -> str:
+    return f"{case.kind}: {case.claim}"
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_it_is_named(case: Case) -> None:
+    verdict = verdict_on(case)
+    assert verdict.status == "refuted"
+    kinds = [d.kind for d in verdict.diagnosis]
+    assert case.kind in (kinds[:1] if case.first else kinds)
+
+
+def test_every_kind_has_a_problem_and_a_line() -> None:
+    assert {c.kind for c in CASES if c.shown} == {*KINDS} - HINTS
+    assert {row.kind for row in ROWS} <= {*KINDS}
+
+
+def test_every_row_of_the_catalogue_fires(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each way to go wrong at an equation is made somewhere among the problems, and gives the claim of one."""
+    fired: set[int] = set()
+
+    def watched(row: MalRule, k: int) -> MalRule:
+        def distort(site: Site):
+            for wrong in row.distort(site):
+                wrong.words["row"] = k  # type: ignore[index]
+                yield wrong
+
+        return MalRule(kind=row.kind, says=row.says, ops=row.ops, distort=distort, rank=row.rank)
+
+    monkeypatch.setattr("symgrad.mistakes.recognise.ROWS", tuple(watched(r, k) for k, r in enumerate(ROWS)))
+    for case in CASES:
+        for found in _all_found(case):
+            fired.add(found)
+    assert [ROWS[k].says for k in range(len(ROWS)) if k not in fired] == []
+
+
+def _all_found(case: Case) -> list[int]:
+    seen: list[int] = []
+
+    def noted(found, deadline):
+        seen.extend(f.words["row"] for f in found if "row" in f.words)
+        return []
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("symgrad.mistakes.recognise.confirmed", noted)
+        _ = verdict_on.__wrapped__(case).diagnosis
+    return seen
+
+
+def _listed(case: Case) -> str:
+    lines = case.program.split("\n")
+    told = [f"... {line}" for line in lines]
+    result = lines[-1].split(" = ")[0]
+    text = str(verdict_on(case))
+    return "\n".join(
+        [
+            f"**{case.kind}**: {KINDS[case.kind]}.",
+            "",
+            "```python",
+            '>>> p = sg.parse("""',
+            *told,
+            '... """)',
+            f'>>> print(sg.verify(p["{result}"], "{case.wrt}", "{case.claim}"))',
+            text,
+            "",
+            "```",
+            "",
+        ]
+    )
+
+
+def test_the_page_shows_what_is_said(request: pytest.FixtureRequest) -> None:
+    page = INTRODUCTION.read_text(encoding="utf-8") + "\n".join(_listed(c) for c in CASES if c.shown)
+    update = bool(request.config.getoption("--update-golden"))
+    compare_golden(ROOT / "docs" / "mistakes.md", page, update=update)
+
+
+def test_nothing_is_said_of_a_program_that_is_too_large() -> None:
+    long = "x : real\n" + "y = " + " + ".join(f"sin({k}*x)" for k in range(1, 300))
+    program = sg.parse(long)
+    assert sg.verify(program["y"], "x", "x", time_limit=1).diagnosis == []
+    node = program["y"].node
+    assert recognise(node, program["x"].node, node, deadline=0.0) == []
