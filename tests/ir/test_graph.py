@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import copy
 import gc
+import importlib.util
+import os
 import pickle
 import threading
-import time
 from fractions import Fraction
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from symgrad.errors import DomainError, RedefinitionError, ShapeError, UsageError
 from symgrad.ir import collector, graph
-from symgrad.ir.collector import growing
 from symgrad.ir.graph import OPS, as_node, constant, number, symbol, truth
 from symgrad.ir.traverse import digest, flatten, fold, rebuild, substitute, symbols_of, topological, uses
 from symgrad.ir.types import INT, POSITIVE, Declaration
@@ -204,40 +203,68 @@ def test_folding_operators_drop_structural_zeros_and_ones():
     assert (number(9) ** (number(9) ** 9)).op is OPS["pow"]  # too large to write out, so it stays
 
 
+class Switch:
+    """A collector that can be switched, as `gc` is, and that is only this test's.
+
+    The process's own is every thread's: better code that another test asked for may be compiled now, and pauses it too.
+    """
+
+    def __init__(self, *, on: bool) -> None:
+        self.on = on
+
+    def isenabled(self) -> bool:
+        return self.on
+
+    def enable(self) -> None:
+        self.on = True
+
+    def disable(self) -> None:
+        self.on = False
+
+
+@pytest.fixture
+def pauses(monkeypatch):
+    """The module that pauses the collector, loaded once more: no pass of another thread is counted in it."""
+    monkeypatch.setattr(os, "register_at_fork", lambda **hooks: None, raising=False)
+    assert collector.__spec__ is not None
+    mine = importlib.util.module_from_spec(collector.__spec__)
+    assert collector.__spec__.loader is not None
+    collector.__spec__.loader.exec_module(mine)
+    return mine
+
+
+@pytest.mark.parametrize("enabled", [True, False])
 @pytest.mark.parametrize("step", ["isenabled", "disable", "enable"])
-def test_an_interrupted_pass_leaves_the_collector_as_it_was(monkeypatch, step):
+def test_an_interrupted_pass_leaves_the_collector_as_it_was(pauses, step, enabled):
     """Ctrl-C arrives as a call returns, having done its work."""
+    switch = pauses.gc = Switch(on=enabled)
+    does = getattr(switch, step)
 
     def interrupted():
-        getattr(gc, step)()
+        does()
         raise KeyboardInterrupt
 
-    while collector._building:  # better code that another test asked for may be on its way, in a thread
-        time.sleep(0.01)
-    steps = {name: getattr(gc, name) for name in ("isenabled", "disable", "enable")} | {step: interrupted}
-    for enabled in (True, False):
-        if not enabled:
-            gc.disable()
-        try:
-            with monkeypatch.context() as patch:
-                patch.setattr("symgrad.ir.collector.gc", SimpleNamespace(**steps))
-                with contextlib.suppress(KeyboardInterrupt), growing():
-                    assert not gc.isenabled()
-            assert gc.isenabled() == enabled
-            with growing():
-                assert not gc.isenabled()
-            assert gc.isenabled() == enabled
-        finally:
-            gc.enable()
+    setattr(switch, step, interrupted)
+    with contextlib.suppress(KeyboardInterrupt), pauses.growing():
+        assert not switch.on
+    assert switch.on == enabled
+    setattr(switch, step, does)
+    with pauses.growing():
+        assert not switch.on
+    assert switch.on == enabled
 
 
-def test_the_collector_runs_again_after_the_last_of_several_passes():
-    with growing():
-        with growing():
-            pass
-        assert not gc.isenabled()
-        inner = threading.Thread(target=lambda: growing().__enter__())
-        inner.start()
-        inner.join()
-        assert not gc.isenabled()
-    assert gc.isenabled()
+def test_the_collector_runs_again_after_the_last_of_several_passes(pauses):
+    switch = pauses.gc = Switch(on=True)
+    first, inner, other = pauses.growing(), pauses.growing(), pauses.growing()
+    first.__enter__()
+    with inner:
+        pass
+    assert not switch.on
+    elsewhere = threading.Thread(target=other.__enter__)
+    elsewhere.start()
+    elsewhere.join()
+    first.__exit__(None, None, None)
+    assert not switch.on
+    other.__exit__(None, None, None)
+    assert switch.on
