@@ -105,7 +105,7 @@ def mathml(latex: str, *, display: bool = False) -> str:
         >>> mathml(r"\frac{x}{2}")
         '<math><semantics><mfrac><mi>x</mi><mn>2</mn></mfrac><annotation encoding="application/x-tex">...
     """
-    body = _Reader(latex).read()
+    body = _MathReader(latex).read()
     kind = ' display="block"' if display else ""
     annotation = f'<annotation encoding="application/x-tex">{escape(latex, quote=False)}</annotation>'
     return f"<math{kind}><semantics>{body}{annotation}</semantics></math>"
@@ -131,7 +131,7 @@ def _tokens(text: str) -> Iterator[str]:
         at = end
 
 
-class _Reader:
+class _MathReader:
     def __init__(self, latex: str) -> None:
         self.tokens = list(_tokens(latex))
         self.at = 0
@@ -237,7 +237,7 @@ class _Reader:
         if name == "sqrt" and self._next() == "[":
             self.at += 1
             degree = self._until("]")
-            inner = _Reader("")
+            inner = _MathReader("")
             inner.tokens = degree
             self._open("command", "root", needed=2).atoms.append(_Atom(inner.read()))
             return
