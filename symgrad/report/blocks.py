@@ -1,7 +1,8 @@
 """The blocks that a report is made of: plain data, which know nothing of the answers that they tell.
 
     Report ::= title, Block*
-    Block  ::= Heading | Paragraph | MathLines | Items | Steps | Table | Figure | Code | Document | FindingBlock | Banner
+    Block  ::= Heading | Paragraph | MathLines | Items | Steps | Table | Figure | Code | Document
+             | FindingBlock | Banner
     Prose  ::= (text | Maths | Literal)*
 
 Text is text: no block holds markup, so that a writer has one rule, which is to escape everything.

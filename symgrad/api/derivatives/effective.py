@@ -28,7 +28,15 @@ if TYPE_CHECKING:
     from symgrad.words.forms.numbers import Literals
     from symgrad.words.said import NamedConstants
 
-__all__ = ["Backward", "Effective", "as_grad_says", "effective", "over_constants", "resolved_texts"]
+__all__ = [
+    "Backward",
+    "Effective",
+    "as_grad_says",
+    "effective",
+    "over_constants",
+    "resolved_formulas",
+    "resolved_texts",
+]
 
 _WIDTH = 78
 """Characters of a line of a formula with names for its parts."""
@@ -235,6 +243,16 @@ def resolved_texts(y: Expr, formulas: Sequence[Node], literals: Literals | None 
 
     A name stands for its value here, so it is read without stop_gradient as well.
     """
+    named = {} if (listing := joined_listing(y.listings)) is None else listing.assignments
+    taken = {*named, *(s.name for s in symbols_of([y.node, *formulas]))}
+    found = resolved_formulas(y, formulas, literals)
+    return [_in_parts(formula, taken) if text is None else text for formula, text in found]
+
+
+def resolved_formulas(
+    y: Expr, formulas: Sequence[Node], literals: Literals | None = None
+) -> list[tuple[Node, str | None]]:
+    """Return such formulas over names, each with its text: None of a very long one (internal)."""
     from symgrad.words.forms.simplify import simplest  # for start-up time
     from symgrad.words.said import values_in_names
 
@@ -244,9 +262,7 @@ def resolved_texts(y: Expr, formulas: Sequence[Node], literals: Literals | None 
     below = set(topological([y.node])) - {y.node}
     named = {} if listing is None else {n: e for n, e in listing.assignments.items() if e in below}
     values = canonical(list(named.values()), drop_stops=True).nodes
-    found = values_in_names(dict(zip(named, values, strict=True)), formulas, literals)
-    taken = {*named, *(s.name for s in symbols_of([y.node, *formulas]))}
-    return [_in_parts(formula, taken) if text is None else text for formula, text in found]
+    return values_in_names(dict(zip(named, values, strict=True)), formulas, literals)
 
 
 def _in_parts(formula: Node, taken: Collection[str]) -> str:

@@ -28,13 +28,13 @@ from symgrad.render.limits import GRADIENT_CHARACTERS, STEPS_ON_PAGE
 from symgrad.report.blocks import (
     Banner,
     Block,
-    Maths,
-    MathLines,
+    Figure,
     Heading,
     Items,
     Literal,
+    MathLines,
+    Maths,
     Paragraph,
-    Figure,
     Prose,
     StepItem,
     Steps,
@@ -87,9 +87,7 @@ def _gradients(d: DerivationRecord) -> Iterator[Block]:
         name = d.naming.names[d.y]
         text = f"{name} = {d.naming.body(d.y, GRADIENT_CHARACTERS)}"
         rows.append(
-            Maths(
-                text, f"{latex_name(name)} &= {cell_latex(d, d.y, whole=True, width=GRADIENT_CHARACTERS)}"
-            )
+            Maths(text, f"{latex_name(name)} &= {cell_latex(d, d.y, whole=True, width=GRADIENT_CHARACTERS)}")
         )
     heads = briefs(d, ())
     notes: list[Prose] = []

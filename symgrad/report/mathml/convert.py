@@ -41,9 +41,16 @@ _WORDS = frozenset(
 _PASSED = frozenset(
     ("mathrel", "mathbin", "mathord", "mathop", "displaystyle", "textstyle", "limits", "nolimits")
 )
-_ARGUMENTS = {"frac": 2, "dfrac": 2, "tfrac": 2, "binom": 2, "sqrt": 1, "root": 2} | dict.fromkeys(
-    (*_ACCENTS, *_BARS), 1
-)
+_ARGUMENTS = {
+    "frac": 2,
+    "dfrac": 2,
+    "tfrac": 2,
+    "binom": 2,
+    "overset": 2,
+    "underset": 2,
+    "sqrt": 1,
+    "root": 2,
+} | dict.fromkeys((*_ACCENTS, *_BARS), 1)
 
 
 class NotMathML(ValueError):
@@ -454,6 +461,9 @@ def _command(name: str, atoms: Sequence[_Atom]) -> _Atom:
         return _Atom(f"<mfrac>{first}{others[0]}</mfrac>")
     if name == "binom":
         return _Atom(f'<mrow><mo>(</mo><mfrac linethickness="0">{first}{others[0]}</mfrac><mo>)</mo></mrow>')
+    if name in ("overset", "underset"):
+        tag = "mover" if name == "overset" else "munder"
+        return _Atom(f"<{tag}>{others[0]}{first}</{tag}>", atoms[1].kind)
     if name == "sqrt":
         return _Atom(f"<msqrt>{first}</msqrt>")
     if name == "root":
