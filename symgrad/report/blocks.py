@@ -37,6 +37,7 @@ __all__ = [
     "Tone",
     "plain",
     "prose",
+    "ticked",
 ]
 
 Tone: TypeAlias = OneOf["good", "bad", "warn", "open", "plain"]
@@ -83,6 +84,19 @@ def prose(*parts: Inline | Sequence[Inline]) -> Prose:
     for part in parts:
         found += [part] if isinstance(part, (str, Maths, Literal)) else part
     return tuple(found)
+
+
+def ticked(text: str) -> Prose:
+    """Return a message as prose: what stands between backticks in it is literal.
+
+    Example:
+        >>> ticked("the sign of `exp(x)`")
+        ('the sign of ', Literal(text='exp(x)'))
+    """
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return (text,)
+    return tuple(Literal(part) if k % 2 else part for k, part in enumerate(parts) if part)
 
 
 def plain(words: Iterable[Inline]) -> str:
@@ -282,7 +296,7 @@ class FindingBlock:
         said: what there is to say of it.
     """
 
-    title: str
+    title: Prose
     tone: Tone = "plain"
     place: str = ""
     line: str = ""

@@ -18,7 +18,6 @@ from symgrad.report.blocks import (
     Figure,
     Heading,
     Items,
-    MathLines,
     Maths,
     Paragraph,
     Prose,
@@ -38,13 +37,12 @@ def audit_report(audit: Audit) -> Report:
     """Return an audit as a report."""
     d, question = audit.derivation, audit.question
     y, wrt = question.y, list(question.wrt)
-    blocks: list[Block] = [*program_blocks(joined_listing(y.listings), [y])]
     gradients = resolved_maths(y, question.gradients, question.gradient_texts())
     rows = [
         Maths(f"{title(y, [w])} = {g.text}", f"{leibniz_of(y, [w])} &= {g.latex}")
         for w, g in zip(wrt, gradients, strict=True)
     ]
-    blocks.append(MathLines(tuple(rows), "the gradient"))
+    blocks: list[Block] = [*program_blocks(joined_listing(y.listings), [y], rows)]
     if not audit:
         blocks.append(Banner("No random input", "good", prose("The gradient has neither bias nor variance.")))
     for name, each in audit.items():

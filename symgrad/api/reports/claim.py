@@ -24,15 +24,11 @@ def claimed_derivative(value: Expr, target: Expr, claim: Expr | str) -> Subject:
     """Return the claim that a derivative is what somebody wrote."""
     told = title(value, [target]) if value.name else f"the derivative of {_brief(str(value))} by {target}"
     written = claim if isinstance(claim, str) else str(claim)
-    blocks = program_blocks(joined_listing(value.listings), [value])
     right = _written(claim, value, target)
+    claimed = Maths(f"{told} = {written}", rf"{leibniz_of(value, [target])} &\overset{{?}}{{=}} {right}")
+    blocks = program_blocks(joined_listing(value.listings), [value], [] if right is None else [claimed])
     if right is None:
         blocks.append(Code(f"{told} = {written}", "symgrad", "The claim"))
-    else:
-        left = leibniz_of(value, [target])
-        blocks.append(
-            MathLines((Maths(f"{told} = {written}", rf"{left} &\overset{{?}}{{=}} {right}"),), "the claim")
-        )
     return Subject(f"Is {told} = {_brief(written)}?", tuple(blocks), ("the derivative", "the claim"))
 
 

@@ -41,12 +41,15 @@ def input_items(nodes: Sequence[Node]) -> list[Block]:
     return [Items(tuple(found))] if found else []
 
 
-def program_blocks(listing: Listing | None, outputs: Sequence[Expr]) -> list[Block]:
+def program_blocks(
+    listing: Listing | None, outputs: Sequence[Expr], more: Sequence[Maths] = ()
+) -> list[Block]:
     """Return the inputs of a program, and its lines that lead to outputs.
 
     Args:
         listing: the program; None where there is none.
         outputs: what it computes.
+        more: what follows below its lines.
     """
     nodes = [e.node for e in outputs]
     below = set(topological(nodes))
@@ -57,7 +60,8 @@ def program_blocks(listing: Listing | None, outputs: Sequence[Expr]) -> list[Blo
         {} if listing is None else {s: n for s, n in listing.assignments.items() if n in below and n.args}
     )
     rows = [_line(name, node, names) for name, node in list(assigned.items())[:_LINES]]
-    rows += [Maths(_text(n, {}), latex(n)) for n in nodes if n not in names]
+    rows += [Maths(_text(n, {}), f"& {latex(n)}") for n in nodes if n not in names]
+    rows += more
     blocks = input_items(nodes)
     if rows:
         blocks.append(MathLines(tuple(rows), "the program"))

@@ -46,7 +46,7 @@ def finding_block(f: Finding) -> FindingBlock:
     kind = f"{f.severity}, {f.name}"
     title = f"{f.code} {f.message}"
     if not f.places:
-        return FindingBlock(title, _TONES[f.severity], kind, said=tuple(said))
+        return FindingBlock(prose(title), _TONES[f.severity], kind, said=tuple(said))
     first, *others = f.places
     said += [prose(f"Also {place.told}") for place in others]
     location = first.location()
@@ -55,4 +55,4 @@ def finding_block(f: Finding) -> FindingBlock:
         line, start = first.text, 0
     end = start + max(1, first.end - first.start)
     place = f"{kind}; {first.file or '<text>'}, line {first.line}"
-    return FindingBlock(title, _TONES[f.severity], place, line, start, end, tuple(said))
+    return FindingBlock(prose(title), _TONES[f.severity], place, line, start, end, tuple(said))

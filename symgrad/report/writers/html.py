@@ -74,19 +74,19 @@ def _text(text: str) -> str:
     return _escape("".join(c if c >= " " or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text))
 
 
-def _prose(words: Prose) -> str:
-    return "".join(map(_inline, words))
+def _prose(words: Prose, *, large: bool = False) -> str:
+    return "".join(_inline(word, large=large) for word in words)
 
 
-def _inline(word: str | Maths | Literal) -> str:
+def _inline(word: str | Maths | Literal, *, large: bool) -> str:
     if isinstance(word, str):
         return _text(word)
-    return _math(word) if isinstance(word, Maths) else f"<code>{_text(word.text)}</code>"
+    return _math(word, large=large) if isinstance(word, Maths) else f"<code>{_text(word.text)}</code>"
 
 
-def _math(formula: Maths, *, display: bool = False) -> str:
+def _math(formula: Maths, *, display: bool = False, large: bool = False) -> str:
     try:
-        return mathml(formula.latex, display=display)
+        return mathml(formula.latex, display=display, large=large)
     except NotMathML:
         return f"<code>{_text(formula.text)}</code>"
 
@@ -164,7 +164,7 @@ def _table(block: Table, _: int) -> str:
 
 def _cells(row: Sequence[Prose], kinds: Sequence[str]) -> str:
     first, *others = row
-    cells = "".join(f"<td{k}>{_prose(c)}</td>" for c, k in zip(others, kinds[1:], strict=True))
+    cells = "".join(f"<td{k}>{_prose(c, large=True)}</td>" for c, k in zip(others, kinds[1:], strict=True))
     return f'<th scope="row"{kinds[0]}>{_prose(first)}</th>{cells}'
 
 
@@ -217,7 +217,7 @@ def _marked(line: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def _finding(block: FindingBlock, _: int) -> str:
-    parts = [f"<p><strong>{_text(block.title)}</strong></p>"]
+    parts = [f"<p><strong>{_prose(block.title)}</strong></p>"]
     if block.place:
         parts.append(f'<p class="place">{_text(block.place)}</p>')
     if block.line:

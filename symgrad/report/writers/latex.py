@@ -195,7 +195,7 @@ def _document(block: Document) -> Iterator[str]:
 
 
 def _finding(block: FindingBlock) -> Iterator[str]:
-    yield rf"\banner{{{block.tone}}}{{{_text(block.title)}}}"
+    yield rf"\banner{{{block.tone}}}{{{_prose(block.title)}}}"
     if block.place:
         yield rf"{{\color{{soft}}{_text(block.place)}}}"
     if block.line:

@@ -185,7 +185,7 @@ def _document(block: Document) -> Iterator[str]:
 
 
 def _finding(block: FindingBlock) -> Iterator[str]:
-    yield f"**{_text(block.title)}**" + (f" ({_text(block.place)})" if block.place else "")
+    yield f"**{_prose(block.title)}**" + (f" ({_text(block.place)})" if block.place else "")
     if block.line:
         yield _fenced(f"{block.line}\n{' ' * block.start}{'^' * max(1, block.end - block.start)}")
     yield from (_prose(said) for said in block.said)

@@ -197,7 +197,7 @@ def _document(block: Document, _: int) -> Iterator[_Line]:
 
 
 def _finding(block: FindingBlock, width: int) -> Iterator[_Line]:
-    yield _shown(block.title), block.tone
+    yield _shown(plain(block.title)), block.tone
     if block.place:
         yield f"  {_shown(block.place)}", ""
     if block.line:

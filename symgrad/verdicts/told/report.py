@@ -18,6 +18,7 @@ from symgrad.report.blocks import (
     Table,
     Tone,
     prose,
+    ticked,
 )
 from symgrad.report.report import Report
 from symgrad.verdicts.told.diagnosis import Diagnosis
@@ -90,12 +91,12 @@ def diagnosis_block(d: Diagnosis) -> FindingBlock:
     if d.corrected is not None:
         said.append(prose("Right is ", Literal(d.corrected), "."))
     if d.where is None:
-        return FindingBlock(d.message, "bad", d.kind, said=tuple(said))
+        return FindingBlock(ticked(d.message), "bad", d.kind, said=tuple(said))
     line = d.where.source.line(d.where.line)
     start = d.where.column - 1
     end = min(len(line), start + d.where.span.end - d.where.span.start)
     place = f"{d.kind}; {d.where.source.name}, line {d.where.line}, column {d.where.column}"
-    return FindingBlock(d.message, "bad", place, line, start, end, tuple(said))
+    return FindingBlock(ticked(d.message), "bad", place, line, start, end, tuple(said))
 
 
 def _regions(verdict: Verdict) -> Iterator[Block]:
