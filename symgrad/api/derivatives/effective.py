@@ -21,6 +21,7 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import shape_text
 from symgrad.reasons.naming import Naming
+from symgrad.report.report import Report, Reported
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.free_names import free_name
 
@@ -86,7 +87,7 @@ class Backward:
         return f"<Backward of {self._y.name or self._y}: {self}>"
 
 
-class Effective:
+class Effective(Reported):
     """A value and its backward function, with every stop_gradient resolved: ``value, backward = sg.effective(y, x)``.
 
     Attributes:
@@ -99,6 +100,17 @@ class Effective:
         self._y, self._wrt, self._single, self.order = y, tuple(wrt), single, order
         self.value = resolved(y, y)
         self.backward = Backward(y, wrt, single)
+
+    @property
+    def of(self) -> Expr:
+        """The program that was asked about, with its stop_gradients."""
+        return self._y
+
+    def report(self) -> Report:
+        """Return it as a report: the program, then its value and derivatives as plain formulas."""
+        from symgrad.api.reports.derivatives import effective_report  # for start-up time
+
+        return effective_report(self)
 
     def __iter__(self) -> Iterator[Any]:
         yield self.value
