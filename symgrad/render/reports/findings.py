@@ -29,8 +29,11 @@ def findings_report(findings: Sequence[Finding], title: str = "Findings") -> Rep
     """
     counts = Counter(f.severity for f in findings)
     said = ", ".join(f"{counts[s]} {s}{'s' if counts[s] > 1 else ''}" for s in _TONES if counts[s])
-    worst: Tone = next((tone for s, tone in _TONES.items() if counts[s]), "good")
-    return Report(title, (Banner(said or "nothing was found", worst), *map(finding_block, findings)))
+    tones = [tone for s, tone in _TONES.items() if counts[s]]
+    return Report(
+        title,
+        (Banner(said or "nothing was found", tones[0] if tones else "good"), *map(finding_block, findings)),
+    )
 
 
 def finding_block(f: Finding) -> FindingBlock:
