@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from symgrad.api.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import alone, formula, names_in
 from symgrad.api.handles.sides import SideLike
 from symgrad.api.handles.told import leibniz_of, title
-from symgrad.api.reports.maths import program_blocks
+from symgrad.api.reports.maths import listing_of, program_blocks
 from symgrad.errors import SymgradError
 from symgrad.frontend.text import parse_expression
 from symgrad.render.latex.expressions import latex
@@ -26,7 +25,7 @@ def claimed_derivative(value: Expr, target: Expr, claim: Expr | str) -> Subject:
     written = claim if isinstance(claim, str) else str(claim)
     right = _written(claim, value, target)
     claimed = Maths(f"{told} = {written}", rf"{leibniz_of(value, [target])} &\overset{{?}}{{=}} {right}")
-    blocks = program_blocks(joined_listing(value.listings), [value], [] if right is None else [claimed])
+    blocks = program_blocks(listing_of([value]), [value], [] if right is None else [claimed])
     if right is None:
         blocks.append(Code(f"{told} = {written}", "symgrad", "The claim"))
     return Subject(f"Is {told} = {_brief(written)}?", tuple(blocks), ("the derivative", "the claim"))

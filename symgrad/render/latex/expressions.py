@@ -66,10 +66,11 @@ def latex(
         >>> print(latex(sin(x) ** 2 / (1 - x)))
         \frac{\sin^{2}\left(x\right)}{1 - x}
     """
-    order = topological([node])
+    given = dict(names or {})
+    # What a name stands for is not written: its text may be exponentially longer than its graph.
+    order = topological([node], until={n for n in (*given, *(spelled or {})) if n is not node})
     taken: set[str] = set()
     written = Texts()
-    given = dict(names or {})
     for n, text in (spelled or {}).items():
         written[n] = text
         written.opaque.add(n)
