@@ -256,7 +256,7 @@ def _factors(nodes: Sequence[Node], written: Texts) -> str:
 def _power(node: Node, written: Texts) -> _Written:
     base, exponent = node.args
     text = written[exponent][0]
-    function = _FUNCTION.fullmatch(_template(base))
+    function = None if base in written.opaque else _FUNCTION.fullmatch(_template(base))
     inside = written[base.args[0]][0] if function else ""
     # sin^2(x), but never sin^-1(x), which is another function; a named base is a name.
     if function and exponent.op is NUMBER and exponent.value >= 2 and exponent.dtype == "int":
