@@ -9,7 +9,7 @@ from threading import Lock
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
-from symgrad.log import info
+from symgrad.log import debug, info
 from symgrad.ops.control import as_computed, stop_gradient, with_slope
 from symgrad.ops.scalar.arith import div, mul, pow
 from symgrad.ops.scalar.elementary import sqrt
@@ -127,7 +127,8 @@ def _canonical(outputs: Sequence[Node], drop_stops: bool, rules: RuleSet | None)
     known = Conditions()
     forms = NormalForms(rules, known, Order())
     nodes, trace = rewrite(outputs, rules, forms.begin, known=known)
-    info(
+    say = info if trace.steps else debug
+    say(
         "rules",
         "canonical form: %d rewrites in %d rounds%s",
         len(trace.steps),
