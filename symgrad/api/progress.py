@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from symgrad.errors import UsageError
-from symgrad.render.progress import Called, Display
+from symgrad.render.progress import Callback, Display
 from symgrad.work import AFTER_S, Work, watching
 
 __all__ = ["progress"]
@@ -42,7 +42,7 @@ def progress(callback: Callable[[Work], object] | bool = True, *, after: float =
         with watching(Display(after)):
             yield
     elif callable(callback):
-        watcher = Called(callback, after)
+        watcher = Callback(callback, after)
         with watching(watcher):
             yield
         if watcher.error is not None:

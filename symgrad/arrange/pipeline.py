@@ -20,7 +20,7 @@ from symgrad.errors import NumberTooLargeError
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import is_elementwise, substitute, topological
-from symgrad.log import info
+from symgrad.logs import info
 from symgrad.ops.scalar.arith import div
 
 __all__ = ["arrange", "derivative_forms"]

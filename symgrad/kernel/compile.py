@@ -18,7 +18,7 @@ from symgrad.kernel.kernel import Kernel, Saver
 from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.engine.jit import Effort
 from symgrad.llvm.text.types import FloatType, float_type
-from symgrad.log import info
+from symgrad.logs import info
 from symgrad.lower.elementwise.schedule import schedule
 from symgrad.ops.control import as_computed
 from symgrad.spell.printer import expression_text

@@ -26,7 +26,7 @@ from symgrad.kernel.signature import Signature, signature_of
 from symgrad.kernel.ufunc import MAX_ARGS, ufunc_from_loop
 from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.engine.jit import Effort
-from symgrad.log import info
+from symgrad.logs import info
 from symgrad.work import working
 
 __all__ = ["ElementwiseKernel"]

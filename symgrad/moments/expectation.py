@@ -9,7 +9,7 @@ from typing import Any, Literal
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import fold, formulas_of, substitute, symbols_of, topological
 from symgrad.ir.types import POSITIVE, REAL, Declaration
-from symgrad.log import info
+from symgrad.logs import info
 from symgrad.moments.arrays.forms import ArrayForms
 from symgrad.moments.closed import ClosedForms
 from symgrad.moments.given import Given, MomentBudget, NoMoment, Undecided

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from symgrad.work import AFTER_S, VARIABLE, Watcher, Work, watch_usually
 
-__all__ = ["Called", "Display", "show_usually", "words"]
+__all__ = ["Callback", "Display", "show_usually", "words"]
 
 
 def words(works: Sequence[Work]) -> tuple[str, float | None, str]:
@@ -68,7 +68,7 @@ class Display(Watcher):
             drawing.clear()
 
 
-class Called(Watcher):
+class Callback(Watcher):
     """Calls a function about work, from the thread that looks.
 
     Args:

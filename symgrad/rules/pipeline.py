@@ -9,7 +9,7 @@ from threading import Lock
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
-from symgrad.log import debug, info
+from symgrad.logs import debug, info
 from symgrad.ops.control import as_computed, stop_gradient, with_slope
 from symgrad.ops.scalar.arith import div, mul, pow
 from symgrad.ops.scalar.elementary import sqrt

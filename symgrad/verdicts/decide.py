@@ -14,7 +14,7 @@ import numpy as np
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of
-from symgrad.log import info
+from symgrad.logs import info
 from symgrad.proof.check import FORMAT
 from symgrad.proof.entrywise.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
 from symgrad.proof.kernels.evaluate import COMPARISONS

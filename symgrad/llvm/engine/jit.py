@@ -16,7 +16,7 @@ from symgrad.errors import InternalError
 from symgrad.llvm.engine.binding import given_back, interruptible, llvm, lock, versions
 from symgrad.llvm.engine.externals import resolve_all
 from symgrad.llvm.engine.target import Cpu, Host, host, machine, plain_machine
-from symgrad.log import info
+from symgrad.logs import info
 from symgrad.work import working
 
 __all__ = [

@@ -14,7 +14,7 @@ from symgrad.llvm.engine import store
 from symgrad.llvm.engine.binding import one_at_a_time
 from symgrad.llvm.engine.externals import define
 from symgrad.llvm.engine.jit import Engine, ObjectCode, compiling_for, object_code
-from symgrad.log import info
+from symgrad.logs import info
 
 __all__ = ["address", "load_or_compile", "provide"]
 
