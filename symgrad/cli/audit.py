@@ -13,7 +13,7 @@ import symgrad
 from symgrad.cli.files import read_source
 from symgrad.cli.main import OUTPUT, WRT, emit, expression_of, format_option, main, program_options, targets
 from symgrad.cli.values import read_values
-from symgrad.kernel.progress import waiting
+from symgrad.work import working
 
 __all__ = ["audit"]
 
@@ -62,7 +62,7 @@ def audit(
     program = read_source(source)
     y = expression_of(program, of)
     by = targets(y, wrt)
-    with waiting("averaging"):
+    with working("cli", "averaging"):
         found = symgrad.audit(
             y,
             by if len(by) > 1 else by[0],

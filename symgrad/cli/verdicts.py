@@ -21,6 +21,7 @@ from symgrad.cli.main import INTERRUPTED, OUTPUT, READINGS, emit, expression_of,
 from symgrad.errors import FileError, UsageError
 from symgrad.files import read_text as read_file
 from symgrad.frontend.limits import TEXT_CHARACTERS
+from symgrad.work import working
 
 if TYPE_CHECKING:
     from symgrad.documents.layout.passages import DocumentForm
@@ -185,7 +186,8 @@ def check(file: Path, whole: bool, time_limit: float) -> None:
 
     if not 0 < time_limit < float("inf"):
         raise UsageError(f"the time limit is {time_limit}", expected="a positive number of seconds")
-    found = replayed(read_proof_file(file), time_limit)
+    with working("proof", "checking the proof"):
+        found = replayed(read_proof_file(file), time_limit)
     for line in checked_lines(found, whole=whole):
         click.echo(line)
     sys.exit(EXIT[found.status])
@@ -299,21 +301,13 @@ def _batch(
 def _with_progress(
     todo: list[Row], decide: Any, output: Path, jobs: int, limits: Any, counts: Counter[str]
 ) -> None:
-    """Run, with a bar on a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
+    """Run, and show how many rows are decided, and how."""
     from symgrad.verdicts.batch import run_rows
 
-    console = Console(stderr=True)
-    rows = run_rows(todo, decide, output, jobs=jobs, limits=limits)
-    if not console.is_terminal:  # where a bar that is disabled still ends its line in some versions of rich
-        counts.update(line["status"] for line in rows)
-        return
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=len(todo))
-        for line in rows:
+    def told() -> str:
+        return " ".join(f"{status} {n}" for status, n in sorted(counts.items()))
+
+    with working("verdicts", "deciding rows", len(todo)) as work:
+        for line in run_rows(todo, decide, output, jobs=jobs, limits=limits):
             counts[line["status"]] += 1
-            words = " ".join(f"{status} {n}" for status, n in sorted(counts.items()))
-            progress.update(task, advance=1, description=words)
+            work.advance(told)

@@ -13,7 +13,6 @@ import numpy as np
 from symgrad.errors import ArrayTypeError, ShapeError, SymgradError
 from symgrad.ir.bounds import check_arrays, out_of_memory
 from symgrad.ir.graph import Node
-from symgrad.ir.traverse import topological
 from symgrad.ir.values.exchange import PLAIN
 from symgrad.ir.values.inputs import check_domain, check_shapes, check_whole, in_order
 from symgrad.kernel.calls.direct import direct_call
@@ -24,12 +23,13 @@ from symgrad.kernel.calls.spares import Spares
 from symgrad.kernel.calls.team import call_in_team
 from symgrad.kernel.calls.threads import common_shape, in_pieces, piece, targets, worthwhile
 from symgrad.kernel.kernel import Kernel, Saver, as_tuple
-from symgrad.kernel.progress import EQUATION_S, bar
 from symgrad.kernel.signature import Signature, signature_of
 from symgrad.kernel.ufunc import MAX_ARGS, ufunc_from_loop
 from symgrad.llvm.calls.points import POINT, PointFunctions
 from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.engine.jit import Effort
+from symgrad.logs import info
+from symgrad.work import working
 
 __all__ = ["ElementwiseKernel"]
 
@@ -278,9 +278,9 @@ class ElementwiseKernel(Kernel):
         return self._left <= 0
 
     def _improve(self) -> None:
-        count = len(topological(self.outputs))
-        with bar(f"compiling {count:,} equations, better", count * EQUATION_S):
+        with working("kernel", "compiling better code"):
             self._code.improve()
+        info("kernel", "'%s' has optimised code from now on: so many elements pay for it", self.__name__)
         self._quick = False
         self._direct = None
         self._settle()

@@ -18,10 +18,12 @@ from symgrad.ir.listing import one_of, suggest
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
 from symgrad.rewrite.memo import Answers, keeping
+from symgrad.work import working
 
 __all__ = ["arranged", "compile"]
 
 
+@working("kernel", "compiling")
 def compile(
     outputs: Formula | Formulas,
     inputs: Wrt | Wrts | None = None,

@@ -19,6 +19,7 @@ from symgrad.reasons.derivation import naming_of
 from symgrad.stops.checks.asked import LintQuestion
 from symgrad.stops.finding import Finding
 from symgrad.stops.table import CHECKS, findings
+from symgrad.work import working
 
 __all__ = ["Finding", "Findings", "lint"]
 
@@ -58,6 +59,7 @@ class Findings(Sequence[Finding]):
         return f"<Findings: {', '.join(self.codes) or 'none'}>"
 
 
+@working("stops", "checking")
 def lint(
     y: Formula,
     wrt: Wrt | Wrts | None = None,

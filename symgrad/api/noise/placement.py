@@ -24,6 +24,7 @@ from symgrad.spell.free_names import free_name
 from symgrad.stops.placement import PlacementOutcome, place
 from symgrad.stops.places.paths import ValueEdge
 from symgrad.verdicts.verdict import Verdict
+from symgrad.work import working
 
 __all__ = ["Placement", "StopEdge", "placement"]
 
@@ -132,6 +133,7 @@ class Placement:
         }
 
 
+@working("stops", "placing stop_gradients")
 def placement(
     y: Formula,
     wrt: Wrt | Wrts,

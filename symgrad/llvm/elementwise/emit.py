@@ -38,6 +38,7 @@ from symgrad.llvm.text.module import Attributes, Function, Global, Item, Module
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.elementwise.limits import elements_of_a_call, limited_by_memory, side_by_side
 from symgrad.lower.elementwise.schedule import Chunk, Schedule
+from symgrad.work import steps
 
 __all__ = ["Emitted", "emit", "emit_point", "fold_constants"]
 
@@ -205,7 +206,7 @@ def _body(
     groups: dict[int, list[Chunk]] = {}
     # A group, its first copy and the one after the last; or None and a chunk.
     turns: list[tuple[int | None, int, int]] = []
-    for index, chunk in enumerate(chunks):
+    for index, chunk in enumerate(steps("llvm", "writing code", chunks)):
         if chunk.group is not None:
             copies = groups.setdefault(chunk.group, [])
             copies.append(chunk)
