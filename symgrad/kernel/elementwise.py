@@ -13,6 +13,7 @@ import numpy as np
 from symgrad.errors import ArrayTypeError, ShapeError, SymgradError
 from symgrad.ir.bounds import check_arrays, out_of_memory
 from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological
 from symgrad.ir.values.exchange import PLAIN
 from symgrad.ir.values.inputs import check_domain, check_shapes, check_whole, in_order
 from symgrad.kernel.calls.direct import direct_call
@@ -36,6 +37,9 @@ __all__ = ["ElementwiseKernel"]
 _FLOAT64 = np.dtype(np.float64)
 _ASK_EVERY = 16
 """Calls of quick code after which is asked whether better code pays: asking takes a tenth of a small call."""
+
+_EQUATION_S = 0.2e-3
+"""Seconds that one equation takes to compile (`python -m benchmarks.run --only chain` measures it)."""
 
 _NUMBER_S = 0.2e-6
 """Seconds that a call with numbers saves where it runs code for one point."""
@@ -315,7 +319,7 @@ class ElementwiseKernel(Kernel):
     def _of_numbers(self, arrays: tuple[Any, ...]) -> Any:
         """Make the call with numbers, which stands in `__call__` from then on: first around the loop that there is."""
         if self._numbers_left < 0:
-            self._numbers_left = math.ceil(len(topological(self.outputs)) * EQUATION_S / _NUMBER_S)
+            self._numbers_left = math.ceil(len(topological(self.outputs)) * _EQUATION_S / _NUMBER_S)
             self._numbers = self._numbers_by(self._code.loop, self._code.cell)
         return None if self._numbers is None else self._numbers(*arrays)
 
