@@ -15,7 +15,7 @@ from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.errors import SymgradError
 from symgrad.gradcode.calling import Called, by_name
 from symgrad.gradcode.classify import Classified, classified
-from symgrad.gradcode.compare import Measured, compared
+from symgrad.gradcode.compare import Measured, Surroundings, compared
 from symgrad.gradcode.diagnosed import with_mistakes_of
 from symgrad.gradcode.limits import MOST_ENTRIES, MOST_POINTS, POINTS_OF_DIFFERENCES, REPEATED_CALLS
 from symgrad.gradcode.question import CodeQuestion, asked, reason_of
@@ -190,13 +190,10 @@ def _tried(
             return dict.fromkeys(question.wrt, (said, point))
         if wanted is None:
             continue
+        around = Surroundings(question.backward, exact, point, count)
         for name, value in called.values.items():
-            measured[name].append(
-                compared(
-                    question.backward, exact, point, name, value, called.dtypes[name], wanted[name], count
-                )
-            )
-            measured[name][-1] = replace(measured[name][-1], sides=exact.sides(point))
+            found = compared(around, name, value, called.dtypes[name], wanted[name])
+            measured[name].append(replace(found, sides=around.sides))
     real = [n for n, e in question.arguments.inputs.items() if e.dtype == "real"]
     return {n: (classified(found, list(exact.conditions), real), None) for n, found in measured.items()}
 
