@@ -110,9 +110,7 @@ class Surroundings:
         if eps not in self._beside:
             rng = np.random.default_rng(1)
             moved = (_moved(self.point, self._exact, h * eps, rng) for h in _BESIDE)
-            self._beside[eps] = [
-                _Beside(p, there) for p in moved if (there := self._exact.at(p)) is not None
-            ]
+            self._beside[eps] = [_Beside(p, there) for p in moved if (there := self._exact.at(p)) is not None]
         return self._beside[eps]
 
     def bound(self, eps: float, name: str, wanted: Any) -> Any:
@@ -152,9 +150,7 @@ class _Beside:
     called: Called | None = None
 
 
-def compared(
-    around: Surroundings, name: str, given: Any, dtype: np.dtype[Any], wanted: Any
-) -> Measured:
+def compared(around: Surroundings, name: str, given: Any, dtype: np.dtype[Any], wanted: Any) -> Measured:
     """Compare what code gives at a point with the derivative there.
 
     Args:

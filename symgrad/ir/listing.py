@@ -91,7 +91,9 @@ class Suggestions:
 def _left_over(name: str) -> set[str]:
     """Return what is left of a name without as many letters as slips are allowed, or fewer; and undoubled."""
     found = level = {name}
-    for _ in range(len(name) // 3):  # d slips in a word that is at most d letters longer: d <= (length + d) // 4
+    for _ in range(
+        len(name) // 3
+    ):  # d slips in a word that is at most d letters longer: d <= (length + d) // 4
         level = {w[:k] + w[k + 1 :] for w in level for k in range(len(w))}
         found = found | level
     return found | {_undoubled(name)}
@@ -105,9 +107,7 @@ def _nearest(name: str, known: Iterable[tuple[int, str]]) -> str | None:
     """Return the name with the fewest slips, of those that are near."""
     # A slip of the pen: one letter in up to seven, two in up to eleven, and so on; else it is another word.
     slips = ((_slips(name, n), k, n) for k, n in known)
-    near = [
-        (d, -_begun(name, n), not name.startswith(n), k, n) for d, k, n in slips if _is_near(name, n, d)
-    ]
+    near = [(d, -_begun(name, n), not name.startswith(n), k, n) for d, k, n in slips if _is_near(name, n, d)]
     return _meant(min(near)[-1]) if near else None
 
 
