@@ -17,6 +17,7 @@ from symgrad.gradcode.calling import Called, by_name
 from symgrad.gradcode.classify import Classified, classified
 from symgrad.gradcode.compare import Measured, Surroundings, compared
 from symgrad.gradcode.diagnosed import with_mistakes_of
+from symgrad.gradcode.entrywise import EntryWise
 from symgrad.gradcode.limits import MOST_ENTRIES, MOST_POINTS, POINTS_OF_DIFFERENCES, REPEATED_CALLS
 from symgrad.gradcode.question import CodeQuestion, asked, reason_of
 from symgrad.gradcode.record import ArgumentVerdict, CodeKind, CodeVerdict
@@ -101,21 +102,33 @@ def verify_code(
         found = _by_differences(question, begun + seconds, kind)
         how = f"in numbers alone, against differences of f, which cannot be read ({question.unread})"
         return CodeVerdict(found, how, time.monotonic() - begun)
+    entrywise = EntryWise(question)
+    if not claims and question.backward.foreign is None and question.loss is not None:
+        claims, unread = entrywise.claims(unread)
     read: dict[str, Verdict] = {}
+    single: dict[str, Mapping[str, Verdict]] = {}
     for k, (name, claim) in enumerate(claims.items()):
         left = begun + _READ * seconds - time.monotonic()  # what one does not need the others have
         limit = max(left / (len(claims) - k), _LEAST)
-        verdict = verify(question.loss, question.arguments.inputs[name], claim, time_limit=limit)
+        by = question.arguments.inputs[name]
+        until = time.monotonic() + limit
+        verdict = verify(question.loss, by, claim, time_limit=limit if not by.shape else limit / 3)
+        if verdict.status in ("supported", "undecided") and by.shape:
+            verdict, single[name] = entrywise.decided(name, verdict, until)
         read[name] = _of_sizes(verdict, question.fixed)
     tried = _tried(question, question.loss, begun + seconds, kind, brief=bool(read))
     if claims:
-        how = "both functions were read as formulas, and the code was called"
+        means = ", entry by entry" if entrywise.used else ""
+        how = f"both functions were read as formulas{means}, and the code was called"
     else:
         how = f"the code was called; it cannot be read as a formula ({unread})"
     if question.fixed:
         how += f"; for {_lengths(question.fixed)} alone, since code that reads a size needs its number"
     return CodeVerdict(
-        {n: _joined(question, question.loss, n, read.get(n), tried[n]) for n in question.wrt},
+        {
+            n: replace(_joined(question, question.loss, n, read.get(n), tried[n]), entries=single.get(n, {}))
+            for n in question.wrt
+        },
         how,
         time.monotonic() - begun,
     )
