@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -275,7 +275,7 @@ def verify_code(
     gradient: str,
     specs: str,
     wrt: str | None,
-    dtype: str,
+    dtype: Literal["float64", "float32"],
     time_limit: float,
     form: str,
     output: Path | None,

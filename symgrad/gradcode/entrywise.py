@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -77,22 +76,22 @@ class EntryWise:
         self.used = True
         return made.claims(), None
 
-    def decided(self, name: str, verdict: Verdict, deadline: float) -> tuple[Verdict, Mapping[str, Verdict]]:
-        """Return a verdict on the gradient by an argument that proves each entry, with these; else the one there is."""
+    def proved(self, name: str, deadline: float) -> tuple[Verdict, Mapping[str, Verdict]] | None:
+        """Return that the gradient by an argument is proved, with the verdict for each entry; None if it is not."""
         made = self._unrolled()
         found = None if made is None else made.proved(name, deadline)
         if not found:
-            return verdict, {}
+            return None
         self.used = True
         every = found.values()
-        proved = replace(
-            verdict,
-            status="proved",
-            why=f"proved entry by entry: {len(found)} claims",
+        said = [v.excluded if v.left_out is None else v.left_out for v in every]
+        proved = Verdict(
+            "proved",
+            f"each of {len(found)} claims about an entry has a proof of its own",
             excluded=tuple(dict.fromkeys(e for v in every for e in v.excluded)),
-            left_out=tuple(
-                dict.fromkeys(e for v in every for e in (v.excluded if v.left_out is None else v.left_out))
-            ),
-            error_probability=None,
+            left_out=tuple(dict.fromkeys(e for texts in said for e in texts)),
+            points=min(v.points for v in every),
+            digits=min((v.digits for v in every if v.digits is not None), default=None),
+            seconds=sum(v.seconds for v in every),
         )
         return proved, found

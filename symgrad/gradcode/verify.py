@@ -103,7 +103,7 @@ def verify_code(
         how = f"in numbers alone, against differences of f, which cannot be read ({question.unread})"
         return CodeVerdict(found, how, time.monotonic() - begun)
     entrywise = EntryWise(question)
-    if not claims and question.backward.foreign is None and question.loss is not None:
+    if not claims and question.backward.foreign is None:
         claims, unread = entrywise.claims(unread)
     read: dict[str, Verdict] = {}
     single: dict[str, Mapping[str, Verdict]] = {}
@@ -111,10 +111,17 @@ def verify_code(
         left = begun + _READ * seconds - time.monotonic()  # what one does not need the others have
         limit = max(left / (len(claims) - k), _LEAST)
         by = question.arguments.inputs[name]
-        until = time.monotonic() + limit
-        verdict = verify(question.loss, by, claim, time_limit=limit if not by.shape else limit / 3)
-        if verdict.status in ("supported", "undecided") and by.shape:
-            verdict, single[name] = entrywise.decided(name, verdict, until)
+        # What is read entry by entry is long as a formula of arrays, and is proved entry by entry, or refuted as that.
+        if entrywise.used:
+            limit /= 2
+            proof = entrywise.proved(name, time.monotonic() + limit)
+            verdict = verify(question.loss, by, claim, time_limit=limit) if proof is None else proof[0]
+        else:
+            verdict = verify(question.loss, by, claim, time_limit=limit)
+            unsure = verdict.status in ("supported", "undecided") and by.shape
+            proof = entrywise.proved(name, time.monotonic() + limit) if unsure else None
+        if proof is not None:
+            verdict, single[name] = proof
         read[name] = _of_sizes(verdict, question.fixed)
     tried = _tried(question, question.loss, begun + seconds, kind, brief=bool(read))
     if claims:

@@ -1,4 +1,4 @@
-"""Arrays whose entries are formulas. They are NumPy's own, and so is which of them share memory, and what a write does."""
+"""Arrays whose entries are formulas. They are NumPy's own, which knows what shares memory and what a write does."""
 
 # NumPy's annotations know no arrays of objects.
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.errors import UnsupportedError
-from symgrad.gradcode.unrolled.entries import Entry, applied, where
+from symgrad.gradcode.unrolled.entries import Entry, applied, calls, where
 from symgrad.gradcode.unrolled.paths import choose
 
 __all__ = ["EntryArray", "Masked", "function_called", "traced_array", "ufunc_called"]
@@ -147,7 +147,7 @@ def _mean(a: Any, axis: Any = None, _dtype: Any = None, out: Any = None, *, keep
 def _var(
     a: Any, axis: Any = None, _dtype: Any = None, out: Any = None, ddof: int = 0, *, keepdims: bool = False
 ) -> Any:
-    a = cast("Any", traced_array(np.asarray(plain(a), dtype=object)))
+    a = traced_array(np.asarray(plain(a), dtype=object))
     count = int(np.prod([a.shape[k] for k in _axes(a, axis)], dtype=int))
     squares = (a - _mean(a, axis, keepdims=True)) ** 2
     total = traced_array(np.add.reduce(plain(squares), axis=_axes(a, axis), keepdims=keepdims))
@@ -249,6 +249,9 @@ def function_called(function: Any, args: Sequence[Any], options: Mapping[str, An
     return traced_array(function(*map(plain, args), **{k: plain(v) for k, v in options.items()}))
 
 
+calls |= {"ufunc": ufunc_called, "function": function_called}
+
+
 # --------------------------------------------------------------------------------------------------------- subscripts
 
 
@@ -285,7 +288,7 @@ def concrete(key: Any, shape: tuple[int, ...]) -> Any:
                 raise UnsupportedError("a mask beside other subscripts")
             pick = partial(_picked, length=shape[axis])
             values = np.array(item, dtype=object) if isinstance(item, list) else plain(item)
-            chosen = np.frompyfunc(pick, 1, 1)(values)
+            chosen: Any = np.frompyfunc(pick, 1, 1)(values)
             item = np.asarray(chosen, dtype=np.intp)[()] if np.ndim(chosen) == 0 else chosen.astype(np.intp)
         axis += _depth(item)
         found.append(item)
@@ -341,8 +344,6 @@ class Masked(np.lib.mixins.NDArrayOperatorsMixin):
 
 class EntryArray(np.ndarray):
     """An array of entries, and of numbers among them."""
-
-    __array_priority__ = 1000
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         return ufunc_called(ufunc, method, inputs, options)
@@ -409,6 +410,3 @@ class EntryArray(np.ndarray):
 
     def clip(self, *args: Any, **options: Any) -> Any:
         return _clip(self, *args, **options)
-
-    def dot(self, other: Any) -> Any:
-        return np.dot(self, other)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.errors import UnsupportedError
 from symgrad.gradcode.unrolled.paths import decide
+from symgrad.ir.graph import Node
 
-__all__ = ["Entry", "applied", "formula_of", "where"]
+__all__ = ["Entry", "applied", "calls", "formula_of", "where"]
 
 _DENOMINATOR = 10_000
 _DIGITS = 15  # of a float that is meant as the decimal that it prints
@@ -28,10 +29,10 @@ _EXACT: Mapping[str, Callable[[Any, Any], Any]] = {
 def _exact(value: Any) -> Any:
     """Return a number as what it stands for: the float of 1/3 as 1/3, since ``1/n`` is a float in Python."""
     if isinstance(value, np.generic):
-        value = value.item()
+        value = cast("Any", value.item())
     if not isinstance(value, float) or not np.isfinite(value):
         return value
-    if value == int(value):
+    if value.is_integer():
         return int(value)
     if len(repr(value).lstrip("-0.").replace(".", "")) > _DIGITS:
         near = Fraction(value).limit_denominator(_DENOMINATOR)
@@ -48,6 +49,8 @@ def formula_of(value: Any) -> Expr:
     """
     if value is None:
         raise UnsupportedError("it reads an entry of np.empty that nothing was written to")
+    if isinstance(value, Expr):
+        return value
     return value.expr if isinstance(value, Entry) else as_expr(_exact(value))
 
 
@@ -61,15 +64,44 @@ def applied(name: str, *values: Any) -> Any:
         for k, v in enumerate(values):
             if not isinstance(v, Entry) and v == 0 and values[1 - k] is not None:
                 return values[1 - k]
-    made: Any = getattr(np, name)(*(formula_of(v) for v in values))
+    formulas = [formula_of(v) for v in values]
+    if name == "multiply" and [f.dtype for f in formulas].count("bool") == 1:  # a mask: proofs know choices
+        mask, value = formulas if formulas[0].dtype == "bool" else formulas[::-1]
+        return where(Entry(mask), value, 0)
+    if name == "equal" and _is_extreme(*formulas):
+        name = "greater_equal" if _top(*formulas).op.name == "maximum" else "less_equal"
+        formulas = formulas if _top(*formulas) is formulas[1].node else formulas[::-1]
+    made: Any = getattr(np, name)(*formulas)
     return Entry(made)
+
+
+_EXTREMES = ("maximum", "minimum")
+
+
+def _top(a: Expr, b: Expr) -> Node:
+    return b.node if b.node.op.name in _EXTREMES else a.node
+
+
+def _is_extreme(a: Expr, b: Expr) -> bool:
+    """Tell whether one is the largest of several, the other one of them: equal where that is no less."""
+    top = _top(a, b)
+    if top.op.name not in _EXTREMES:
+        return False
+    other = a.node if top is b.node else b.node
+    pending = [top]
+    while pending:
+        node = pending.pop()
+        if node is other:
+            return True
+        pending += node.args if node.op is top.op else ()
+    return False
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
     """Return one of two entries, by a third."""
     if not isinstance(condition, Entry):
         return x if condition else y
-    made: Any = np.where(condition.expr, formula_of(x), formula_of(y))  # pyright: ignore[reportArgumentType, reportCallIssue]  (an Expr)
+    made: Any = np.where(condition.expr, formula_of(x), formula_of(y))
     return Entry(made)
 
 
@@ -80,6 +112,10 @@ def _binary(name: str, *, turned: bool = False) -> Callable[[Any, Any], Any]:
         return applied(name, other, self) if turned else applied(name, self, other)
 
     return method
+
+
+calls: dict[str, Callable[..., Any]] = {}
+"""What NumPy's ufuncs and functions mean for entries: `arrays.py`, whose arrays are made of entries, says it."""
 
 
 class Entry:
@@ -113,7 +149,7 @@ class Entry:
     __and__, __rand__ = _binary("logical_and"), _binary("logical_and", turned=True)
     __or__, __ror__ = _binary("logical_or"), _binary("logical_or", turned=True)
     __lt__, __le__, __gt__, __ge__ = map(_binary, ("less", "less_equal", "greater", "greater_equal"))
-    __eq__, __ne__ = _binary("equal"), _binary("not_equal")  # pyright: ignore[reportAssignmentType]  (entry by entry)
+    __eq__, __ne__ = _binary("equal"), _binary("not_equal")
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __neg__(self) -> Any:
@@ -155,11 +191,7 @@ class Entry:
     sum = max = min = mean
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        from symgrad.gradcode.unrolled.arrays import ufunc_called  # arrays are made of entries
-
-        return ufunc_called(ufunc, method, inputs, options)
+        return calls["ufunc"](ufunc, method, inputs, options)
 
     def __array_function__(self, function: Any, _types: Any, args: Any, options: Any) -> Any:
-        from symgrad.gradcode.unrolled.arrays import function_called  # likewise
-
-        return function_called(function, args, options)
+        return calls["function"](function, args, options)

@@ -1,7 +1,11 @@
 """Functions of plain NumPy as formulas, by running them on arrays of entries; and proofs about one entry at a time."""
 
+# NumPy's annotations know no arrays of objects.
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -46,13 +50,14 @@ class _Inputs:
         self.places: dict[Node, Node] = {}
         if any(isinstance(n, str) for e in exprs.values() for n in e.shape):
             raise UnsupportedError("the sizes of its arrays are not known")
-        if sum(int(np.prod(e.shape, dtype=int)) for e in exprs.values()) > MOST_UNROLLED:
+        if sum(math.prod(n for n in e.shape if isinstance(n, int)) for e in exprs.values()) > MOST_UNROLLED:
             raise UnsupportedError(f"its arguments have more than {MOST_UNROLLED} entries")
         for name, e in exprs.items():
             declaration = e.node.declaration
             if declaration.distribution is not None or declaration.symmetric:
                 raise UnsupportedError(f"the entries of '{name}' are not independent inputs")
-            table = np.empty(e.shape, dtype=object)
+            shape: Any = e.shape
+            table = np.empty(shape, dtype=object)
             for at in np.ndindex(*table.shape):
                 own = "_".join([name, *map(str, at)])
                 entry = symbol(replace(declaration, name=own, shape=())) if at else e.node
@@ -195,7 +200,7 @@ class Unrolled:
         def call() -> list[Any]:
             given = self._inputs.arrays()
             outputs = [_nodes(v) for v in _leaves(f(*(given[n] for n in inputs)))]
-            outputs = [a for a in outputs if any(n.dtype == "real" for n in a.flat)]
+            outputs = [a for a in outputs if any(n.dtype == "real" or n.is_number() for n in a.flat)]
             given = self._inputs.arrays()
             returned = by_name(grad_f(*given.values()), wrt, list(inputs))
             if isinstance(returned, Called):

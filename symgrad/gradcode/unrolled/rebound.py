@@ -99,7 +99,7 @@ _MADE: Mapping[str, Callable[..., Any]] = {
     "copy": _array(np.array, copies=True),
     "asarray": _array(np.asarray, copies=False),
     "ascontiguousarray": _array(np.ascontiguousarray, copies=False),
-    "atleast_2d": lambda *a: function_called(np.atleast_2d, a, {}),  # pyright: ignore[reportUnknownLambdaType]
+    "atleast_2d": lambda *a: function_called(np.atleast_2d, a, {}),
     **{name: _like(name) for name in ("zeros_like", "ones_like", "empty_like", "full_like")},
     **{name: _square(getattr(np, name)) for name in ("eye", "identity", "diag")},
 }
