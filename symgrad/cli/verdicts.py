@@ -1,4 +1,4 @@
-"""Commands that decide claims and derivations, and that check proofs."""
+"""Commands that decide claims, derivations and gradient code, and that check proofs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 import symgrad
 from symgrad.cli.checked import checked_lines
 from symgrad.cli.files import read_source, read_text, reading_options, write_text
-from symgrad.cli.main import INTERRUPTED, OUTPUT, READINGS, emit, expression_of, format_option, main, targets
+from symgrad.cli.functions import code_and_gradient
+from symgrad.cli.main import (
+    INTERRUPTED,
+    OUTPUT,
+    READINGS,
+    emit,
+    expression_of,
+    format_option,
+    main,
+    names_in,
+    targets,
+)
 from symgrad.errors import FileError, UsageError
 from symgrad.files import read_text as read_file
 from symgrad.frontend.limits import TEXT_CHARACTERS
@@ -55,6 +66,12 @@ _DOCUMENTS = """
 \b
 symgrad review derivation.md
 symgrad review paper.tex --format html -o paper.html
+"""
+
+_CODE = """
+\b
+symgrad verify-code layers.py::loss loss_grad --specs 'w : real[3]; x : real[5, 3]; y : real[5]' --wrt w
+symgrad verify-code model.py::forward grads.py::backward --specs 'x : real[4, 2]; gamma, beta : real[2]'
 """
 
 _EXAMPLES = """
@@ -228,6 +245,61 @@ def review(
         emit(json.dumps(found.json(), indent=2, ensure_ascii=False), output)
     else:
         emit(found.html() if form == "html" else found.text(), output)
+    sys.exit(EXIT[found.status])
+
+
+@main.command("verify-code", epilog=_CODE)
+@click.argument("function", metavar="FILE.py::FUNCTION")
+@click.argument("gradient", metavar="[FILE.py::]GRADIENT")
+@click.option(
+    "--specs",
+    required=True,
+    metavar="TEXT",
+    help="What the arguments are, in program notation: 'w : real[5]; x : real[20, 5]; y : int[20]'.",
+)
+@click.option(
+    "--wrt", metavar="NAME[,NAME]", help="By what GRADIENT differentiates; by default every real argument."
+)
+@click.option(
+    "--dtype",
+    type=click.Choice(["float64", "float32"]),
+    default="float64",
+    show_default=True,
+    help="What real arguments come in: float32 is held to single precision.",
+)
+@click.option(
+    "--time-limit", type=float, default=60, show_default=True, metavar="SECONDS", help="For all of it, about."
+)
+@format_option("text", "json")
+@OUTPUT
+def verify_code(
+    function: str,
+    gradient: str,
+    specs: str,
+    wrt: str | None,
+    dtype: Literal["float64", "float32"],
+    time_limit: float,
+    form: str,
+    output: Path | None,
+) -> None:
+    """Decide whether GRADIENT computes the gradient of FUNCTION.
+
+    This RUNS the code: each file is imported, which runs its top level as any import does, and both functions are
+    called many times. Give it no file that you would not run.
+
+    GRADIENT takes the arguments of FUNCTION, and then a cotangent for each array that FUNCTION returns; it returns the
+    gradient by each name of --wrt. Without a file it is a function of the same file.
+
+    The exit code is the worst verdict: 0 proved, 5 refuted, 6 supported, 7 undecided.
+    """
+    from symgrad.kernel.progress import waiting
+
+    by = None if wrt is None else names_in(wrt, "--wrt")
+    with code_and_gradient(function, gradient) as (f, grad_f), waiting("deciding"):
+        found = symgrad.verify_code(f, grad_f, specs, wrt=by, time_limit=time_limit, dtype=dtype)
+        # Mistakes are looked for when they are read, by calling the code.
+        report = json.dumps(found.to_json(), indent=2, ensure_ascii=False) if form == "json" else str(found)
+    emit(report, output)
     sys.exit(EXIT[found.status])
 
 

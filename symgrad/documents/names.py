@@ -10,7 +10,7 @@ from symgrad.api.handles.expr import Expr
 from symgrad.errors import RedefinitionError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import SYMBOL, Node, size_leaf, symbol
-from symgrad.ir.listing import Listing, suggest
+from symgrad.ir.listing import Listing, Suggestions
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import Declaration
@@ -206,12 +206,12 @@ class DocumentNames:
         stated = [a for a in self.assumptions.values() if a.stated]
         silent = [a for a in self.assumptions.values() if not a.stated]
         by_line: dict[tuple[int, str], list[str]] = {}
-        known = [name for name in self.values if name not in self._undeclared]
+        known = Suggestions(name for name in self.values if name not in self._undeclared)
         free: list[Assumption] = []
         for name, line in self._undeclared.items():
             domain = str(self.values[name].declaration).partition(" : ")[2]
             meant = (
-                suggest(name, known) if len(name) > 2 else None
+                known.suggest(name) if len(name) > 2 else None
             )  # x1 and x2 are two names, and no slip of the pen
             if meant is not None:
                 free.append(Assumption(f"{name} : {domain} (not declared; {meant})", line, False))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from symgrad.api.handles.program import Program
 from symgrad.errors import SymgradError, UnsupportedError, UsageError
 from symgrad.gradcode.arguments import DeclaredArguments, declared, plain_of, positional
 from symgrad.gradcode.calling import GradientCode, own_derivative, primal
+from symgrad.gradcode.unrolled.reading import unrolled_outputs
 from symgrad.importers.code.plain import from_plain
 from symgrad.importers.jax.function import from_jax
 from symgrad.importers.program import ImportedProgram, Taken
@@ -22,7 +23,7 @@ from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.traverse import substitute
 from symgrad.ir.types import Declaration
 
-__all__ = ["CodeQuestion", "asked", "reason_of"]
+__all__ = ["CodeQuestion", "asked", "plain_numpy", "reason_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,14 +157,31 @@ def _outputs(f: Any, arguments: DeclaredArguments) -> tuple[list[Expr] | None, s
     if isinstance(f, Expr):
         return [f], None
     try:
-        program = _read(f, arguments)
+        outputs = list(_read(f, arguments).returned.values())
     except Exception as error:  # noqa: BLE001  the user's function is run, and may raise anything
-        return None, reason_of(error)
-    outputs = list(program.returned.values())
+        reason = reason_of(error)
+        try:
+            outputs = unrolled_outputs(plain_numpy(f), arguments.inputs)
+        except Exception as second:  # noqa: BLE001  likewise
+            return None, reason if reason == reason_of(second) else f"{reason}; {reason_of(second)}"
     real = [e for e in outputs if e.dtype == "real"]
     if not real:
         raise UsageError("f returns no real number", expected="a number, or arrays of them")
     return real, None
+
+
+def plain_numpy(f: Any) -> Callable[..., Any]:
+    """Return a function of plain NumPy, as it is called.
+
+    Raises:
+        UnsupportedError: for what is none.
+    """
+    if isinstance(f, Program | Expr) or not callable(f):
+        raise UnsupportedError("it is no function")
+    function, libraries = primal(f)
+    if libraries - {"numpy"}:
+        raise UnsupportedError(f"it is of {min(libraries - {'numpy'})}")
+    return plain_of(function)
 
 
 def _read(f: Any, arguments: DeclaredArguments) -> ImportedProgram:

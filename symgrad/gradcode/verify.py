@@ -5,18 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from symgrad.api.claims.verify import checked_seconds, verify
 from symgrad.api.derivatives.differentiate import grad
 from symgrad.api.handles.expr import Expr, as_expr
-from symgrad.errors import SymgradError
+from symgrad.errors import SymgradError, UsageError
 from symgrad.gradcode.calling import Called, by_name
 from symgrad.gradcode.classify import Classified, classified
-from symgrad.gradcode.compare import Measured, compared
+from symgrad.gradcode.compare import Measured, Surroundings, compared
 from symgrad.gradcode.diagnosed import with_mistakes_of
+from symgrad.gradcode.entrywise import EntryWise
 from symgrad.gradcode.limits import MOST_ENTRIES, MOST_POINTS, POINTS_OF_DIFFERENCES, REPEATED_CALLS
 from symgrad.gradcode.question import CodeQuestion, asked, reason_of
 from symgrad.gradcode.record import ArgumentVerdict, CodeKind, CodeVerdict
@@ -38,6 +39,7 @@ def verify_code(
     *,
     wrt: str | Sequence[str] | None = None,
     time_limit: float = 60,
+    dtype: Literal["float64", "float32"] = "float64",
 ) -> CodeVerdict:
     """Decide whether code computes the gradient of a function.
 
@@ -59,13 +61,16 @@ def verify_code(
             array, which is one of the points and says the dtype.
         wrt: the names of the arguments to differentiate by; by default all real ones.
         time_limit: seconds, for all of it.
+        dtype: what real arguments come in that no sample array is given for. What the code gives back in float32 is
+            held to single precision.
 
     Returns:
         A CodeVerdict, with a verdict and a kind by each argument. ``proved`` is said of code that was read as formulas
         and gave their values; of all other code ``supported`` at most.
 
     Raises:
-        UsageError: if there is nothing to decide: arguments without spec, a cotangent that is missing.
+        UsageError: if there is nothing to decide: arguments without spec, a cotangent that is missing; or another
+            dtype.
         NotDifferentiableError: if f is no number that moves.
 
     Example:
@@ -82,6 +87,9 @@ def verify_code(
     """
     begun = time.monotonic()
     seconds = checked_seconds(time_limit)
+    if dtype not in ("float64", "float32"):
+        raise UsageError(f"the dtype is {dtype!r}", expected="float64 or float32")
+    kind = np.dtype(dtype)
     question = asked(f, grad_f, specs, wrt)
     claims, unread = _claims(question)
     sizes = question.arguments.sizes
@@ -91,24 +99,43 @@ def verify_code(
             question = fixed
             claims, unread = _claims(question)
     if question.loss is None:
-        found = _by_differences(question, begun + seconds)
+        found = _by_differences(question, begun + seconds, kind)
         how = f"in numbers alone, against differences of f, which cannot be read ({question.unread})"
         return CodeVerdict(found, how, time.monotonic() - begun)
+    entrywise = EntryWise(question)
+    if not claims and question.backward.foreign is None:
+        claims, unread = entrywise.claims(unread)
     read: dict[str, Verdict] = {}
+    single: dict[str, Mapping[str, Verdict]] = {}
     for k, (name, claim) in enumerate(claims.items()):
         left = begun + _READ * seconds - time.monotonic()  # what one does not need the others have
         limit = max(left / (len(claims) - k), _LEAST)
-        verdict = verify(question.loss, question.arguments.inputs[name], claim, time_limit=limit)
+        by = question.arguments.inputs[name]
+        # What is read entry by entry is long as a formula of arrays, and is proved entry by entry, or refuted as that.
+        if entrywise.used:
+            limit /= 2
+            proof = entrywise.proved(name, time.monotonic() + limit)
+            verdict = verify(question.loss, by, claim, time_limit=limit) if proof is None else proof[0]
+        else:
+            verdict = verify(question.loss, by, claim, time_limit=limit)
+            unsure = verdict.status in ("supported", "undecided") and by.shape
+            proof = entrywise.proved(name, time.monotonic() + limit) if unsure else None
+        if proof is not None:
+            verdict, single[name] = proof
         read[name] = _of_sizes(verdict, question.fixed)
-    tried = _tried(question, question.loss, begun + seconds, brief=bool(read))
+    tried = _tried(question, question.loss, begun + seconds, kind, brief=bool(read))
     if claims:
-        how = "both functions were read as formulas, and the code was called"
+        means = ", entry by entry" if entrywise.used else ""
+        how = f"both functions were read as formulas{means}, and the code was called"
     else:
         how = f"the code was called; it cannot be read as a formula ({unread})"
     if question.fixed:
         how += f"; for {_lengths(question.fixed)} alone, since code that reads a size needs its number"
     return CodeVerdict(
-        {n: _joined(question, question.loss, n, read.get(n), tried[n]) for n in question.wrt},
+        {
+            n: replace(_joined(question, question.loss, n, read.get(n), tried[n]), entries=single.get(n, {}))
+            for n in question.wrt
+        },
         how,
         time.monotonic() - begun,
     )
@@ -163,13 +190,13 @@ def _listed(returned: Any, question: CodeQuestion) -> dict[str, Any]:
 
 
 def _tried(
-    question: CodeQuestion, loss: Expr, deadline: float, *, brief: bool
+    question: CodeQuestion, loss: Expr, deadline: float, kind: np.dtype[Any], *, brief: bool
 ) -> dict[str, tuple[Classified, Values | None]]:
     """Return what the values of the code say, by name, with a point for what is no matter of values."""
     exact = ExactDerivative(loss, question.inputs, question.wrt)
     measured: dict[str, list[Measured]] = {n: [] for n in question.wrt}
     count = len(question.arguments.inputs)
-    points = sample_points(loss.node, question.inputs, question.arguments.samples, question.wrt)
+    points = sample_points(loss.node, question.inputs, question.arguments.samples, question.wrt, kind)
     begun = time.monotonic()
     for k, point in enumerate(points):
         if k >= (MOST_POINTS // 2 if brief else MOST_POINTS) or (
@@ -190,13 +217,10 @@ def _tried(
             return dict.fromkeys(question.wrt, (said, point))
         if wanted is None:
             continue
+        around = Surroundings(question.backward, exact, point, count)
         for name, value in called.values.items():
-            measured[name].append(
-                compared(
-                    question.backward, exact, point, name, value, called.dtypes[name], wanted[name], count
-                )
-            )
-            measured[name][-1] = replace(measured[name][-1], sides=exact.sides(point))
+            found = compared(around, name, value, called.dtypes[name], wanted[name])
+            measured[name].append(replace(found, sides=around.sides))
     real = [n for n, e in question.arguments.inputs.items() if e.dtype == "real"]
     return {n: (classified(found, list(exact.conditions), real), None) for n, found in measured.items()}
 
@@ -206,9 +230,11 @@ def _defined(exact: ExactDerivative, point: Values, wanted: Mapping[str, Any] | 
     return wanted is not None and all(np.all(np.isfinite(v)) for v in exact.plainly(point).values())
 
 
-def _by_differences(question: CodeQuestion, deadline: float) -> dict[str, ArgumentVerdict]:
+def _by_differences(
+    question: CodeQuestion, deadline: float, kind: np.dtype[Any]
+) -> dict[str, ArgumentVerdict]:
     reference = Differences(question.f, question.wrt)
-    points = sample_points(None, question.inputs, question.arguments.samples, ())
+    points = sample_points(None, question.inputs, question.arguments.samples, (), kind)
     agreed, worst = dict.fromkeys(question.wrt, 0), dict.fromkeys(question.wrt, 0.0)
     found: dict[str, ArgumentVerdict] = {}
     tried = 0
