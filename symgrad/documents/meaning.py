@@ -12,6 +12,7 @@ from typing import Any
 from symgrad.api.handles.expr import Expr
 from symgrad.documents.calculus import derivative
 from symgrad.documents.layout.statements import SideText
+from symgrad.documents.loose import LooseText, in_notation
 from symgrad.documents.names import DocumentNames
 from symgrad.documents.papers import PaperReader, domain_of, macros_of, without_macros
 from symgrad.documents.slopes import VERBS, DocumentCall, SlopeText, find_parts
@@ -102,6 +103,7 @@ class SideReader:
         self._names = names
         self._papers = PaperReader(names, macros_of(source.text) if "\\" in source.text else {}, options)
         self._derived = False
+        self._habits: set[str] = set()
 
     def domain(self, text: SideText) -> str | None:
         """Return what a side in LaTeX says of a set, as programs write domains; None if they have no word for it."""
@@ -161,11 +163,16 @@ class SideReader:
         if text.notation == "latex":
             return self._paper_side(text)
         self._derived = False
+        names = self._names
+        typed = in_notation(
+            text.text.translate(_SIGNS), names.__contains__, names.functions.__contains__, names.is_array
+        )
         try:
-            node, slope = self._node(text.text.translate(_SIGNS), text.start)
+            node, slope = self._node(typed.text, text.start)
         except SymgradError as error:
-            raise self._placed(error, text) from None
-        names = tuple(dict.fromkeys(_NAME.findall(text.text)))
+            raise self._placed(error, text, typed) from None
+        self._take_habits(typed, text)
+        names = tuple(dict.fromkeys(_NAME.findall(typed.text)))
         return ReadSide(text, self._names.expr(node, names), names, slope, values=self._derived)
 
     def _paper_side(self, text: SideText) -> ReadSide:
@@ -182,6 +189,13 @@ class SideReader:
             plain = not implied or derivative(of, (by,)).node is node
             slope = WrittenSlope(of, (by,), value, plain)
         return ReadSide(text, self._names.expr(node), (), slope, values=bool(slopes))
+
+    def _take_habits(self, typed: LooseText, text: SideText) -> None:
+        """Note how a formula was read that is typed otherwise than in programs: each habit once, doubts each time."""
+        for reading in typed.readings:
+            if reading.kind not in self._habits or reading.kind == "doubt":
+                self._habits.add(reading.kind)
+                self._names.assume(str(reading), self._line(text.span.start), stated=False)
 
     def _take_readings(self, text: SideText) -> None:
         for reading in self._papers.readings:
@@ -308,12 +322,14 @@ class SideReader:
             cure=f"write d{name}/d{inputs[0].name}" if inputs else None,
         )
 
-    def _placed(self, error: SymgradError, text: SideText) -> SymgradError:
+    def _placed(self, error: SymgradError, text: SideText, typed: LooseText | None = None) -> SymgradError:
         """Return an error with its place in the document."""
         if error.at is None:
             span = text.span
         else:
             at = error.at.span
+            if typed is not None:
+                at = Span(typed.typed(at.start), typed.typed(at.end))
             span = Span(text.start + at.start, text.start + max(at.end, at.start + 1))
         return type(error)(
             error.what, at=Location(self._source, span), expected=error.expected, cure=error.cure

@@ -83,6 +83,10 @@ class DocumentNames:
         """Tell whether a name is a symbol that the document declares, or that it uses without that."""
         return name in self.values and self.values[name].op is SYMBOL
 
+    def is_array(self, name: str) -> bool:
+        """Tell whether a name is that of an array."""
+        return name in self.values and bool(self.values[name].shape)
+
     def known_in(self, text: str) -> dict[str, Node]:
         """Return the names in a text that mean something, and no others: a document may have thousands."""
         found: dict[str, Node] = {}

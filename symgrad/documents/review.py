@@ -115,6 +115,7 @@ def review(
             cure="write a step such as dL/dw = 2*w",
         )
     reviewer = Reviewer(source, seconds, chosen)
+    reviewer.expect(found)
     with counter("reviewing", len(found)) as show:
         for done, statement in enumerate(found):
             show(done, lambda: f"{len(reviewer.steps)} steps")
