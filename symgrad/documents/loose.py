@@ -138,6 +138,7 @@ class _Rewriter:
         if len(self._tokens) > _LONG:
             return LooseText(self._text)
         compares = any(t.kind == "compared" for t in self._tokens)
+        self._functions_beside()
         for k in range(1, len(self._tokens)):
             if self._multiplies(k):
                 self._before[k] = "*"
@@ -160,7 +161,8 @@ class _Rewriter:
                 doubt = divides or self._kind(self._last_power(k - 1)) == "power"
                 start = self._operand_before(first - 2) if divides else first
                 self._spots.append(("doubt" if doubt else "product", start, self._operand_behind(k)))
-        return self._joined() if self._spots else LooseText(self._text)
+        changed = self._spots or any(shown != t.text for shown, t in zip(self._shown, self._tokens, strict=True))
+        return self._joined() if changed else LooseText(self._text)
 
     def _raised(self, k: int) -> None:
         if self._arrays and self._text_at(k + 1) == "T" and not self._known("T"):
@@ -226,6 +228,8 @@ class _Rewriter:
         left, right = self._tokens[k - 1], self._tokens[k]
         if self._arrays and left.kind != "number":
             return False
+        if "(" in (self._shown[k - 1], self._shown[k]) and "(" not in (left.text, right.text):
+            return False  # f ∘ g
         if {left.text, right.text} & _KEYWORDS or left.text == "∇" or left.text.startswith("∇_"):
             return False
         if left.kind == "name" and (self._is_bare(k - 1) or self._acts(k - 1)):
@@ -237,8 +241,38 @@ class _Rewriter:
         if right.text == "(":
             if left.kind == "name":
                 return self._is_value(left.text)
+            if left.text == ")" and self._holds_functions(k - 1):
+                return False
             return left.kind in ("number", "square") or left.text in (")", "]")
         return False
+
+    def _functions_beside(self) -> None:
+        """Write f*g for fg, of functions of the document, and f(g) for f ∘ g."""
+        for k, token in enumerate(self._tokens):
+            letters = token.text
+            if token.kind == "name" and 1 < len(letters) < 5 and not self._known(letters):
+                if all(self._is_own(c) for c in letters) and self._text_at(k + 1) != "(":
+                    self._shown[k] = "*".join(letters)
+                    self._spots.append(("product", k, k))
+            elif letters in ("∘", "o") and self._composes(k):
+                last = k + 1
+                while self._text_at(last + 1) in ("∘", "o") and self._is_own(self._text_at(last + 2)):
+                    last += 2
+                self._shown[k] = "("
+                self._behind[last] += ")"
+
+    def _composes(self, k: int) -> bool:
+        own = self._is_own(self._text_at(k - 1)) and self._is_own(self._text_at(k + 1))
+        return own and (self._text_at(k) == "∘" or not self._known("o"))
+
+    def _holds_functions(self, k: int) -> bool:
+        """Tell whether a bracket that ends at a token holds functions of the document without their arguments."""
+        first = self._pairs.get(k, k)
+        return any(
+            (self._is_own(self._text_at(j)) and self._kind(j + 1) != "prime" and self._text_at(j + 1) != "(")
+            or "*" in self._shown[j][1:-1]
+            for j in range(first, k)
+        )
 
     def _is_value(self, name: str) -> bool:
         return self._known(name) and not self._is_own(name)

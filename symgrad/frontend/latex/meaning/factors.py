@@ -42,6 +42,11 @@ class FactorRules(SpecialRules):
                 found, i = yield self.application(spelled, tree, i)
                 operands.append((sign, found))
                 continue
+            bracket = self.call_bracket(after)
+            if bracket is not None and len(bracket.items) == 1 and self.combines_functions(factor):
+                operands.append((sign, (yield self.combined_functions(factor, bracket, bracket.end))))
+                i += 2
+                continue
             special = yield self._special(factor, after)
             if special is not None:
                 operands.append((sign, special[0]))
