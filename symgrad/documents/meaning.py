@@ -133,8 +133,10 @@ class SideReader:
             return False
         return False
 
-    def defined(self, target: DefinedTarget, left: SideText, right: SideText) -> ReadSide:
-        """Return what an equation says that a name is, which stands on its left with arguments or subscripts.
+    def defined(self, target: DefinedTarget, left: SideText, right: SideText) -> tuple[str, ReadSide]:
+        """Return the name that an equation defines, which stands on its left with arguments or subscripts, and its value.
+
+        Entries for all positions, p_i = ..., define an array: p.
 
         Raises:
             SymgradError: if it says nothing, with the place in the document.
@@ -144,15 +146,15 @@ class SideReader:
                 if parameter not in self._names:
                     self._names.undeclared(parameter, self._line(left.start))
             self._names.functions[target.name] = target.parameters or ()
-            return self.side(right)
+            return target.name, self.side(right)
         gap = right.start - left.start - len(left.text)
         whole = replace(left, text=f"{left.text}{'='.rjust(gap)}{right.text}")
         try:
-            _, node = self._papers.definition(whole.text, self._line(left.start))
+            name, node = self._papers.definition(whole.text, self._line(left.start))
         except SymgradError as error:
             raise self._placed(error, whole) from None
         self._take_readings(left)
-        return ReadSide(right, self._names.expr(node), ())
+        return name, ReadSide(right, self._names.expr(node), ())
 
     def _line(self, offset: int) -> int:
         return self._source.line_column(offset)[0]
@@ -209,7 +211,7 @@ class SideReader:
     def _node(self, text: str, start: int) -> tuple[Node, WrittenSlope | None]:
         """Return what a text means, and as a derivative where it is nothing else."""
         names = self._names
-        parts = find_parts(text, names.__contains__, names.functions.__contains__)
+        parts = find_parts(text, names.is_said, names.functions.__contains__)
         free = _free_names(text)
         shown, known = list(text), dict[str, Node]()
         node, slope = None, None

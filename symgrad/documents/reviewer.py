@@ -20,6 +20,7 @@ from symgrad.source import Source, Span
 
 __all__ = ["Reviewer"]
 
+_NAME = re.compile(r"[^\W\d_]+")
 _OPENING = re.compile(r"\s*(?:(?:```|~~~)\w*|`|\$\$?|\\[\[(]|\\begin\{[^}]*\})?\s*$")
 _PROSE = 200  # characters before an equation that may say what it is
 
@@ -125,6 +126,15 @@ class Reviewer:
         except SymgradError as error:
             self._unread(Span(start, end), text, _anywhere(error))
 
+    def _declared_below(self, text: SideText) -> bool:
+        """Take in the next declaration below of a name in a text; tell whether there is one."""
+        written = {*_NAME.findall(text.text), *text.text.split()}
+        for k, statement in enumerate(self._later):
+            if written & set(declared_names(statement.sides[0].text) or ()):
+                self._declare(self._later.pop(k))
+                return True
+        return False
+
     def _declaring(self, error: UnknownNameError) -> ChainText | None:
         """Return the declaration further below of a name that one reads, to be taken in before it."""
         at = error.at
@@ -172,8 +182,12 @@ class Reviewer:
             if target.parameters is None and target.alone:
                 side = self._reader.side(equation.right)
             else:
-                side = self._reader.defined(target, equation.left, equation.right)
+                name, side = self._reader.defined(target, equation.left, equation.right)
         except SymgradError as error:
+            if self._declared_below(equation.right):
+                return self._defined(target, equation)
+            if is_new:
+                self.names.lose(name, self._line(equation.left.span.start))
             self._unread(equation.right.span, equation.right.text, error)
             return None
         if is_new and name in self.names:  # reading it took it for an input
@@ -217,8 +231,10 @@ class Reviewer:
         self, left: ReadSide | SideText | None, relation: Relation, text: SideText
     ) -> ReadSide | SideText | None:
         """Judge a step; return the side that the next one goes on with."""
+        said = isinstance(left, ReadSide)
         if isinstance(left, SideText):
             left = self._read(left)
+            said = left is None
         equation = _Equation(SideText(0, "") if left is None else left.text, relation, text)
         if not text.text.strip():
             self._unread(relation.span, relation.text, ProgramSyntaxError("nothing stands behind it"))
@@ -238,7 +254,8 @@ class Reviewer:
             self._unread(text.span, text.text, error)
             return left
         if left is None:
-            self._add("not understood", text, equation, message="what stands before it could not be read")
+            if not said:  # what is wrong with that side stands right above
+                self._add("not understood", text, equation, message="what stands before it could not be read")
             return right
         if relation.kind == "require" or self._is_condition(left):
             self._add("condition", text, equation, message="read as a condition, which is not judged")
@@ -281,7 +298,9 @@ class Reviewer:
         span = span if error.at is None else error.at.span
         line, column = self._source.line_column(span.start)
         said = " ".join(text.split())
-        self.steps.append(ReviewStep("not understood", line, column, span, said, message=str(told)))
+        step = ReviewStep("not understood", line, column, span, said, message=str(told))
+        if step not in self.steps[-2:]:
+            self.steps.append(step)
 
     def _add(
         self, kind: StepKind, text: SideText, equation: _Equation, *, message: str | None = None
