@@ -7,8 +7,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from symgrad.frontend.expressions.functions import is_function
-
 __all__ = ["LooseReading", "LooseText", "in_notation"]
 
 
@@ -76,7 +74,28 @@ _KEYWORDS = frozenset(
     {"and", "or", "not", "if", "else", "in", "is", "for", "lambda", "True", "False", "None"}
 )
 _FUNCTIONS = frozenset(
-    "sin cos tan sec csc cot sinh cosh tanh exp log ln sqrt arcsin arccos arctan asin acos atan grad".split()
+    [
+        "sin",
+        "cos",
+        "tan",
+        "sec",
+        "csc",
+        "cot",
+        "sinh",
+        "cosh",
+        "tanh",
+        "exp",
+        "log",
+        "ln",
+        "sqrt",
+        "arcsin",
+        "arccos",
+        "arctan",
+        "asin",
+        "acos",
+        "atan",
+        "grad",
+    ]
 )
 """Functions that are written without brackets, too."""
 _LONG = 2000  # tokens of a side, beyond which it is taken as it stands
@@ -161,7 +180,9 @@ class _Rewriter:
                 doubt = divides or self._kind(self._last_power(k - 1)) == "power"
                 start = self._operand_before(first - 2) if divides else first
                 self._spots.append(("doubt" if doubt else "product", start, self._operand_behind(k)))
-        changed = self._spots or any(shown != t.text for shown, t in zip(self._shown, self._tokens, strict=True))
+        changed = self._spots or any(
+            shown != t.text for shown, t in zip(self._shown, self._tokens, strict=True)
+        )
         return self._joined() if changed else LooseText(self._text)
 
     def _raised(self, k: int) -> None:

@@ -306,7 +306,9 @@ class SideReader:
         """Return what is made of functions of the document, or its derivative: (f*g)'(x), (f ∘ g)(x)."""
         names = self._names
         inner = text[part.of.start : part.of.end]
-        bare = [m for m in _NAME.finditer(inner) if m[0] in names.functions and not _CALLED.match(inner, m.end())]
+        bare = [
+            m for m in _NAME.finditer(inner) if m[0] in names.functions and not _CALLED.match(inner, m.end())
+        ]
         several = next((m[0] for m in bare if len(names.functions[m[0]]) != 1), None)
         if several is not None or (part.at is not None and len(part.at) != 1):
             raise ProgramSyntaxError(

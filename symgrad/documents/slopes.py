@@ -197,7 +197,9 @@ class _Finder:
     def _group(self, k: int) -> SlopeText | None:
         """(f*g)'(x) of functions without arguments, (x**2)' of anything else."""
         inner, end = self._arguments(k)
-        close = next((j for j in range(k, len(self._tokens)) if self._tokens[j].end == end), len(self._tokens))
+        close = next(
+            (j for j in range(k, len(self._tokens)) if self._tokens[j].end == end), len(self._tokens)
+        )
         primes = self._tokens[close + 1] if self._text_at(close + 1).startswith("'") else None
         functions = any(
             self._is_function(t.text) and self._text_at(j) not in ("(", "'")

@@ -79,7 +79,7 @@ class SizedPairs:
         return substitute([node], table)[0]
 
     def _number(self, one: Number, other: Number) -> Node | None:
-        found = named_number(float(one), float(other), self.first, self.second, roots=False)
+        found = named_number(float(one), float(other), self.first, self.second)
         if found is None:
             return None
         constant, powers = found
@@ -91,7 +91,7 @@ class SizedPairs:
 
 
 def named_number(
-    one: float, other: float, first: Mapping[str, int], second: Mapping[str, int], *, roots: bool = True
+    one: float, other: float, first: Mapping[str, int], second: Mapping[str, int]
 ) -> tuple[Fraction, dict[str, Fraction]] | None:
     """Return a number as a fraction times powers of names; None if it is none of these for both lengths.
 
@@ -100,14 +100,13 @@ def named_number(
         other: its value for the second ones.
         first: these.
         second: likewise.
-        roots: whether roots of names are tried.
 
     Example:
         >>> found = named_number(3/5, 3/7, {"n": 5}, {"n": 7})
         >>> str(found[0]), {name: int(power) for name, power in found[1].items()}
         ('3', {'n': -1})
     """
-    for powers in _monomials([*first], roots=roots):
+    for powers in _monomials([*first]):
         a, b = one, other
         for name, power in powers.items():
             a /= float(first[name]) ** float(power)
@@ -119,9 +118,9 @@ def named_number(
     return None
 
 
-def _monomials(names: list[str], *, roots: bool) -> Iterator[dict[str, Fraction]]:
+def _monomials(names: list[str]) -> Iterator[dict[str, Fraction]]:
     """Yield powers of names, the simpler first."""
-    powers = [Fraction(p) for p in _POWERS] + (list(_ROOTS) if roots else [])
+    powers = [*map(Fraction, _POWERS), *_ROOTS]
     every = product(powers, repeat=min(len(names), 3))
     ordered = sorted(
         every, key=lambda ps: (sum(abs(p) + (p.denominator > 1) for p in ps), ps.count(Fraction(0)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from string import Formatter
 from typing import Any
 
@@ -96,7 +97,15 @@ def _built(question: WrongClaim) -> tuple[Node, Node, Node, Mapping[str, int]] |
     if len(names) > len(SIZES):
         return None
     last = None
-    for sizes in (dict(zip(names, SIZES, strict=False)), dict.fromkeys(names, SQUARE)):
+    # A length that the program writes as a number would be taken for that.
+    written = {
+        abs(k)
+        for n in topological([n for n in (question.y, question.claim) if n is not None])
+        if n.op is NUMBER and not isinstance(n.value, bool)
+        for k in Fraction(n.value).as_integer_ratio()
+    }
+    free = sorted(SIZES, key=lambda n: n in written)
+    for sizes in (dict(zip(names, free, strict=False)), dict.fromkeys(names, SQUARE)):
         try:
             y, wrt, claim = question.build(sizes)
         except SymgradError:
@@ -115,6 +124,10 @@ def _as_number(y: Node, wrt: Node, claim: Node) -> tuple[Node, Node]:
     own = tuple(range(len(y.shape)))
     rest = tuple(range(len(own), len(claim.shape)))
     return contract([seed, y], [own, own], ()), contract([seed, claim], [own, (*own, *rest)], rest)
+
+
+_NEXT = {3: 5, 4: 6, 5: 7, 6: 10, 7: 3, 9: 11}
+"""Other lengths, all of them different: none is a square, whose root would be a number of its own."""
 
 
 class _Elsewhere:
@@ -137,11 +150,13 @@ class _Elsewhere:
         square: Sequence[str],
     ) -> None:
         self.sizes = sizes
-        self.second = {name: n + 2 for name, n in sizes.items()}
+        self.second = {name: _NEXT.get(n, n + 2) for name, n in sizes.items()}
         self._question, self._made, self._wrt, self._square = question, made, wrt, square
         self._asked: tuple[Node, Node, Node] | None = None
         self._pairs: SizedPairs | None = None
         self._tried = False
+        self._found: list[Found] | None = None
+        self._late = False
 
     def _build(self) -> SizedPairs | None:
         if self._tried:
@@ -167,17 +182,37 @@ class _Elsewhere:
         pairs = self._build()
         return None if pairs is None else pairs.named(node)
 
+    def _again(self) -> list[Found] | None:
+        """Return the mistakes that explain the claim for the other lengths; None where that is not known."""
+        if self._found is None and self._build() is not None and self._asked is not None:
+            deadline = time.monotonic() + SECONDS
+            try:
+                found = recognise(*self._asked, deadline, sizes=self.second, square=self._square)
+            except (SymgradError, OverflowError, ValueError, np.linalg.LinAlgError):
+                return None
+            self._found, self._late = found, time.monotonic() >= deadline
+        return self._found
+
+    def holds(self, f: Found) -> bool:
+        """Tell whether a mistake that lengths have part in explains the claim for other lengths, too."""
+        if not self.sizes or f.kind != "factor-n":
+            return True
+        again = self._again()
+        if again is None or self._late:
+            return True
+        said = [w for w in f.words.values() if isinstance(w, str)]
+        return any(
+            g.kind == f.kind
+            and g.says == f.says
+            and [w for w in g.words.values() if isinstance(w, str)] == said
+            for g in again
+        )
+
     def number(self, f: Found, number: float) -> str | None:
         """Return a number that a mistake is told by, with names in it; None where that is not known."""
-        if self._build() is None or self._asked is None:
-            return None
-        deadline = time.monotonic() + SECONDS
-        try:
-            again = recognise(*self._asked, deadline, sizes=self.second, square=self._square)
-        except (SymgradError, OverflowError, ValueError, np.linalg.LinAlgError):
-            return None
         stem = f.says.rsplit(" ", 1)
-        other = next((g for g in again if g.kind == f.kind and g.says.rsplit(" ", 1)[0] == stem[0]), None)
+        same = (g for g in self._again() or () if g.kind == f.kind)
+        other = next((g for g in same if g.says.rsplit(" ", 1)[0] == stem[0]), None)
         value = None if other is None else other.words.get("number")
         if not isinstance(value, float):
             return None
@@ -224,6 +259,8 @@ class _Words:
         corrected = self.question.corrected() if found else None
         by_message: dict[str, Diagnosis] = {}
         for f in found:
+            if not self.elsewhere.holds(f):
+                continue  # 1 + n is 6 for n = 5 alone
             try:
                 diagnosis = self.one(f, corrected)
             except _Unnamed:

@@ -181,7 +181,9 @@ _ASIDES = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _APART = re.compile(r"(?:\\q?quad|\\hfill|&|\s\s|\\[;:])\s*$")
-_SEVERAL_WORDS = re.compile(r"\{[^{}]*[a-zA-Z]{2,}[^{}]*\s[^{}]*\}|\{\s*(?:by|since|because|using|from|see)\b")
+_SEVERAL_WORDS = re.compile(
+    r"\{[^{}]*[a-zA-Z]{2,}[^{}]*\s[^{}]*\}|\{\s*(?:by|since|because|using|from|see)\b"
+)
 
 
 def _without_asides(text: str) -> str:
@@ -189,9 +191,17 @@ def _without_asides(text: str) -> str:
 
     def blank(match: re.Match[str]) -> str:
         shown = match[0]
-        if match["number"] is not None and _APART.search(text[max(0, match.start() - 20) : match.start()]) is None:
+        if (
+            match["number"] is not None
+            and _APART.search(text[max(0, match.start() - 20) : match.start()]) is None
+        ):
             return shown  # a factor
-        if match["number"] is None and shown[0] in "([" and "\\because" not in shown and _SEVERAL_WORDS.search(shown) is None:
+        if (
+            match["number"] is None
+            and shown[0] in "(["
+            and "\\because" not in shown
+            and _SEVERAL_WORDS.search(shown) is None
+        ):
             return shown  # (\text{loss}) may be a name
         return "".join(c if c == "\n" else " " for c in shown)
 

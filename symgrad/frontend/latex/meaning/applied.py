@@ -330,9 +330,7 @@ class AppliedRules(ScriptRules):
             body = yield self._with_index(spelled, bare, [inner], end)
         return self.slope_at(body, inner, at, times, scripts, end)
 
-    def slope_at(
-        self, body: Term, inner: Term, at: Term, times: int, scripts: Scripted, end: int
-    ) -> Term:
+    def slope_at(self, body: Term, inner: Term, at: Term, times: int, scripts: Scripted, end: int) -> Term:
         """Return the derivative of a formula of a place, which nothing else reads, at a value."""
         place = inner.node
         if at.node.op is SYMBOL and at.node not in set(symbols_of([body.node])):

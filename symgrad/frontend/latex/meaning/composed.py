@@ -21,7 +21,9 @@ class ComposedRules(DifferentialRules):
     def combines_functions(self, tree: Tree) -> bool:
         r"""Tell whether a factor is a bracket with functions of the text in it, (f \circ g) or (fg)', and no value."""
         if isinstance(tree, Scripted):
-            return tree.primes > 0 and base_of(tree.base) is None and tree.below is None and tree.above is None
+            return (
+                tree.primes > 0 and base_of(tree.base) is None and tree.below is None and tree.above is None
+            )
         return isinstance(tree, Bracket) and self._composed(tree.items[0]) is not None
 
     def combined_functions(self, tree: Tree, bracket: Bracket | None, end: int) -> Steps[Term]:
@@ -120,7 +122,9 @@ class ComposedRules(DifferentialRules):
                 called = [
                     self.function_here(f) is not None and isinstance(after, Bracket) for f, after in pairs
                 ]
-                pending += [f for f, is_called in zip(top.factors, called, strict=True) if not is_called][::-1]
+                pending += [f for f, is_called in zip(top.factors, called, strict=True) if not is_called][
+                    ::-1
+                ]
             else:
                 pending += [getattr(top, field) for field in top.__dataclass_fields__]
         return [*found.values()]

@@ -217,7 +217,9 @@ class DifferentialRules(BigRules):
         if found is None or found is y.node:
             said = ", ".join(s.name for s in inputs[:6]) or "nothing"
             depends = "is an input itself" if y.node in inputs else f"depends on {said}"
-            choices = [rf"\nabla_{{{s.name}}}" if gradient else rf"\frac{{d}}{{d{s.name}}}" for s in inputs[:6]]
+            choices = [
+                rf"\nabla_{{{s.name}}}" if gradient else rf"\frac{{d}}{{d{s.name}}}" for s in inputs[:6]
+            ]
             sign = r"\nabla" if gradient else "the prime"
             raise self.refuse(
                 f"{sign} says not by what, and {self.text_of(of)} {depends}",
