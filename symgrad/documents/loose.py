@@ -17,8 +17,8 @@ class LooseReading:
     Args:
         what: as it is typed.
         meaning: as programs write it.
-        kind: which habit it is: ``power``, ``product``, ``function``, ``exponential``; ``doubt`` where others may read it
-            otherwise, so that each place is told.
+        kind: which habit it is: ``power``, ``product``, ``function``, ``exponential``; ``doubt`` where others may read
+            it otherwise, so that each place is told.
     """
 
     what: str
@@ -74,28 +74,25 @@ _KEYWORDS = frozenset(
     {"and", "or", "not", "if", "else", "in", "is", "for", "lambda", "True", "False", "None"}
 )
 _FUNCTIONS = frozenset(
-    [
-        "sin",
-        "cos",
-        "tan",
-        "sec",
-        "csc",
-        "cot",
-        "sinh",
-        "cosh",
-        "tanh",
-        "exp",
-        "log",
-        "ln",
-        "sqrt",
-        "arcsin",
-        "arccos",
-        "arctan",
-        "asin",
-        "acos",
-        "atan",
-        "grad",
-    ]
+    (
+        *(
+            "sin",
+            "cos",
+            "tan",
+            "sec",
+            "csc",
+            "cot",
+            "sinh",
+            "cosh",
+            "tanh",
+            "exp",
+            "log",
+            "ln",
+            "sqrt",
+            "grad",
+        ),
+        *("arcsin", "arccos", "arctan", "asin", "acos", "atan"),
+    )
 )
 """Functions that are written without brackets, too."""
 _LONG = 2000  # tokens of a side, beyond which it is taken as it stands
@@ -177,7 +174,8 @@ class _Rewriter:
             if self._before[k] == "*":
                 first = self._operand_before(k - 1)
                 divides = self._text_at(first - 1) == "/"
-                doubt = divides or self._kind(self._last_power(k - 1)) == "power"
+                attached = self._tokens[k - 1].end == token.start
+                doubt = divides or (attached and self._last_power(k - 1) >= 0)
                 start = self._operand_before(first - 2) if divides else first
                 self._spots.append(("doubt" if doubt else "product", start, self._operand_behind(k)))
         changed = self._spots or any(

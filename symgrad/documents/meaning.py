@@ -134,7 +134,7 @@ class SideReader:
         return False
 
     def defined(self, target: DefinedTarget, left: SideText, right: SideText) -> tuple[str, ReadSide]:
-        """Return the name that an equation defines, which stands on its left with arguments or subscripts, and its value.
+        """Return the name that an equation defines, which has arguments or subscripts on its left, and its value.
 
         Entries for all positions, p_i = ..., define an array: p.
 

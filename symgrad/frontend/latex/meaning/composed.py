@@ -1,4 +1,4 @@
-r"""Functions that are made of functions of the text, (f \circ g)(x), and derivatives of formulas in brackets, (fg)'(x)."""
+r"""Functions that are made of functions of the text, (f \circ g)(x), and derivatives of what is in brackets, (fg)'(x)."""
 
 from __future__ import annotations
 
