@@ -96,7 +96,7 @@ _CUE = re.compile(
     r"|product|quotient|power|sum|qed)\b\.?\s*(?![-+*/^=<>,([]|$)",
     re.IGNORECASE,
 )
-_TAG = re.compile(r"\s*(?:\d{1,3}(?:\.\d{1,3})*[a-z']*|\*+|[ivx]{1,4})\s*")
+_TAG = re.compile(r"\s*(?:\d{1,3}(?:\.\d{1,3})*[a-z']*|\*+|i{2,3}|i[vx]|vi{1,3})\s*")
 _BESIDE = re.compile(r"([^\W\d]\w*|[\d)\]]+)\s+([^\W\d]\w*)")
 _ALONE = re.compile(r"\s*([^\W\d_]{4,})[.!]?\s*")
 

@@ -196,12 +196,8 @@ def _without_asides(text: str) -> str:
             and _APART.search(text[max(0, match.start() - 20) : match.start()]) is None
         ):
             return shown  # a factor
-        if (
-            match["number"] is None
-            and shown[0] in "(["
-            and "\\because" not in shown
-            and _SEVERAL_WORDS.search(shown) is None
-        ):
+        is_text = match["number"] is None and shown[0] in "([" and "\\because" not in shown
+        if is_text and _SEVERAL_WORDS.search(shown) is None:
             return shown  # (\text{loss}) may be a name
         return "".join(c if c == "\n" else " " for c in shown)
 

@@ -1,4 +1,4 @@
-r"""Functions that are made of functions of the text, (f \circ g)(x), and derivatives of what is in brackets, (fg)'(x)."""
+r"""Functions made of functions of the text, (f \circ g)(x), and derivatives of what is in brackets, (fg)'(x)."""
 
 from __future__ import annotations
 
@@ -79,9 +79,10 @@ class ComposedRules(DifferentialRules):
         y = self.named(name, tree.base)
         here = self.function_here(tree.base)
         if here is not None:
-            if len(here.parameters) != 1 or not self.known.find(here.parameters[0]):
+            of = [x for x in inputs_of(y.node) if (x.name,) == here.parameters]
+            if not of:
                 return None
-            by = self.named(here.parameters[0], tree)
+            by = Term(of[0], tree.start, tree.end)
         elif y.node.args and not y.node.shape and sole_input(inputs_of(y.node), gradient=False) is not None:
             by = self.only_input(y, tree.base, tree)
         else:
