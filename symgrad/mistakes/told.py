@@ -310,10 +310,10 @@ class _Words:
         location = self.location(node, in_claim)
         if location is None or location.source.name.endswith(_CODE):
             if node not in self.originals or self.question.sizes:
-                named = self.elsewhere.named(node)
-                if named is None:
+                with_names = self.elsewhere.named(node)
+                if with_names is None:
                     raise _Unnamed
-                original = named if named is not node else original
+                original = with_names if with_names is not node else original
             text = expression_text(original, self.question.names)
         else:
             text = " ".join(location.source.text[location.span.start : location.span.end].split())

@@ -129,7 +129,7 @@ def _lost_way(s: Site) -> Iterator[Wrong]:
 def _half(s: Site) -> Iterator[Wrong]:
     """Lose the 2 that a product of something with itself gives."""
     moving = s.moving
-    if s.y_of_arrays and len(moving) == 2:
+    if len(s.wrt.shape) == 1 and len(moving) == 2:  # of a matrix, K@S@K.T, each is a term of its own
         yield s.sends({i: s.right(i) / 2 for i in moving})
 
 

@@ -2,6 +2,8 @@ r"""Functions made of functions of the text, (f \circ g)(x), and derivatives of 
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from symgrad.frontend.expressions.terms import Term
 from symgrad.frontend.latex.meaning.applied import LatexFunction
 from symgrad.frontend.latex.meaning.differentials import DifferentialRules, inputs_of, sole_input
@@ -107,11 +109,11 @@ class ComposedRules(DifferentialRules):
     def _functions_in(self, tree: Tree) -> list[LatexFunction]:
         """Return the functions of the text whose names stand in a formula without arguments."""
         found: dict[str, LatexFunction] = {}
-        pending: list[object] = [tree]
+        pending: list[Any] = [tree]
         while pending:
             top = pending.pop()
             if isinstance(top, tuple):
-                pending += reversed(top)
+                pending += list(cast("tuple[Any, ...]", top))[::-1]
                 continue
             if not isinstance(top, Tree):
                 continue
