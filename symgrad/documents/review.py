@@ -115,6 +115,7 @@ def review(
             cure="write a step such as dL/dw = 2*w",
         )
     reviewer = Reviewer(source, seconds, chosen)
+    reviewer.expect(found)
     for statement in steps("documents", "reviewing", found):
         reviewer.read(statement)
     return Review(source, known, tuple(reviewer.steps), reviewer.names.told())

@@ -40,6 +40,7 @@ class CodeQuestion:
         unread: why it cannot.
         wrt: by what the code differentiates, in its order.
         fixed: the numbers that stand for names of sizes.
+        grad_f, specs: as they were given.
     """
 
     f: Any
@@ -50,6 +51,19 @@ class CodeQuestion:
     unread: str | None
     wrt: tuple[str, ...]
     fixed: Mapping[str, int]
+    grad_f: Any
+    specs: Any
+
+    def again(self, sizes: Mapping[str, int]) -> CodeQuestion:
+        """Return the same question for other numbers in the place of the names of sizes.
+
+        Raises:
+            UsageError: if f cannot be read then.
+        """
+        found = asked(self.f, self.grad_f, self.specs, self.wrt, sizes)
+        if found.loss is None:
+            raise UsageError("f cannot be read for these sizes", cure="choose others")
+        return found
 
     @property
     def inputs(self) -> dict[str, Expr]:
@@ -81,7 +95,9 @@ def asked(f: Any, grad_f: Any, specs: Any, wrt: Any, sizes: Mapping[str, int] | 
             raise UsageError(
                 f"grad_f takes a cotangent, and f cannot be read: {unread}", cure="give f as a number"
             )
-        return CodeQuestion(f, GradientCode.of(grad_f), arguments, {}, None, unread, names, sizes or {})
+        return CodeQuestion(
+            f, GradientCode.of(grad_f), arguments, {}, None, unread, names, sizes or {}, grad_f, specs
+        )
     cotangents = {
         n: handle(symbol(Declaration(n, shape=e.shape))) for n, e in zip(taken or [], outputs, strict=False)
     }
@@ -91,7 +107,9 @@ def asked(f: Any, grad_f: Any, specs: Any, wrt: Any, sizes: Mapping[str, int] | 
         loss = parts[0]
         for part in parts[1:]:
             loss = loss + part
-    return CodeQuestion(f, GradientCode.of(grad_f), arguments, cotangents, loss, None, names, sizes or {})
+    return CodeQuestion(
+        f, GradientCode.of(grad_f), arguments, cotangents, loss, None, names, sizes or {}, grad_f, specs
+    )
 
 
 def _wrt(arguments: DeclaredArguments, wrt: Any) -> tuple[str, ...]:

@@ -10,16 +10,15 @@ from typing import Any, Literal
 import numpy as np
 
 from symgrad.api.claims.verify import checked_seconds, verify
-from symgrad.api.derivatives.differentiate import grad
-from symgrad.api.handles.expr import Expr, as_expr
-from symgrad.errors import SymgradError, UsageError
-from symgrad.gradcode.calling import Called, by_name
+from symgrad.api.handles.expr import Expr
+from symgrad.errors import UsageError
+from symgrad.gradcode.claims import claims_of
 from symgrad.gradcode.classify import Classified, classified
 from symgrad.gradcode.compare import Measured, Surroundings, compared
-from symgrad.gradcode.diagnosed import with_mistakes_of
+from symgrad.gradcode.diagnosed import derivative_text, with_mistakes_of
 from symgrad.gradcode.entrywise import EntryWise
 from symgrad.gradcode.limits import MOST_ENTRIES, MOST_POINTS, POINTS_OF_DIFFERENCES, REPEATED_CALLS
-from symgrad.gradcode.question import CodeQuestion, asked, reason_of
+from symgrad.gradcode.question import CodeQuestion, asked
 from symgrad.gradcode.record import ArgumentVerdict, CodeKind, CodeVerdict
 from symgrad.gradcode.reference import Differences, ExactDerivative, Values
 from symgrad.gradcode.samples import sample_points
@@ -91,13 +90,13 @@ def verify_code(
         raise UsageError(f"the dtype is {dtype!r}", expected="float64 or float32")
     kind = np.dtype(dtype)
     question = asked(f, grad_f, specs, wrt)
-    claims, unread = _claims(question)
+    claims, unread = claims_of(question)
     sizes = question.arguments.sizes
     if sizes and (question.loss is None or (not claims and question.backward.foreign is None)):
         fixed = asked(f, grad_f, specs, wrt, sizes)
         if fixed.loss is not None:
             question = fixed
-            claims, unread = _claims(question)
+            claims, unread = claims_of(question)
     if question.loss is None:
         found = _by_differences(question, begun + seconds, kind)
         how = f"in numbers alone, against differences of f, which cannot be read ({question.unread})"
@@ -133,7 +132,10 @@ def verify_code(
         how += f"; for {_lengths(question.fixed)} alone, since code that reads a size needs its number"
     return CodeVerdict(
         {
-            n: replace(_joined(question, question.loss, n, read.get(n), tried[n]), entries=single.get(n, {}))
+            n: replace(
+                _joined(question, question.loss, n, read.get(n), tried[n], claims.get(n)),
+                entries=single.get(n, {}),
+            )
             for n in question.wrt
         },
         how,
@@ -152,38 +154,6 @@ def _of_sizes(verdict: Verdict, sizes: Mapping[str, int]) -> Verdict:
 
 def _lengths(sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{name} = {n}" for name, n in sizes.items())
-
-
-# -------------------------------------------------------------------------------------------------------- as formulas
-
-
-def _claims(question: CodeQuestion) -> tuple[dict[str, Expr], str | None]:
-    """Return what the code computes as formulas, by name; or why it cannot be read."""
-    inputs = question.inputs
-    if question.backward.foreign is not None:
-        return {}, f"it is of {question.backward.foreign}"
-    try:
-        returned = question.backward.call(
-            list(inputs.values()),
-            [list(inputs).index(n) for n in question.wrt],
-            len(question.arguments.inputs),
-        )
-        listed: dict[str, Any] = _listed(returned, question)
-        claims = {n: as_expr(v) for n, v in listed.items()}
-    except Exception as error:  # noqa: BLE001  the user's code is run, and may raise anything
-        return {}, reason_of(error)
-    for name, claim in claims.items():
-        wanted = question.arguments.inputs[name].shape
-        if claim.shape != wanted:
-            return {}, f"by '{name}' it has the shape {claim.shape}, and not {wanted}"
-    return claims, None
-
-
-def _listed(returned: Any, question: CodeQuestion) -> dict[str, Any]:
-    found = by_name(returned, question.wrt, list(question.arguments.inputs))
-    if isinstance(found, Called):
-        raise TypeError(found.says)
-    return found
 
 
 # ---------------------------------------------------------------------------------------------------------- in numbers
@@ -289,14 +259,17 @@ def _joined(
     name: str,
     read: Verdict | None,
     tried: tuple[Classified, Values | None],
+    claim: Expr | None,
 ) -> ArgumentVerdict:
     """Return what the formula and the values say together."""
     found, point = tried
-    right = _formula(loss, question.arguments.inputs[name])
+    right = _formula(question, loss, name)
     faulty = found.kind not in ("right", "float32 noise", "cancellation", "undecided")
     if read is not None and read.status == "refuted":
         kind: CodeKind = found.kind if faulty else "wrong"
         told = found.told if faulty else read.why
+        if question.fixed:
+            read = with_mistakes_of(read, question, loss, name, claim)
         return _argument(name, replace(found, kind=kind, told=told), read, right, point)
     if faulty:
         why = f"{found.kind}: {found.told}"
@@ -354,10 +327,7 @@ def _by_point(why: str, shown: Measured) -> Verdict:
     )
 
 
-def _formula(loss: Expr, by: Expr) -> str | None:
+def _formula(question: CodeQuestion, loss: Expr, name: str) -> str | None:
     """Return the derivative as text, if it is short."""
-    try:
-        text = str(grad(loss, by))
-    except SymgradError:
-        return None
-    return text if len(text) <= _SHOWN else None
+    text = derivative_text(question, loss, name)
+    return text if text is not None and len(text) <= _SHOWN else None
