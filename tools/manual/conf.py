@@ -12,6 +12,7 @@ from docutils import nodes
 from docutils.utils.math import latex2mathml
 from pygments.lexers.python import PythonLexer
 from pygments.lexers.shell import BashSessionLexer
+from pygments.token import Error, Text
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -57,6 +58,15 @@ html_show_search_summary = False  # it would be fetched, which browsers refuse o
 html_math_renderer = "mathml"
 pygments_style = "friendly"
 pygments_dark_style = "github-dark"
+
+
+class Notation(PythonLexer):
+    """Programs look like Python; what is no token of Python's, as the ∂ of a derivation, is text."""
+
+    def get_tokens_unprocessed(self, *args: Any, **kwargs: Any) -> Any:
+        """Yield tokens, none of which is an error."""
+        for start, kind, text in super().get_tokens_unprocessed(*args, **kwargs):
+            yield start, Text if kind is Error else kind, text
 
 
 class NamesAreLinks(SphinxPostTransform):
@@ -130,7 +140,7 @@ def _mathml(self: Any, node: Any) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add what is ours."""
-    app.add_lexer("symgrad", PythonLexer)
+    app.add_lexer("symgrad", Notation)
     app.add_lexer("sh", BashSessionLexer)
     app.add_html_math_renderer("mathml", (_mathml, None), (_mathml, None))
     app.add_post_transform(NamesAreLinks)
