@@ -20,7 +20,7 @@ from symgrad.surface import MODULES, PUBLIC
 from tests.docs.test_snippets import PAGES, ROOT
 from tools.manual.contents import INDEX, children, pages, parts
 from tools.manual.gallery import GALLERY, examples, page_of
-from tools.manual.reference import described, names_of, overview, topic_page, topics, written
+from tools.manual.reference import described, overview, topic_page, topics, written
 
 
 def test_every_page_is_in_the_manual_once() -> None:
@@ -34,7 +34,10 @@ def test_every_page_is_in_the_manual_once() -> None:
 def test_parts_are_the_headings_of_the_index() -> None:
     captions = [part.caption for part in parts()]
     text = INDEX.read_text(encoding="utf-8")
-    assert captions == ["", *(line.removeprefix("## ") for line in text.splitlines() if line.startswith("## "))]
+    assert captions == [
+        "",
+        *(line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")),
+    ]
     assert [page.name for page in children(ROOT / "docs" / "frameworks.md")] == [
         *("jax.md", "torch.md", "tensorflow.md", "keras.md", "scale.md"),
     ]
@@ -98,7 +101,7 @@ class _Resources(HTMLParser):
 
 @pytest.mark.slow
 def test_the_manual_is_built_and_needs_no_network(tmp_path: Path) -> None:
-    """All pages but those of the examples, with every warning an error."""
+    """All pages, but that no example is run; every warning is an error."""
     if importlib.util.find_spec("sphinx") is None:
         pytest.skip("Sphinx is not installed: make docs")
     folder = tmp_path / "manual"

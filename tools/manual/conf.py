@@ -15,6 +15,8 @@ from pygments.lexers.shell import BashSessionLexer
 from pygments.token import Error, Text
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.domains.python import PyObject
+from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -84,10 +86,29 @@ class NamesAreLinks(SphinxPostTransform):
                 above = above.parent
             if name and above is None:
                 link = addnodes.pending_xref(
-                    "", refdomain="py", reftype="obj", reftarget=f"symgrad.{name}", refexplicit=True, refwarn=True
+                    "",
+                    refdomain="py",
+                    reftype="obj",
+                    reftarget=f"symgrad.{name}",
+                    refexplicit=True,
+                    refwarn=True,
                 )
                 code.replace_self(link)
                 link += code
+
+
+class BlocksEndWithTheirText(SphinxTransform):
+    """A session in Markdown ends with an empty line, which says nothing to who reads it."""
+
+    default_priority = 900
+
+    def apply(self, **kwargs: Any) -> None:
+        """Take the empty line out."""
+        for block in self.document.findall(nodes.literal_block):
+            if not block.get("language", "").startswith("diff"):
+                text = block.astext().rstrip()
+                block.children = [nodes.Text(text)]
+                block.rawsource = text
 
 
 def _public(text: str) -> str | None:
@@ -140,9 +161,12 @@ def _mathml(self: Any, node: Any) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add what is ours."""
+    for part in PyObject.doc_field_types:
+        part.label = "Attributes" if part.name == "variable" else part.label
     app.add_lexer("symgrad", Notation)
     app.add_lexer("sh", BashSessionLexer)
     app.add_html_math_renderer("mathml", (_mathml, None), (_mathml, None))
+    app.add_transform(BlocksEndWithTheirText)
     app.add_post_transform(NamesAreLinks)
     app.connect("autodoc-process-signature", _signature)
     app.connect("autodoc-process-docstring", _docstring, priority=400)  # before napoleon

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 __all__ = ["INDEX", "ROOT", "Entry", "Part", "children", "links", "pages", "parts"]
@@ -56,7 +57,7 @@ def parts() -> list[Part]:
     cut = [0, *(m.start() for m in _HEADING.finditer(text)), len(text)]
     found: list[Part] = []
     seen: set[Path] = {INDEX}
-    for a, b in zip(cut, cut[1:], strict=False):
+    for a, b in pairwise(cut):
         heading = _HEADING.match(text[a:b])
         part = Part(heading[1] if heading else "")
         for page in links(text[a:b], INDEX.parent):

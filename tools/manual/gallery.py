@@ -38,12 +38,18 @@ def page_of(path: Path) -> Path:
     return path.relative_to(ROOT).with_suffix(".md")
 
 
-def example_page(path: Path, pictures: Path) -> str:
-    """Return the page of an example, in MyST; what it draws is put into a folder beside the page."""
-    return _program(path, pictures) if path.suffix == ".py" else _derivation(path)
+def example_page(path: Path, pictures: Path, *, run: bool) -> str:
+    """Return the page of an example, in MyST.
+
+    Args:
+        path: the program or derivation.
+        pictures: a folder beside the page, for what it draws.
+        run: whether it is run, or the page does without.
+    """
+    return _program(path, pictures, run) if path.suffix == ".py" else _derivation(path, run)
 
 
-def _program(path: Path, pictures: Path) -> str:
+def _program(path: Path, pictures: Path, run: bool) -> str:
     source = path.read_text(encoding="utf-8")
     title, _, about = (ast.get_docstring(ast.parse(source)) or path.stem).partition("\n\n")
     lines = [f"# {' '.join(title.split()).removesuffix('.')}\n"]
@@ -52,7 +58,7 @@ def _program(path: Path, pictures: Path) -> str:
     missing = [w for w in path.stem.split("_") if w in _FRAMEWORKS and find_spec(w) is None]
     if missing:
         lines.append(f"Not run for this page, which was made without {' and '.join(missing)}.\n")
-    else:
+    elif run:
         with tempfile.TemporaryDirectory() as folder:
             said = _run([sys.executable, str(path)], Path(folder), expected=(0,))
             lines += ["## What it prints\n", _fenced("text", said)]
@@ -65,13 +71,16 @@ def _program(path: Path, pictures: Path) -> str:
     return "\n".join(lines)
 
 
-def _derivation(path: Path) -> str:
+def _derivation(path: Path, run: bool) -> str:
+    text = path.read_text(encoding="utf-8")
+    if not run:
+        return text
     wrong = path.with_stem(f"{path.stem}_wrong")
     name = wrong.name
     said = _run([sys.executable, "-m", "symgrad", "review", name], path.parent, expected=(5,))
     return "\n".join(
         [
-            path.read_text(encoding="utf-8"),
+            text,
             "## The same page with an error in it\n",
             f"`symgrad review {name}`, in `{path.parent.relative_to(ROOT).as_posix()}/`:\n",
             _fenced("text", said),

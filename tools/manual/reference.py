@@ -27,8 +27,8 @@ _INHERITED = "inherited-members: Mapping, Sequence, tuple"
 _HEAD = """\
 # Reference
 
-Every public name, with what it does; `import symgrad as sg` has them all. In Python `help(sg.grad)` shows the same as the
-[manual](index.md) that `make docs` builds: arguments, what is returned, errors, and an example.
+Every public name, with what it does; `import symgrad as sg` has them all. `help(sg.grad)` shows more, and
+so does the manual that `make docs` builds, on a page for each topic: arguments, what is returned, errors, and an example.
 
 This page is made of the docstrings by topic: `tools/manual/topics.toml`.
 """
@@ -67,15 +67,16 @@ def topic_page(topic: Topic) -> str:
         if inspect.isclass(value) and issubclass(value, BaseException):
             lines.append(_directive("autoexception", f"symgrad.{name}"))
             anchor = value.__name__.lower()
-            lines.append(f"A program that raises it, and the cure: [{value.__name__}](../errors.md#{anchor}).\n")
+            lines.append(
+                f"A program that raises it, and the cure: [{value.__name__}](../errors.md#{anchor}).\n"
+            )
         elif inspect.isclass(value):
             lines.append(_directive("autoclass", f"symgrad.{name}", "members:", _INHERITED))
         elif value is None or inspect.isroutine(value):
             lines.append(_directive("autofunction", f"symgrad.{name}"))
         else:
             lines.append(_directive("autodata", f"symgrad.{name}", "no-value:"))
-    for name in topic.get("also", []):
-        lines.append(_directive("autoclass", name, "members:", _INHERITED))
+    lines += [_directive("autoclass", name, "members:", _INHERITED) for name in topic.get("also", [])]
     return "\n".join(lines)
 
 

@@ -20,7 +20,14 @@ __all__ = ["REFERENCE", "stage"]
 REFERENCE = ROOT / "docs" / "reference.md"
 
 _WORKERS = 2  # examples at a time
-_FILES = ("docs/**/*.svg", "examples/*.py", "examples/programs/*", "examples/derivations/*.tex", "LICENSE", "tests/frameworks/*.py")
+_FILES = (
+    "docs/**/*.svg",
+    "examples/*.py",
+    "examples/programs/*",
+    "examples/derivations/*.tex",
+    "LICENSE",
+    "tests/frameworks/*.py",
+)
 """What pages show or link to beside pages."""
 
 
@@ -29,10 +36,10 @@ def stage(target: Path, *, run: bool = True) -> None:
 
     Args:
         target: the folder.
-        run: whether the gallery has a page for each example, which is run for it.
+        run: whether examples are run for their pages.
     """
     shutil.rmtree(target, ignore_errors=True)
-    programs = examples() if run else []
+    programs = examples()
     for path in pages():
         text = path.read_text(encoding="utf-8")
         for program in programs:  # where pages link to a program, the manual has its page
@@ -47,7 +54,7 @@ def stage(target: Path, *, run: bool = True) -> None:
         _write(target / "docs" / "reference" / f"{topic['page']}.md", topic_page(topic))
     with ThreadPoolExecutor(_WORKERS) as pool:
         places = [target / page_of(program) for program in programs]
-        texts = pool.map(lambda p, at: example_page(p, at.with_suffix("")), programs, places)
+        texts = pool.map(lambda p, at: example_page(p, at.with_suffix(""), run=run), programs, places)
         for place, text in zip(places, texts, strict=True):
             _write(place, text)
 
@@ -65,7 +72,9 @@ def _tables(path: Path, programs: list[Path]) -> str:
         return _table("", [f"/docs/reference/{topic['page']}" for topic in topics()])
     if path == GALLERY:
         return _table("", [f"/{page_of(p).with_suffix('').as_posix()}" for p in programs])
-    return _table("", [_doc(e.path) for part in parts() for entry in part.entries for e in _below(entry, path)])
+    return _table(
+        "", [_doc(e.path) for part in parts() for entry in part.entries for e in _below(entry, path)]
+    )
 
 
 def _below(entry: Entry, path: Path) -> tuple[Entry, ...]:
