@@ -15,7 +15,7 @@ from pygments.lexers.shell import BashSessionLexer
 from pygments.token import Error, Text
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.domains.python import PyObject
+from sphinx.domains.python import PythonDomain
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
@@ -161,7 +161,7 @@ def _mathml(self: Any, node: Any) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add what is ours."""
-    for part in PyObject.doc_field_types:
+    for part in PythonDomain.directives["class"].doc_field_types:
         part.label = "Attributes" if part.name == "variable" else part.label
     app.add_lexer("symgrad", Notation)
     app.add_lexer("sh", BashSessionLexer)

@@ -27,8 +27,8 @@ _INHERITED = "inherited-members: Mapping, Sequence, tuple"
 _HEAD = """\
 # Reference
 
-Every public name, with what it does; `import symgrad as sg` has them all. `help(sg.grad)` shows
-more, and so does the manual that `make docs` builds, on a page for each topic: arguments, what is returned, errors, and an example.
+Every public name, with what it does; `import symgrad as sg` has them all. `help(sg.grad)` shows more, and so does the
+manual that `make docs` builds, on a page for each topic: arguments, what is returned, errors, and an example.
 
 This page is made of the docstrings by topic: `tools/manual/topics.toml`.
 """
