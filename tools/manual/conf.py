@@ -15,7 +15,6 @@ from pygments.lexers.shell import BashSessionLexer
 from pygments.token import Error, Text
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.domains.python import PythonDomain
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
@@ -42,9 +41,8 @@ autodoc_member_order = "groupwise"
 autodoc_mock_imports = ["dask", "distributed", "jax", "keras", "tensorflow", "torch"]
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
-napoleon_use_ivar = True
+napoleon_custom_sections = [("Attributes", "params_style")]  # else the heading is Variables
 napoleon_use_rtype = False
-napoleon_attr_annotations = False
 default_role = "code"
 add_module_names = False
 toc_object_entries_show_parents = "hide"
@@ -161,8 +159,6 @@ def _mathml(self: Any, node: Any) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add what is ours."""
-    for part in PythonDomain.directives["class"].doc_field_types:
-        part.label = "Attributes" if part.name == "variable" else part.label
     app.add_lexer("symgrad", Notation)
     app.add_lexer("sh", BashSessionLexer)
     app.add_html_math_renderer("mathml", (_mathml, None), (_mathml, None))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -51,10 +52,7 @@ def example_page(path: Path, pictures: Path, *, run: bool) -> str:
 
 def _program(path: Path, pictures: Path, run: bool) -> str:
     source = path.read_text(encoding="utf-8")
-    title, _, about = (ast.get_docstring(ast.parse(source)) or path.stem).partition("\n\n")
-    lines = [f"# {' '.join(title.split()).removesuffix('.')}\n"]
-    if about:
-        lines.append(_fenced("text", about))
+    lines = [f"# {_title(path)}\n", _plain(ast.get_docstring(ast.parse(source)) or ""), ""]
     missing = [w for w in path.stem.split("_") if w in _FRAMEWORKS and find_spec(w) is None]
     if missing:
         lines.append(f"Not run for this page, which was made without {' and '.join(missing)}.\n")
@@ -69,6 +67,23 @@ def _program(path: Path, pictures: Path, run: bool) -> str:
     body = source[source.index('"""', 3) + 3 :].strip("\n")
     lines += ["## The program\n", f"`{path.relative_to(ROOT).as_posix()}`\n", _fenced("python", body)]
     return "\n".join(lines)
+
+
+def _title(path: Path) -> str:
+    """Return what the gallery calls a program."""
+    before = GALLERY.read_text(encoding="utf-8").partition(f"]({_from_gallery(path)})")[0]
+    return before.rpartition("[")[2]
+
+
+def _from_gallery(path: Path) -> str:
+    return Path(os.path.relpath(path, GALLERY.parent)).as_posix()
+
+
+def _plain(text: str) -> str:
+    """Return the text of a docstring as Markdown: formulas outside of code are no markup."""
+    parts = text.split("`")
+    parts[::2] = [re.sub(r"([*_<\[])", r"\\\1", part) for part in parts[::2]]
+    return "`".join(parts)
 
 
 def _derivation(path: Path, run: bool) -> str:
