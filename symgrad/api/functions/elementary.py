@@ -158,11 +158,19 @@ class _Several(Protocol):
 
 
 # Names of arguments that are not x, y, z.
-_ARGUMENTS = (
-    dict.fromkeys(("jv", "yv", "iv", "kv", "ive", "spherical_jn", "expint", "polylog"), "n, x")
-    | dict.fromkeys(("ellipe", "ellipk"), "m")
-    | dict.fromkeys(("ellipeinc", "ellipkinc"), "phi, m")
-)
+_ARGUMENTS: dict[str, str] = {
+    "ellipe": "m",
+    "ellipeinc": "phi, m",
+    "ellipk": "m",
+    "ellipkinc": "phi, m",
+    "expint": "n, x",
+    "iv": "n, x",
+    "jv": "n, x",
+    "kv": "n, x",
+    "polylog": "n, x",
+    "spherical_jn": "n, x",
+    "yv": "n, x",
+}
 
 
 def _function(name: str) -> Callable[..., Expr]:
