@@ -165,6 +165,7 @@ _ARGUMENTS: dict[str, str] = {
     "ellipkinc": "phi, m",
     "expint": "n, x",
     "iv": "n, x",
+    "ive": "n, x",
     "jv": "n, x",
     "kv": "n, x",
     "polylog": "n, x",
