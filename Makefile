@@ -27,7 +27,7 @@ LOCKED := pyproject.toml requirements.lock
 UV_LOWEST = $(LOWEST)/$(notdir $(BIN))/uv pip
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest test-frameworks check format lint types layers picture pytest fuzz mutants bench board peers lock lock-frameworks clean
+.PHONY: help demo test test-lowest test-frameworks check format lint types layers picture pytest docs fuzz mutants bench board peers lock lock-frameworks clean
 
 help: ## list the targets
 	@echo "usage: make TARGET [PYTHON=python3.12] [WORKERS=2]"
@@ -93,6 +93,9 @@ pytest: $(VENV)/dev.stamp ## tests, doctests, every snippet of the docs and ever
 	@echo "== tests"
 	@$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/frameworks
 
+docs: $(VENV)/docs.stamp ## build the manual: build/manual/index.html, to be read and searched without a network
+	@$(BIN)/python -m tools.manual
+
 fuzz: $(VENV)/dev.stamp ## run random cases of every kind for MINUTES
 	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --workers $(WORKERS)
 
@@ -147,6 +150,11 @@ $(VENV)/core.stamp: $(VENV)/venv.stamp
 	@echo "== installing symgrad and what it needs"
 	@$(INSTALL) --editable .
 	@$(BIN)/python -m compileall -q symgrad  # else every process reads the source, where Python is told to write nothing
+	@touch $@
+
+$(VENV)/docs.stamp: $(VENV)/core.stamp
+	@echo "== installing what builds the manual"
+	@$(INSTALL) --editable '.[docs,plot]'
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/core.stamp

@@ -10,6 +10,7 @@ Example:
 from __future__ import annotations
 
 import builtins
+import os
 import sys
 from importlib import import_module
 
@@ -18,6 +19,12 @@ from symgrad.surface import PUBLIC as _PUBLIC
 from symgrad.surface import public as _public
 
 __version__ = "0.1.0"
+
+# Where nobody asked for it nothing of this is imported: see `symgrad/render/progress.py` and `symgrad/logs.py`.
+if hasattr(sys, "ps1") or "SYMGRAD_PROGRESS" in os.environ:
+    import_module("symgrad.render.progress").show_usually()
+if os.environ.get("SYMGRAD_LOG"):
+    import_module("symgrad.logs").to_stderr(os.environ["SYMGRAD_LOG"])
 
 
 def __getattr__(name: str) -> object:

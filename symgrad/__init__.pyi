@@ -135,6 +135,7 @@ from symgrad.api.noise.lint import Findings as Findings
 from symgrad.api.noise.lint import lint as lint
 from symgrad.api.noise.placement import Placement as Placement
 from symgrad.api.noise.placement import placement as placement
+from symgrad.api.progress import progress as progress
 from symgrad.api.simplify import simplify as simplify
 from symgrad.api.training.minimize import Minimum as Minimum
 from symgrad.api.training.minimize import minimize as minimize

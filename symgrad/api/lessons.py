@@ -132,6 +132,11 @@ class Lesson:
     def __init__(self, record: DerivationRecord, y: Expr) -> None:
         self._record, self._y = record, y
         self.lines = tuple(self._named() if record.told_by_names else self._unnamed())
+        if not self.lines and record.y in record.wrt:
+            raise UsageError(
+                f"there is no line to hide: the derivative of {record.naming.text(record.y)} by itself is 1",
+                cure="take a formula with at least one operation in it, such as x**2",
+            )
         if not self.lines:
             raise UsageError(
                 "the derivation has no line: nothing leads from the output to what one differentiates by",

@@ -20,6 +20,7 @@ from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.lower.cost import own_cost
 from symgrad.ops.scalar.arith import add, div, mul, neg
+from symgrad.work import steps
 
 __all__ = ["Number", "gathered", "ratio", "times"]
 
@@ -112,7 +113,7 @@ class _Forms:
         self._sums: dict[_Terms, _Scaled] = {}
         kept = set(fixed)
         self._divisors = Counter(n.args[1] for n in order if n.op is div and n not in kept)
-        for node in order:
+        for node in steps("arrange", "gathering numbers", order):
             made = _Scaled(1, node)
             if node not in kept:
                 made = self._made(node) if node.args else made

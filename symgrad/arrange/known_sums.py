@@ -18,6 +18,7 @@ from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node, apply
 from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.arith import add, mul, neg
+from symgrad.work import steps
 
 __all__ = ["regrouped"]
 
@@ -60,7 +61,7 @@ def regrouped(outputs: Sequence[Node], primal: Collection[Node]) -> list[Node]:
     readers = Counter(chain.from_iterable([n.args for n in order]))
     readers.update(outputs)
     made: dict[Node, Node] = {}  # of nodes that are not as they were
-    for node in order:
+    for node in steps("arrange", "recognising sums", order):
         if node in fixed or not node.args:
             continue
         found = sums.regroup(node, readers) if node.op is add and node.dtype == "real" else None
@@ -87,7 +88,7 @@ class _Sums:
         self.known: dict[_Key, tuple[Node, Number]] = {}
         self._term_of: dict[Node, _Term | None] = {}
         self._terms: set[tuple[Node, ...]] = set()  # of them, to see quickly what is none
-        for node in order:
+        for node in steps("arrange", "reading sums", order):
             if node in nodes and node.op is add and node.dtype == "real":
                 terms = [self._term(a) for a in node.args]
                 found = [t for t in terms if t is not None]

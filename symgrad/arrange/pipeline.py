@@ -20,6 +20,7 @@ from symgrad.errors import NumberTooLargeError
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import is_elementwise, substitute, topological
+from symgrad.logs import info
 from symgrad.ops.scalar.arith import div
 
 __all__ = ["arrange", "derivative_forms"]
@@ -57,7 +58,12 @@ def arrange(outputs: Sequence[Output], *, fast: bool = False) -> Arrangement:
     if not fast:
         return Arrangement(nodes, frozenset(topological(list(forms.values()))).difference(primal))
     free = _delivered(outputs, _by_node(outputs, derivative_forms(outputs, (), ())), fast=True)
-    nodes = min(nodes, free, key=lambda form: cost(topological(form)))
+    written, nodes = nodes, min(nodes, free, key=lambda form: cost(topological(form)))
+    info(
+        "arrange",
+        "fast: what was written %s",
+        "stays, it is as cheap" if nodes is written else "is rearranged, too",
+    )
     return Arrangement(nodes, frozenset(topological(nodes)))
 
 
@@ -84,12 +90,25 @@ def derivative_forms(
             # Last of the three, as it puts numbers back into sums where that takes fewer operations.
             direct = rescaled(scaled, primal)
     # These passes are linear in the size, those that follow are not.
-    if not derived or size > _CANONICAL_UP_TO:
+    if not derived:
+        return direct
+    if size > _CANONICAL_UP_TO:
+        info(
+            "arrange",
+            "%d equations of derivatives: linear passes alone (more than %d)",
+            size,
+            _CANONICAL_UP_TO,
+        )
         return direct
     # Rewriting would say in other words what the program computes anyway: symbols stand for that until it is done.
     stand_ins, values = residuals(own, derived)
     # What no form could better is not rewritten, which may take ten times as long as to compile it.
     if not stand_ins and evidently_fine(direct, primal):
+        info(
+            "arrange",
+            "%d equations of derivatives: as the chain rule gives them, no form could be better",
+            size,
+        )
         return direct
     # Values that have lost digits are not read where another form has them: that is asked of values without stand-ins.
     shared, sums = shareable(stand_ins)
@@ -101,12 +120,23 @@ def derivative_forms(
         lambda: canonical(substitute(rederived(outputs), sums), drop_stops=True).nodes,
     )
     kept = stable(short, others).nodes
+    lossless = kept == short
     if kept == short and len(shared) > len(sums):
         # No digits are lost, so all values may be shared, and not sums alone.
         kept = canonical(substitute(derived, shared), drop_stops=True).nodes
     elif kept == short and not shared:
         # Digits come first: what is cheaper is asked where all forms keep as many.
         kept = cheaper(short, direct, primal)
+    why = (
+        "the canonical form loses no digits"
+        if kept == short
+        else "as the chain rule gives them, which is cheaper"
+        if kept == direct
+        else "with values that the program computes anyway"
+        if lossless
+        else "in stable forms, as the canonical one loses digits"
+    )
+    info("arrange", "%d equations of derivatives: %s", size, why)
     return substitute(kept, values)
 
 

@@ -49,6 +49,7 @@ from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.ops.scalar.logic import where
+from symgrad.work import steps
 
 __all__ = ["rescaled"]
 
@@ -91,7 +92,7 @@ def rescaled(outputs: Sequence[Node], kept: Collection[Node] = ()) -> list[Node]
     if not any(_KINDS.get(n.op) == _PRODUCT and n.args[0].is_number() for n in topological(outputs)):
         return list(outputs)
     scales = _Scales(outputs, kept)
-    improved = [scales.improve(i) for i in range(len(scales.cores))]
+    improved = [scales.improve(i) for i in steps("arrange", "moving numbers", range(len(scales.cores)))]
     return scales.rebuilt(outputs) if any(improved) else list(outputs)
 
 
@@ -137,7 +138,7 @@ class _Scales:
         self.cores: list[_Core] = []
         self._read: dict[Node, tuple[Number, int]] = {}  # every node as a number times a core
         fixed = set(topological(list(kept)))
-        for node in topological(outputs):
+        for node in steps("arrange", "reading products", topological(outputs)):
             kind = _GIVEN if node in fixed else _kind(node)
             if node.op is neg and node not in fixed and node.dtype == "real":
                 number, core = self._read[node.args[0]]
@@ -153,7 +154,7 @@ class _Scales:
         self._literal = [core.node.is_number() for core in self.cores]
         # Products that a sum takes in.
         self._inside = [c.kind == _PRODUCT and len(c.readers) + len(c.asked) == 1 for c in self.cores]
-        for core in self.cores:
+        for core in steps("arrange", "measuring products", self.cores):
             self._measure(core)
 
     def _add(self, node: Node, kind: int) -> None:
@@ -300,7 +301,7 @@ class _Scales:
                 return bare[j]
             return times(ratio(number, core.scale), made[j])
 
-        for core in self.cores:
+        for core in steps("arrange", "writing products", self.cores):
             self._follow(core)
             if core.free:
                 numbers = self._exact(core)

@@ -11,6 +11,7 @@ from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import full
+from symgrad.work import steps
 
 __all__ = ["Pushforward", "all_partials", "push_forward"]
 
@@ -38,7 +39,7 @@ class Pushforward:
     def __call__(self, outputs: Sequence[Node]) -> list[Node]:
         """Return the outputs' tangents, of their shapes; a number 0 for what does not move."""
         known = self._tangents
-        for node in topological(outputs, until=known):
+        for node in steps("backward", "differentiating forward", topological(outputs, until=known)):
             if node in known:
                 continue
             known[node] = None

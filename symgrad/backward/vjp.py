@@ -12,6 +12,7 @@ from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import full, unbroadcast
 from symgrad.rewrite.memo import remembered
+from symgrad.work import steps
 
 __all__ = ["pull_back"]
 
@@ -53,8 +54,8 @@ def _pull_back(
         received.setdefault(output, []).append(seed)
     wanted = set(wrt)
     arrived: dict[Node, GuardedTangent] = {}
-    steps: list[Pullback] = []
-    for node in reversed(order):
+    pulled: list[Pullback] = []
+    for node in steps("backward", "differentiating", order[::-1]):
         contributions = received.pop(node, None)
         if contributions is None or node not in active:
             continue
@@ -65,7 +66,7 @@ def _pull_back(
             continue
         for step, contribution in _pull(node, cotangent, [a in active for a in node.args]):
             received.setdefault(step.target, []).append(contribution)
-            steps.append(step)
+            pulled.append(step)
     gradients: list[Node] = []
     for node in wrt:
         cotangent = arrived.get(node)
@@ -78,7 +79,7 @@ def _pull_back(
         tuple(wrt),
         tuple(gradients),
         tuple(reasons.get(node) for node in wrt),
-        tuple(steps),
+        tuple(pulled),
     )
 
 

@@ -6,7 +6,13 @@ wrong; 3 a file cannot be read or written; 4 a fault in symgrad (please report i
 7 undecided. lint ends with 1 also where it finds an error or a warning.
 """
 
-from symgrad.cli import audit, lint, stops, verdicts  # registers their commands
-from symgrad.cli.main import main
+import sys
+
+try:
+    from symgrad.cli import audit, lint, stops, verdicts  # registers their commands
+    from symgrad.cli.main import main
+except KeyboardInterrupt:  # Ctrl-C while it starts ends as it does later, without a traceback
+    sys.stderr.write("symgrad: interrupted\n")
+    sys.exit(130)
 
 __all__ = ["audit", "lint", "main", "stops", "verdicts"]

@@ -15,9 +15,9 @@ import symgrad
 from symgrad.cli.files import read_source
 from symgrad.cli.main import OUTPUT, WRT, emit, expression_of, format_option, main, program_options, targets
 from symgrad.cli.values import read_values
-from symgrad.kernel.progress import waiting
 from symgrad.report.blocks import Column, Heading, Prose, Table, prose
 from symgrad.report.report import Report
+from symgrad.work import working
 
 __all__ = ["audit"]
 
@@ -66,7 +66,7 @@ def audit(
     program = read_source(source)
     y = expression_of(program, of)
     by = targets(y, wrt)
-    with waiting("averaging"):
+    with working("cli", "averaging"):
         found = symgrad.audit(
             y,
             by if len(by) > 1 else by[0],

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
     from symgrad.importers.code.frameworks import FrameworkName
     from symgrad.importers.program import ImportedProgram
 
-__all__ = ["FRAMEWORK", "SPECS", "output_of", "python_function", "read_expression"]
+__all__ = ["FRAMEWORK", "SPECS", "code_and_gradient", "output_of", "python_function", "read_expression"]
 
 # What is imported in functions here is for start-up time: programs need no framework.
 
@@ -51,6 +54,38 @@ def python_function(
         option = "--framework" if specs is None else "--specs"
         raise UsageError(f"{option} is for functions in files of Python's", expected="FILE.py::FUNCTION")
     return None
+
+
+@contextmanager
+def code_and_gradient(code: str, gradient: str) -> Generator[tuple[Callable[..., Any], Callable[..., Any]]]:
+    """Give a function and its gradient code, each ``FILE.py::FUNCTION``; of one file the second may be a name alone.
+
+    Raises:
+        UsageError: for what names no function in a file of Python's.
+    """
+    from symgrad.importers.code.found import opened
+
+    first = _PYTHON.fullmatch(code)
+    if first is None:
+        raise UsageError(f"'{code}' is no function in a file", expected="FILE.py::FUNCTION")
+    second = _PYTHON.fullmatch(gradient)
+    if second is None and not all(part.isidentifier() for part in gradient.split(".")):
+        raise UsageError(
+            f"'{gradient}' is no function in a file",
+            expected="FILE.py::FUNCTION, or a name in the first file",
+        )
+    if second is not None and not second["function"]:
+        raise UsageError(f"'{gradient}' names no function", expected=f"{second['file']}::FUNCTION")
+    if not first["function"]:
+        raise UsageError(f"'{code}' names no function", expected=f"{first['file']}::FUNCTION")
+    name = gradient if second is None else second["function"]
+    with opened(first["file"], first["function"]) as found:
+        # Imported twice, classes of a file would not be those that its functions know.
+        if second is None or Path(second["file"]).absolute() == Path(first["file"]).absolute():
+            yield found.function, found.another(name).function
+            return
+        with opened(second["file"], name) as other:
+            yield found.function, other.function
 
 
 def read_expression(

@@ -134,9 +134,9 @@ def _of_file(
     from symgrad.importers.code.checks import source_findings
     from symgrad.importers.code.found import opened
     from symgrad.importers.code.frameworks import framework_of
-    from symgrad.kernel.progress import waiting
+    from symgrad.work import working
 
-    with waiting("reading"), opened(file, function) as found:
+    with working("cli", "reading"), opened(file, function) as found:
         framework = framework_of(found, said)
         arguments = arguments_of(found, specs)
         sources = _sources(arguments, asked)

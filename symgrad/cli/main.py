@@ -21,6 +21,7 @@ from symgrad.api.derivatives.entries import target_named
 from symgrad.cli.files import read_latex_source, read_source, reading_options, write_arrays, write_text
 from symgrad.errors import FileError, NumberTooLargeError, SymgradError, UsageError
 from symgrad.files import make_folder, reason
+from symgrad.render.progress import show_usually
 from symgrad.report.report import form_of_path
 
 __all__ = [
@@ -65,6 +66,7 @@ class _Commands(click.Group):
             # What an encoding does not have is written out: \\u03c3.
             if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
                 stream.reconfigure(errors="backslashreplace")
+        show_usually(command=True)
         try:
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
@@ -195,7 +197,7 @@ def derive(
 ) -> None:
     """Print the gradient as a formula."""
     from symgrad.cli.report import derive_report, latex_document
-    from symgrad.kernel.progress import waiting
+    from symgrad.work import working
 
     if standalone and form != "latex":
         raise UsageError("--standalone is a document of LaTeX", cure="add --format latex")
@@ -207,7 +209,7 @@ def derive(
         raise UsageError("--read says how LaTeX is read", cure="add --latex")
     program = read_latex_source(source, declare, reading_options(readings)) if latex else read_source(source)
     y = expression_of(program, of)
-    with waiting("deriving"):
+    with working("cli", "deriving"):
         report = derive_report(y, targets(y, wrt), order, form, stable=stable, expand=expand)
     emit(latex_document(report) if standalone else report, output)
 
@@ -243,15 +245,15 @@ def explain(
     """Derive step by step, and tell for every random input whether it enters the gradient, and how."""
     from symgrad.cli.lessons import Exercise
     from symgrad.cli.report import explain_report
-    from symgrad.kernel.progress import waiting
+    from symgrad.work import working
 
     exercise = Exercise.asked(source, form, so_far, answer, hide_last=hide_last, next_step=next_step)
     program = read_source(source)
     y = expression_of(program, of)
-    with waiting("differentiating"):
+    with working("cli", "explaining"):
         derivation = symgrad.explain(y, targets(y, wrt))
     if exercise is not None:
-        with waiting("comparing"):
+        with working("cli", "comparing"):
             report, code = exercise.report(derivation)
         emit(report, output)
         sys.exit(code)
@@ -259,7 +261,7 @@ def explain(
         if picture.suffix != ".svg":
             raise UsageError(f"cannot draw '{picture.name}'", expected="a file name that ends in .svg")
         write_text(picture, derivation.svg())
-    with waiting("explaining"):
+    with working("cli", "explaining"):
         report = explain_report(derivation, form, steps=steps)
     emit(report, output)
 

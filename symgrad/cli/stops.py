@@ -14,7 +14,7 @@ from symgrad.cli.functions import FRAMEWORK, SPECS, read_expression
 from symgrad.cli.main import OF, OUTPUT, WRT, emit, format_option, main, names_in, targets
 from symgrad.cli.verdicts import DOMAIN, PROOF, TIME, domains, finish
 from symgrad.errors import UsageError
-from symgrad.kernel.progress import waiting
+from symgrad.work import working
 
 if TYPE_CHECKING:
     from symgrad.api.derivatives.effective import Effective
@@ -98,9 +98,9 @@ def effective(
     A program is a program file, an expression, or - for standard input; or a function of JAX, torch, TensorFlow, Keras
     or NumPy in a file of Python's, FILE.py::FUNCTION. That file is imported, and the function traced.
     """
-    with waiting("reading"):
+    with working("cli", "reading"):
         y = read_expression(source, of, specs, framework)
-    with waiting("deriving"):
+    with working("cli", "deriving"):
         report = _report(symgrad.effective(y, targets(y, wrt), order), y, form)
     emit(report, output)
 

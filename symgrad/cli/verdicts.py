@@ -1,4 +1,4 @@
-"""Commands that decide claims and derivations, and that check proofs."""
+"""Commands that decide claims, derivations and gradient code, and that check proofs."""
 
 from __future__ import annotations
 
@@ -10,17 +10,29 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 import symgrad
 from symgrad.cli.checked import checked_lines
 from symgrad.cli.files import read_source, read_text, reading_options, write_text
-from symgrad.cli.main import INTERRUPTED, OUTPUT, READINGS, emit, expression_of, format_option, main, targets
+from symgrad.cli.functions import code_and_gradient
+from symgrad.cli.main import (
+    INTERRUPTED,
+    OUTPUT,
+    READINGS,
+    emit,
+    expression_of,
+    format_option,
+    main,
+    names_in,
+    targets,
+)
 from symgrad.errors import FileError, UsageError
 from symgrad.files import read_text as read_file
 from symgrad.frontend.limits import TEXT_CHARACTERS
+from symgrad.work import working
 
 if TYPE_CHECKING:
     from symgrad.documents.layout.passages import DocumentForm
@@ -54,6 +66,12 @@ _DOCUMENTS = """
 \b
 symgrad review derivation.md
 symgrad review paper.tex --format html -o paper.html
+"""
+
+_CODE = """
+\b
+symgrad verify-code layers.py::loss loss_grad --specs 'w : real[3]; x : real[5, 3]; y : real[5]' --wrt w
+symgrad verify-code model.py::forward grads.py::backward --specs 'x : real[4, 2]; gamma, beta : real[2]'
 """
 
 _EXAMPLES = """
@@ -192,7 +210,8 @@ def check(file: Path, whole: bool, time_limit: float, form: str, output: Path | 
 
     if not 0 < time_limit < float("inf"):
         raise UsageError(f"the time limit is {time_limit}", expected="a positive number of seconds")
-    found = replayed(read_proof_file(file), time_limit)
+    with working("proof", "checking the proof"):
+        found = replayed(read_proof_file(file), time_limit)
     if form == "text":
         emit("\n".join(checked_lines(found, whole=whole)), output)
     else:
@@ -237,6 +256,59 @@ def review(
         emit(json.dumps(found.json(), indent=2, ensure_ascii=False), output)
     else:
         emit(found.text() if form == "text" else found.report().written(form), output)
+    sys.exit(EXIT[found.status])
+
+
+@main.command("verify-code", epilog=_CODE)
+@click.argument("function", metavar="FILE.py::FUNCTION")
+@click.argument("gradient", metavar="[FILE.py::]GRADIENT")
+@click.option(
+    "--specs",
+    required=True,
+    metavar="TEXT",
+    help="What the arguments are, in program notation: 'w : real[5]; x : real[20, 5]; y : int[20]'.",
+)
+@click.option(
+    "--wrt", metavar="NAME[,NAME]", help="By what GRADIENT differentiates; by default every real argument."
+)
+@click.option(
+    "--dtype",
+    type=click.Choice(["float64", "float32"]),
+    default="float64",
+    show_default=True,
+    help="What real arguments come in: float32 is held to single precision.",
+)
+@click.option(
+    "--time-limit", type=float, default=60, show_default=True, metavar="SECONDS", help="For all of it, about."
+)
+@format_option("text", "json")
+@OUTPUT
+def verify_code(
+    function: str,
+    gradient: str,
+    specs: str,
+    wrt: str | None,
+    dtype: Literal["float64", "float32"],
+    time_limit: float,
+    form: str,
+    output: Path | None,
+) -> None:
+    """Decide whether GRADIENT computes the gradient of FUNCTION.
+
+    This RUNS the code: each file is imported, which runs its top level as any import does, and both functions are
+    called many times. Give it no file that you would not run.
+
+    GRADIENT takes the arguments of FUNCTION, and then a cotangent for each array that FUNCTION returns; it returns the
+    gradient by each name of --wrt. Without a file it is a function of the same file.
+
+    The exit code is the worst verdict: 0 proved, 5 refuted, 6 supported, 7 undecided.
+    """
+    by = None if wrt is None else names_in(wrt, "--wrt")
+    with code_and_gradient(function, gradient) as (f, grad_f), working("verdicts", "deciding"):
+        found = symgrad.verify_code(f, grad_f, specs, wrt=by, time_limit=time_limit, dtype=dtype)
+        # Mistakes are looked for when they are read, by calling the code.
+        report = json.dumps(found.to_json(), indent=2, ensure_ascii=False) if form == "json" else str(found)
+    emit(report, output)
     sys.exit(EXIT[found.status])
 
 
@@ -311,21 +383,13 @@ def _batch(
 def _with_progress(
     todo: list[Row], decide: Any, output: Path, jobs: int, limits: Any, counts: Counter[str]
 ) -> None:
-    """Run, with a bar on a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
+    """Run, and show how many rows are decided, and how."""
     from symgrad.verdicts.batch import run_rows
 
-    console = Console(stderr=True)
-    rows = run_rows(todo, decide, output, jobs=jobs, limits=limits)
-    if not console.is_terminal:  # where a bar that is disabled still ends its line in some versions of rich
-        counts.update(line["status"] for line in rows)
-        return
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=len(todo))
-        for line in rows:
+    def told() -> str:
+        return " ".join(f"{status} {n}" for status, n in sorted(counts.items()))
+
+    with working("verdicts", "deciding rows", len(todo)) as work:
+        for line in run_rows(todo, decide, output, jobs=jobs, limits=limits):
             counts[line["status"]] += 1
-            words = " ".join(f"{status} {n}" for status, n in sorted(counts.items()))
-            progress.update(task, advance=1, description=words)
+            work.advance(told)

@@ -12,6 +12,7 @@ from typing import Any
 from symgrad.api.handles.expr import Expr
 from symgrad.documents.calculus import derivative
 from symgrad.documents.layout.statements import SideText
+from symgrad.documents.loose import LooseText, in_notation
 from symgrad.documents.names import DocumentNames
 from symgrad.documents.papers import PaperReader, domain_of, macros_of, without_macros
 from symgrad.documents.slopes import VERBS, DocumentCall, SlopeText, find_parts
@@ -22,9 +23,11 @@ from symgrad.errors import (
     UnknownNameError,
     UsageError,
 )
+from symgrad.frontend.latex.meaning.differentials import inputs_of, sole_input
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ir.listing import one_of
+from symgrad.ir.traverse import substitute
 from symgrad.source import Location, Source, Span
 
 __all__ = ["ReadSide", "SideReader", "DefinedTarget", "WrittenSlope"]
@@ -32,6 +35,7 @@ __all__ = ["ReadSide", "SideReader", "DefinedTarget", "WrittenSlope"]
 _NAME = re.compile(r"[^\W\d]\w*")
 _LONE_NAME = re.compile(rf"\s*({_NAME.pattern})\s*")
 _HEAD = re.compile(rf"\s*({_NAME.pattern})\s*\(\s*({_NAME.pattern}(?:\s*,\s*{_NAME.pattern})*)\s*\)\s*")
+_CALLED = re.compile(r"\s*['(]")
 _SIGNS = str.maketrans({"·": "*", "×": "*", "−": "-", "⋅": "*", "\t": " "})
 
 
@@ -102,6 +106,7 @@ class SideReader:
         self._names = names
         self._papers = PaperReader(names, macros_of(source.text) if "\\" in source.text else {}, options)
         self._derived = False
+        self._habits: set[str] = set()
 
     def domain(self, text: SideText) -> str | None:
         """Return what a side in LaTeX says of a set, as programs write domains; None if they have no word for it."""
@@ -128,8 +133,10 @@ class SideReader:
             return False
         return False
 
-    def defined(self, target: DefinedTarget, left: SideText, right: SideText) -> ReadSide:
-        """Return what an equation says that a name is, which stands on its left with arguments or subscripts.
+    def defined(self, target: DefinedTarget, left: SideText, right: SideText) -> tuple[str, ReadSide]:
+        """Return the name that an equation defines, which has arguments or subscripts on its left, and its value.
+
+        Entries for all positions, p_i = ..., define an array: p.
 
         Raises:
             SymgradError: if it says nothing, with the place in the document.
@@ -139,15 +146,15 @@ class SideReader:
                 if parameter not in self._names:
                     self._names.undeclared(parameter, self._line(left.start))
             self._names.functions[target.name] = target.parameters or ()
-            return self.side(right)
+            return target.name, self.side(right)
         gap = right.start - left.start - len(left.text)
         whole = replace(left, text=f"{left.text}{'='.rjust(gap)}{right.text}")
         try:
-            _, node = self._papers.definition(whole.text, self._line(left.start))
+            name, node = self._papers.definition(whole.text, self._line(left.start))
         except SymgradError as error:
             raise self._placed(error, whole) from None
         self._take_readings(left)
-        return ReadSide(right, self._names.expr(node), ())
+        return name, ReadSide(right, self._names.expr(node), ())
 
     def _line(self, offset: int) -> int:
         return self._source.line_column(offset)[0]
@@ -161,11 +168,16 @@ class SideReader:
         if text.notation == "latex":
             return self._paper_side(text)
         self._derived = False
+        names = self._names
+        typed = in_notation(
+            text.text.translate(_SIGNS), names.__contains__, names.functions.__contains__, names.is_array
+        )
         try:
-            node, slope = self._node(text.text.translate(_SIGNS), text.start)
+            node, slope = self._node(typed.text, text.start)
         except SymgradError as error:
-            raise self._placed(error, text) from None
-        names = tuple(dict.fromkeys(_NAME.findall(text.text)))
+            raise self._placed(error, text, typed) from None
+        self._take_habits(typed, text)
+        names = tuple(dict.fromkeys(_NAME.findall(typed.text)))
         return ReadSide(text, self._names.expr(node, names), names, slope, values=self._derived)
 
     def _paper_side(self, text: SideText) -> ReadSide:
@@ -183,6 +195,13 @@ class SideReader:
             slope = WrittenSlope(of, (by,), value, plain)
         return ReadSide(text, self._names.expr(node), (), slope, values=bool(slopes))
 
+    def _take_habits(self, typed: LooseText, text: SideText) -> None:
+        """Note how a formula was read that is typed otherwise than in programs: each habit once, doubts each time."""
+        for reading in typed.readings:
+            if reading.kind not in self._habits or reading.kind == "doubt":
+                self._habits.add(reading.kind)
+                self._names.assume(str(reading), self._line(text.span.start), stated=False)
+
     def _take_readings(self, text: SideText) -> None:
         for reading in self._papers.readings:
             self._names.assume(reading, self._line(text.span.start), stated=False)
@@ -192,7 +211,7 @@ class SideReader:
     def _node(self, text: str, start: int) -> tuple[Node, WrittenSlope | None]:
         """Return what a text means, and as a derivative where it is nothing else."""
         names = self._names
-        parts = find_parts(text, names.__contains__, names.functions.__contains__)
+        parts = find_parts(text, names.is_said, names.functions.__contains__)
         free = _free_names(text)
         shown, known = list(text), dict[str, Node]()
         node, slope = None, None
@@ -254,13 +273,18 @@ class SideReader:
             raise
 
     def _slope(self, part: SlopeText, text: str, start: int) -> tuple[Node, WrittenSlope]:
+        if part.functions:
+            return self._of_functions(part, text, start)
         names = self._names
         self._derived = True
         said = text[part.of.start : part.of.end]
         of = names.expr(self._part(part.of, text, start), _NAME.findall(said))
+        gradient = text[part.span.start] == "∇" or text.startswith("grad", part.span.start)
         by = [self._by(name, part, start) for name in part.by] or [
-            self._only(of, said.strip(), part)
+            self._only(of, said.strip(), part, gradient=gradient)
         ] * part.order
+        if not part.by and gradient:
+            self._read_by(text[part.span.start : part.span.end], of, by[0], start + part.span.start)
         exprs = tuple(names.expr(n, _NAME.findall(" ".join(part.by))) for n in by)
         implied = () if part.partial else tuple(names.implied.values())
         value = derivative(of, exprs, implied)
@@ -278,21 +302,64 @@ class SideReader:
             of, exprs, names.expr(applied), plain=slope.plain and applied is value.node
         )
 
+    def _of_functions(self, part: SlopeText, text: str, start: int) -> tuple[Node, WrittenSlope]:
+        """Return what is made of functions of the document, or its derivative: (f*g)'(x), (f ∘ g)(x)."""
+        names = self._names
+        inner = text[part.of.start : part.of.end]
+        bare = [
+            m for m in _NAME.finditer(inner) if m[0] in names.functions and not _CALLED.match(inner, m.end())
+        ]
+        several = next((m[0] for m in bare if len(names.functions[m[0]]) != 1), None)
+        if several is not None or (part.at is not None and len(part.at) != 1):
+            raise ProgramSyntaxError(
+                f"'{several or inner}' is no function of one number",
+                at=Location(Source(""), part.span),
+                expected="functions of one argument",
+                cure="write the derivative as d/dx of a formula",
+            )
+        (parameter,) = names.functions[bare[-1][0]]
+        applied = inner
+        for match in reversed(bare):
+            applied = f"{applied[: match.end()]}({parameter}){applied[match.end() :]}"
+        try:
+            of = names.expr(self._node(applied, start + part.of.start)[0], [parameter])
+        except SymgradError as error:
+            raise type(error)(
+                error.what, at=Location(Source(""), part.span), expected=error.expected, cure=error.cure
+            ) from None
+        x = names.values[parameter]
+        by = (names.expr(x, [parameter]),) * part.order
+        self._derived = self._derived or bool(by)
+        value = derivative(of, by) if by else of
+        node = value.node
+        if part.at is not None:
+            node = substitute([node], {x: self._part(part.at[0], text, start)})[0]
+        plain = bool(by) and node is value.node
+        return node, WrittenSlope(of, by, names.expr(node), plain=plain)
+
     def _by(self, text: str, part: SlopeText, start: int) -> Node:
         if text in self._names.values:
             return self._names.values[text]
         return self._parsed(text, {}, start + part.span.start)
 
-    def _only(self, of: Expr, name: str, part: SlopeText) -> Node:
+    def _read_by(self, said: str, of: Expr, by: Node, offset: int) -> None:
+        """Note by what a gradient was taken that does not say so, where there is a choice."""
+        if len(inputs_of(of.node)) > 1:
+            self._names.assume(
+                f"{said} is read as the gradient by {by.name}; otherwise: ∇_{by.name}",
+                self._line(offset),
+                stated=False,
+            )
+
+    def _only(self, of: Expr, name: str, part: SlopeText, *, gradient: bool = False) -> Node:
         """Return what a derivative is by that does not say so."""
         parameters = self._names.functions.get(name)
         if parameters is not None and len(parameters) == 1:
             return self._names.values[parameters[0]]
-        inputs = [
-            s for s in symbols_of([of.node]) if s.dtype == "real" and s.declaration.distribution is None
-        ]
-        if len(inputs) == 1 and inputs[0] is not of.node:
-            return inputs[0]
+        inputs = inputs_of(of.node)
+        found = sole_input(inputs, gradient=gradient)
+        if found is not None and found is not of.node:
+            return found
         if of.node.op is SYMBOL and of.shape:
             raise ProgramSyntaxError(
                 f"'{name}' is an array, and no function of something",
@@ -305,15 +372,22 @@ class SideReader:
             f"this derivative of '{name}' does not say by what",
             at=Location(Source(""), part.span),
             expected=f"one input to differentiate by; {name} reads {read}",
-            cure=f"write d{name}/d{inputs[0].name}" if inputs else None,
+            cure=self._by_choices(name, inputs, gradient=gradient),
         )
 
-    def _placed(self, error: SymgradError, text: SideText) -> SymgradError:
+    def _by_choices(self, name: str, inputs: Sequence[Node], *, gradient: bool) -> str | None:
+        said = name if name.isidentifier() else f"({name})"
+        shown = [f"∇_{s.name} {said}" if gradient else f"d{said}/d{s.name}" for s in inputs[:4]]
+        return f"write {one_of(shown)}".replace("one of ", "") if shown else None
+
+    def _placed(self, error: SymgradError, text: SideText, typed: LooseText | None = None) -> SymgradError:
         """Return an error with its place in the document."""
         if error.at is None:
             span = text.span
         else:
             at = error.at.span
+            if typed is not None:
+                at = Span(typed.typed(at.start), typed.typed(at.end))
             span = Span(text.start + at.start, text.start + max(at.end, at.start + 1))
         return type(error)(
             error.what, at=Location(self._source, span), expected=error.expected, cure=error.cure

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import RedefinitionError
+from symgrad.errors import RedefinitionError, UnknownNameError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import SYMBOL, Node, size_leaf, symbol
-from symgrad.ir.listing import Listing, suggest
+from symgrad.ir.listing import Listing, Suggestions
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import Declaration
@@ -72,6 +72,7 @@ class DocumentNames:
         self._reads: dict[str, frozenset[str]] = {}
         self._sizes: set[str] = set()
         self._undeclared: dict[str, int] = {}
+        self._lost: dict[str, int] = {}
         self._order: list[str] = []
 
     # -- what is known -----------------------------------------------------------------------------------------
@@ -82,6 +83,10 @@ class DocumentNames:
     def is_input(self, name: str) -> bool:
         """Tell whether a name is a symbol that the document declares, or that it uses without that."""
         return name in self.values and self.values[name].op is SYMBOL
+
+    def is_array(self, name: str) -> bool:
+        """Tell whether a name is that of an array."""
+        return name in self.values and bool(self.values[name].shape)
 
     def known_in(self, text: str) -> dict[str, Node]:
         """Return the names in a text that mean something, and no others: a document may have thousands."""
@@ -169,6 +174,14 @@ class DocumentNames:
         self._take_sizes(listing.symbols.values())
         self.assume(text.strip(), line)
 
+    def is_said(self, name: str) -> bool:
+        """Tell whether a name means something, or would if its definition could be read."""
+        return name in self or name in self._lost
+
+    def lose(self, name: str, line: int) -> None:
+        """Note that a definition could not be read: what reads the name then cannot be, either."""
+        self._lost.setdefault(name, line)
+
     def _replace(self, before: Node, node: Node) -> None:
         names = [n for n, value in self.values.items() if value.args]
         values = substitute([self.values[n] for n in names], {before: node})
@@ -186,7 +199,16 @@ class DocumentNames:
         return node
 
     def take_undeclared(self, name: str, node: Node, line: int) -> None:
-        """Take in an input that nothing declares."""
+        """Take in an input that nothing declares.
+
+        Raises:
+            UnknownNameError: if the document says what it is, and that could not be read.
+        """
+        if name in self._lost:
+            raise UnknownNameError(
+                f"what line {self._lost[name]} says that '{name}' is could not be read",
+                cure="mend that line first",
+            )
         self._set(name, node)
         self._undeclared[name] = line
         self._take_sizes([node])
@@ -206,12 +228,15 @@ class DocumentNames:
         stated = [a for a in self.assumptions.values() if a.stated]
         silent = [a for a in self.assumptions.values() if not a.stated]
         by_line: dict[tuple[int, str], list[str]] = {}
-        known = [name for name in self.values if name not in self._undeclared]
+        known = Suggestions(name for name in self.values if name not in self._undeclared)
         free: list[Assumption] = []
+        told = " ".join(self.assumptions)
         for name, line in self._undeclared.items():
+            if f"{name} is read as any position of an axis" in told:
+                continue  # which says it
             domain = str(self.values[name].declaration).partition(" : ")[2]
             meant = (
-                suggest(name, known) if len(name) > 2 else None
+                known.suggest(name) if len(name) > 2 else None
             )  # x1 and x2 are two names, and no slip of the pen
             if meant is not None:
                 free.append(Assumption(f"{name} : {domain} (not declared; {meant})", line, False))

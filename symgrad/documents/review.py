@@ -11,9 +11,9 @@ from symgrad.documents.reviewer import Reviewer
 from symgrad.documents.steps import ReviewRecord
 from symgrad.errors import ProgramSyntaxError, UsageError
 from symgrad.frontend.latex.meaning.readings import ReadingOptions, checked_options
-from symgrad.kernel.progress import counter
 from symgrad.report.report import Report, Reported
 from symgrad.source import Source
+from symgrad.work import steps
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -113,8 +113,7 @@ def review(
             cure="write a step such as dL/dw = 2*w",
         )
     reviewer = Reviewer(source, seconds, chosen)
-    with counter("reviewing", len(found)) as show:
-        for done, statement in enumerate(found):
-            show(done, lambda: f"{len(reviewer.steps)} steps")
-            reviewer.read(statement)
+    reviewer.expect(found)
+    for statement in steps("documents", "reviewing", found):
+        reviewer.read(statement)
     return Review(source, known, tuple(reviewer.steps), reviewer.names.told())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,12 +14,13 @@ from symgrad.documents.meaning import DefinedTarget, ReadSide, SideReader
 from symgrad.documents.names import DocumentNames, Implied
 from symgrad.documents.papers import declared_names
 from symgrad.documents.steps import ReviewStep, StepKind
-from symgrad.errors import ProgramSyntaxError, ShapeError, SymgradError
+from symgrad.errors import ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
 from symgrad.ir.traverse import topological
 from symgrad.source import Source, Span
 
 __all__ = ["Reviewer"]
 
+_NAME = re.compile(r"[^\W\d_]+")
 _OPENING = re.compile(r"\s*(?:(?:```|~~~)\w*|`|\$\$?|\\[\[(]|\\begin\{[^}]*\})?\s*$")
 _PROSE = 200  # characters before an equation that may say what it is
 
@@ -65,8 +66,13 @@ class Reviewer:
         self._source = source
         self._reader = SideReader(source, self.names, options)
         self._judge = Judge(self.names, seconds)
+        self._later: list[ChainText] = []
         self._last: ReadSide | SideText | None = None
         self._right: ReadSide | None = None  # the last side of a chain before one that is wrong
+
+    def expect(self, statements: Iterable[ChainText]) -> None:
+        """Note what will be read, so that a declaration may read names that are declared below it."""
+        self._later = [s for s in statements if s.relations and s.relations[0].kind == "declare"]
 
     def read(self, statement: ChainText) -> None:
         """Read a statement and judge its steps."""
@@ -99,7 +105,8 @@ class Reviewer:
         spans = [*(side.span for side in statement.sides), *(r.span for r in statement.relations)]
         start, end = min(s.start for s in spans), max(s.end for s in spans)
         text = self._source.text[start:end]
-        declared = " ".join(text.split())
+        # As it is read: what stands between several names may be a word.
+        declared = _declaration(statement)
         if statement.passage.notation == "latex":
             names, domain = declared_names(statement.sides[0].text), self._reader.domain(statement.sides[-1])
             if names is None or domain is None:
@@ -109,8 +116,33 @@ class Reviewer:
             declared = f"{', '.join(names)} : {domain}"
         try:
             self.names.declare(declared, self._line(start))
+        except UnknownNameError as error:
+            later = self._declaring(error)
+            if later is None:
+                self._unread(Span(start, end), text, _anywhere(error))
+            else:
+                self._declare(later)
+                self._declare(statement)
         except SymgradError as error:
-            self._unread(Span(start, end), text, error)
+            self._unread(Span(start, end), text, _anywhere(error))
+
+    def _declared_below(self, text: SideText) -> bool:
+        """Take in the next declaration below of a name in a text; tell whether there is one."""
+        written = {*_NAME.findall(text.text), *text.text.split()}
+        for k, statement in enumerate(self._later):
+            if written & set(declared_names(statement.sides[0].text) or ()):
+                self._declare(self._later.pop(k))
+                return True
+        return False
+
+    def _declaring(self, error: UnknownNameError) -> ChainText | None:
+        """Return the declaration further below of a name that one reads, to be taken in before it."""
+        at = error.at
+        name = None if at is None else at.source.text[at.span.start : at.span.end]
+        for k, statement in enumerate(self._later):
+            if name in [n.strip() for n in statement.sides[0].text.split(",")]:
+                return self._later.pop(k)
+        return None
 
     def _says_sign(self, statement: ChainText) -> bool:
         r"""Take in ``\sigma > 0`` of a name that is new, a declaration; of one that was read it may be a case."""
@@ -150,8 +182,12 @@ class Reviewer:
             if target.parameters is None and target.alone:
                 side = self._reader.side(equation.right)
             else:
-                side = self._reader.defined(target, equation.left, equation.right)
+                name, side = self._reader.defined(target, equation.left, equation.right)
         except SymgradError as error:
+            if self._declared_below(equation.right):
+                return self._defined(target, equation)
+            if is_new:
+                self.names.lose(name, self._line(equation.left.span.start))
             self._unread(equation.right.span, equation.right.text, error)
             return None
         if is_new and name in self.names:  # reading it took it for an input
@@ -195,8 +231,10 @@ class Reviewer:
         self, left: ReadSide | SideText | None, relation: Relation, text: SideText
     ) -> ReadSide | SideText | None:
         """Judge a step; return the side that the next one goes on with."""
+        said = isinstance(left, ReadSide)
         if isinstance(left, SideText):
             left = self._read(left)
+            said = left is None
         equation = _Equation(SideText(0, "") if left is None else left.text, relation, text)
         if not text.text.strip():
             self._unread(relation.span, relation.text, ProgramSyntaxError("nothing stands behind it"))
@@ -216,7 +254,8 @@ class Reviewer:
             self._unread(text.span, text.text, error)
             return left
         if left is None:
-            self._add("not understood", text, equation, message="what stands before it could not be read")
+            if not said:  # what is wrong with that side stands right above
+                self._add("not understood", text, equation, message="what stands before it could not be read")
             return right
         if relation.kind == "require" or self._is_condition(left):
             self._add("condition", text, equation, message="read as a condition, which is not judged")
@@ -259,7 +298,9 @@ class Reviewer:
         span = span if error.at is None else error.at.span
         line, column = self._source.line_column(span.start)
         said = " ".join(text.split())
-        self.steps.append(ReviewStep("not understood", line, column, span, said, message=str(told)))
+        step = ReviewStep("not understood", line, column, span, said, message=str(told))
+        if step not in self.steps[-2:]:
+            self.steps.append(step)
 
     def _add(
         self, kind: StepKind, text: SideText, equation: _Equation, *, message: str | None = None
@@ -285,3 +326,15 @@ class Reviewer:
 def _said(side: SideText) -> str:
     """Return a side on one line."""
     return " ".join(side.text.split())
+
+
+def _declaration(statement: ChainText) -> str:
+    """Return a declaration as it is read: what stands between several names in the document may be a word."""
+    sides = [" ".join(side.text.split()).replace(" ,", ",") for side in statement.sides]
+    rest = (f" {r.text} {side}" for r, side in zip(statement.relations, sides[1:], strict=True))
+    return sides[0] + "".join(rest)
+
+
+def _anywhere(error: SymgradError) -> SymgradError:
+    """Return an error without its place, which is one in another text."""
+    return type(error)(error.what, expected=error.expected, cure=error.cure)

@@ -23,6 +23,7 @@ class SlopeText:
         order: how often.
         partial: whether it is written with ∂, which holds implicit values fixed.
         at: arguments behind primes, as in f'(2); None where there are none.
+        functions: whether it is made of functions of the document without their arguments: (f*g)'(x), (f ∘ g)(x).
     """
 
     span: Span
@@ -31,6 +32,7 @@ class SlopeText:
     order: int = 1
     partial: bool = False
     at: tuple[Span, ...] | None = None
+    functions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,8 @@ class _Finder:
         parts: list[SlopeText | DocumentCall] = []
         k = 0
         while k < len(self._tokens):
-            part = self._at(k) if self._tokens[k].kind == "name" else None
+            token = self._tokens[k]
+            part = self._at(k) if token.kind == "name" else self._group(k) if token.text == "(" else None
             if part is None:
                 k += 1
                 continue
@@ -190,6 +193,25 @@ class _Finder:
             at, end = self._arguments(k + 2)
         of = Span(token.start, token.end)
         return SlopeText(Span(token.start, end), of, (), len(prime.text), at=at)
+
+    def _group(self, k: int) -> SlopeText | None:
+        """(f*g)'(x) of functions without arguments, (x**2)' of anything else."""
+        inner, end = self._arguments(k)
+        close = next(
+            (j for j in range(k, len(self._tokens)) if self._tokens[j].end == end), len(self._tokens)
+        )
+        primes = self._tokens[close + 1] if self._text_at(close + 1).startswith("'") else None
+        functions = any(
+            self._is_function(t.text) and self._text_at(j) not in ("(", "'")
+            for j, t in enumerate(self._tokens[k + 1 : close], k + 2)
+        )
+        behind = close + 1 if primes is None else close + 2
+        called = self._text_at(behind) == "("
+        if len(inner) != 1 or not (primes is not None or (functions and called)):
+            return None
+        at, end = self._arguments(behind) if called else (None, self._tokens[behind - 1].end)
+        order = 0 if primes is None else len(primes.text)
+        return SlopeText(Span(self._tokens[k].start, end), inner[0], (), order, at=at, functions=functions)
 
     def _call(self, k: int, token: _PaperToken) -> DocumentCall | None:
         if not self._is_function(token.text) or self._text_at(k + 1) != "(":

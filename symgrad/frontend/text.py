@@ -32,6 +32,7 @@ from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node, size_node
 from symgrad.ir.listing import Listing
 from symgrad.source import Location, Source, Span
+from symgrad.work import working
 
 __all__ = ["parse_declarations", "parse_expression", "parse_program", "read_again"]
 
@@ -168,7 +169,7 @@ def _reader(text: str, name: str, known: Mapping[str, Node], *, strict: bool) ->
     reader = ProgramReader(source, known, strict)
     lexer = Lexer(source, tables().terminals)
     try:
-        with growing():
+        with growing(), working("frontend", "reading the program"):
             parse(in_reading_order(text, without_functions(lexer, reader)), reader)
     except MisplacedError as wrong:
         raise misplaced(lexer, wrong.token, wrong.expected) from None

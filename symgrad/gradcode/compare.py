@@ -8,17 +8,18 @@ rounding jumps from each to the next (stochastic arithmetic tells them so, as in
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from symgrad.gradcode.calling import GradientCode
+from symgrad.gradcode.calling import Called, GradientCode
 from symgrad.gradcode.limits import SLACK, STEADY
 from symgrad.gradcode.reference import ExactDerivative, Values
 
-__all__ = ["Level", "Measured", "compared"]
+__all__ = ["Level", "Measured", "Surroundings", "compared"]
 
 Level: TypeAlias = Literal["right", "single", "cancels", "near", "wrong", "kink", "not finite", "beyond"]
 """``near``: wrong, but by no more than single precision could be."""
@@ -72,28 +73,94 @@ class Measured:
         return bool(np.any(self.exact != 0)) and not self.blurred
 
 
-def compared(
-    backward: GradientCode,
-    exact: ExactDerivative,
-    point: Values,
-    name: str,
-    given: Any,
-    dtype: np.dtype[Any],
-    wanted: Any,
-    count: int,
-) -> Measured:
-    """Compare what code gives at a point with the derivative there.
+class Surroundings:
+    """What is known of code and derivative around a point: found out once, for all that one differentiates by.
 
     Args:
         backward: the code, to be called beside the point.
         exact: the derivative.
         point: the point.
+        count: how many of the values are arguments of f.
+    """
+
+    def __init__(self, backward: GradientCode, exact: ExactDerivative, point: Values, count: int) -> None:
+        self._backward = backward
+        self._exact = exact
+        self._count = count
+        self._beside: dict[float, list[_Beside]] = {}
+        self.point = point
+
+    @cached_property
+    def nearby(self) -> dict[str, Any] | None:
+        """The gradients so near that no float lies between."""
+        return self._exact.nearby(self.point, np.random.default_rng(0))
+
+    @cached_property
+    def plain(self) -> dict[str, Any]:
+        """The gradients in floats, operation by operation."""
+        return self._exact.plainly(self.point)
+
+    @cached_property
+    def sides(self) -> dict[str, Any]:
+        """How the choices of the function come out."""
+        return self._exact.sides(self.point)
+
+    def beside(self, eps: float) -> list[_Beside]:
+        """Return points whose entries differ in a last digit, which is worth so much, where there is a derivative."""
+        if eps not in self._beside:
+            rng = np.random.default_rng(1)
+            moved = (_moved(self.point, self._exact, h * eps, rng) for h in _BESIDE)
+            self._beside[eps] = [_Beside(p, there) for p in moved if (there := self._exact.at(p)) is not None]
+        return self._beside[eps]
+
+    def bound(self, eps: float, name: str, wanted: Any) -> Any:
+        """Return how far off a gradient is in floats, operation by operation, here and beside."""
+        bound = _off(self.plain[name], wanted)
+        for other in self.beside(eps):
+            if other.plain is None:
+                other.plain = self._exact.plainly(other.point)
+            bound = np.maximum(bound, _off(other.plain[name], other.exact[name]))
+        return np.where(np.isnan(bound), np.inf, bound)
+
+    def jumps(self, eps: float, name: str) -> Any:
+        """Tell for each entry whether the error of the code differs from a point to the next, as that of rounding."""
+        errors: list[Any] = []
+        for other in self.beside(eps):
+            if other.called is None:
+                shapes = {n: np.shape(other.point[n]) for n in self._exact.shapes}
+                other.called = self._backward.at(other.point, shapes, self._count)
+            if other.called.fault is None:
+                given, there = other.called.values[name], other.exact[name]
+                errors.append(np.frompyfunc(lambda a, b: float(b - float(a)), 2, 1)(given, there))
+        if len(errors) < 2:
+            return np.zeros(np.shape(self.point[name]), dtype=bool)
+        table = np.array(errors, dtype=np.float64)
+        largest = np.max(np.abs(table), axis=0)
+        with np.errstate(all="ignore"):
+            return (np.max(table, axis=0) - np.min(table, axis=0)) > STEADY * largest
+
+
+@dataclass(slots=True)
+class _Beside:
+    """A point beside another: the gradients there, in floats too, and what the code gives, once these are asked for."""
+
+    point: Values
+    exact: Mapping[str, Any]
+    plain: Mapping[str, Any] | None = None
+    called: Called | None = None
+
+
+def compared(around: Surroundings, name: str, given: Any, dtype: np.dtype[Any], wanted: Any) -> Measured:
+    """Compare what code gives at a point with the derivative there.
+
+    Args:
+        around: the point, with what is known around it.
         name: by what it is differentiated.
         given: what the code gave.
         dtype: as what.
         wanted: the derivative, as exact numbers.
-        count: how many of the values are arguments of f.
     """
+    point = around.point
     rounded = _floats(wanted)
     limits = np.finfo(dtype)
     off = _off(given, wanted)
@@ -104,44 +171,33 @@ def compared(
         worst = float(np.max(off, initial=0)), float(np.max(size, initial=0))
         most = float(np.max(relative, initial=0))
         return Measured("right", point, given, rounded, _worst(relative), most, *worst, float(limits.eps))
-    rng = np.random.default_rng(0)
-    beside = exact.nearby(point, name, rng)
-    if beside is None or not np.all(np.isfinite(rounded)):
+    near = around.nearby
+    if near is None or not np.all(np.isfinite(rounded)):
         return Measured("kink", point, given, rounded)
-    moved = np.abs(_floats(beside - wanted))
+    moved = np.abs(_floats(near[name] - wanted))
     if np.any(moved > 1e-12 * (size + np.max(size, initial=0)) + _STILL):
         return Measured("kink", point, given, rounded)
-    neighbours = [_moved(point, exact, h * float(limits.eps), rng) for h in _BESIDE]
-    plain = exact.plainly(point)[name]
-    bound = _off(plain, wanted)
     inherent = np.zeros_like(size)
-    for other in neighbours:
-        there = exact.at(other)
-        if there is None:
-            continue
-        inherent = np.maximum(inherent, np.abs(_floats(there[name] - wanted)))
-        bound = np.maximum(bound, _off(exact.plainly(other)[name], there[name]))
-    bound = np.where(np.isnan(bound), np.inf, bound)
+    for other in around.beside(float(limits.eps)):
+        inherent = np.maximum(inherent, np.abs(_floats(other.exact[name] - wanted)))
+    bound = around.bound(float(limits.eps), name, wanted)
     if not np.all(np.isfinite(given)):
         index = _worst(~np.isfinite(given))
         lost = bool(np.any(~np.isfinite(bound[~np.isfinite(given)]))) or _is_far(point, rounded)
         return Measured("beyond" if lost else "not finite", point, given, rounded, index, np.inf)
-    sides = exact.sides(point)
     coarse = float(limits.eps) / _EPS
     allowed = SLACK * (float(limits.eps) * size + inherent) + float(limits.tiny)
     blurred = bool(np.max(allowed, initial=0) > _BLURRED * np.max(size, initial=0))
     levels = np.where(off <= allowed, 0, _WRONG)
     levels = np.where((levels > 0) & (off <= SLACK * bound * coarse), 2, levels)
     if np.any(levels == _WRONG):
-        fine_jumps = _jumps(backward, exact, name, neighbours, count)
-        levels = np.where((levels == _WRONG) & fine_jumps, 2, levels)
+        levels = np.where((levels == _WRONG) & around.jumps(float(limits.eps), name), 2, levels)
     if np.any(levels == _WRONG) and limits.eps < _SINGLE:
-        wide = [_moved(point, exact, h * _SINGLE, rng) for h in _BESIDE]
         single = off <= SLACK * (_SINGLE * size + inherent * (_SINGLE / _EPS))
         lost = off <= SLACK * bound * (_SINGLE / _EPS)
         # Where so small a change moves the derivative itself, errors differ from a point to the next anyway.
         still = inherent * (_SINGLE / _EPS) <= _MOVED * np.max(size, initial=0)
-        jumps = _jumps(backward, exact, name, wide, count) & still
+        jumps = around.jumps(_SINGLE, name) & still
         levels = np.where((levels == _WRONG) & jumps & single, 1, levels)
         levels = np.where((levels == _WRONG) & jumps & lost, 2, levels)
         levels = np.where((levels == _WRONG) & single, 3, levels)
@@ -151,7 +207,16 @@ def compared(
     level = _LEVELS[int(np.max(levels))]
     worst = float(np.max(off[levels == np.max(levels)])), float(np.max(size, initial=0))
     return Measured(
-        level, point, given, rounded, index, float(relative[index]), *worst, float(limits.eps), sides, blurred
+        level,
+        point,
+        given,
+        rounded,
+        index,
+        float(relative[index]),
+        *worst,
+        float(limits.eps),
+        around.sides,
+        blurred,
     )
 
 
@@ -184,25 +249,6 @@ def _moved(point: Values, exact: ExactDerivative, step: float, rng: np.random.Ge
             near = (value * (1 + step * rng.choice([-1.0, 1.0, 2.0], value.shape))).astype(value.dtype)
             found[name] = near if near.shape else near[()]
     return found
-
-
-def _jumps(
-    backward: GradientCode, exact: ExactDerivative, name: str, points: Sequence[Values], count: int
-) -> Any:
-    """Tell for each entry whether the error of the code differs from a point to the next, as that of rounding does."""
-    errors: list[Any] = []
-    for point in points:
-        there = exact.at(point)
-        called = backward.at(point, {n: np.shape(point[n]) for n in exact.shapes}, count)
-        if there is None or called.fault is not None:
-            continue
-        errors.append(np.frompyfunc(lambda a, b: float(b - float(a)), 2, 1)(called.values[name], there[name]))
-    if len(errors) < 2:
-        return np.zeros(np.shape(points[0][name]), dtype=bool)
-    table = np.array(errors, dtype=np.float64)
-    largest = np.max(np.abs(table), axis=0)
-    with np.errstate(all="ignore"):
-        return (np.max(table, axis=0) - np.min(table, axis=0)) > STEADY * largest
 
 
 def _is_far(point: Values, derivative: Any) -> bool:

@@ -11,21 +11,32 @@ import numpy as np
 from symgrad.api.derivatives.differentiate import grad
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import names_in
-from symgrad.errors import InternalError, SymgradError
+from symgrad.errors import InternalError, SymgradError, UsageError
+from symgrad.gradcode.claims import claims_of
 from symgrad.gradcode.question import CodeQuestion
 from symgrad.ir.graph import Node, Op
 from symgrad.ir.resize import resized
 from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import symbols_of
+from symgrad.mistakes.sized import SizedPairs
 from symgrad.mistakes.told import WrongClaim, diagnosed
 from symgrad.source import Location
-from symgrad.verdicts.told.diagnosis import Diagnosis
+from symgrad.verdicts.told.diagnosis import Diagnoses, Diagnosis
 from symgrad.verdicts.verdict import Verdict
 
-__all__ = ["with_mistakes_of"]
+__all__ = ["derivative_text", "with_mistakes_of"]
 
 
-def with_mistakes_of(verdict: Verdict, question: CodeQuestion, loss: Expr, name: str) -> Verdict:
+_FIRST = (5, 3, 7, 11, 13, 17)
+"""Lengths of axes at which mistakes are looked for, in code that asks for numbers."""
+
+_SQUARES = (4, 9, 16, 25, 36, 49), (9, 16, 25, 36, 49, 64)
+"""Lengths for which code is read to tell numbers from lengths: their roots have no rounding."""
+
+
+def with_mistakes_of(
+    verdict: Verdict, question: CodeQuestion, loss: Expr, name: str, claim: Expr | None = None
+) -> Verdict:
     """Return a verdict on code that finds the mistakes in it when it is asked for them.
 
     Args:
@@ -33,39 +44,84 @@ def with_mistakes_of(verdict: Verdict, question: CodeQuestion, loss: Expr, name:
         question: the code.
         loss: what it differentiates.
         name: of the argument.
+        claim: what the code computes, where it can be read.
     """
+    lengths = dict(zip(question.fixed, _FIRST, strict=False))
     wrt = question.arguments.inputs[name].node
     inputs = [e.node for e in question.inputs.values()]
 
     def build(sizes: Mapping[str, int]) -> list[Node]:
+        if question.fixed:
+            sizes = sizes or lengths
+            return _read(question.again(sizes), name, read=claim is not None)
         y, by, *args = resized([loss.node, wrt, *inputs], sizes)
-        return [y, by, _called(question, name, by.shape)(*args)]
+        return [
+            y,
+            by,
+            _called(question, name, by.shape)(*args) if claim is None else resized([claim.node], sizes)[0],
+        ]
 
     def locate(node: Node, _in_claim: bool) -> Location | None:
         return next((at for one in loss.listings if (at := one.location(node)) is not None), None)
 
     def corrected() -> str | None:
-        try:
-            return str(grad(loss, question.arguments.inputs[name]))
-        except SymgradError:
-            return None
+        return derivative_text(question, loss, name)
 
     def find() -> list[Diagnosis]:
         return diagnosed(
             WrongClaim(
                 build=build,
                 y=loss.node,
-                claim=None,
+                claim=None if claim is None else claim.node,
                 symbols=symbols_of([loss.node, wrt]),
                 locate=locate,
                 names={node: text for text, node in names_in(loss).items()},
                 witness=None,
                 proved=(),
                 corrected=corrected,
+                sizes=lengths,
             )
         )
 
-    return replace(verdict, diagnoses=verdict.diagnoses.with_more(find))
+    return replace(verdict, diagnoses=Diagnoses(find=find))
+
+
+def _read(question: CodeQuestion, name: str, *, read: bool) -> list[Node]:
+    """Return what is differentiated, by what, and what the code gives, of a question for other sizes."""
+    assert question.loss is not None
+    by = question.arguments.inputs[name].node
+    if read:
+        claims, unread = claims_of(question)
+        if unread is not None:
+            raise UsageError(unread)
+        return [question.loss.node, by, claims[name].node]
+    args = [e.node for e in question.inputs.values()]
+    return [question.loss.node, by, _called(question, name, by.shape)(*args)]
+
+
+def derivative_text(question: CodeQuestion, loss: Expr, name: str) -> str | None:
+    """Return the derivative as text, in the names of sizes where these were numbers for the code.
+
+    None where there is none, or where it is not known which numbers are sizes.
+    """
+    try:
+        found = grad(loss, question.arguments.inputs[name])
+        if not question.fixed:
+            return str(found)
+        first, second = (dict(zip(question.fixed, squares, strict=False)) for squares in _SQUARES)
+        one, other = (grad_at(question.again(sizes), name) for sizes in (first, second))
+        pairs = SizedPairs(first, second)
+        pairs.add(one.node, other.node)
+        named = pairs.named(one.node)
+        return None if named is None else str(Expr(named, listings=one.listings).canonical())
+    except SymgradError:
+        return None
+
+
+def grad_at(question: CodeQuestion, name: str) -> Expr:
+    """Return the derivative that a question is about."""
+    assert question.loss is not None
+    return grad(question.loss, question.arguments.inputs[name])
 
 
 def _called(question: CodeQuestion, name: str, shape: Shape) -> Op:

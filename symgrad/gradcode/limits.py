@@ -6,7 +6,9 @@ __all__ = [
     "DIGITS",
     "MAGNITUDES",
     "MOST_ENTRIES",
+    "MOST_PATHS",
     "MOST_POINTS",
+    "MOST_UNROLLED",
     "POINTS_OF_DIFFERENCES",
     "REPEATED_CALLS",
     "SLACK",
@@ -22,6 +24,9 @@ MOST_ENTRIES = 50_000
 MOST_POINTS = 60
 """Points at which code is called; the first ones are generic, and each is one or two calls."""
 
+MOST_PATHS = 128
+"""Ways through code that asks which of two entries is larger, and where labels point."""
+
 MAGNITUDES = tuple(10.0**k for k in (-2, -4, -6, -8, -10, 2, 4, -12, 6))
 """By what one input at a time is multiplied: this is where terms cancel."""
 
@@ -36,3 +41,6 @@ SLACK = 256.0
 
 STEADY = 0.02
 """By how much of itself an error changes where it is a mistake: one that comes of rounding jumps."""
+
+MOST_UNROLLED = 400
+"""Entries of the arguments of code that is read entry by entry: each becomes a formula of its own."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from symgrad.api.handles.program import Program
 from symgrad.errors import SymgradError, UnsupportedError, UsageError
 from symgrad.gradcode.arguments import DeclaredArguments, declared, plain_of, positional
 from symgrad.gradcode.calling import GradientCode, own_derivative, primal
+from symgrad.gradcode.unrolled.reading import unrolled_outputs
 from symgrad.importers.code.plain import from_plain
 from symgrad.importers.jax.function import from_jax
 from symgrad.importers.program import ImportedProgram, Taken
@@ -22,7 +23,7 @@ from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.traverse import substitute
 from symgrad.ir.types import Declaration
 
-__all__ = ["CodeQuestion", "asked", "reason_of"]
+__all__ = ["CodeQuestion", "asked", "plain_numpy", "reason_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class CodeQuestion:
         unread: why it cannot.
         wrt: by what the code differentiates, in its order.
         fixed: the numbers that stand for names of sizes.
+        grad_f, specs: as they were given.
     """
 
     f: Any
@@ -49,6 +51,19 @@ class CodeQuestion:
     unread: str | None
     wrt: tuple[str, ...]
     fixed: Mapping[str, int]
+    grad_f: Any
+    specs: Any
+
+    def again(self, sizes: Mapping[str, int]) -> CodeQuestion:
+        """Return the same question for other numbers in the place of the names of sizes.
+
+        Raises:
+            UsageError: if f cannot be read then.
+        """
+        found = asked(self.f, self.grad_f, self.specs, self.wrt, sizes)
+        if found.loss is None:
+            raise UsageError("f cannot be read for these sizes", cure="choose others")
+        return found
 
     @property
     def inputs(self) -> dict[str, Expr]:
@@ -80,7 +95,9 @@ def asked(f: Any, grad_f: Any, specs: Any, wrt: Any, sizes: Mapping[str, int] | 
             raise UsageError(
                 f"grad_f takes a cotangent, and f cannot be read: {unread}", cure="give f as a number"
             )
-        return CodeQuestion(f, GradientCode.of(grad_f), arguments, {}, None, unread, names, sizes or {})
+        return CodeQuestion(
+            f, GradientCode.of(grad_f), arguments, {}, None, unread, names, sizes or {}, grad_f, specs
+        )
     cotangents = {
         n: handle(symbol(Declaration(n, shape=e.shape))) for n, e in zip(taken or [], outputs, strict=False)
     }
@@ -90,7 +107,9 @@ def asked(f: Any, grad_f: Any, specs: Any, wrt: Any, sizes: Mapping[str, int] | 
         loss = parts[0]
         for part in parts[1:]:
             loss = loss + part
-    return CodeQuestion(f, GradientCode.of(grad_f), arguments, cotangents, loss, None, names, sizes or {})
+    return CodeQuestion(
+        f, GradientCode.of(grad_f), arguments, cotangents, loss, None, names, sizes or {}, grad_f, specs
+    )
 
 
 def _wrt(arguments: DeclaredArguments, wrt: Any) -> tuple[str, ...]:
@@ -156,14 +175,31 @@ def _outputs(f: Any, arguments: DeclaredArguments) -> tuple[list[Expr] | None, s
     if isinstance(f, Expr):
         return [f], None
     try:
-        program = _read(f, arguments)
+        outputs = list(_read(f, arguments).returned.values())
     except Exception as error:  # noqa: BLE001  the user's function is run, and may raise anything
-        return None, reason_of(error)
-    outputs = list(program.returned.values())
+        reason = reason_of(error)
+        try:
+            outputs = unrolled_outputs(plain_numpy(f), arguments.inputs)
+        except Exception as second:  # noqa: BLE001  likewise
+            return None, reason if reason == reason_of(second) else f"{reason}; {reason_of(second)}"
     real = [e for e in outputs if e.dtype == "real"]
     if not real:
         raise UsageError("f returns no real number", expected="a number, or arrays of them")
     return real, None
+
+
+def plain_numpy(f: Any) -> Callable[..., Any]:
+    """Return a function of plain NumPy, as it is called.
+
+    Raises:
+        UnsupportedError: for what is none.
+    """
+    if isinstance(f, Program | Expr) or not callable(f):
+        raise UnsupportedError("it is no function")
+    function, libraries = primal(f)
+    if libraries - {"numpy"}:
+        raise UnsupportedError(f"it is of {min(libraries - {'numpy'})}")
+    return plain_of(function)
 
 
 def _read(f: Any, arguments: DeclaredArguments) -> ImportedProgram:

@@ -63,6 +63,8 @@ class ArgumentVerdict:
         small: of ``cancellation``, whether the error is everywhere below a rounding of what the derivative usually is.
         notes: what else was seen.
         right: the right formula, where it is short.
+        entries: of what is proved entry by entry, the verdict for each, which has the proof; ``"x[0, 1]"`` is the name
+            of one, and ``"x[0, 1], way 2"`` where the code asks which of two values is larger.
     """
 
     name: str
@@ -78,6 +80,7 @@ class ArgumentVerdict:
     small: bool = False
     notes: tuple[str, ...] = ()
     right: str | None = None
+    entries: Mapping[str, Verdict] = field(default_factory=dict[str, Verdict], repr=False)
 
     @property
     def status(self) -> Status:

@@ -55,8 +55,8 @@ class ExactDerivative:
             return None
         return {n: _spread(g, np.shape(values[n])) for n, g in zip(self._gradients, found, strict=True)}
 
-    def nearby(self, values: Values, name: str, rng: np.random.Generator) -> Any:
-        """Return a gradient at a point so near that no float lies between: it is another one at a kink alone."""
+    def nearby(self, values: Values, rng: np.random.Generator) -> dict[str, Any] | None:
+        """Return the gradients at a point so near that no float lies between: they are others at a kink alone."""
         mp = self._mp
         tiny = mp.mpf(10) ** -30
         given = self._given(values)
@@ -70,10 +70,10 @@ class ExactDerivative:
             for node, v in given.items()
         }
         try:
-            (found,) = evaluate_mp(mp, [self._gradients[name]], moved)
+            found = evaluate_mp(mp, [*self._gradients.values()], moved)
         except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError):
             return None
-        return _spread(found, np.shape(values[name]))
+        return {n: _spread(g, np.shape(values[n])) for n, g in zip(self._gradients, found, strict=True)}
 
     def plainly(self, values: Values) -> dict[str, Any]:
         """Return the gradients as the backward pass, operation by operation in double precision, gives them."""

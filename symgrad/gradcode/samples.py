@@ -22,7 +22,11 @@ _GENERIC = 6  # points before the first one of another magnitude
 
 
 def sample_points(
-    loss: Node | None, inputs: Mapping[str, Expr], samples: Mapping[str, Any], wrt: Sequence[str]
+    loss: Node | None,
+    inputs: Mapping[str, Expr],
+    samples: Mapping[str, Any],
+    wrt: Sequence[str],
+    dtype: np.dtype[Any],
 ) -> Iterator[Values]:
     """Yield points as floats, those that were given first.
 
@@ -31,10 +35,12 @@ def sample_points(
         inputs: by name.
         samples: values that were given for some of these: their dtypes count at all points.
         wrt: the inputs whose magnitudes vary.
+        dtype: what real inputs come in that no value was given for.
     """
     nodes = [e.node for e in inputs.values()]
     program, _ = program_of([] if loss is None else [loss], nodes)
-    dtypes = {n: np.asarray(v).dtype for n, v in samples.items()}
+    dtypes = {n: dtype for n, e in inputs.items() if e.dtype == "real"}
+    dtypes |= {n: np.asarray(v).dtype for n, v in samples.items()}
     drawn = (
         p
         for point in points_of(program, aim=loss is not None)

@@ -5,20 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from symgrad.api.claims.verify import checked_seconds, verify
-from symgrad.api.derivatives.differentiate import grad
-from symgrad.api.handles.expr import Expr, as_expr
-from symgrad.errors import SymgradError
-from symgrad.gradcode.calling import Called, by_name
+from symgrad.api.handles.expr import Expr
+from symgrad.errors import UsageError
+from symgrad.gradcode.claims import claims_of
 from symgrad.gradcode.classify import Classified, classified
-from symgrad.gradcode.compare import Measured, compared
-from symgrad.gradcode.diagnosed import with_mistakes_of
+from symgrad.gradcode.compare import Measured, Surroundings, compared
+from symgrad.gradcode.diagnosed import derivative_text, with_mistakes_of
+from symgrad.gradcode.entrywise import EntryWise
 from symgrad.gradcode.limits import MOST_ENTRIES, MOST_POINTS, POINTS_OF_DIFFERENCES, REPEATED_CALLS
-from symgrad.gradcode.question import CodeQuestion, asked, reason_of
+from symgrad.gradcode.question import CodeQuestion, asked
 from symgrad.gradcode.record import ArgumentVerdict, CodeKind, CodeVerdict
 from symgrad.gradcode.reference import Differences, ExactDerivative, Values
 from symgrad.gradcode.samples import sample_points
@@ -38,6 +38,7 @@ def verify_code(
     *,
     wrt: str | Sequence[str] | None = None,
     time_limit: float = 60,
+    dtype: Literal["float64", "float32"] = "float64",
 ) -> CodeVerdict:
     """Decide whether code computes the gradient of a function.
 
@@ -59,13 +60,16 @@ def verify_code(
             array, which is one of the points and says the dtype.
         wrt: the names of the arguments to differentiate by; by default all real ones.
         time_limit: seconds, for all of it.
+        dtype: what real arguments come in that no sample array is given for. What the code gives back in float32 is
+            held to single precision.
 
     Returns:
         A CodeVerdict, with a verdict and a kind by each argument. ``proved`` is said of code that was read as formulas
         and gave their values; of all other code ``supported`` at most.
 
     Raises:
-        UsageError: if there is nothing to decide: arguments without spec, a cotangent that is missing.
+        UsageError: if there is nothing to decide: arguments without spec, a cotangent that is missing; or another
+            dtype.
         NotDifferentiableError: if f is no number that moves.
 
     Example:
@@ -82,33 +86,58 @@ def verify_code(
     """
     begun = time.monotonic()
     seconds = checked_seconds(time_limit)
+    if dtype not in ("float64", "float32"):
+        raise UsageError(f"the dtype is {dtype!r}", expected="float64 or float32")
+    kind = np.dtype(dtype)
     question = asked(f, grad_f, specs, wrt)
-    claims, unread = _claims(question)
+    claims, unread = claims_of(question)
     sizes = question.arguments.sizes
     if sizes and (question.loss is None or (not claims and question.backward.foreign is None)):
         fixed = asked(f, grad_f, specs, wrt, sizes)
         if fixed.loss is not None:
             question = fixed
-            claims, unread = _claims(question)
+            claims, unread = claims_of(question)
     if question.loss is None:
-        found = _by_differences(question, begun + seconds)
+        found = _by_differences(question, begun + seconds, kind)
         how = f"in numbers alone, against differences of f, which cannot be read ({question.unread})"
         return CodeVerdict(found, how, time.monotonic() - begun)
+    entrywise = EntryWise(question)
+    if not claims and question.backward.foreign is None:
+        claims, unread = entrywise.claims(unread)
     read: dict[str, Verdict] = {}
+    single: dict[str, Mapping[str, Verdict]] = {}
     for k, (name, claim) in enumerate(claims.items()):
         left = begun + _READ * seconds - time.monotonic()  # what one does not need the others have
         limit = max(left / (len(claims) - k), _LEAST)
-        verdict = verify(question.loss, question.arguments.inputs[name], claim, time_limit=limit)
+        by = question.arguments.inputs[name]
+        # What is read entry by entry is long as a formula of arrays, and is proved entry by entry, or refuted as that.
+        if entrywise.used:
+            limit /= 2
+            proof = entrywise.proved(name, time.monotonic() + limit)
+            verdict = verify(question.loss, by, claim, time_limit=limit) if proof is None else proof[0]
+        else:
+            verdict = verify(question.loss, by, claim, time_limit=limit)
+            unsure = verdict.status in ("supported", "undecided") and by.shape
+            proof = entrywise.proved(name, time.monotonic() + limit) if unsure else None
+        if proof is not None:
+            verdict, single[name] = proof
         read[name] = _of_sizes(verdict, question.fixed)
-    tried = _tried(question, question.loss, begun + seconds, brief=bool(read))
+    tried = _tried(question, question.loss, begun + seconds, kind, brief=bool(read))
     if claims:
-        how = "both functions were read as formulas, and the code was called"
+        means = ", entry by entry" if entrywise.used else ""
+        how = f"both functions were read as formulas{means}, and the code was called"
     else:
         how = f"the code was called; it cannot be read as a formula ({unread})"
     if question.fixed:
         how += f"; for {_lengths(question.fixed)} alone, since code that reads a size needs its number"
     return CodeVerdict(
-        {n: _joined(question, question.loss, n, read.get(n), tried[n]) for n in question.wrt},
+        {
+            n: replace(
+                _joined(question, question.loss, n, read.get(n), tried[n], claims.get(n)),
+                entries=single.get(n, {}),
+            )
+            for n in question.wrt
+        },
         how,
         time.monotonic() - begun,
     )
@@ -127,49 +156,17 @@ def _lengths(sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{name} = {n}" for name, n in sizes.items())
 
 
-# -------------------------------------------------------------------------------------------------------- as formulas
-
-
-def _claims(question: CodeQuestion) -> tuple[dict[str, Expr], str | None]:
-    """Return what the code computes as formulas, by name; or why it cannot be read."""
-    inputs = question.inputs
-    if question.backward.foreign is not None:
-        return {}, f"it is of {question.backward.foreign}"
-    try:
-        returned = question.backward.call(
-            list(inputs.values()),
-            [list(inputs).index(n) for n in question.wrt],
-            len(question.arguments.inputs),
-        )
-        listed: dict[str, Any] = _listed(returned, question)
-        claims = {n: as_expr(v) for n, v in listed.items()}
-    except Exception as error:  # noqa: BLE001  the user's code is run, and may raise anything
-        return {}, reason_of(error)
-    for name, claim in claims.items():
-        wanted = question.arguments.inputs[name].shape
-        if claim.shape != wanted:
-            return {}, f"by '{name}' it has the shape {claim.shape}, and not {wanted}"
-    return claims, None
-
-
-def _listed(returned: Any, question: CodeQuestion) -> dict[str, Any]:
-    found = by_name(returned, question.wrt, list(question.arguments.inputs))
-    if isinstance(found, Called):
-        raise TypeError(found.says)
-    return found
-
-
 # ---------------------------------------------------------------------------------------------------------- in numbers
 
 
 def _tried(
-    question: CodeQuestion, loss: Expr, deadline: float, *, brief: bool
+    question: CodeQuestion, loss: Expr, deadline: float, kind: np.dtype[Any], *, brief: bool
 ) -> dict[str, tuple[Classified, Values | None]]:
     """Return what the values of the code say, by name, with a point for what is no matter of values."""
     exact = ExactDerivative(loss, question.inputs, question.wrt)
     measured: dict[str, list[Measured]] = {n: [] for n in question.wrt}
     count = len(question.arguments.inputs)
-    points = sample_points(loss.node, question.inputs, question.arguments.samples, question.wrt)
+    points = sample_points(loss.node, question.inputs, question.arguments.samples, question.wrt, kind)
     begun = time.monotonic()
     for k, point in enumerate(points):
         if k >= (MOST_POINTS // 2 if brief else MOST_POINTS) or (
@@ -190,13 +187,10 @@ def _tried(
             return dict.fromkeys(question.wrt, (said, point))
         if wanted is None:
             continue
+        around = Surroundings(question.backward, exact, point, count)
         for name, value in called.values.items():
-            measured[name].append(
-                compared(
-                    question.backward, exact, point, name, value, called.dtypes[name], wanted[name], count
-                )
-            )
-            measured[name][-1] = replace(measured[name][-1], sides=exact.sides(point))
+            found = compared(around, name, value, called.dtypes[name], wanted[name])
+            measured[name].append(replace(found, sides=around.sides))
     real = [n for n, e in question.arguments.inputs.items() if e.dtype == "real"]
     return {n: (classified(found, list(exact.conditions), real), None) for n, found in measured.items()}
 
@@ -206,9 +200,11 @@ def _defined(exact: ExactDerivative, point: Values, wanted: Mapping[str, Any] | 
     return wanted is not None and all(np.all(np.isfinite(v)) for v in exact.plainly(point).values())
 
 
-def _by_differences(question: CodeQuestion, deadline: float) -> dict[str, ArgumentVerdict]:
+def _by_differences(
+    question: CodeQuestion, deadline: float, kind: np.dtype[Any]
+) -> dict[str, ArgumentVerdict]:
     reference = Differences(question.f, question.wrt)
-    points = sample_points(None, question.inputs, question.arguments.samples, ())
+    points = sample_points(None, question.inputs, question.arguments.samples, (), kind)
     agreed, worst = dict.fromkeys(question.wrt, 0), dict.fromkeys(question.wrt, 0.0)
     found: dict[str, ArgumentVerdict] = {}
     tried = 0
@@ -263,14 +259,17 @@ def _joined(
     name: str,
     read: Verdict | None,
     tried: tuple[Classified, Values | None],
+    claim: Expr | None,
 ) -> ArgumentVerdict:
     """Return what the formula and the values say together."""
     found, point = tried
-    right = _formula(loss, question.arguments.inputs[name])
+    right = _formula(question, loss, name)
     faulty = found.kind not in ("right", "float32 noise", "cancellation", "undecided")
     if read is not None and read.status == "refuted":
         kind: CodeKind = found.kind if faulty else "wrong"
         told = found.told if faulty else read.why
+        if question.fixed:
+            read = with_mistakes_of(read, question, loss, name, claim)
         return _argument(name, replace(found, kind=kind, told=told), read, right, point)
     if faulty:
         why = f"{found.kind}: {found.told}"
@@ -328,10 +327,7 @@ def _by_point(why: str, shown: Measured) -> Verdict:
     )
 
 
-def _formula(loss: Expr, by: Expr) -> str | None:
+def _formula(question: CodeQuestion, loss: Expr, name: str) -> str | None:
     """Return the derivative as text, if it is short."""
-    try:
-        text = str(grad(loss, by))
-    except SymgradError:
-        return None
-    return text if len(text) <= _SHOWN else None
+    text = derivative_text(question, loss, name)
+    return text if text is not None and len(text) <= _SHOWN else None

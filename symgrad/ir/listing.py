@@ -12,10 +12,11 @@ from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import flatten, rebuild
 from symgrad.source import Location, Place, Source, Span
 
-__all__ = ["Listing", "one_of", "suggest"]
+__all__ = ["Listing", "Suggestions", "one_of", "suggest"]
 
 _SHOWN = 30  # names of many
 _LONG = 60  # characters of a name
+_INDEXED = 12  # characters of a name up to which an index of its neighbours is small
 
 
 def one_of(names: Iterable[str]) -> str | None:
@@ -46,16 +47,68 @@ def suggest(name: str, known: Iterable[str]) -> str | None:
     """
     names = list(known)
     close = [n for n in names if name and n.lower() == name.lower()]
-    if not close:
-        # A slip of the pen: one letter in up to seven, two in up to eleven, and so on; else it is another word.
-        slips = ((_slips(name, n), n) for n in names)
-        near = [
-            (d, -_begun(name, n), not name.startswith(n), k, n)
-            for k, (d, n) in enumerate(slips)
-            if _is_near(name, n, d)
-        ]
-        close = [min(near)[-1]] if near else []
-    return f"did you mean '{close[0]}'?" if close else None
+    return _meant(close[0]) if close else _nearest(name, enumerate(names))
+
+
+class Suggestions:
+    """Known names, of which many others are asked: `suggest` looks at all of them for each.
+
+    A name is compared only with those that share with it what is left when as many letters are left out as there
+    may be slips: two words with d slips always do (the index of SymSpell).
+
+    Args:
+        known: the names.
+
+    Example:
+        >>> names = Suggestions(["x", "height"])
+        >>> names.suggest("heigth"), names.suggest("width")
+        ("did you mean 'height'?", None)
+    """
+
+    def __init__(self, known: Iterable[str]) -> None:
+        self._names = list(known)
+        self._alike: dict[str, str] = {}
+        self._beside: dict[str, list[int]] = {}
+        self._long: list[int] = []
+        for k, name in enumerate(self._names):
+            self._alike.setdefault(name.lower(), name)
+            if len(name) > _INDEXED:
+                self._long.append(k)
+            else:
+                for key in _left_over(name):
+                    self._beside.setdefault(key, []).append(k)
+
+    def suggest(self, name: str) -> str | None:
+        """Return what `suggest` does."""
+        if name and name.lower() in self._alike:
+            return _meant(self._alike[name.lower()])
+        if len(name) > _INDEXED:
+            return _nearest(name, enumerate(self._names))
+        near = {k for key in _left_over(name) for k in self._beside.get(key, ())}
+        return _nearest(name, ((k, self._names[k]) for k in sorted({*near, *self._long})))
+
+
+def _left_over(name: str) -> set[str]:
+    """Return what is left of a name without as many letters as slips are allowed, or fewer; and undoubled."""
+    found = level = {name}
+    for _ in range(
+        len(name) // 3
+    ):  # d slips in a word that is at most d letters longer: d <= (length + d) // 4
+        level = {w[:k] + w[k + 1 :] for w in level for k in range(len(w))}
+        found = found | level
+    return found | {_undoubled(name)}
+
+
+def _meant(name: str) -> str:
+    return f"did you mean '{name}'?"
+
+
+def _nearest(name: str, known: Iterable[tuple[int, str]]) -> str | None:
+    """Return the name with the fewest slips, of those that are near."""
+    # A slip of the pen: one letter in up to seven, two in up to eleven, and so on; else it is another word.
+    slips = ((_slips(name, n), k, n) for k, n in known)
+    near = [(d, -_begun(name, n), not name.startswith(n), k, n) for d, k, n in slips if _is_near(name, n, d)]
+    return _meant(min(near)[-1]) if near else None
 
 
 def _begun(a: str, b: str) -> int:
@@ -67,8 +120,12 @@ def _is_near(name: str, other: str, slips: int) -> bool:
     longest = max(len(name), len(other))
     if slips <= longest // 4 or (slips == 1 and longest == 3 and name[:1] == other[:1]):
         return True
-    doubled, plain = ("".join(letter for letter, _ in groupby(word)) for word in (name, other))
-    return doubled == plain
+    return _undoubled(name) == _undoubled(other)
+
+
+def _undoubled(name: str) -> str:
+    """Return a name with each letter once that stands there several times in a row."""
+    return "".join(letter for letter, _ in groupby(name))
 
 
 def _slips(a: str, b: str) -> int:

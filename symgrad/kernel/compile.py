@@ -15,13 +15,14 @@ from symgrad.ir.traverse import is_elementwise, symbols_of, topological
 from symgrad.kernel.calls.threads import checked_threads
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.kernel.kernel import Kernel, Saver
-from symgrad.kernel.progress import EQUATION_S, QUICK_S, bar
 from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.engine.jit import Effort
 from symgrad.llvm.text.types import FloatType, float_type
+from symgrad.logs import info
 from symgrad.lower.elementwise.schedule import schedule
 from symgrad.ops.control import as_computed
 from symgrad.spell.printer import expression_text
+from symgrad.work import working
 
 if TYPE_CHECKING:
     from symgrad.kernel.array_kernel import ArrayKernel
@@ -90,13 +91,19 @@ def compile_nodes(
     threads = checked_threads(threads)
     # Where each element is computed by itself one loop does it, with code of its own: asked before anything is lowered.
     if _elementwise(outputs, inputs):
-        count = len(topological(outputs))
-        with bar(f"compiling {count:,} equations", count * (QUICK_S if effort == "auto" else EQUATION_S)):
-            with growing():
-                # One order of equations, in functions of bounded size, for quick code and better code alike.
-                plan = schedule(outputs, inputs, fusable=fusable, fast=fast)
-            # The text of LLVM (`emit`), and machine code of it (`Engine`): quick code first, better code when it pays.
-            code = ElementwiseCode(plan, real, effort=effort)
+        with growing(), working("lower", "ordering equations"):
+            # One order of equations, in functions of bounded size, for quick code and better code alike.
+            plan = schedule(outputs, inputs, fusable=fusable, fast=fast)
+        # The text of LLVM (`emit`), and machine code of it (`Engine`): quick code first, better code when it pays.
+        code = ElementwiseCode(plan, real, effort=effort)
+        info(
+            "kernel",
+            "'%s' computes element by element: %d equations in %d pieces, %s",
+            name,
+            len(topological(outputs)),
+            len(plan.chunks),
+            f"quick code until {code.left:.3g} elements are computed" if code.quick else "optimised code",
+        )
         return ElementwiseKernel(
             code,
             outputs,
@@ -110,6 +117,7 @@ def compile_nodes(
             save=save or save_native,
         )
     _check_sizes(outputs, inputs, declared)
+    info("kernel", "'%s' computes with whole arrays: %d equations", name, len(topological(outputs)))
     return _array_kernel(outputs, inputs, real, name, threads, fast, effort, save or save_native)
 
 

@@ -19,21 +19,30 @@ from symgrad.ir.values.inputs import check_domain, check_shapes, check_whole, in
 from symgrad.kernel.calls.direct import direct_call
 from symgrad.kernel.calls.guards import has_ends
 from symgrad.kernel.calls.native import Native
+from symgrad.kernel.calls.numbers import number_call
 from symgrad.kernel.calls.spares import Spares
 from symgrad.kernel.calls.team import call_in_team
 from symgrad.kernel.calls.threads import common_shape, in_pieces, piece, targets, worthwhile
 from symgrad.kernel.kernel import Kernel, Saver, as_tuple
-from symgrad.kernel.progress import EQUATION_S, bar
 from symgrad.kernel.signature import Signature, signature_of
 from symgrad.kernel.ufunc import MAX_ARGS, ufunc_from_loop
+from symgrad.llvm.calls.points import POINT, PointFunctions
 from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.engine.jit import Effort
+from symgrad.logs import info
+from symgrad.work import working
 
 __all__ = ["ElementwiseKernel"]
 
 _FLOAT64 = np.dtype(np.float64)
 _ASK_EVERY = 16
 """Calls of quick code after which is asked whether better code pays: asking takes a tenth of a small call."""
+
+_EQUATION_S = 0.2e-3
+"""Seconds that one equation takes to compile (`python -m benchmarks.run --only chain` measures it)."""
+
+_NUMBER_S = 0.2e-6
+"""Seconds that a call with numbers saves where it runs code for one point."""
 
 _LOOP_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 
@@ -61,6 +70,8 @@ class ElementwiseKernel(Kernel):
         "_integers",
         "_large",
         "_left",
+        "_numbers",
+        "_numbers_left",
         "_plain",
         "_quick",
         "_settled",
@@ -116,6 +127,8 @@ class ElementwiseKernel(Kernel):
         self._cut_from = 2 * piece(outputs, inputs) if threads > 1 else math.inf
         self._settled: Callable[..., Any] | None = None
         self._called = self._declined = False
+        self._numbers: Callable[..., Any] | None = None
+        self._numbers_left = -1
         self._quick, self._left, self._unasked = code.quick, code.left, _ASK_EVERY
         self._spares = Spares(self.kinds[len(inputs) :])
 
@@ -131,6 +144,14 @@ class ElementwiseKernel(Kernel):
         try:
             if by_name:
                 arrays = in_order(self.inputs, arrays, by_name)
+            numbers = self._numbers
+            if numbers is not None and out is None and where is True and type(arrays[0]) is not np.ndarray:
+                self._numbers_left -= 1
+                if self._numbers_left == 0:
+                    self._sharpen()
+                found = numbers(*arrays)
+                if found is not None:
+                    return found
             settled = self._settled if where is True else None
             if settled is not None:
                 found = self._into_new(settled, arrays) if out is None else settled(arrays, out)
@@ -261,9 +282,9 @@ class ElementwiseKernel(Kernel):
         return self._left <= 0
 
     def _improve(self) -> None:
-        count = len(topological(self.outputs))
-        with bar(f"compiling {count:,} equations, better", count * EQUATION_S):
+        with working("kernel", "compiling better code"):
             self._code.improve()
+        info("kernel", "'%s' has optimised code from now on: so many elements pay for it", self.__name__)
         self._quick = False
         self._direct = None
         self._settle()
@@ -293,7 +314,29 @@ class ElementwiseKernel(Kernel):
                     self._declined = True
                     self._spares.clear()
                 return found
-        return None
+        return self._of_numbers(arrays)
+
+    def _of_numbers(self, arrays: tuple[Any, ...]) -> Any:
+        """Make the call with numbers, which stands in `__call__` from then on: first around the loop that there is."""
+        if self._numbers_left < 0:
+            self._numbers_left = math.ceil(len(topological(self.outputs)) * _EQUATION_S / _NUMBER_S)
+            self._numbers = self._numbers_by(self._code.loop, self._code.cell)
+        return None if self._numbers is None else self._numbers(*arrays)
+
+    def _sharpen(self) -> None:
+        """Let calls with numbers run code of their own, now that there have been so many."""
+        point = self._code.point()
+        if point is not None:
+            self._numbers = self._numbers_by(point.functions[POINT], 0)
+
+    def _numbers_by(self, loop: int, passed: int) -> Callable[..., Any] | None:
+        if not self._plain or any(kind is not _FLOAT64 for kind in self.kinds):
+            return None
+        nin, code = len(self.inputs), self._code
+        return number_call(loop, passed, self.kinds, nin, name=self.name, code=code, result=np.float64)
+
+    def _point(self) -> PointFunctions | None:
+        return self._code.point()
 
     def _first(self, arrays: tuple[Any, ...], out: Any) -> Any:
         """Make the direct call, which stands here from then on, or until better code has a better loop."""

@@ -16,6 +16,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import flatten, rebuild
 from symgrad.ir.values.exchange import DASK, PLAIN, as_array, called_with_arrays, library_of
 from symgrad.ir.values.inputs import check_int64, converted, not_complex
+from symgrad.kernel.at_points import AtPoints
 from symgrad.kernel.calls.native import Native
 from symgrad.kernel.calls.threads import cores
 from symgrad.kernel.signature import Signature
@@ -35,7 +36,7 @@ _LOADED = 8
 """Loaded kernels that are kept for the next time: schedulers load one again for every task."""
 
 
-class Kernel(Reported, ABC):
+class Kernel(Reported, AtPoints, ABC):
     """Machine code for some outputs, called with arrays; made by ``compile_nodes``.
 
     A kernel of an elementwise program is a NumPy ufunc (``.ufunc``), so broadcasting, ``out=``, ``where=`` and strides
@@ -275,6 +276,10 @@ class Kernel(Reported, ABC):
         _, aligned = da.core.unify_chunks(*labelled)
         types = kinds[0] if len(kinds) == 1 else list(kinds)
         return da.apply_gufunc(self, self._declared.text, *aligned, output_dtypes=types)
+
+    @property
+    def _kernel(self) -> Kernel:
+        return self
 
     @property
     @abstractmethod

@@ -257,5 +257,7 @@ class _Recognition:
     def structure(self, found: Iterable[WholeDifference]) -> None:
         """Note how the claim differs, where no mistake explains it."""
         for f in found:
-            words = {} if f.held is None else {"held": f.held, "other": f.other}
+            words: dict[str, object] = {} if f.held is None else {"held": f.held, "other": f.other}
+            if f.number is not None:
+                words["number"] = f.number
             self.note(Found(f.kind, f.says, None, words, f.rank, f.sides))

@@ -56,6 +56,7 @@ class WholeDifference:
         rank: as of a `MalRule`.
         sides: two formulas that are equal if it is so; None where that is known.
         held, other: the parts.
+        number: one in the sentence that lengths of axes may have part in, ``{number}``.
     """
 
     kind: str
@@ -64,6 +65,7 @@ class WholeDifference:
     sides: Callable[[], tuple[Node, Node]] | None = None
     held: Node | None = None
     other: Node | None = None
+    number: float | None = None
 
 
 class Whole:
@@ -115,6 +117,7 @@ class Whole:
 
 
 _SUM = "the claim lacks a sum over all of {0}"
+_TIMES, _PLUS, _MINUS = (f"the claim is the right derivative {w}" for w in ("times", "plus", "minus"))
 _TWIN = "the claim is the derivative by a symmetric {held}, each entry counted with its twin"
 _ONE, _ALL = (
     "the claim is right of a symmetric {held} alone",
@@ -224,11 +227,9 @@ def _constant_factor(
         for text, unit in (("", 1.0), ("*pi", pi), ("/pi", 1 / pi)):
             simple = _simple(ratio / unit)
             if simple is not None:
-                yield WholeDifference(
-                    "constant-factor", f"the claim is the right derivative times {simple}{text}", 30
-                )
+                yield WholeDifference("constant-factor", f"{_TIMES} {simple}{text}", 30, number=ratio)
                 return
-        yield WholeDifference("constant-factor", f"the claim is the right derivative times {ratio:.6g}", 31)
+        yield WholeDifference("constant-factor", f"{_TIMES} {ratio:.6g}", 31, number=ratio)
 
 
 def _constant_term(
@@ -238,14 +239,16 @@ def _constant_term(
     simple = _simple(float(np.median(gap))) if len(gap) else None
     if simple is not None and agree(gap, np.full_like(gap, float(simple)), right, lanes=d.sampled.lanes):
         constant = full(as_node(simple), claim.shape)
-        says = f"the claim is the right derivative {'plus' if simple > 0 else 'minus'} {abs(simple)}"
-        yield WholeDifference("missing-term", says, 30, lambda: (d.right + constant, claim))
+        says = f"{_PLUS if simple > 0 else _MINUS} {abs(simple)}"
+        sides = lambda: (d.right + constant, claim)  # noqa: E731  as others are
+        yield WholeDifference("missing-term", says, 30, sides, number=float(simple))
 
 
 def _simple(value: float) -> Number | None:
     """Return a fraction of small whole numbers that a float is, or None."""
     found = Fraction(value).limit_denominator(SIMPLE)
-    if not found or abs(value / float(found) - 1) > AGREE:
+    # With large numbers above and below some fraction is near to any number.
+    if not found or abs(value / float(found) - 1) > 10 * AGREE / abs(found.numerator * found.denominator):
         return None
     return found.numerator if found.denominator == 1 else found
 

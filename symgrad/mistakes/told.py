@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from string import Formatter
 from typing import Any
 
 import numpy as np
 
+from symgrad.backward.vjp import pull_back
 from symgrad.errors import SymgradError
-from symgrad.ir.graph import Node, symbol
+from symgrad.ir.graph import NUMBER, Node, as_node, symbol
 from symgrad.ir.sizes import names_of
+from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
-from symgrad.mistakes.limits import NAMED, SECONDS, SHOWN, SIZES, SQUARE, TEXT
+from symgrad.mistakes.limits import AGREE, NAMED, SECONDS, SHOWN, SIZES, SQUARE, TEXT
 from symgrad.mistakes.recognise import Found, recognise
+from symgrad.mistakes.sized import SizedPairs, monomial_text, named_number
 from symgrad.ops.array.contraction import contract
+from symgrad.rules.pipeline import canonical
 from symgrad.source import Location
 from symgrad.spell.printer import expression_text
 from symgrad.verdicts.told.diagnosis import Diagnosis
@@ -44,6 +49,7 @@ class WrongClaim:
         witness: a point at which the claim fails.
         proved: conditions under which it holds all the same.
         corrected: returns the right derivative as text.
+        sizes: the lengths of names that have none here any more, as those of code that asks for a number.
     """
 
     build: Callable[[Mapping[str, int]], Sequence[Node]]
@@ -55,6 +61,7 @@ class WrongClaim:
     witness: Mapping[str, Any] | None
     proved: Sequence[str]
     corrected: Callable[[], str | None]
+    sizes: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def diagnosed(question: WrongClaim) -> list[Diagnosis]:
@@ -73,12 +80,14 @@ def diagnosed(question: WrongClaim) -> list[Diagnosis]:
             of_it,
             deadline,
             witness=None if sizes else question.witness,
-            sizes=sizes,
+            sizes=sizes or question.sizes,
             square=square,
         )
     except (SymgradError, OverflowError, ValueError, np.linalg.LinAlgError):
         return []
-    words = _Words(question, y, claim)
+    words = _Words(
+        question, y, claim, _Elsewhere(question, (y, number, of_it), wrt, sizes or question.sizes, square)
+    )
     return words.told(found)
 
 
@@ -88,7 +97,15 @@ def _built(question: WrongClaim) -> tuple[Node, Node, Node, Mapping[str, int]] |
     if len(names) > len(SIZES):
         return None
     last = None
-    for sizes in (dict(zip(names, SIZES, strict=False)), dict.fromkeys(names, SQUARE)):
+    # A length that the program writes as a number would be taken for that.
+    written = {
+        abs(k)
+        for n in topological([n for n in (question.y, question.claim) if n is not None])
+        if n.op is NUMBER and not isinstance(n.value, bool)
+        for k in Fraction(n.value).as_integer_ratio()
+    }
+    free = sorted(SIZES, key=lambda n: n in written)
+    for sizes in (dict(zip(names, free, strict=False)), dict.fromkeys(names, SQUARE)):
         try:
             y, wrt, claim = question.build(sizes)
         except SymgradError:
@@ -109,11 +126,118 @@ def _as_number(y: Node, wrt: Node, claim: Node) -> tuple[Node, Node]:
     return contract([seed, y], [own, own], ()), contract([seed, claim], [own, (*own, *rest)], rest)
 
 
+_NEXT = {3: 5, 4: 6, 5: 7, 6: 10, 7: 3, 9: 11}
+"""Other lengths, all of them different: none is a square, whose root would be a number of its own."""
+
+
+class _Elsewhere:
+    """The same claim for other lengths, which tells the numbers that are lengths from others.
+
+    Args:
+        question: the claim.
+        made: for the first lengths: what is differentiated, the number that is made of it, and the claim for that.
+        wrt: by which.
+        sizes: the first lengths.
+        square: the names of the matrices that are square for all sizes.
+    """
+
+    def __init__(
+        self,
+        question: WrongClaim,
+        made: tuple[Node, Node, Node],
+        wrt: Node,
+        sizes: Mapping[str, int],
+        square: Sequence[str],
+    ) -> None:
+        self.sizes = sizes
+        self.second = {name: _NEXT.get(n, n + 2) for name, n in sizes.items()}
+        self._question, self._made, self._wrt, self._square = question, made, wrt, square
+        self._asked: tuple[Node, Node, Node] | None = None
+        self._pairs: SizedPairs | None = None
+        self._tried = False
+        self._found: list[Found] | None = None
+        self._late = False
+
+    def _build(self) -> SizedPairs | None:
+        if self._tried:
+            return self._pairs
+        self._tried = True
+        try:
+            y, wrt, claim = self._question.build(self.second)
+            number, of_it = _as_number(y, wrt, claim)
+            self._asked = number, wrt, of_it
+            pairs = SizedPairs(self.sizes, self.second)
+            first = (self._made[0], *_forms(self._made[1], self._wrt, self._made[2]))
+            for one, other in zip(first, (y, *_forms(number, wrt, of_it)), strict=True):
+                pairs.add(one, other)
+        except SymgradError:
+            return None
+        self._pairs = pairs
+        return pairs
+
+    def named(self, node: Node) -> Node | None:
+        """Return a formula with names in the place of lengths; None where it is not known which numbers are lengths."""
+        if not self.sizes or not any(n.op is NUMBER for n in topological([node])):
+            return node
+        pairs = self._build()
+        return None if pairs is None else pairs.named(node)
+
+    def _again(self) -> list[Found] | None:
+        """Return the mistakes that explain the claim for the other lengths; None where that is not known."""
+        if self._found is None and self._build() is not None and self._asked is not None:
+            deadline = time.monotonic() + SECONDS
+            try:
+                found = recognise(*self._asked, deadline, sizes=self.second, square=self._square)
+            except (SymgradError, OverflowError, ValueError, np.linalg.LinAlgError):
+                return None
+            self._found, self._late = found, time.monotonic() >= deadline
+        return self._found
+
+    def holds(self, f: Found) -> bool:
+        """Tell whether a mistake that lengths have part in explains the claim for other lengths, too."""
+        if not self.sizes or f.kind != "factor-n":
+            return True
+        again = self._again()
+        if again is None or self._late:
+            return True
+        said = [w for w in f.words.values() if isinstance(w, str)]
+        return any(
+            g.kind == f.kind
+            and g.says == f.says
+            and [w for w in g.words.values() if isinstance(w, str)] == said
+            for g in again
+        )
+
+    def number(self, f: Found, number: float) -> str | None:
+        """Return a number that a mistake is told by, with names in it; None where that is not known."""
+        stem = f.says.rsplit(" ", 1)
+        same = (g for g in self._again() or () if g.kind == f.kind)
+        other = next((g for g in same if g.says.rsplit(" ", 1)[0] == stem[0]), None)
+        value = None if other is None else other.words.get("number")
+        if not isinstance(value, float):
+            return None
+        found = named_number(abs(number), abs(value), self.sizes, self.second)
+        if found is not None:
+            return monomial_text(*found)
+        return stem[1] if abs(value / number - 1) < AGREE else None
+
+
+def _forms(y: Node, wrt: Node, claim: Node) -> tuple[Node, ...]:
+    """Return the formulas whose parts a mistake is told by."""
+    right = pull_back([y], [as_node(1)], [wrt]).gradients[0]
+    return y, claim, right, canonical([right]).nodes[0]
+
+
+class _Unnamed(Exception):
+    """A part of a formula has lengths in it whose names are not known."""
+
+
 class _Words:
     """Texts and places of nodes that were made for some lengths."""
 
-    def __init__(self, question: WrongClaim, y: Node, claim: Node) -> None:
+    def __init__(self, question: WrongClaim, y: Node, claim: Node, elsewhere: _Elsewhere) -> None:
         self.question = question
+        self.elsewhere = elsewhere
         self.originals: dict[Node, Node] = {}
         self._walk(y, question.y)
         if question.claim is not None:
@@ -135,7 +259,12 @@ class _Words:
         corrected = self.question.corrected() if found else None
         by_message: dict[str, Diagnosis] = {}
         for f in found:
-            diagnosis = self.one(f, corrected)
+            if not self.elsewhere.holds(f):
+                continue  # 1 + n is 6 for n = 5 alone
+            try:
+                diagnosis = self.one(f, corrected)
+            except _Unnamed:
+                continue  # rather than with numbers that stand in no text
             by_message.setdefault(diagnosis.message, diagnosis)
         return [*by_message.values()][:SHOWN]
 
@@ -157,7 +286,13 @@ class _Words:
         place = "" if location is None else f"line {location.line}, column {location.column}"
         if place and not f.in_claim:
             at += f" at {place}"
-        message = Formatter().vformat(f.says, (at,), words)
+        says, number = f.says, f.words.get("number")
+        if isinstance(number, float) and self.elsewhere.sizes:
+            told = self.elsewhere.number(f, number)
+            if told is None:
+                raise _Unnamed
+            says = f"{says.rsplit(' ', 1)[0]} {told}"
+        message = Formatter().vformat(says, (at,), words)
         return message, location
 
     def location(self, node: Node, in_claim: bool) -> Location | None:
@@ -174,6 +309,11 @@ class _Words:
             return f"`{name}`"
         location = self.location(node, in_claim)
         if location is None or location.source.name.endswith(_CODE):
+            if node not in self.originals or self.question.sizes:
+                with_names = self.elsewhere.named(node)
+                if with_names is None:
+                    raise _Unnamed
+                original = with_names if with_names is not node else original
             text = expression_text(original, self.question.names)
         else:
             text = " ".join(location.source.text[location.span.start : location.span.end].split())

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import fold, formulas_of, substitute, symbols_of, topological
 from symgrad.ir.types import POSITIVE, REAL, Declaration
+from symgrad.logs import info
 from symgrad.moments.arrays.forms import ArrayForms
 from symgrad.moments.closed import ClosedForms
 from symgrad.moments.given import Given, MomentBudget, NoMoment, Undecided
@@ -21,6 +22,7 @@ from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.trace import ZERO, Note
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
+from symgrad.work import working
 
 __all__ = ["covariance", "expectation", "variance"]
 
@@ -156,6 +158,7 @@ def _matters(note: Note, sources: Sequence[Node]) -> bool:
     return bool(noise) and (note.text != ZERO or any(s.dtype != "real" for s in noise))
 
 
+@working("moments", "looking for a moment")
 def _moment(kind: Kind, outputs: Sequence[Node], over: Sequence[Node], budget: MomentBudget) -> Moment:
     nothing = full(as_node(0), outputs[0].shape)
     if not set(over) & set(symbols_of(outputs)):
@@ -170,15 +173,20 @@ def _moment(kind: Kind, outputs: Sequence[Node], over: Sequence[Node], budget: M
     try:
         found = _closed(kind, outputs, sources, given, budget)
     except NoMoment as none:
+        info("moments", "%s: there is none", kind)
         return Moment("none", reason=none.reason)
     except Undecided:
+        info("moments", "%s: no closed form by the tables, symbolic integration is tried", kind)
         given = Given(sources)
         try:
             if asked.parts:  # a long program: SymPy would hardly end
                 raise Undecided
             found = _integrated(kind, outputs, sources, given, budget)
         except Undecided:
-            return _numeric(kind, asked.whole(outputs), sources, budget, further)
+            why = "the program is long" if asked.parts else "no integral was found in time"
+            found = _numeric(kind, asked.whole(outputs), sources, budget, further)
+            info("moments", "%s by %s: %s", kind, found.how, why)
+            return found
     nodes = asked.whole([*canonical([found]).nodes, *given.conditions])
     conditions = dict(zip(nodes[1:], given.conditions.values(), strict=True))
     return Moment("closed form", nodes[0], "", (*asked.notes, *_notes(conditions)), conditions, further)

@@ -18,6 +18,7 @@ from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.pattern import Bindings, View, instantiate, match
 from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.trace import UNDEFINED, Note, Soundness, Step, Trace
+from symgrad.work import working
 
 __all__ = ["Normaliser", "Round", "apply_rule", "applicable", "rewrite"]
 
@@ -97,7 +98,9 @@ def rewrite(
     while True:
         seen.add(tuple(current))
         this = Round(rules, known, budget, normal=normal or {})
-        after = _one_round(current, this, normaliser_for(this))
+        equations = len(topological(current)) if normal is None else None
+        with working("rewrite", f"rewriting, round {trace.rounds + 1}", equations, count=this.done.__len__):
+            after = _one_round(current, this, normaliser_for(this))
         trace.steps += this.steps
         trace.rounds += 1
         budget = this.budget

@@ -9,6 +9,7 @@ from threading import Lock
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
+from symgrad.logs import debug, info
 from symgrad.ops.control import as_computed, stop_gradient, with_slope
 from symgrad.ops.scalar.arith import div, mul, pow
 from symgrad.ops.scalar.elementary import sqrt
@@ -126,6 +127,14 @@ def _canonical(outputs: Sequence[Node], drop_stops: bool, rules: RuleSet | None)
     known = Conditions()
     forms = NormalForms(rules, known, Order())
     nodes, trace = rewrite(outputs, rules, forms.begin, known=known)
+    say = info if trace.steps else debug
+    say(
+        "rules",
+        "canonical form: %d rewrites in %d rounds%s",
+        len(trace.steps),
+        trace.rounds,
+        ", and no more of them are tried" if trace.stopped == "budget" else "",
+    )
     asked = (
         frozenset[Note].intersection(*(frozenset(_asked(n)) for n in nodes))
         if trace.widening
@@ -209,6 +218,7 @@ def _stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node
     nodes, trace = list(outputs), Trace()
     if len(topological(nodes)) > LARGEST:
         trace.stopped = "budget"
+        info("rules", "stable forms are not looked for: more than %d equations", LARGEST)
         return Stable(nodes, trace)
     known = Conditions()
     sample = Sample(nodes, known)
@@ -216,6 +226,7 @@ def _stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node
         from symgrad.rules.search.stabilise import stabilise  # what is never asked for is not read
 
         nodes, trace = stabilise(nodes, known, sample, others)
+        info("rules", "stable forms: digits may be lost, %d rewrites keep more of them", len(trace.steps))
     return Stable(nodes, trace)
 
 

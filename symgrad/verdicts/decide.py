@@ -14,6 +14,7 @@ import numpy as np
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of
+from symgrad.logs import info
 from symgrad.proof.check import FORMAT
 from symgrad.proof.entrywise.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
 from symgrad.proof.kernels.evaluate import COMPARISONS
@@ -140,7 +141,17 @@ def decide(statement: Claim, time_limit: float, *, simple: bool = False) -> Verd
     verdict = _judged(s, outcome, attempt, regions, late)
     if verdict.status == "proved" and outcome.tried > len(outcome.points):
         verdict = replace(verdict, undefined=_undefined(s, begun + time_limit))
-    return replace(verdict, seconds=time.monotonic() - begun)
+    verdict = replace(verdict, seconds=time.monotonic() - begun)
+    info(
+        "verdicts",
+        "%s in %.2f s: %d of %d points compared, %s",
+        verdict.status,
+        verdict.seconds,
+        len(outcome.points),
+        outcome.tried,
+        "a proof" if attempt.proved else f"no proof ({attempt.why or 'it differs somewhere'})",
+    )
+    return verdict
 
 
 def _undefined(s: Claim, deadline: float) -> tuple[Undefined, ...]:

@@ -129,12 +129,12 @@ def test_outer_products_are_counted_by_their_elements() -> None:
 def test_a_call_counts_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(code_module, "better_pays_from", lambda _: 1000)
     monkeypatch.setattr(emit_module, "elements_of_a_call", lambda _: 9)
-    kernel = sg.compile(OUTPUTS, [X, U])
+    kernel, point = sg.compile(OUTPUTS, [X, U]), np.array([0.5])  # numbers have code of their own
     for _ in range(100):
-        kernel(0.5, 0.7)
+        kernel(point, point)
         assert kernel.quick
     for _ in range(17):
-        kernel(0.5, 0.7)
+        kernel(point, point)
     assert not kernel.quick
 
 

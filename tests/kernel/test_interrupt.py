@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 
 import pytest
 
@@ -139,3 +140,51 @@ def test_kernels_that_would_take_hours(batch):
     ]
     code = _LONG.replace("PROGRAMS", repr(programs)).replace("BATCH", repr(batch))
     assert printed(code, timeout=300, quiet=False) == "done\n"
+
+
+_IN_LLVM = """
+import os, signal, threading, time
+import symgrad as sg
+import symgrad.llvm.engine.jit as jit
+
+parse = jit._parse
+
+def slow(ir):  # as long as LLVM is for a large module, and as deaf
+    time.sleep(3)
+    return parse(ir)
+
+jit._LONG, jit._parse = 0, slow
+pressed = []
+
+def press():
+    while not any(t.name == "symgrad LLVM" for t in threading.enumerate()):
+        time.sleep(0.005)
+    pressed.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+
+x = sg.symbols("x")
+threading.Thread(target=press, daemon=True).start()
+try:
+    sg.compile([sg.sin(x), sg.grad(sg.sin(x), x)])
+    print("ended")
+except KeyboardInterrupt:
+    took = time.monotonic() - pressed[0]
+    going = any(t.name == "symgrad LLVM" for t in threading.enumerate())
+    jit._parse = parse
+    kernel = sg.compile([sg.sin(x), sg.grad(sg.sin(x), x)])
+    print(took < 1, going, *map(float, kernel(0.0)))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill sends no Ctrl-C there")
+def test_llvm_does_not_keep_it_waiting():
+    """What LLVM is at goes on in its thread, and the next compilation is whole."""
+    assert printed(_IN_LLVM, quiet=False) == "True True 0.0 1.0\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill sends no Ctrl-C there")
+def test_a_process_ends_while_llvm_is_at_work():
+    code = _IN_LLVM.replace(
+        "    jit._parse = parse", "    print(took < 1, going)\n    raise SystemExit\n    jit._parse = parse"
+    )
+    assert printed(code) == "True True\n"

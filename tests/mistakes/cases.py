@@ -99,6 +99,13 @@ CASES = (
     _more("lost-minus", "x : real\nb : real\ny = x**3 + b*x", "x", "3*x**2 - b"),
     Case("factor-2", "x, a : real\ny = a*sin(x)", "x", "2*a*cos(x)"),
     _more("factor-2", "x, a : real\ny = a*sin(x) + x*exp(a)", "x", "2*a*cos(x) + exp(a)"),
+    _more("factor-2", "w, r : real[n]; lam : real\ny = sum(sin(w*r)) + lam*w@w", "w", "r*cos(w*r) + lam*w"),
+    _more(
+        "factor-2",
+        "X : real[n, d]; w : real[d]; y : real[n]\nL = mean(maximum(0, 1 - y*(X@w))) + w@w",
+        "w",
+        "w - X.T@(y*where(y*(X@w) < 1, 1, 0))/n",
+    ),
     Case("missing-term", "x, w : real[n]\nlam : positive\ny = (w@x)**3 + lam*sum(w**2)", "w", "3*(w@x)**2*x"),
     _also("missing-term", "x, a, b : real\ny = sin(a*x) + b*x", "x", "cos(a*x) + b"),
     Case("stop-gradient-ignored", "x : real\nh = x**2\ny = x*stop_gradient(h)", "x", "3*x**2"),

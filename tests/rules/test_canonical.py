@@ -20,6 +20,7 @@ from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import OPS, Node, number, symbol
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
+from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.control import stop_gradient
 from symgrad.ops.scalar.arith import add, mul, neg
 from symgrad.ops.scalar.trig import sin
@@ -438,6 +439,16 @@ def test_deep_graphs_do_not_recurse() -> None:
     for _ in range(20_000):
         node = sin(node)
     assert canonical([node]).nodes == [node]
+
+
+def test_negations_of_nested_sums_do_not_recurse() -> None:
+    node: Node = x
+    for k in range(2_000):
+        node = (x + k % 3) * node - y
+    found = canonical([-(node * y)]).nodes
+    assert canonical(found).nodes == found
+    expected, value = evaluate([-(node * y), found[0]], {x: 0.125, y: 0.75})
+    assert value == pytest.approx(expected)
 
 
 def test_numbers_stay_short() -> None:

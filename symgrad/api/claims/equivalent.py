@@ -16,6 +16,7 @@ from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.traverse import symbols_of
 from symgrad.ops.own import opaque_in
+from symgrad.work import working
 
 if TYPE_CHECKING:
     from symgrad.verdicts.verdict import Verdict
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["equivalent"]
 
 
+@working("verdicts", "deciding whether they are equivalent")
 def equivalent(
     p: SideLike,
     q: SideLike,

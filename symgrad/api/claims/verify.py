@@ -25,6 +25,7 @@ from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.own import OwnOp, opaque_in
 from symgrad.report.about import About, Subject
+from symgrad.work import working
 
 if TYPE_CHECKING:
     from symgrad.verdicts.verdict import Verdict
@@ -36,6 +37,7 @@ __all__ = ["checked_seconds", "equal", "judged", "sides_of", "verify"]
 _FIRST, _SECOND = "the first side", "the second side"
 
 
+@working("verdicts", "deciding whether they are equal")
 def equal(
     a: SideLike,
     b: SideLike,
@@ -199,6 +201,7 @@ def _of_one_shape(sides: Built, sizes: Mapping[str, Size]) -> Built:
     return first, second
 
 
+@working("verdicts", "deciding whether it is the derivative")
 def verify(
     y: SideLike,
     wrt: Wrt,

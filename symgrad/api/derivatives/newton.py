@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from symgrad.api.limits import BISECTIONS, NEWTON_STEPS
+from symgrad.work import steps
 
 __all__ = ["Array", "Evaluate", "search_bracket", "newton"]
 
@@ -46,7 +47,7 @@ def newton(
     z, count = start.copy(), start.shape[1]
     residual, step = evaluate(z, _columns(z))
     good, going = np.zeros(count, bool), inside(z)
-    for _ in range(NEWTON_STEPS):
+    for _ in steps("kernel", "solving by Newton", range(NEWTON_STEPS)):
         length, scale = _size(step), _size(z)
         good |= going & (length <= np.maximum(2 * _EPSILON * scale, atol))
         going &= np.isfinite(length) & ~good

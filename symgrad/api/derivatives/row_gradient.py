@@ -25,7 +25,7 @@ class RowGradient(NamedTuple):
     Attributes:
         ids: the positions of these rows, int[k]. A row may be there several times: then its gradient is the sum; and
             negative positions count from the end, if those of the program do.
-        rows: their gradients, of shape (k, *rest of the table's shape).
+        rows: their gradients, of shape ``(k, *rest)``, the rest as in the shape of the table.
         shape: the shape of the table.
     """
 

@@ -157,6 +157,23 @@ class _Several(Protocol):
     def __call__(self, *args: Operand) -> Expr: ...
 
 
+# Names of arguments that are not x, y, z.
+_ARGUMENTS: dict[str, str] = {
+    "ellipe": "m",
+    "ellipeinc": "phi, m",
+    "ellipk": "m",
+    "ellipkinc": "phi, m",
+    "expint": "n, x",
+    "iv": "n, x",
+    "ive": "n, x",
+    "jv": "n, x",
+    "kv": "n, x",
+    "polylog": "n, x",
+    "spherical_jn": "n, x",
+    "yv": "n, x",
+}
+
+
 def _function(name: str) -> Callable[..., Expr]:
     """Return a function that applies an op as written."""
     op = OPS[name]
@@ -164,13 +181,9 @@ def _function(name: str) -> Callable[..., Expr]:
     def apply(*args: Any) -> Expr:
         return apply_op(name, *args)
 
-    signature = (
-        ", ".join("xyzw"[: op.arity])
-        if op.takes[0] == "number"
-        else "condition, x, y"[: 11 + 3 * (op.arity - 1)]
-    )
+    call = f"{op.name}({_ARGUMENTS.get(name) or ', '.join('xyzw'[: op.arity])})"
     apply.__name__ = apply.__qualname__ = name
-    apply.__doc__ = f"{op.name}({signature}): {op.doc}."
+    apply.__doc__ = f"{op.doc}." if op.doc.startswith(call) else f"{call}: {op.doc}."
     return apply
 
 
@@ -317,6 +330,7 @@ arctanh: _Unary = _function("arctanh")
 ln: _Unary = _function("ln")
 expit: _Unary = _function("expit")
 pi = Expr(constant("pi"))
+"""The number π, exact until it is lowered."""
 
 
 def polygamma(n: int, x: Operand) -> Expr:

@@ -20,10 +20,12 @@ from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
 from symgrad.report.about import Subject
 from symgrad.rewrite.memo import Answers, keeping
+from symgrad.work import working
 
 __all__ = ["arranged", "compile"]
 
 
+@working("kernel", "compiling")
 def compile(
     outputs: Formula | Formulas,
     inputs: Wrt | Wrts | None = None,

@@ -30,8 +30,8 @@ from symgrad.ir.sizes import Size, names_of, size_sum
 from symgrad.ir.traverse import substitute
 from symgrad.ir.values.exchange import as_array
 from symgrad.kernel.kernel import Kernel, as_tuple
-from symgrad.kernel.progress import counter
 from symgrad.spell.free_names import free_name
+from symgrad.work import steps
 
 __all__ = ["Data", "OverData", "Part", "add_parts", "over_data", "rows_of"]
 
@@ -87,13 +87,11 @@ class OverData:
         self.check(parameters)
         blocks = self.blocks(total)
         waiting: list[tuple[int, Part]] = []  # sums of 2**level blocks, the highest level first
-        with counter("blocks", len(blocks)) as show:
-            for done, (first, last) in enumerate(blocks, 1):
-                part, level = self.part(self.read(data, first, last), parameters), 0
-                while waiting and waiting[-1][0] == level:
-                    part, level = _sum(waiting.pop()[1], part), level + 1
-                waiting.append((level, part))
-                show(done, lambda: "")
+        for first, last in steps("kernel", "computing blocks of data", blocks):
+            part, level = self.part(self.read(data, first, last), parameters), 0
+            while waiting and waiting[-1][0] == level:
+                part, level = _sum(waiting.pop()[1], part), level + 1
+            waiting.append((level, part))
         part = waiting.pop()[1]
         while waiting:
             part = _sum(waiting.pop()[1], part)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     pass
 
 from symgrad.api.noise.question import AuditQuestion, Estimated, ReferenceName
+from symgrad.work import working
 
 __all__ = ["Audit", "NoiseAudit", "audit"]
 
@@ -215,6 +216,7 @@ class Audit(_Moments, Mapping[str, NoiseAudit], Reported):
         return {"against": self._question.reference, "inputs": inputs, **self.moments_json()}
 
 
+@working("moments", "averaging")
 def audit(
     y: Formula,
     wrt: Wrt | Wrts,

@@ -29,6 +29,7 @@ from symgrad.report.report import Reported
 from symgrad.spell.printer import str_text
 from symgrad.verdicts.verdict import Verdict
 from symgrad.words.forms.simplify import simplest, simplified
+from symgrad.work import steps, working
 
 __all__ = ["Comparison", "Estimator", "compare_estimators"]
 
@@ -289,6 +290,7 @@ def _judged(e: Estimator) -> list[str]:
     return [*before, f"{last} ({doubt})"]
 
 
+@working("moments", "comparing estimators")
 def compare_estimators(
     programs: Mapping[str, Formula],
     wrt: Wrt,
@@ -363,7 +365,8 @@ def compare_estimators(
         wrt,
         options,
     )
-    each = {n: Estimator(n, _audited(f"'{n}'", e, wrt, options), truth) for n, e in programs.items()}
+    counted = steps("moments", "averaging estimators", list(programs.items()))
+    each = {n: Estimator(n, _audited(f"'{n}'", e, wrt, options), truth) for n, e in counted}
     shapes = {n: e.gradient.shape for n, e in each.items()}
     for n, shape in shapes.items():
         if shape != truth.gradient.shape:

@@ -20,6 +20,7 @@ from symgrad.report.report import Report, Reported
 from symgrad.stops.checks.asked import LintQuestion
 from symgrad.stops.finding import Finding
 from symgrad.stops.table import CHECKS, findings
+from symgrad.work import working
 
 __all__ = ["Finding", "Findings", "lint"]
 
@@ -65,6 +66,7 @@ class Findings(Sequence[Finding], Reported):
         return f"<Findings: {', '.join(self.codes) or 'none'}>"
 
 
+@working("stops", "checking")
 def lint(
     y: Formula,
     wrt: Wrt | Wrts | None = None,

@@ -25,6 +25,7 @@ from symgrad.spell.free_names import free_name
 from symgrad.stops.placement import PlacementOutcome, place
 from symgrad.stops.places.paths import ValueEdge
 from symgrad.verdicts.verdict import Verdict
+from symgrad.work import working
 
 __all__ = ["Placement", "StopEdge", "placement"]
 
@@ -135,6 +136,7 @@ class Placement(Reported):
         }
 
 
+@working("stops", "placing stop_gradients")
 def placement(
     y: Formula,
     wrt: Wrt | Wrts,

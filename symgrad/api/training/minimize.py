@@ -26,6 +26,7 @@ from symgrad.ir.types import REAL, Declaration, Domain
 from symgrad.ir.values.inputs import bind
 from symgrad.ops.array.layout import shape_text
 from symgrad.spell.free_names import free_name
+from symgrad.work import working
 
 __all__ = ["Minimum", "minimize"]
 
@@ -296,7 +297,13 @@ def _search(problem: _Problem, method: str, options: Mapping[str, Any]) -> Minim
         given["hessp"] = problem.hessian_product()
     elif reads == "hessian":
         given["hess"] = problem.hessian()
-    result: Any = scipy.minimize(function, _joined(problem.start), method=method, **given)
+    with working("training", f"minimising by {method}") as work:
+
+        def counted(*flat: Any) -> Any:
+            work.advance(lambda: f"{work.done:,} evaluations")
+            return function(*flat)
+
+        result: Any = scipy.minimize(counted, _joined(problem.start), method=method, **given)
     solution = {
         str(v.name): part[()] for v, part in zip(problem.variables, problem.split(result.x), strict=True)
     }

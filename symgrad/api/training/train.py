@@ -23,8 +23,8 @@ from symgrad.api.training.variables import has_end, inside, variables_of
 from symgrad.errors import ArrayTypeError, ConvergenceError, MissingInputError, NotScalarError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
-from symgrad.kernel.progress import counter
 from symgrad.ops.array.layout import shape_text
+from symgrad.work import working
 
 __all__ = ["Training", "train"]
 
@@ -217,7 +217,10 @@ def _run(
     shown = {s.name: _read_only(v) for s, v in state.values.items()}
     done, message = 0, f"{total:,} steps"
     # Parameters that run away are infinities at first, which the checks find: no warnings beside.
-    with counter(f"training by {method}", total) as show, np.errstate(over="ignore", invalid="ignore"):
+    with (
+        working("training", f"training by {method}", total) as shown_work,
+        np.errstate(over="ignore", invalid="ignore"),
+    ):
         for k, values in zip(range(total), feeding, strict=False):
             loss = state.evaluate(values)
             if not isfinite(loss) or not state.seems_finite():
@@ -227,7 +230,7 @@ def _run(
                 if not inside(s.declaration.domain, state.moved(s)):
                     raise _outside(s, state.moved(s), k)
             history[k], done = loss, k + 1
-            show(done, lambda loss=loss: f"loss {loss:.4g}")
+            shown_work.advance(lambda loss=loss: f"loss {loss:.4g}")
             if callback is not None and callback(k, loss, shown) is True:
                 message = f"{done:,} of {total:,} steps, when the callback returned True"
                 break

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 
+from symgrad.documents.layout.remarks import Vocabulary, without_mark, without_remarks
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS
 
 __all__ = ["CONDITION_CUES", "SELF_CUES", "formulas_alone"]
@@ -25,13 +26,14 @@ _WORDS = (
     "also and as because but by can define defines denotes differentiating finally follows for from get gets "
     "give gives have hence here in is it its last let likewise means namely next note now obtain of on or "
     "putting recall satisfies satisfy second since so solve solves that the then there therefore third this "
-    "thus to using we where which with write writing yields "
+    "first thus to using we where which with write writing yields "
 )
-_JOINTS = re.compile(rf"\b(?:{'|'.join(_WORDS.split())})\b(?!\s*\()|[.;:](?=\s|$)|,(?=\s|$)", re.IGNORECASE)
+_PROSE = frozenset(_WORDS.split())
+_JOINTS = re.compile(
+    rf"\b(?:{'|'.join(_WORDS.split())})\b(?!\s*\()|[.;:](?=\s|$)|,(?=\s|$)|[∴∵⇒⟹←]", re.IGNORECASE
+)
 _NAME = r"[^\W\d]\w*"
-_LIST = re.compile(
-    rf"(?:^|;)\s*(?:let\s)?\s*(?={_NAME}\s*,)({_NAME}(?:\s*,\s*{_NAME})+)(?=\s*[:~])", re.IGNORECASE
-)
+_EARLIER = re.compile(rf"(?:^|(?<=\W))({_NAME})(\s*,\s*|\s*,?\s+and\s+|\s*&\s*)$")
 _DECLARED = re.compile(
     rf"{_NAME}\s*(?::\s*(?:{'|'.join((*DOMAINS, 'size'))})\b|~\s*(?:{'|'.join(DISTRIBUTIONS)})\b)"
     r"(?:\s*\([^()]*(?:\([^()]*\)[^()]*)*\))?(?:\s*\[[^\]]*\])?(?:\s*symmetric\b)?"
@@ -40,8 +42,9 @@ _BESIDE = re.compile(r"([∂∇]?[^\W\d]\w*|[\d)\]]+)\s+([∂∇]?[^\W\d]\w*)")
 _OPERATORS = frozenset({"and", "or", "not", "if", "else", "in"})
 _SLOPE = re.compile(r"[d∂∇]")
 _RELATION = re.compile(r"[=<>≤≥≈∝≡≠≃≅]")
-_BEGINS = re.compile(r"\s*[=<>≤≥≈∝≡≠≃≅]")
-_GOES_ON = re.compile(r"\s*(?:[-+*/@]\s|[=<>≤≥≈∝≡≠≃≅])")
+_BEGINS = re.compile(r"\s*(?!=>)[=<>≤≥≈∝≡≠≃≅]")
+_GOES_ON = re.compile(r"\s*(?!=>)(?:[-+*/@]\s|[=<>≤≥≈∝≡≠≃≅])")
+_MEANT = re.compile(rf"({_NAME})\s*(?:\([^()=]*\)\s*)?(?::=|=|~|:\s*(?:{'|'.join((*DOMAINS, 'size'))})\b)")
 
 
 def formulas_alone(text: str) -> str:
@@ -55,14 +58,18 @@ def formulas_alone(text: str) -> str:
         ['z', '=', 'x**2;', 'dz/dx', '=', '2*x', ';']
     """
     kept: list[str] = []
-    open_brackets, pending, unfinished = 0, False, False
+    open_brackets, pending, unfinished, indent = 0, False, False, 0
     lines = text.split("\n")
+    words = Vocabulary(frozenset(_MEANT.findall(text)) - _PROSE)
     for k, line in enumerate(lines):
+        if not (open_brackets or unfinished):
+            line = without_mark(line, indent if pending else None)
         goes_on = open_brackets > 0 or unfinished or (pending and _GOES_ON.match(line) is not None)
         followed = k + 1 < len(lines) and _BEGINS.match(lines[k + 1]) is not None
-        shown = _of_line(line, goes_on=goes_on, followed=followed)
+        shown = _of_line(line, words, goes_on=goes_on, followed=followed)
         kept.append(shown)
         bare = shown.strip()
+        indent = len(line) - len(line.lstrip()) if bare else indent
         open_brackets = (
             max(0, open_brackets + sum(map(bare.count, "([")) - sum(map(bare.count, ")]"))) if bare else 0
         )
@@ -71,19 +78,20 @@ def formulas_alone(text: str) -> str:
     return "\n".join(kept)
 
 
-def _of_line(line: str, *, goes_on: bool, followed: bool) -> str:
+def _of_line(line: str, words: Vocabulary, *, goes_on: bool, followed: bool) -> str:
     code, hash_, _ = line.partition("#")
+    code = without_remarks(code, words)
     shown = [" "] * len(line)
-    # Several names are declared at once where nothing stands before them: words have commas between them, too.
-    several = {m.end(1): m.start(1) for m in _LIST.finditer(code)}
-    declared = [(_first(code, m.start(), several), m.end()) for m in _DECLARED.finditer(code)]
     rest = code
-    for start, end in declared:
-        rest = f"{rest[:start]}{';' * (end - start)}{rest[end:]}"
+    declared: list[tuple[int, int]] = []
+    for match in _DECLARED.finditer(code):
+        start, code = _with_earlier(code, match.start(), words.names)
+        declared.append((start, match.end()))
+        rest = f"{rest[:start]}{';' * (match.end() - start)}{rest[match.end() :]}"
     pieces = list(_pieces(rest))
     wanted = [*declared]
     for k, (start, end) in enumerate(pieces):
-        part = _without_words(rest, start, end)
+        part = _without_words(rest, start, end, words)
         has_relation = part is not None and _RELATION.search(_outside(rest[slice(*part)])) is not None
         if part is not None and (has_relation or (goes_on and k == 0) or (followed and k == len(pieces) - 1)):
             wanted.append(part)
@@ -94,11 +102,17 @@ def _of_line(line: str, *, goes_on: bool, followed: bool) -> str:
     return "".join(shown)
 
 
-def _first(code: str, name: int, several: Mapping[int, int]) -> int:
-    """Return where a declaration begins whose last name is at a place."""
-    match = re.match(r"\w+", code[name:])
-    end = name if match is None else name + match.end()
-    return several.get(end, name)
+def _with_earlier(code: str, start: int, names: Collection[str]) -> tuple[int, str]:
+    """Return where a declaration begins of several names, a, b and c : real, and the line with commas between them."""
+    while (match := _EARLIER.search(code[:start])) is not None:
+        name = match[1]
+        begins = not code[: match.start()].strip() or code[: match.start()].rstrip()[-1] in ";."
+        is_name = len(name) <= 3 or not name.isascii() or not name.isalpha() or name in names or begins
+        if not is_name or name.lower() in _PROSE:
+            break
+        code = f"{code[: match.end(1)]}{','.ljust(match.end() - match.end(1))}{code[match.end() :]}"
+        start = match.start()
+    return start, code
 
 
 def _pieces(code: str) -> Iterator[tuple[int, int]]:
@@ -122,19 +136,23 @@ def _outside(text: str) -> str:
     return "".join(shown)
 
 
-def _without_words(code: str, start: int, end: int) -> tuple[int, int] | None:
+def _without_words(code: str, start: int, end: int, words: Vocabulary) -> tuple[int, int] | None:
     """Return a piece without the words before and behind the formula in it; None if nothing is left.
 
-    Two names stand beside each other as words do, and operands never; so do a number, or a bracket, and a name.
+    Two names stand beside each other as words do; so do a number, or a bracket, and a name. Operands do where both look
+    like what people call numbers, and in brackets.
     """
     piece = code[start:end]
     relation = _RELATION.search(_outside(piece))
     middle = len(piece) if relation is None else relation.start()
     left, right, at = 0, len(piece), 0
+    outside = _outside(piece)
     while (match := _BESIDE.search(piece, at)) is not None:
         first, second = match.groups()
         slope = _SLOPE.match(first) is not None and piece[: match.start()].rstrip().endswith("/")
-        if not (slope or first.startswith("∇") or {first, second} & _OPERATORS):
+        inside = outside[match.start(2)] == "_" and piece[match.start(2)] != "_"
+        beside = inside or words.are_factors(first, second, piece[match.end(2) :])
+        if not (slope or beside or first.startswith("∇") or {first, second} & _OPERATORS):
             if relation is None:
                 return None
             if match.start(2) > middle:

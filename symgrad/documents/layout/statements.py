@@ -162,11 +162,53 @@ def _unboxed(text: str) -> str:
     return "".join(shown)
 
 
+_TEXT = rf"\\(?:text|mbox|textrm|textit|textnormal|mathrm)\s*{_BRACED}"
+_ROW_END = r"(?=\s*(?:\\\\|\\end\b|\\label\b|\\nonumber\b|\\notag\b|[.,;]?\s*\Z))"
+_ASIDES = re.compile(
+    rf"""
+    # (\text{{by the chain rule}}), (\because \sin^2 x + \cos^2 x = 1), [\text{{using }} \eqref{{a}}]
+    (?<![a-zA-Z}}_^])[(\[](?:\s|\\[,;:!\ ])*(?:
+        \\because\b [^()\[\]]* (?:\([^()]*\)[^()\[\]]*)*
+      | {_TEXT} (?:[^()\[\]\\]|\\(?!\\).|\([^()]*\))*
+    )[)\]]
+    # \because ... to the end of the row
+   |\\because\b (?:(?!\\\\|\\end\b).)*
+    # the number of an equation: \qquad (2)
+   |(?P<number>\(\s*\d+[a-z]?'*\s*\)){_ROW_END}
+    # by what a row follows: \overset is a relation, \hfill and \eqref are none
+   |\\hfill\b|\\(?:eq)?ref\s*\{{[^{{}}]*\}}
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_APART = re.compile(r"(?:\\q?quad|\\hfill|&|\s\s|\\[;:])\s*$")
+_SEVERAL_WORDS = re.compile(
+    r"\{[^{}]*[a-zA-Z]{2,}[^{}]*\s[^{}]*\}|\{\s*(?:by|since|because|using|from|see)\b"
+)
+
+
+def _without_asides(text: str) -> str:
+    r"""Return LaTeX with blanks in the place of remarks behind formulas: why a row follows, its number."""
+
+    def blank(match: re.Match[str]) -> str:
+        shown = match[0]
+        if (
+            match["number"] is not None
+            and _APART.search(text[max(0, match.start() - 20) : match.start()]) is None
+        ):
+            return shown  # a factor
+        is_text = match["number"] is None and shown[0] in "([" and "\\because" not in shown
+        if is_text and _SEVERAL_WORDS.search(shown) is None:
+            return shown  # (\text{loss}) may be a name
+        return "".join(c if c == "\n" else " " for c in shown)
+
+    return _ASIDES.sub(blank, text)
+
+
 class _Splitter:
     """Cuts one passage into statements."""
 
     def __init__(self, text: str, passage: Passage) -> None:
-        text = text if passage.notation == "symgrad" else _unboxed(text)
+        text = text if passage.notation == "symgrad" else _without_asides(_unboxed(text))
         self._text = text
         self._shown = list(text)
         self._passage = passage

@@ -9,7 +9,7 @@ import linecache
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, cast
@@ -45,6 +45,14 @@ class FoundFunction:
 
     def __str__(self) -> str:
         return f"{self.file}::{self.name}"
+
+    def another(self, name: str) -> FoundFunction:
+        """Return another function of the same file.
+
+        Raises:
+            UsageError: if it has no such function.
+        """
+        return replace(self, name=name, function=_function(self.module, self.tree, self.file, name))
 
 
 @contextmanager

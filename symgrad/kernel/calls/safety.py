@@ -16,9 +16,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.llvm.calls.layout import ALIGNED, C_CONTIGUOUS, WARNS, WRITEABLE, read_field, words
+from symgrad.llvm.calls.layout import ALIGNED, C_CONTIGUOUS, TP_ALLOC, WARNS, WRITEABLE, read_field, words
 
-__all__ = ["VARIABLE", "refusal"]
+__all__ = ["VARIABLE", "allocator_of", "refusal"]
 
 VARIABLE = "SYMGRAD_SAFE_CALLS"
 """The environment variable that turns all of it off, unless it is empty or 0."""
@@ -78,7 +78,19 @@ def _compared() -> Iterator[tuple[str, Any, Any]]:
     warned = np.broadcast_arrays(np.ones(3), np.ones((2, 3)))[0]
     # What is written to with a warning today, and will only be read one day.
     yield "warned", _bits(read_field("flags", warned), WARNS | WRITEABLE) in (0, WARNS | WRITEABLE), True
+    yield (
+        "allocator",
+        allocator_of(float),
+        ctypes.cast(ctypes.pythonapi.PyType_GenericAlloc, ctypes.c_void_p).value,
+    )
     yield from _counted()
+
+
+def allocator_of(kind: type) -> int | None:
+    """Return the address of the function that makes objects of a type, which its memory goes back to."""
+    slot = ctypes.pythonapi.PyType_GetSlot
+    slot.restype, slot.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_int]
+    return cast("int | None", slot(kind, TP_ALLOC))
 
 
 def _bits(flags: int | None, asked: int) -> int | None:

@@ -29,6 +29,7 @@ from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.nests import Nest
 from symgrad.lower.arrays.plan import Plan, plan_arrays
 from symgrad.lower.arrays.turns import Turns
+from symgrad.work import steps
 
 __all__ = ["RUN", "ArrayCode", "ArrayModule", "array_module"]
 
@@ -170,12 +171,12 @@ def _module(
 ) -> Module:
     names = asked.names
     width = target.vector_bytes // real.itemsize
-    steps: list[Item] = []
+    written: list[Item] = []
     turns = {step: t for t in plan.turns for step in t.steps}
     products: set[tuple[bool, bool]] = set()
     factors: set[str] = set()
     asks = False
-    for i, step in enumerate(plan.steps):
+    for i, step in enumerate(steps("llvm", "writing loops", plan.steps)):
         fn = StepWriter(f"step.{i}", names, real, width, declarations, turn=step in turns, alone=alone)
         if isinstance(step, Nest):
             NestWriter(fn, step, plan.passes[step], plan.memory, plan.selection.tasks).write()
@@ -183,24 +184,24 @@ def _module(
             write_call(fn, step.node, plan.memory)
         products |= fn.products
         factors |= fn.factors
-        steps.append(fn.function())
+        written.append(fn.function())
         asked.places.update(dict.fromkeys(fn.size.used))
         asks = asks or fn.asks
     if asks:
         know_driver()
-        steps += asking()
+        written += asking()
     if products:
         gemm = f"@{blas.gemm(real, alone=alone)}"
-        steps += [choice_text(real, x, y, target, gemm) for x, y in sorted(products)]
-    steps += [factor_text(real, name, declarations, alone=alone) for name in sorted(factors)]
+        written += [choice_text(real, x, y, target, gemm) for x, y in sorted(products)]
+    written += [factor_text(real, name, declarations, alone=alone) for name in sorted(factors)]
     if products:
-        steps += _products(real, target, declarations, alone=alone)
+        written += _products(real, target, declarations, alone=alone)
     linkage = "internal" if alone else "external"
     return Module(
         [
             _run(plan, asked, real, width, declarations, linkage),
             *scratch(plan.memory, asked, real, width, declarations, linkage),
-            *steps,
+            *written,
             *declarations.definitions(),
             *declarations.lanes(width),
             *declarations.declared.values(),

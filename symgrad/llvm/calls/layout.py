@@ -15,7 +15,9 @@ __all__ = [
     "ALIGNED",
     "C_CONTIGUOUS",
     "FASTCALL",
+    "KEYWORDS",
     "PLACES",
+    "TP_ALLOC",
     "UFUNC_FROM_SIGNATURE",
     "UFUNC_TYPE",
     "WARNS",
@@ -81,8 +83,11 @@ PLACES = {
 # numpy/ndarraytypes.h: NPY_ARRAY_C_CONTIGUOUS, _ALIGNED, _WRITEABLE; NumPy's own NPY_ARRAY_WARN_ON_WRITE, the sign.
 C_CONTIGUOUS, ALIGNED, WRITEABLE, WARNS = 1, 0x100, 0x400, -(2**31)
 
-FASTCALL = 0x80
-"""METH_FASTCALL, Include/methodobject.h."""
+FASTCALL, KEYWORDS = 0x80, 0x02
+"""METH_FASTCALL and METH_KEYWORDS, Include/methodobject.h."""
+
+TP_ALLOC = 47
+"""Py_tp_alloc, Include/typeslots.h."""
 
 
 UFUNC_TYPE, UFUNC_FROM_SIGNATURE = 0, 31

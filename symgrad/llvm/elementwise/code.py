@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+from typing import TYPE_CHECKING
 
 from symgrad.llvm.elementwise import loop
 from symgrad.llvm.elementwise.emit import Emitted, emit
@@ -14,6 +15,9 @@ from symgrad.llvm.engine.target import Target, host
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.elementwise.limits import better_pays_from
 from symgrad.lower.elementwise.schedule import Schedule
+
+if TYPE_CHECKING:
+    from symgrad.llvm.elementwise.point import PointCode
 
 __all__ = ["ElementwiseCode"]
 
@@ -48,6 +52,7 @@ class ElementwiseCode:
         "_module",
         "_pays_from",
         "_plan",
+        "_point",
         "_sizes",
         "_target",
         "_words",
@@ -68,6 +73,7 @@ class ElementwiseCode:
         self.quick = pays_from > 0
         self._pays_from = pays_from if self.quick else math.inf
         self._module: Emitted | None = None
+        self._point: PointCode | None = None
         module = emit(plan, real, self._target, quick=True) if self.quick else self.module
         self.bools = module.bools
         # Hardly any time is spent in the inner loop, so all kernels begin with the code that is soonest there.
@@ -95,6 +101,14 @@ class ElementwiseCode:
     def better_loop(self) -> int:
         """Return the address of an inner loop that LLVM optimised: for few elements of many arrays, and for strides."""
         return _better_loop(self._sizes).address(loop.driver_name(self._sizes))
+
+    def point(self) -> PointCode | None:
+        """Return the code of one point, compiled when it is first asked for; None where there is none."""
+        if self._point is None:
+            from symgrad.llvm.elementwise.point import PointCode  # most kernels are called with arrays
+
+            self._point = PointCode.of(self._plan, self.real)
+        return self._point
 
     def improve(self) -> None:
         """Compile the better code; whoever calls from now on runs it."""

@@ -15,7 +15,7 @@ position and stride.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,6 +24,7 @@ from symgrad.errors import InternalError, NumberTooLargeError
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.values.evaluate import overflows
+from symgrad.llvm.calls.points import POINT
 from symgrad.llvm.elementwise import loop
 from symgrad.llvm.elementwise.c_entry import Entry
 from symgrad.llvm.elementwise.chunk_code import ChunkWriter, lower_node
@@ -37,8 +38,14 @@ from symgrad.llvm.text.module import Attributes, Function, Global, Item, Module
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.elementwise.limits import elements_of_a_call, limited_by_memory, side_by_side
 from symgrad.lower.elementwise.schedule import Chunk, Schedule
+from symgrad.work import steps
 
-__all__ = ["Emitted", "emit", "fold_constants"]
+__all__ = ["Emitted", "emit", "emit_point", "fold_constants"]
+
+_BODY = "ufunc.body"
+
+_ON_STACK = 2**14
+"""Bytes of values that wait in memory while one point is computed."""
 
 _GIVEN = ("ptr %bases", "ptr %masks", "i64 %i", "ptr %spill")
 """What pieces of the equations are called with."""
@@ -126,6 +133,40 @@ def emit(
     return Emitted(str(module), itemsizes, bools, real, width, module.needs, shared)
 
 
+def emit_point(plan: Schedule, real: FloatType, target: Target, entries: Iterable[Item] = ()) -> str | None:
+    """Write a schedule as an LLVM module that computes one point, with the bits of the module that computes many.
+
+    Its function is called as an inner loop is, but reads nothing except where the arguments are.
+
+    Args:
+        plan: what to compute.
+        real: the floating-point format of all numbers.
+        target: what the processors have that it is for.
+        entries: functions that call it, for the same module.
+
+    Returns:
+        None where more values wait in memory than should lie on a stack.
+    """
+    spilled = plan.slots * real.itemsize
+    if spilled > _ON_STACK:
+        return None
+    declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=plan.fast)
+    with np.errstate(all="ignore"), growing():
+        constants = fold_constants(plan, VectorBuilder(real, 1, declarations))
+        body, _ = _body(plan, real, 1, declarations, constants, False)
+    count = len(plan.inputs) + len(plan.outputs)
+    masks = Global("ufunc.masks", f"[{count} x i64]", "zeroinitializer")
+    lines = [
+        f"  %spill = alloca i8, i64 {max(spilled, 1)}, align 64",
+        f"  call void @{_BODY}(ptr %args, ptr @{masks.name}, i64 1, ptr %spill)",
+        "  ret void",
+    ]
+    arguments = ("ptr %args", "ptr %dimensions", "ptr %steps", "ptr %data")
+    point = Function(POINT, "void", arguments, lines, linkage="external")
+    functions = (*declarations.definitions(), *declarations.lanes(1), *declarations.declared.values())
+    return str(Module([masks, point, *entries, *body, *functions]))
+
+
 def fold_constants(plan: Schedule, builder: VectorBuilder) -> dict[Node, Value]:
     """Evaluate what depends on no input, in the arithmetic of the kernel."""
     known: dict[Node, Value] = {}
@@ -165,7 +206,7 @@ def _body(
     groups: dict[int, list[Chunk]] = {}
     # A group, its first copy and the one after the last; or None and a chunk.
     turns: list[tuple[int | None, int, int]] = []
-    for index, chunk in enumerate(chunks):
+    for index, chunk in enumerate(steps("llvm", "writing code", chunks)):
         if chunk.group is not None:
             copies = groups.setdefault(chunk.group, [])
             copies.append(chunk)
@@ -231,4 +272,4 @@ def _loop_over_lanes(prologue: Sequence[Line], lines: Sequence[Line], width: int
         "  ret void",
     ]
     parameters = ("ptr %bases", "ptr %masks", "i64 %count", "ptr %spill")
-    return Function("ufunc.body", "void", parameters, code, attributes=Attributes.REALIGNED)
+    return Function(_BODY, "void", parameters, code, attributes=Attributes.REALIGNED)

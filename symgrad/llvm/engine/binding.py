@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import llvmlite
 import llvmlite.binding as _llvm
 
-__all__ = ["given_back", "llvm", "lock", "made_once", "one_at_a_time", "versions"]
+__all__ = ["given_back", "interruptible", "llvm", "lock", "made_once", "one_at_a_time", "versions"]
 
 # llvmlite has no type information: everything untyped goes through this one name and stays in this folder.
 llvm = cast(Any, _llvm)
@@ -52,6 +52,40 @@ if hasattr(os, "register_at_fork"):
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+_WAIT_S = (
+    0.1  # between looks whether Ctrl-C came, where the operating system does not wake a thread that waits
+)
+
+
+def interruptible(work: Callable[[], T]) -> T:
+    """Do what takes LLVM long in a thread of its own, so that the main thread answers Ctrl-C meanwhile.
+
+    Nothing can stop LLVM: after Ctrl-C its thread goes on with the lock held, drops what it made, and whoever compiles
+    next waits for that.
+    """
+    # Python handles Ctrl-C in the main thread alone; and another thread would wait for a lock that this one holds.
+    held: Any = lock
+    if threading.current_thread() is not threading.main_thread() or held._is_owned():
+        return work()
+    found: list[T] = []
+    failed: list[BaseException] = []
+    done = threading.Event()
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as error:  # noqa: BLE001  (raised where it is waited for)
+            failed.append(error)
+        finally:
+            done.set()
+
+    threading.Thread(target=run, name="symgrad LLVM", daemon=True).start()
+    while not done.wait(_WAIT_S):
+        pass
+    if failed:
+        raise failed.pop()
+    return found.pop()
 
 
 def one_at_a_time(make: Callable[P, T]) -> Callable[P, T]:

@@ -7,14 +7,17 @@ every external symbol is looked up before the engine sees the module.
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from symgrad.errors import InternalError
-from symgrad.llvm.engine.binding import given_back, llvm, lock, versions
+from symgrad.llvm.engine.binding import given_back, interruptible, llvm, lock, versions
 from symgrad.llvm.engine.externals import resolve_all
 from symgrad.llvm.engine.target import Cpu, Host, host, machine, plain_machine
+from symgrad.logs import info
+from symgrad.work import working
 
 __all__ = [
     "Effort",
@@ -29,6 +32,28 @@ __all__ = [
 
 Effort: TypeAlias = Literal["auto", "high"]
 """Quick code first and better code when it pays, or better code at once."""
+
+T = TypeVar("T")
+
+_LONG = 400_000
+"""Characters of a module from which on LLVM may take longer than Ctrl-C should wait: 0.2 to 1 s for a million."""
+
+
+_SECONDS_A_CHARACTER = {True: 0.2e-6, False: 0.8e-6}
+"""How long LLVM takes about, by whether the code is quick: what is shown, no more."""
+
+
+def _by_llvm(ir: str, work: Callable[[], T], *, quick: bool = False) -> T:
+    """Do something with a module in LLVM, in one thread at a time; Ctrl-C does not wait for a long one."""
+
+    def alone() -> T:
+        with lock, given_back():
+            return work()
+
+    if len(ir) < _LONG:
+        return alone()
+    with working("llvm", "machine code by LLVM", expected=_SECONDS_A_CHARACTER[quick] * len(ir)):
+        return interruptible(alone)
 
 
 def _parse(ir: str) -> tuple[Any, tuple[str, ...]]:
@@ -111,10 +136,13 @@ def object_code(ir: str, *, quick: bool = False) -> ObjectCode:
         InternalError: if LLVM does not accept the module.
         KernelError: if the C library lacks a function that it calls.
     """
-    with lock, given_back():
+
+    def made() -> ObjectCode:
         module, needs = _parse(ir)
         defines = _defines(module)
         return ObjectCode(bytes(_jit_machine(quick=quick).emit_object(module)), defines, needs)
+
+    return _by_llvm(ir, made, quick=quick)
 
 
 def compiling_for(*, quick: bool = False) -> tuple[str, ...]:
@@ -142,11 +170,17 @@ class Engine:
     __slots__ = ("__weakref__", "_engine", "_names")
 
     def __init__(self, ir: str, *, quick: bool = False) -> None:
-        with lock, given_back():
+        def made() -> tuple[frozenset[str], Any]:
             module, _ = _parse(ir)
-            self._names = _defines(module)
-            self._engine = llvm.create_mcjit_compiler(module, _jit_machine(quick=quick))
-            self._engine.finalize_object()
+            names = _defines(module)
+            engine = llvm.create_mcjit_compiler(module, _jit_machine(quick=quick))
+            engine.finalize_object()
+            return names, engine
+
+        begun = time.perf_counter()
+        self._names, self._engine = _by_llvm(ir, made, quick=quick)
+        kind, seconds = "quick" if quick else "optimised", time.perf_counter() - begun
+        info("llvm", "%s machine code of %d kB of LLVM in %.3f s", kind, len(ir) // 1000, seconds)
 
     @classmethod
     def of(cls, code: ObjectCode) -> Engine:
@@ -198,20 +232,14 @@ class Engine:
 
 def emit_assembly(ir: str, cpu: Cpu | Host = "host") -> str:
     """Return the machine code of a module as assembly text."""
-    with lock, given_back():
-        module, _ = _parse(ir)
-        return str(machine(cpu, jit=False).emit_assembly(module))
+    return _by_llvm(ir, lambda: str(machine(cpu, jit=False).emit_assembly(_parse(ir)[0])))
 
 
 def emit_bitcode(ir: str) -> bytes:
     """Return a module as LLVM's bitcode."""
-    with lock, given_back():
-        module, _ = _parse(ir)
-        return bytes(module.as_bitcode())
+    return _by_llvm(ir, lambda: bytes(_parse(ir)[0].as_bitcode()))
 
 
 def emit_object(ir: str, cpu: Cpu | Host = "host") -> bytes:
     """Return the machine code of a module as a position independent object file."""
-    with lock, given_back():
-        module, _ = _parse(ir)
-        return bytes(machine(cpu, jit=False).emit_object(module))
+    return _by_llvm(ir, lambda: bytes(machine(cpu, jit=False).emit_object(_parse(ir)[0])))

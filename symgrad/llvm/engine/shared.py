@@ -14,6 +14,7 @@ from symgrad.llvm.engine import store
 from symgrad.llvm.engine.binding import one_at_a_time
 from symgrad.llvm.engine.externals import define
 from symgrad.llvm.engine.jit import Engine, ObjectCode, compiling_for, object_code
+from symgrad.logs import info
 
 __all__ = ["address", "load_or_compile", "provide"]
 
@@ -59,7 +60,13 @@ def load_or_compile(ir: str, *, quick: bool = False) -> Engine:
     key = "\n".join((*compiling_for(quick=quick), ir)).encode()
     found = store.load(key)
     if found is not None:
+        info("llvm", "a shared function of %d kB was found on disk", len(ir) // 1000)
         return Engine.of(ObjectCode.from_bytes(found))
+    info(
+        "llvm",
+        "a shared function of %d kB is not on disk: it is compiled, and kept if there is a place",
+        len(ir) // 1000,
+    )
     code = object_code(ir, quick=quick)
     store.save(key, code.to_bytes())
     return Engine.of(code)

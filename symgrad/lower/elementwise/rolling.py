@@ -22,6 +22,7 @@ from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node
 from symgrad.lower.elementwise.alike import Bools, Graph, Ints
 from symgrad.lower.elementwise.growth import FEWEST, LEAST, PART, Group, Growth
+from symgrad.work import working
 
 __all__ = ["FEWEST", "SMALL", "Copies", "repetitions"]
 
@@ -64,13 +65,14 @@ def repetitions(
     growth = Growth(graph)
     found: list[Copies] = []
     vain: list[Ints] = []
-    while len(found) < _GROUPS:
-        group = _largest(growth, colours, sizes, vain)
-        if group is None:
-            break
-        growth.take(group)
-        columns = [[nodes[int(i)] for i in row] for row in group.rows]
-        found.append(list(zip(*columns, strict=True)))
+    with working("lower", "looking for repetition"):
+        while len(found) < _GROUPS:
+            group = _largest(growth, colours, sizes, vain)
+            if group is None:
+                break
+            growth.take(group)
+            columns = [[nodes[int(i)] for i in row] for row in group.rows]
+            found.append(list(zip(*columns, strict=True)))
     return found
 
 

@@ -126,6 +126,13 @@ def _lost_way(s: Site) -> Iterator[Wrong]:
             yield s.sends({i: as_node(0)}, held=s.node.args[i])
 
 
+def _half(s: Site) -> Iterator[Wrong]:
+    """Lose the 2 that a product of something with itself gives."""
+    moving = s.moving
+    if len(s.wrt.shape) == 1 and len(moving) == 2:  # of a matrix, K@S@K.T, each is a term of its own
+        yield s.sends({i: s.right(i) / 2 for i in moving})
+
+
 def _one_way(s: Site) -> Iterator[Wrong]:
     """Keep nothing but what goes through one argument."""
     if s.y_of_arrays:
@@ -195,6 +202,13 @@ ROWS = (
         ops=("einsum",),
         distort=_operand_transposed,
         rank=19,
+    ),
+    MalRule(
+        kind="factor-2",
+        says="the derivative of {0} has lost its factor 2",
+        ops=("einsum", "mul"),
+        distort=_half,
+        rank=11.4,
     ),
     MalRule(
         kind="missing-term",

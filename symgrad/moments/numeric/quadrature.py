@@ -23,6 +23,7 @@ from symgrad.moments.numeric.gauss import RULES, GaussRule
 from symgrad.ops.array.contraction import contract
 from symgrad.ops.array.layout import concatenate, move_up
 from symgrad.ops.control import as_computed
+from symgrad.work import working
 
 __all__ = ["Quadrature", "first"]
 
@@ -92,6 +93,7 @@ class Quadrature:
         ]
         return whole, weights
 
+    @working("moments", "integrating")
     def mean(self, values: Mapping[Node, Any], order: int, of: Callable[..., Any]) -> tuple[Any, Any]:
         """Return the expectation of a function of the outputs, and its error by another order.
 

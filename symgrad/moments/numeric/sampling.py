@@ -16,6 +16,7 @@ from symgrad.ir.values.evaluate import evaluate, sizes_of
 from symgrad.kernel.compile import compile_nodes
 from symgrad.moments.given import MomentBudget
 from symgrad.ops.random.laws import drawn
+from symgrad.work import steps
 
 __all__ = ["LEVEL", "Sampled", "sampled"]
 
@@ -74,7 +75,7 @@ def sampled(
     rank = max(len(n.shape) for n in topological(outputs)) if elementwise else 0
     generator = np.random.default_rng(budget.seed)
     sums = _SampleSums()
-    for _ in range(-(-total // block)):
+    for _ in steps("moments", "drawing samples", range(-(-total // block))):
         draws = _draws(sources, shapes, values, known, block, generator)
         given = [_aligned(draws[s], rank) if s in draws else values[s] for s in symbols]
         found: Any = kernel(*given) if kernel is not None else evaluate(outputs, values)

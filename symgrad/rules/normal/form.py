@@ -8,8 +8,9 @@ from typing import NamedTuple, TypeAlias
 
 from symgrad.ir.exact import MADE, is_longer
 from symgrad.ir.graph import Node, constant
+from symgrad.ops.scalar.arith import add
 
-__all__ = ["HALF", "E", "Exponent", "Form", "Sum", "is_long", "short"]
+__all__ = ["HALF", "E", "Exponent", "Form", "Sum", "is_long", "odd_sums", "short"]
 
 Exponent: TypeAlias = "int | Fraction"
 
@@ -23,6 +24,11 @@ class Form(NamedTuple):
     coefficient: Exponent
     factors: dict[Node, Exponent]
     powers: dict[Node, Node]
+
+
+def odd_sums(form: Form) -> list[Node]:
+    """Return the sums to an odd power of a product: a minus sign in front may enter one."""
+    return [b for b, e in form.factors.items() if b.op is add and e.denominator == 1 and e.numerator % 2]
 
 
 @dataclass(slots=True)

@@ -45,7 +45,7 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 from symgrad.ops.scalar.elementary import exp, sqrt
 from symgrad.rewrite.trace import Step
-from symgrad.rules.normal.form import HALF, E, Exponent, Form, is_long, short
+from symgrad.rules.normal.form import HALF, E, Exponent, Form, is_long, odd_sums, short
 from symgrad.rules.normal.gathering import Gathering
 from symgrad.rules.normal.interfaces import AllForms
 from symgrad.rules.normal.order import FactorKey
@@ -162,7 +162,7 @@ class Products:
         """Write a form down: a minus sign enters a sum that reads as well so, a number a lone sum."""
         if form.coefficient.numerator >= 0:
             return self.write(form)
-        sums = [b for b, e in form.factors.items() if b.op is add and e.denominator == 1 and e.numerator % 2]
+        sums = odd_sums(form)
         if sums and form.coefficient == -1 and form.factors == {sums[0]: 1} and not form.powers:
             return self._forms.sums.times(sums[0], -1)
         for base in sums:

@@ -12,7 +12,7 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import add, neg
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.trace import Note, Step
-from symgrad.rules.normal.form import Exponent, Form, Sum, is_long, short
+from symgrad.rules.normal.form import Exponent, Form, Sum, is_long, odd_sums, short
 from symgrad.rules.normal.interfaces import AllForms
 from symgrad.rules.normal.order import TermKey
 from symgrad.rules.normal.views import see_through
@@ -35,6 +35,7 @@ class Sums:
         self._primitive: dict[Node, tuple[Exponent, Node]] = {}
         self._collected: dict[_Key, Node] = {}
         self._written: dict[_Key, Node] = {}
+        self._flipped: dict[Node, Node | None] = {}
 
     def split(self, node: Node) -> tuple[Exponent, Node]:
         """Write a node in normal form as a coefficient times a term with coefficient one."""
@@ -312,12 +313,39 @@ class Sums:
 
     def flipped(self, node: Node) -> Node | None:
         """Return the negation of a sum with as many minus as plus signs, which reads as well; else None."""
+        if node not in self._flipped:
+            # To negate a sum may negate sums in its terms. They come first, for sums are nested as deep as a graph is.
+            for inner in self._negated_with(node):
+                tied = self._tied(inner)
+                self._flipped[inner] = self._write_terms(tied.scaled(-1)) if tied else None
+        return self._flipped[node]
+
+    def _tied(self, node: Node) -> Sum | None:
+        """Return a short sum with as many minus as plus signs; else None."""
         if not self.small(node):
             return None
         found = self.of(node)
         # Where all terms cancel nothing is left to negate; the visit of the sum itself finds that.
-        tied = found.terms and _balance(found) == 0
-        return self._write_terms(found.scaled(-1)) if tied else None
+        return found if found.terms and _balance(found) == 0 else None
+
+    def _negated_with(self, root: Node) -> list[Node]:
+        """Return the sums that may be negated when one is, innermost first, and that one."""
+        order: dict[Node, None] = {}
+        pending = [(root, False)]
+        while pending:
+            node, entered = pending.pop()
+            if entered:
+                order[node] = None
+                continue
+            if node in self._flipped or node in order:
+                continue
+            pending.append((node, True))
+            tied = self._tied(node)
+            for term, c in tied.terms.items() if tied else ():
+                if c.numerator > 0:
+                    form = self._forms.products.form_of_factor(term)
+                    pending += [(inner, False) for inner in odd_sums(form)]
+        return list(order)
 
     def _sign(self, found: Sum) -> int:
         """More plus signs than minus signs; at a tie, the first term by degree is positive."""

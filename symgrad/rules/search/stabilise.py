@@ -15,6 +15,7 @@ from symgrad.rewrite.trace import Step, Trace
 from symgrad.rules.rows.stable import STABLE
 from symgrad.rules.search.alternatives import Alternatives
 from symgrad.rules.search.samples import FINE, LARGEST, Sample
+from symgrad.work import steps
 
 __all__ = ["stabilise"]
 
@@ -95,7 +96,8 @@ class _FormSearch:
 
     def run(self, outputs: Sequence[Node], depth: int) -> list[Node]:
         """Return nodes with every part in its best form, innermost first."""
-        for node in topological(outputs, until=self.done):
+        order = topological(outputs, until=self.done)
+        for node in order if depth else steps("rules", "looking for stable forms", order):
             if node in self.done:
                 continue
             args = tuple(self.done[a] for a in node.args)

@@ -54,6 +54,7 @@ from symgrad.proof.program.steps import ProofProgram
 from symgrad.verdicts.limits import CASES, FIRST_GENERATORS, RESTARTS
 from symgrad.verdicts.search.farkas import weights
 from symgrad.verdicts.search.steps import Search
+from symgrad.work import working
 
 __all__ = ["SAME", "Attempt", "Case", "SubCase", "prove"]
 
@@ -144,7 +145,8 @@ def prove(program: ProofProgram, a: int, b: int, deadline: float) -> Attempt:
                 return Attempt((*cases, Case(outcome, "too many cases")))
             pending += ways
             continue
-        cases.append(_case(program, a, b, outcome, deadline))
+        with working("verdicts", f"proving case {len(cases) + 1}"):
+            cases.append(_case(program, a, b, outcome, deadline))
     return Attempt(tuple(cases))
 
 

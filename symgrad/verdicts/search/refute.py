@@ -27,6 +27,7 @@ from symgrad.verdicts.limits import (
 )
 from symgrad.verdicts.points.draw import DrawnPoint, plain_points, points_of
 from symgrad.verdicts.points.values import negatives, plainer, shorter
+from symgrad.work import working
 
 __all__ = ["Outcome", "refute"]
 
@@ -160,6 +161,7 @@ class _PointSearch:
                 found = [d or TOO_FEW for d in found]
         return min(found, default=None)
 
+    @working("verdicts", "trying points")
     def run(self, start: int, enough: int, most: int, *, finer: bool, simple: bool) -> None:
         """Try many points at the first precision, some of them at higher ones, and then further points."""
         points = enumerate(points_of(self.program))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from symgrad.errors import SymgradError
 from symgrad.frontend.text import parse_expression
@@ -63,7 +63,7 @@ def in_words(conditions: Sequence[str], sides: Sequence[Node], names: Mapping[No
     if any(n.shape or n.op is SIZE for n in topological(sides)):
         compared = {n.args[0] - n.args[1]: n.args for n in certain if n.op.name in COMPARED and n.shape}
         speaker = _Speaker(Conditions(), names, compared)
-        table = _of_arrays([*parts[:LEFT_OUT_PARTS], *compared], speaker)
+        table = _of_arrays([*parts[:LEFT_OUT_PARTS], *compared], speaker, set(conditions))
         told = dict.fromkeys(text for c in conditions for text in table.get(c, (c,)))
     else:
         speaker = _Speaker(Conditions(), names)
@@ -158,15 +158,17 @@ def _squared(node: Node) -> Node | None:
 # -- arrays -----------------------------------------------------------------------------------------------------------
 
 
-def _of_arrays(parts: Sequence[Node], speaker: _Speaker) -> dict[str, tuple[str, ...]]:
-    """Return for each condition that parts of a claim have what is said for it."""
+def _of_arrays(
+    parts: Sequence[Node], speaker: _Speaker, wanted: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return for each wanted condition that parts of a claim have what is said for it."""
     t = Terms(BUDGET, LAWS, deadline=time.monotonic() + LEFT_OUT_SECONDS)
     options: dict[str, list[tuple[bool, tuple[str, ...]]]] = {}  # inputs first
     try:
         program, at = program_of(parts)
         forms = forms_of(t, program, at)
         for node, i in zip(parts, at, strict=True):
-            for condition, said in _conditions(t, node, forms[i], speaker):
+            for condition, said in _conditions(t, node, forms[i], speaker, wanted):
                 if said is not None and not condition.endswith("..."):
                     options.setdefault(condition, []).append((node.op is not SYMBOL, said))
     except GiveUp:
@@ -178,18 +180,18 @@ def _of_arrays(parts: Sequence[Node], speaker: _Speaker) -> dict[str, tuple[str,
 
 
 def _conditions(
-    t: Terms, node: Node, form: Form, speaker: _Speaker
+    t: Terms, node: Node, form: Form, speaker: _Speaker, wanted: Collection[str]
 ) -> Iterator[tuple[str, tuple[str, ...] | None]]:
-    """Yield conditions of a part with what is said for each."""
+    """Yield the wanted conditions of a part with what is said for each."""
     for shown in (form, content(t, form)[2]) if form else ():
         for relation in _ENTRIES:
             found = list(vanishes(t, shown, f"{relation} 0"))
-            if len(found) == 1 and "..." not in found[0]:
+            if len(found) == 1 and found[0] in wanted:
                 yield found[0], speaker.said(node, relation)
     if form and speaker.known.nonnegative(node) == "yes":
         for relation in ("=", "<="):
             found = list(vanishes(t, content(t, t.multiply(form, form))[2], f"{relation} 0"))
-            if len(found) == 1 and "..." not in found[0]:
+            if len(found) == 1 and found[0] in wanted:
                 yield found[0], speaker.said(node, "=")
     text = speaker.text(node) if node.shape else None
     if text is None:

@@ -64,7 +64,7 @@ class ApplicationRules(AppliedRules):
         if word is None or isinstance(base, Accent) or self._named_in_full(tree):
             return None
         bracket = self.call_bracket(after)
-        here = self._function_here(tree)
+        here = self.function_here(tree)
         if here is not None:
             return here.name if bracket is not None else None
         if self.is_known(base):
@@ -112,7 +112,7 @@ class ApplicationRules(AppliedRules):
 
     def _named_in_full(self, tree: Tree) -> bool:
         """Tell whether a letter with its subscript is a declared name, and so no function with an index."""
-        return isinstance(tree, Scripted) and self.is_known(tree) and self._function_here(tree) is None
+        return isinstance(tree, Scripted) and self.is_known(tree) and self.function_here(tree) is None
 
     def call_bracket(self, tree: Tree | None) -> Bracket | None:
         """Return the brackets of a call, without what stands above them."""

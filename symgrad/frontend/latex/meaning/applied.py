@@ -73,7 +73,7 @@ class AppliedRules(ScriptRules):
         """Return a derivative."""
         raise NotImplementedError
 
-    def _function_here(self, tree: Tree) -> LatexFunction | None:
+    def function_here(self, tree: Tree) -> LatexFunction | None:
         """Return the function of the text that a factor names, whatever stands above it."""
         plain = tree
         if isinstance(tree, Scripted):
@@ -123,7 +123,7 @@ class AppliedRules(ScriptRules):
             function if isinstance(function, Scripted) else Scripted(function.start, function.end, function)
         )
         start = function.start
-        here = self._function_here(function)
+        here = self.function_here(function)
         if scripts.primes or self._order(scripts.above) is not None:
             times = scripts.primes or self._order(scripts.above) or 1
             if spelled == "digamma" and not scripts.primes:
@@ -137,7 +137,7 @@ class AppliedRules(ScriptRules):
             flag = Keyword(Token("NAME", "reverse", start, end), self.true(Token("TRUE", "True", start, end)))
             return self.call_of(spelled, [*values, *self._axes(scripts, start, end), flag], start, end)
         if here is not None:
-            result = yield self._expanded(here, values, function, end)
+            result = yield self.expanded(here, values, function, end)
         else:
             if self._is_inverse(above) and not scripts.below and self.options["inverse"] == "function":
                 other = _INVERSES.get(spelled)
@@ -272,7 +272,7 @@ class AppliedRules(ScriptRules):
             return tree.factors
         return (tree,)
 
-    def _expanded(self, function: LatexFunction, values: list[Term], tree: Tree, end: int) -> Steps[Term]:
+    def expanded(self, function: LatexFunction, values: list[Term], tree: Tree, end: int) -> Steps[Term]:
         """Return what the body of a function of the text is, of arguments."""
         count = len(function.parameters)
         if len(values) != count:
@@ -322,13 +322,17 @@ class AppliedRules(ScriptRules):
                 cure=r"write \frac{\partial f}{\partial x}, or \nabla f(x)",
                 cls=ShapeError,
             )
-        place = symbol(Declaration("__at_"))
-        inner = Term(place, at.start, at.end)
+        inner = Term(symbol(Declaration("__at_")), at.start, at.end)
         bare = Scripted(scripts.start, scripts.end, scripts.base, scripts.below, None, 0, scripts.below_text)
         if here is not None:
-            body = yield self._expanded(here, [inner], scripts, end)
+            body = yield self.expanded(here, [inner], scripts, end)
         else:
             body = yield self._with_index(spelled, bare, [inner], end)
+        return self.slope_at(body, inner, at, times, scripts, end)
+
+    def slope_at(self, body: Term, inner: Term, at: Term, times: int, scripts: Scripted, end: int) -> Term:
+        """Return the derivative of a formula of a place, which nothing else reads, at a value."""
+        place = inner.node
         if at.node.op is SYMBOL and at.node not in set(symbols_of([body.node])):
             # The derivative by a name, as in df/dx, whoever asks what was differentiated by what.
             value = self.term(substitute([body.node], {place: at.node})[0], at.start, at.end)

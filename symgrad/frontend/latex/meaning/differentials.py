@@ -23,9 +23,10 @@ from symgrad.frontend.latex.syntax.tree import (
     Word,
 )
 from symgrad.ir.graph import OPS, SYMBOL, Node, apply
+from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import symbols_of
 
-__all__ = ["Differentiate", "DifferentialRules", "LatexDerivative"]
+__all__ = ["Differentiate", "DifferentialRules", "LatexDerivative", "inputs_of", "sole_input"]
 
 Differentiate: TypeAlias = Callable[[Node, Node], Node]
 """From what is differentiated and by what to the derivative, of the shape of both one after the other."""
@@ -42,6 +43,24 @@ class LatexDerivative:
 
     of: Tree | None
     by: tuple[Tree, ...]
+
+
+def inputs_of(node: Node) -> list[Node]:
+    """Return what a value may be differentiated by."""
+    return [s for s in symbols_of([node]) if s.dtype == "real" and s.declaration.distribution is None]
+
+
+def sole_input(inputs: Sequence[Node], *, gradient: bool) -> Node | None:
+    """Return the input that a derivative is by that does not say so; None where there are several.
+
+    Args:
+        inputs: what is differentiated reads them.
+        gradient: whether it is a gradient: then it is by the only vector, if there is one.
+    """
+    vectors = [s for s in inputs if len(s.shape) == 1]
+    if len(inputs) > 1 and gradient and len(vectors) == 1:
+        return vectors[0]
+    return inputs[0] if len(inputs) == 1 else None
 
 
 class DifferentialRules(BigRules):
@@ -165,7 +184,7 @@ class DifferentialRules(BigRules):
         if below:
             variables = list(zip((yield self.values(below)), below, strict=True))
         else:
-            variables = [(self._only_input(y, of, whole), whole)]
+            variables = [(self.only_input(y, of, whole, gradient=True), whole)]
         if len(variables) == order == 2:
             return self.differentiated(y, variables, spot)
         if len(variables) > 1:
@@ -177,7 +196,15 @@ class DifferentialRules(BigRules):
             )
         return self.differentiated(y, variables * order, spot)
 
-    def _only_input(self, y: Term, of: Tree, whole: Tree) -> Term:
+    def only_input(self, y: Term, of: Tree, whole: Tree, *, gradient: bool = False) -> Term:
+        r"""Return what a derivative is by that does not say so.
+
+        Args:
+            y: what is differentiated.
+            of: how it is written.
+            whole: the sign.
+            gradient: whether it is \nabla, which is by the only vector where there are numbers or matrices, too.
+        """
         inner = self._bare(of)
         if isinstance(inner, ProductTree) and len(inner.factors) == 2:
             bracket = self.call_bracket(inner.factors[1])
@@ -185,19 +212,25 @@ class DifferentialRules(BigRules):
             name = None if word is None or bracket is None else self.name_here(bracket.items[0])
             if name is not None and bracket is not None:
                 return self.named(name, bracket.items[0])
-        inputs = [s for s in symbols_of([y.node]) if s.dtype == "real" and s.declaration.distribution is None]
-        if len(inputs) != 1 or inputs[0] is y.node:
+        inputs = inputs_of(y.node)
+        found = sole_input(inputs, gradient=gradient)
+        if found is None or found is y.node:
             said = ", ".join(s.name for s in inputs[:6]) or "nothing"
             depends = "is an input itself" if y.node in inputs else f"depends on {said}"
+            choices = [
+                rf"\nabla_{{{s.name}}}" if gradient else rf"\frac{{d}}{{d{s.name}}}" for s in inputs[:6]
+            ]
+            sign = r"\nabla" if gradient else "the prime"
             raise self.refuse(
-                rf"\nabla says not by what, and {self.text_of(of)} {depends}",
+                f"{sign} says not by what, and {self.text_of(of)} {depends}",
                 whole,
-                expected=r"\nabla_w L",
-                cure="write the name below the sign",
+                expected=one_of(choices) if choices and y.node not in inputs else r"\nabla_w L",
+                cure="write the name below the sign" if gradient else "write the derivative as a fraction",
                 cls=UnsupportedError,
             )
-        self.read_as(whole, f"the gradient by {inputs[0].name}", rf"\nabla_{{{inputs[0].name}}}")
-        return Term(inputs[0], whole.start, whole.end)
+        what, otherwise = ("gradient", r"\nabla_{{{}}}") if gradient else ("derivative", r"\frac{{d}}{{d{}}}")
+        self.read_as(whole, f"the {what} by {found.name}", otherwise.format(found.name))
+        return Term(found, whole.start, whole.end)
 
     def differentiated(self, y: Term, by: Sequence[tuple[Term, Tree]], whole: Tree) -> Term:
         """Return what differentiating gives, one variable after the other."""

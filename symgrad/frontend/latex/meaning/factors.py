@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import reduce
 
-from symgrad.errors import ShapeError, UnsupportedError
+from symgrad.errors import ShapeError, UnknownFunctionError, UnsupportedError
+from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.expressions.terms import Term
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.specials import IdentityTerm, SpecialRules
 from symgrad.frontend.latex.syntax.steps import Steps
 from symgrad.frontend.latex.syntax.tree import Command, NumberTree, ProductTree, Scripted, Tree, Word
-from symgrad.frontend.latex.syntax.vocabulary import CONSTANTS
+from symgrad.frontend.latex.syntax.vocabulary import CONSTANTS, FUNCTIONS, GREEK
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy import matrices, products
 from symgrad.ops.numpy.calls import identity
@@ -28,6 +29,7 @@ class FactorRules(SpecialRules):
         joined = self._joined(tree)
         if joined is not None:
             return (yield self.value(joined))
+        self._check_words(tree)
         operands: _Operands = []
         i = 0
         while i < len(tree.factors):
@@ -41,6 +43,11 @@ class FactorRules(SpecialRules):
             if spelled is not None:
                 found, i = yield self.application(spelled, tree, i)
                 operands.append((sign, found))
+                continue
+            bracket = self.call_bracket(after)
+            if bracket is not None and len(bracket.items) == 1 and self.combines_functions(factor):
+                operands.append((sign, (yield self.combined_functions(factor, bracket, bracket.end))))
+                i += 2
                 continue
             special = yield self._special(factor, after)
             if special is not None:
@@ -60,6 +67,37 @@ class FactorRules(SpecialRules):
             operands.append((sign, (yield self.value(factor))))
             i += 1
         return self._combined(operands)
+
+    def _check_words(self, tree: ProductTree) -> None:
+        r"""Refuse sin x without its backslash, which would be a product of letters."""
+        factors, k = tree.factors, 0
+        while k < len(factors):
+            end = k
+            while end < len(factors) and self._is_letter(factors[end]) and (end == k or tree.adjacent[end]):
+                end += 1
+            run = factors[k:end]
+            text = "".join(f.text for f in run if isinstance(f, Word))
+            spelled = next((n for n in (text, text[:-1]) if self._is_function_word(n)), None)
+            if spelled is not None and not all(self.is_known(f) for f in run[: len(spelled)]):
+                command = (
+                    f"\\{spelled}"
+                    if spelled in {*FUNCTIONS, *GREEK, "sqrt"}
+                    else rf"\operatorname{{{spelled}}}"
+                )
+                raise self.refuse(
+                    f"'{spelled}' is no function in LaTeX: it is a product of the letters {', '.join(spelled)}",
+                    Tree(run[0].start, run[len(spelled) - 1].end),
+                    expected=command,
+                    cure=f"write {command}, or spaces between letters that are names",
+                    cls=UnknownFunctionError,
+                )
+            k = max(end, k + 1)
+
+    def _is_letter(self, tree: Tree) -> bool:
+        return isinstance(tree, Word) and len(tree.text) == 1 and not tree.style and tree.text.isalpha()
+
+    def _is_function_word(self, text: str) -> bool:
+        return text in FUNCTIONS or (len(text) > 2 and is_function(text) and text.isalpha())
 
     def _joined(self, tree: ProductTree) -> Tree | None:
         """Return letters side by side that are one declared name; None where they are a product."""

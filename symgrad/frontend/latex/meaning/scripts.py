@@ -9,6 +9,7 @@ from symgrad.frontend.latex.meaning.names import base_of, spelled_name
 from symgrad.frontend.latex.syntax.steps import Steps
 from symgrad.frontend.latex.syntax.tree import (
     Accent,
+    Bracket,
     Command,
     NumberTree,
     ProductTree,
@@ -27,15 +28,19 @@ __all__ = ["ScriptRules"]
 class ScriptRules(LetterRules):
     """The rules of scripts."""
 
-    # ----------------------------------------------------------------------------------------------- errors, readings
+    def combines_functions(self, tree: Tree) -> bool:
+        """Tell whether a factor is made of functions of the text, or has a prime behind a formula."""
+        raise NotImplementedError
 
-    # ----------------------------------------------------------------------------------------------------------- names
-
-    # --------------------------------------------------------------------------------------------------------- scripts
+    def combined_functions(self, tree: Tree, bracket: Bracket | None, end: int) -> Steps[Term]:
+        """Return what such a factor means at the value in a bracket, if there is one."""
+        raise NotImplementedError
 
     def scripted(self, tree: Scripted) -> Steps[Term]:
         """Return what a base with scripts means: a name, an entry, a power, or several of them at once."""
         above = tree.above
+        if tree.primes and above is None and self.combines_functions(tree):
+            return (yield self.combined_functions(tree, None, tree.end))
         if base_of(tree.base) is not None:
             found, marked = yield self._scripted_letter(tree)
             above = None if marked else above
@@ -106,7 +111,14 @@ class ScriptRules(LetterRules):
             return any(self._reads_bound(t) for t in tree.terms)
         return False
 
+    def slope_of_name(self, tree: Scripted) -> Term | None:
+        """Return the derivative that a name with primes is; None for one that is a name of its own."""
+        raise NotImplementedError
+
     def _primed(self, tree: Scripted) -> Steps[Term]:
+        slope = None if self.options["prime"] == "name" else self.slope_of_name(tree)
+        if slope is not None:
+            return slope
         if self.options["prime"] == "name" or not self.strict:
             self.read_as(tree, f"the name {spelled_name(tree)}", "a definition of the function, f(x) = ...")
             return (yield self.letter(tree))

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from symgrad.proof.entrywise.forms.terms import Atom, Form, Monomial, Raw, Terms
+from symgrad.proof.entrywise.forms.terms import Atom, Form, Head, Monomial, Raw, Terms
 
 __all__ = ["disjoint", "mirrored"]
 
 
 def disjoint(t: Terms, a: Atom, b: Atom) -> bool:
     """Tell whether two maps are of parts of one axis that do not overlap: of arrays that are joined."""
+    if not a[1] or not b[1] or a[1][-1] != b[1][-1]:
+        return False
+    found = t.apart.get((a[0], b[0]))
+    if found is None:
+        found = t.apart[a[0], b[0]] = _apart(t, t.heads[a[0]], t.heads[b[0]])
+    return found
+
+
+def _apart(t: Terms, a: Head, b: Head) -> bool:
     parts: list[tuple[Form, Form]] = []
-    for head, positions in (t.heads[a[0]], a[1]), (t.heads[b[0]], b[1]):
+    for head in (a, b):
         if head.kind != "map" or head.params[0] != ("affine", 1) or not head.params[2]:
             return False  # without ways the position is one in the part
-        if positions[-1] != a[1][-1]:
-            return False
         lengths: tuple[str, ...] = head.params[1]
         start = head.forms[0] if head.forms else {}
         parts.append((start, t.add(start, t.size(lengths[0]) if len(lengths) == 2 else t.number(1))))

@@ -108,6 +108,7 @@ class Terms:
         smooth: name of an input; points where a sign jumps with it are left out.
         deadline: when to give up, on the clock of `time.monotonic`.
         between: of inputs of whole numbers, the lengths between which they are; see `symgrad.proof.entrywise.pointers`.
+        apart: whether two maps, by their heads, are of parts of an axis that do not overlap: asked again and again.
     """
 
     budget: int
@@ -122,6 +123,7 @@ class Terms:
     between: dict[str, tuple[Size | None, Size | None]] = field(
         default_factory=dict[str, "tuple[Size | None, Size | None]"]
     )
+    apart: dict[tuple[int, int], bool] = field(default_factory=dict[tuple[int, int], bool])
 
     def spend(self, work: int = 1) -> None:
         self.budget -= work

@@ -1,0 +1,82 @@
+"""What was decided and why, for the `logging` of Python under the name ``symgrad``: a logger for each room.
+
+Level ``info`` has a line for each decision that a user would ask about, ``debug`` the passes with their times and
+counts. Lines have names and counts, never values of a user's data.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from logging import Logger
+
+__all__ = ["VARIABLE", "debug", "debugging", "info", "to_stderr"]
+
+VARIABLE = "SYMGRAD_LOG"
+"""The environment variable that sends lines to standard error: ``info`` or ``debug``."""
+
+_loggers: dict[str, Logger] = {}
+
+
+def info(room: str, text: str, *values: object) -> None:
+    """Say what was decided, and why.
+
+    Args:
+        room: the package that decided.
+        text: one line, with ``%s`` for values.
+        values: names and counts.
+
+    Example:
+        >>> info("rules", "%d equations in canonical form", 7)  # nobody listens
+    """
+    logger = _logger(room)
+    if logger is not None:
+        logger.info(text, *values)
+
+
+def debug(room: str, text: str, *values: object) -> None:
+    """Say which pass ran: as `info`, for those who look closer."""
+    logger = _logger(room)
+    if logger is not None:
+        logger.debug(text, *values)
+
+
+def debugging(room: str) -> bool:
+    """Tell whether somebody wants to know of the passes of a room."""
+    logger = _logger(room)
+    return logger is not None and logger.isEnabledFor(10)
+
+
+def _logger(room: str) -> Logger | None:
+    found = _loggers.get(room)
+    if found is not None:
+        return found
+    # Where nobody has imported `logging` nobody listens, and importing it would make every start slower.
+    logging = sys.modules.get("logging")
+    if logging is None or not hasattr(logging, "getLogger"):  # another thread may be importing it
+        return None
+    if not _loggers:
+        logging.getLogger("symgrad").addHandler(logging.NullHandler())
+    found = _loggers[room] = logging.getLogger(f"symgrad.{room}")
+    return found
+
+
+def to_stderr(level: str) -> None:
+    """Send lines to standard error from now on.
+
+    Args:
+        level: ``info`` or ``debug``; of anything else is said that it means nothing.
+    """
+    import logging  # who sends lines pays for it
+
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+    ours = logging.getLogger("symgrad")
+    ours.addHandler(handler)
+    known = {"info": logging.INFO, "debug": logging.DEBUG}
+    if level.strip().lower() in known:
+        ours.setLevel(known[level.strip().lower()])
+    else:
+        ours.warning("%s is %r, which means nothing; it is info or debug", VARIABLE, level)

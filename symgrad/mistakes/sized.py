@@ -1,0 +1,153 @@
+"""Numbers that are lengths of axes, told as their names: of a formula that was made for two choices of lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from itertools import product
+
+from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node, size_leaf
+from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.types import Number
+
+__all__ = ["SizedPairs", "monomial_text", "named_number"]
+
+_POWERS = (0, 1, -1, 2, -2)
+_ROOTS = (Fraction(1, 2), Fraction(-1, 2), Fraction(3, 2), Fraction(-3, 2))
+_CLOSE = 1e-6
+_SMALL = 12  # numerators and denominators beside names
+
+
+class SizedPairs:
+    """Formulas that were made for some lengths, each with the same one made for others.
+
+    Args:
+        first: the lengths of names.
+        second: other ones, all of them.
+    """
+
+    def __init__(self, first: Mapping[str, int], second: Mapping[str, int]) -> None:
+        self.first, self.second = dict(first), dict(second)
+        self._other: dict[Node, Node | None] = {}
+
+    def add(self, one: Node, other: Node) -> None:
+        """Note a formula for the first lengths, and for the second ones; and so all of their parts.
+
+        Where the two are not alike, nothing is known of what stands there.
+        """
+        pending = [(one, other)]
+        while pending:
+            a, b = pending.pop()
+            if a in self._other:
+                continue
+            alike = a.op is b.op and len(a.args) == len(b.args)
+            alike = alike and (a.op is not SYMBOL or a.name == b.name)
+            numbers = a.op is NUMBER and b.op is NUMBER
+            self._other[a] = b if alike or numbers else None
+            if alike:
+                pending += zip(a.args, b.args, strict=True)
+
+    def named(self, node: Node) -> Node | None:
+        """Return a formula for the first lengths with names in their place; None where that is not known.
+
+        Example:
+            >>> from symgrad.ir.graph import symbol
+            >>> from symgrad.ir.types import Declaration
+            >>> from symgrad.spell.printer import expression_text
+            >>> x = symbol(Declaration("x"))
+            >>> pairs = SizedPairs({"n": 5, "d": 3}, {"n": 7, "d": 4})
+            >>> pairs.add(3*x/10, 3*x/14)
+            >>> expression_text(pairs.named(3*x/10))
+            '3/(2*n)*x'
+        """
+        table: dict[Node, Node] = {}
+        for part in topological([node]):
+            if part.op is not NUMBER:
+                if part in self._other and self._other[part] is None:
+                    return None
+                continue
+            if isinstance(part.value, bool):
+                continue
+            other = self._other.get(part)
+            if other is None or other.op is not NUMBER:
+                return None
+            if other.value != part.value:
+                named = self._number(part.value, other.value)
+                if named is None:
+                    return None
+                table[part] = named
+        return substitute([node], table)[0]
+
+    def _number(self, one: Number, other: Number) -> Node | None:
+        found = named_number(float(one), float(other), self.first, self.second)
+        if found is None:
+            return None
+        constant, powers = found
+        above, below = as_node(constant.numerator), as_node(constant.denominator)
+        for name, power in powers.items():
+            factor = size_leaf(name) ** as_node(abs(power))
+            above, below = (above * factor, below) if power > 0 else (above, below * factor)
+        return above if below.is_number(1) else above / below
+
+
+def named_number(
+    one: float, other: float, first: Mapping[str, int], second: Mapping[str, int]
+) -> tuple[Fraction, dict[str, Fraction]] | None:
+    """Return a number as a fraction times powers of names; None if it is none of these for both lengths.
+
+    Args:
+        one: its value for the first lengths.
+        other: its value for the second ones.
+        first: these.
+        second: likewise.
+
+    Example:
+        >>> found = named_number(3/5, 3/7, {"n": 5}, {"n": 7})
+        >>> str(found[0]), {name: int(power) for name, power in found[1].items()}
+        ('3', {'n': -1})
+    """
+    for powers in _monomials([*first]):
+        a, b = one, other
+        for name, power in powers.items():
+            a /= float(first[name]) ** float(power)
+            b /= float(second[name]) ** float(power)
+        constant = Fraction(a).limit_denominator(_SMALL)
+        small = 0 < abs(constant.numerator) <= _SMALL**2
+        if small and all(abs(v / float(constant) - 1) < _CLOSE for v in (a, b)):
+            return constant, {n: p for n, p in powers.items() if p}
+    return None
+
+
+def _monomials(names: list[str]) -> Iterator[dict[str, Fraction]]:
+    """Yield powers of names, the simpler first."""
+    powers = [*map(Fraction, _POWERS), *_ROOTS]
+    every = product(powers, repeat=min(len(names), 3))
+    ordered = sorted(
+        every, key=lambda ps: (sum(abs(p) + (p.denominator > 1) for p in ps), ps.count(Fraction(0)))
+    )
+    for chosen in ordered:
+        yield dict(zip(names, chosen, strict=False))
+
+
+def monomial_text(constant: Fraction, powers: Mapping[str, Fraction]) -> str:
+    """Return a fraction times powers of names as text.
+
+    Example:
+        >>> monomial_text(Fraction(3, 2), {"n": Fraction(-1), "d": Fraction(1, 2)})
+        '3*sqrt(d)/(2*n)'
+    """
+
+    def factor(name: str, power: Fraction) -> str:
+        base = name if power.denominator == 1 else f"sqrt({name})"
+        times = power if power.denominator == 1 else 2 * power
+        return base if times == 1 else f"{base}**{times}"
+
+    above = [factor(n, p) for n, p in powers.items() if p > 0]
+    below = [factor(n, -p) for n, p in powers.items() if p < 0]
+    if abs(constant.numerator) != 1 or not above:
+        above.insert(0, str(abs(constant.numerator)))
+    if constant.denominator != 1:
+        below.insert(0, str(constant.denominator))
+    sign = "-" if constant < 0 else ""
+    under = "*".join(below) if len(below) == 1 else f"({'*'.join(below)})"
+    return sign + "*".join(above) + (f"/{under}" if below else "")

@@ -1,0 +1,198 @@
+"""How long work is drawn: bars on a terminal, or in a notebook."""
+
+from __future__ import annotations
+
+import html
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from symgrad.work import AFTER_S, VARIABLE, Watcher, Work, watch_usually
+
+__all__ = ["Callback", "Display", "show_usually", "words"]
+
+
+def words(works: Sequence[Work]) -> tuple[str, float | None, str]:
+    """Say what a thread does: a text, how much of the innermost part that counts is done, and how long it takes.
+
+    Args:
+        works: the whole, what it does of it now, and so on inwards.
+
+    Example:
+        >>> work = Work("differentiating", 2000)
+        >>> work.done = 500
+        >>> words([Work("compiling"), work])
+        ('compiling: differentiating 500 of 2,000', 0.25, '0 s')
+    """
+    counts = [w for w in works if w.share is not None]
+    told = counts[-1] if counts else works[-1]
+    of = f" {told.done:,} of {told.total:,}" if told.total else ""
+    what = told.what if told is works[0] else f"{works[0].what}: {told.what}"
+    note = f", {told.note()}" if told.note is not None else ""
+    time = _time(works[0].seconds)
+    if told.left is not None and told.seconds >= AFTER_S:
+        time += f", about {_time(told.left)} left" + ("" if told is works[0] else " of this")
+    return f"{what}{of}{note}", told.share, time
+
+
+def _time(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes >= 60:
+        return f"{minutes // 60} h {minutes % 60} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+class Display(Watcher):
+    """Draws work on standard error where that is a terminal, or below the cell of a notebook; else nowhere.
+
+    Args:
+        after: seconds after which work is drawn.
+    """
+
+    def __init__(self, after: float = AFTER_S) -> None:
+        super().__init__(after)
+        self._drawing: _Terminal | _Notebook | None = None
+
+    def wants(self) -> bool:
+        return _in_notebook() or _on_terminal()
+
+    def show(self, works: Sequence[Sequence[Work]]) -> None:
+        if self._drawing is None:
+            self._drawing = _Notebook() if _in_notebook() else _Terminal()
+        self._drawing.draw([words(stack) for stack in works])
+
+    def gone(self) -> None:
+        drawing, self._drawing = self._drawing, None
+        if drawing is not None:
+            drawing.clear()
+
+
+class Callback(Watcher):
+    """Calls a function about work, from the thread that looks.
+
+    Args:
+        callback: gets a `Work`: the innermost part that counts its steps, else the innermost one. Work of several
+            threads comes one after the other.
+        after: seconds after which work is told of.
+
+    Attributes:
+        error: what the callback raised first, after which it is not called again.
+    """
+
+    def __init__(self, callback: Callable[[Work], object], after: float = AFTER_S) -> None:
+        super().__init__(after)
+        self._callback = callback
+        self.error: Exception | None = None
+
+    def show(self, works: Sequence[Sequence[Work]]) -> None:
+        for stack in works:
+            if self.error is not None:
+                return
+            counts = [w for w in stack if w.share is not None]
+            try:
+                self._callback(counts[-1] if counts else stack[-1])
+            except Exception as error:  # noqa: BLE001  (raised in the thread that asked, when its block ends)
+                self.error = error
+
+    def gone(self) -> None:
+        return
+
+
+def show_usually(*, command: bool = False) -> None:
+    """Draw long work from now on if it is wanted: at the command line, and where somebody types lines into Python.
+
+    Args:
+        command: whether this is the command line. The environment variable SYMGRAD_PROGRESS says otherwise: 0 for
+            never, 1 for always.
+    """
+    said = os.environ.get(VARIABLE, "auto").strip().lower()
+    wanted = said in ("1", "on", "true", "yes") or (
+        said not in ("0", "off", "false", "no") and (command or hasattr(sys, "ps1"))
+    )
+    watch_usually(Display if wanted else None)
+
+
+def _on_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()  # there is none without a console
+
+
+def _in_notebook() -> bool:
+    """Tell whether what runs is a cell of a notebook, which has a kernel and no terminal."""
+    ipython = sys.modules.get("IPython")
+    shell: Any = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    return getattr(shell, "kernel", None) is not None
+
+
+class _Terminal:
+    """Bars by rich, in lines that go when all is done."""
+
+    def __init__(self) -> None:
+        from rich.console import Console  # for start-up time: most work is over before anything is drawn
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(24),
+            TextColumn("{task.fields[time]}"),
+        )
+        # What the program prints goes where it went: nothing is redirected.
+        self._progress = Progress(
+            *columns,
+            console=Console(file=sys.stderr),
+            transient=True,
+            auto_refresh=False,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._tasks: list[Any] = []
+
+    def draw(self, lines: Sequence[tuple[str, float | None, str]]) -> None:
+        progress = self._progress
+        while len(self._tasks) < len(lines):
+            self._tasks.append(progress.add_task("", total=1.0, time=""))
+        while len(self._tasks) > len(lines):
+            progress.remove_task(self._tasks.pop())
+        for task, (text, share, time) in zip(self._tasks, lines, strict=True):
+            progress.update(
+                task,
+                description=text,
+                total=None if share is None else 1.0,
+                completed=share or 0.0,
+                time=time,
+            )
+        progress.start()  # does nothing from the second time on
+        progress.refresh()
+
+    def clear(self) -> None:
+        self._progress.stop()
+
+
+def _value(share: float | None) -> str:
+    return "" if share is None else f" value='{share:.3f}'"
+
+
+class _Notebook:
+    """Elements of HTML below the cell, updated and at last emptied."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def draw(self, lines: Sequence[tuple[str, float | None, str]]) -> None:
+        rows = [
+            f"<div><code>{html.escape(text)}</code> <progress max='1'{_value(share)}></progress> "
+            f"{html.escape(time)}</div>"
+            for text, share, time in lines
+        ]
+        plain = "\n".join(f"{text}, {time}" for text, _, time in lines)
+        self._put({"text/html": "".join(rows), "text/plain": plain})
+
+    def clear(self) -> None:
+        self._put({"text/html": "", "text/plain": ""})
+
+    def _put(self, data: dict[str, str]) -> None:
+        display = cast("Any", sys.modules["IPython"]).display.display
+        if self._handle is None:
+            self._handle = display(data, raw=True, display_id=True)
+        else:
+            self._handle.update(data, raw=True)

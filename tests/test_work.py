@@ -1,0 +1,205 @@
+"""Long work shows itself: what passes say, who watches, and that nothing of it costs anything where nobody does."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+
+import pytest
+
+import symgrad as sg
+from symgrad.work import Watcher, Work, steps, watch_usually, watching, working
+from tests.processes import printed
+
+
+class Seen(Watcher):
+    """Keeps what it is shown."""
+
+    def __init__(self, after=0.0):
+        super().__init__(after)
+        self.seen = []
+        self.ended = 0
+
+    def show(self, works):
+        self.seen += [[(w.what, w.done, w.total, w.share) for w in stack] for stack in works]
+
+    def gone(self):
+        self.ended += 1
+
+
+def threads():
+    return [t for t in threading.enumerate() if t.name == "symgrad progress"]
+
+
+def test_nobody_watches_and_nothing_is_wrapped():
+    items = [1, 2]
+    assert steps("ir", "counting", items) is items
+    with working("ir", "counting") as work:
+        work.advance()
+    assert work.done == 1
+    assert not threads()
+
+
+def test_steps_are_counted_with_what_is_left():
+    watcher = Seen()
+    with watching(watcher), working("ir", "the whole"):
+        for _ in steps("ir", "a part", range(5)):
+            time.sleep(0.06)
+    inner = [stack[-1] for stack in watcher.seen if len(stack) == 2]
+    assert {(w, total) for w, _, total, _ in inner} == {("a part", 5)}
+    done = [d for _, d, _, _ in inner]
+    assert done == sorted(done)
+    assert done[-1] > done[0]
+    assert all(stack[0][0] == "the whole" for stack in watcher.seen)
+    assert watcher.ended == 1
+    assert not threads()
+
+
+def test_a_loop_that_counts_anyway_is_asked():
+    done = dict.fromkeys(range(3))
+    work = Work("rewriting", 12, count=done.__len__)
+    assert (work.share, work.done) == (0.25, 3)
+    assert Work("machine code", expected=1e9).left == pytest.approx(1e9, rel=1e-3)
+    assert Work("unknown").left is None
+
+
+def test_what_an_exception_leaves_is_taken_away():
+    watcher = Seen(after=60.0)
+    with watching(watcher):
+        with pytest.raises(KeyboardInterrupt), working("ir", "the whole"):
+            list(map(stop_at_two, steps("ir", "a part", range(5))))
+        assert not watcher._open  # what is left would be shown for ever
+        for _ in steps("ir", "left early", range(5)):
+            break
+        assert not watcher._open
+    assert not threads()
+
+
+def stop_at_two(k):
+    if k == 2:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("moment", ["after", "before"])
+def test_an_interrupt_while_it_begins_leaves_nothing(monkeypatch, moment):
+    start = threading.Thread.start
+
+    def interrupted(self):
+        if moment == "after":
+            start(self)
+        raise KeyboardInterrupt
+
+    watcher = Seen()
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with watching(watcher), pytest.raises(KeyboardInterrupt), working("ir", "the whole"):
+        raise AssertionError("the body does not run")
+    assert not watcher._open
+    assert not threads()
+    monkeypatch.undo()
+    with watching(watcher), working("ir", "once more"):
+        time.sleep(0.3)
+    assert watcher.seen
+
+
+def test_threads_have_a_line_each_and_a_choice_each():
+    watcher = Seen()
+
+    def work(what):
+        with watching(watcher), working("ir", what):
+            time.sleep(0.4)
+
+    both = [threading.Thread(target=work, args=(what,)) for what in ("one", "two")]
+    for t in both:
+        t.start()
+    for t in both:
+        t.join()
+    assert {stack[0][0] for stack in watcher.seen} == {"one", "two"}
+    assert all(len(stack) == 1 for stack in watcher.seen), "neither is a part of the other"
+    assert not threads()
+
+
+def test_who_watches_usually():
+    watcher = Seen()
+    watch_usually(lambda: watcher)
+    try:
+        with working("ir", "usual"):
+            time.sleep(0.3)
+        with watching(None), working("ir", "unseen"):
+            time.sleep(0.3)
+    finally:
+        watch_usually(None)
+    assert {stack[0][0] for stack in watcher.seen} == {"usual"}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_shows_nothing_and_does_not_wait():
+    code = """
+import os, sys, time
+from tests.test_work import Seen
+from symgrad.work import watching, working
+watcher = Seen()
+with watching(watcher), working("ir", "of the parent"):
+    time.sleep(0.3)
+    child = os.fork()
+    with working("ir", "a part"):
+        seen = len(watcher.seen)
+        time.sleep(0.3)
+    if child == 0:
+        os._exit(int(len(watcher.seen) != seen))
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), len(watcher.seen) > seen)
+"""
+    assert printed(code, quiet=False) == "0 True\n"
+
+
+def test_everything_that_counts_says_so():
+    """The passes of a large program announce themselves, with how many equations there are."""
+    lines = ["x : real", "u : real", "h0 = x"]
+    lines += [f"h{k + 1} = sin(h{k}*u + {k})*{k + 2} + x*exp(-h{k}**2)" for k in range(150)]
+    watcher = Seen()
+    begun = watcher.begin
+    said = {}
+    watcher.begin = lambda work: (said.setdefault(work.what, work.total), begun(work))
+    with watching(watcher):
+        p = sg.parse("\n".join(lines))
+        g = sg.grad(p["h150"], ["x", "u"])
+        sg.compile([p["h150"], *g])
+        sg.jvp(p["h150"], ["x"], [1])
+    counted = {"differentiating", "differentiating forward", "gathering numbers", "writing code"}
+    assert counted <= {what for what, total in said.items() if total}
+    assert {"reading the program", "compiling", "ordering equations"} <= said.keys()
+
+
+def test_verdicts_reviews_and_moments_say_so():
+    watcher = Seen()
+    said = []
+    begun = watcher.begin
+    watcher.begin = lambda work: (said.append(work.what), begun(work))
+    with watching(watcher):
+        sg.equal("abs(x)**2", "x**2")
+        sg.verify("x**2", "x", "2*x")
+        sg.equivalent("x*y", "y*x")
+        sg.review("y = x**2\ndy/dx = 2*x")
+        str(sg.audit(sg.parse("x : real; u ~ Normal(0, 1); y = x**2*u")["y"], "x"))
+        sg.minimize(sg.symbols("a") ** 2, over="a", start={"a": 1.0})
+    expected = {
+        "deciding whether they are equal",
+        "deciding whether it is the derivative",
+        "deciding whether they are equivalent",
+        "trying points",
+        "proving case 1",
+        "reviewing",
+        "averaging",
+        "looking for a moment",
+        "minimising by bfgs",
+    }
+    assert expected - set(said) == set(), said
+
+
+def test_passes_are_logged_with_their_times(caplog):
+    with caplog.at_level(logging.DEBUG, logger="symgrad"):
+        p = sg.parse("x : real; y = sin(x)**2*41")
+        sg.grad(p["y"], "x")
+    lines = [r.getMessage() for r in caplog.records if r.name == "symgrad.backward"]
+    assert any(line.startswith("differentiating: ") and line.endswith(" steps") for line in lines)

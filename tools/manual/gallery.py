@@ -1,0 +1,130 @@
+"""The gallery: a page for each example with what it prints, its source, and the picture that it draws.
+
+`docs/gallery.md` says which there are. A program is run as it stands, in an empty folder; of a derivation the version
+with a planted error is reviewed.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+from tools.manual.contents import ROOT, links
+
+__all__ = ["GALLERY", "example_page", "examples", "page_of"]
+
+GALLERY = ROOT / "docs" / "gallery.md"
+
+_FRAMEWORKS = {"dask", "jax", "keras", "tensorflow", "torch"}
+"""Words in the name of an example that needs what they name."""
+
+_TIMEOUT = 600  # seconds for one example; each takes a few
+_COLUMNS = "100"
+
+
+def examples() -> list[Path]:
+    """Return the programs and derivations that the gallery links to, in its order."""
+    found = links(GALLERY.read_text(encoding="utf-8"), GALLERY.parent)
+    return [path for path in found if path.is_relative_to(ROOT / "examples")]
+
+
+def page_of(path: Path) -> Path:
+    """Return where the page of an example stands: beside it, among the sources of the manual."""
+    return path.relative_to(ROOT).with_suffix(".md")
+
+
+def example_page(path: Path, pictures: Path, *, run: bool) -> str:
+    """Return the page of an example, in MyST.
+
+    Args:
+        path: the program or derivation.
+        pictures: a folder beside the page, for what it draws.
+        run: whether it is run, or the page does without.
+    """
+    return _program(path, pictures, run) if path.suffix == ".py" else _derivation(path, run)
+
+
+def _program(path: Path, pictures: Path, run: bool) -> str:
+    source = path.read_text(encoding="utf-8")
+    lines = [f"# {_title(path)}\n", _plain(ast.get_docstring(ast.parse(source)) or ""), ""]
+    missing = [w for w in path.stem.split("_") if w in _FRAMEWORKS and find_spec(w) is None]
+    if missing:
+        lines.append(f"Not run for this page, which was made without {' and '.join(missing)}.\n")
+    elif run:
+        with tempfile.TemporaryDirectory() as folder:
+            said = _run([sys.executable, str(path)], Path(folder), expected=(0,))
+            lines += ["## What it prints\n", _fenced("text", said)]
+            for drawn in sorted(Path(folder).glob("*.svg")):
+                pictures.mkdir(parents=True, exist_ok=True)
+                (pictures / drawn.name).write_bytes(drawn.read_bytes())
+                lines.append(f"![What it draws]({pictures.name}/{drawn.name})\n")
+    body = source[source.index('"""', 3) + 3 :].strip("\n")
+    lines += ["## The program\n", f"`{path.relative_to(ROOT).as_posix()}`\n", _fenced("python", body)]
+    return "\n".join(lines)
+
+
+def _title(path: Path) -> str:
+    """Return what the gallery calls a program."""
+    before = GALLERY.read_text(encoding="utf-8").partition(f"]({_from_gallery(path)})")[0]
+    return before.rpartition("[")[2]
+
+
+def _from_gallery(path: Path) -> str:
+    return Path(os.path.relpath(path, GALLERY.parent)).as_posix()
+
+
+def _plain(text: str) -> str:
+    """Return the text of a docstring as Markdown: formulas outside of code are no markup."""
+    parts = text.split("`")
+    parts[::2] = [re.sub(r"([*_<\[])", r"\\\1", part) for part in parts[::2]]
+    return "`".join(parts)
+
+
+def _derivation(path: Path, run: bool) -> str:
+    text = path.read_text(encoding="utf-8")
+    if not run:
+        return text
+    wrong = path.with_stem(f"{path.stem}_wrong")
+    name = wrong.name
+    said = _run([sys.executable, "-m", "symgrad", "review", name], path.parent, expected=(5,))
+    return "\n".join(
+        [
+            text,
+            "## The same page with an error in it\n",
+            f"`symgrad review {name}`, in `{path.parent.relative_to(ROOT).as_posix()}/`:\n",
+            _fenced("text", said),
+        ]
+    )
+
+
+def _run(command: list[str], folder: Path, expected: tuple[int, ...]) -> str:
+    environment = os.environ | {
+        "COLUMNS": _COLUMNS,
+        "NO_COLOR": "1",
+        "MPLBACKEND": "agg",  # no window
+        "PYTHONIOENCODING": "utf-8",
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
+    }
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=_TIMEOUT,
+        check=False,
+    )
+    if done.returncode not in expected:
+        raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
+    return done.stdout
+
+
+def _fenced(language: str, text: str) -> str:
+    return f"````{language}\n{text.rstrip()}\n````\n"
