@@ -17,7 +17,7 @@ from symgrad.ops.array.contraction import contract, sum_over
 from symgrad.ops.array.layout import full
 from symgrad.ops.array.linalg import adjoint, product_of
 
-__all__ = ["Edit", "dropped", "edited", "repaired"]
+__all__ = ["Edit", "chained", "dropped", "edited", "matrices_of", "repaired", "swapped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def _contraction(node: Node) -> Iterator[Edit]:
                 kind, rank = ("missing-transpose", 16.5) if plain else ("extra-transpose", 17)
                 yield Edit(kind, node, made, rank, _OPERAND if plain else _ONE_MORE, node.args[k])
     if len(node.args) == 2 and all(len(own) <= 2 for own in labels):
-        made = _swapped(node)
+        made = swapped(node)
         if made is not None:
             yield Edit("operands-swapped", node, made, 16.8 if vectors else 16, _ORDER)
         if not result and all(len(own) == 1 for own in labels):
@@ -170,8 +170,13 @@ def _contraction(node: Node) -> Iterator[Edit]:
 
 
 def _chains(node: Node) -> Iterator[Edit]:
+    for made in chained(node):
+        yield Edit("operands-swapped", node, made, 16, _ORDER)
+
+
+def chained(node: Node) -> Iterator[Node]:
     """Yield a product of several matrices with two neighbours in the other order."""
-    factors = _factors(node)
+    factors = matrices_of(node)
     if len(factors) < 3:
         return
     for k in range(len(factors) - 1):
@@ -179,7 +184,7 @@ def _chains(node: Node) -> Iterator[Edit]:
         if all(len(f.shape) == 2 for f in turned):
             made = _product(turned)
             if made is not None:
-                yield Edit("operands-swapped", node, made, 16, _ORDER)
+                yield made
 
 
 def _product(factors: list[Node]) -> Node | None:
@@ -189,7 +194,7 @@ def _product(factors: list[Node]) -> Node | None:
         return None
 
 
-def _factors(node: Node) -> list[Node]:
+def matrices_of(node: Node) -> list[Node]:
     """Return the matrices of a product of several, each as it stands there."""
     if node.op.name != "einsum" or len(node.args) != 2 or len(node.shape) != 2:
         return [node]
@@ -198,8 +203,8 @@ def _factors(node: Node) -> list[Node]:
     if len(first) != 2 or len(second) != 2 or len(shared) != 1 or shared[0] in result:
         return [node]
     a, b = node.args
-    left = [adjoint(a)] if first[0] == shared[0] else _factors(a)
-    right = [adjoint(b)] if second[1] == shared[0] else _factors(b)
+    left = [adjoint(a)] if first[0] == shared[0] else matrices_of(a)
+    right = [adjoint(b)] if second[1] == shared[0] else matrices_of(b)
     if first[0] in result and result[0] not in first:
         return [node]
     return [*left, *right] if result[0] in first else [node]
@@ -221,7 +226,7 @@ def _try(args: tuple[Node, ...], labels: Sequence[Sequence[int]], result: Sequen
         return None
 
 
-def _swapped(node: Node) -> Node | None:
+def swapped(node: Node) -> Node | None:
     """Return B@A for A@B, x@A for A@x and outer(y, x) for outer(x, y)."""
     (first, second), result = node.params
     a, b = node.args

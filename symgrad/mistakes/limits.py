@@ -23,6 +23,7 @@ __all__ = [
     "SIMPLE",
     "SIZES",
     "SQUARE",
+    "TERMS",
     "TEXT",
 ]
 
@@ -88,3 +89,6 @@ PASSED = 3
 
 MOST_LANES = 0.9
 """Of the points at which formulas of numbers are compared, the part at which they are to agree."""
+
+TERMS = 32
+"""Terms of a formula that is multiplied out to find a slip in one of them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from string import Formatter
 from typing import Any
@@ -13,15 +13,17 @@ import numpy as np
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.sizes import names_of
+from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.mistakes.limits import NAMED, SECONDS, SHOWN, SIZES, SQUARE, TEXT
 from symgrad.mistakes.recognise import Found, recognise
+from symgrad.mistakes.rewritten import rewritings_that_give
 from symgrad.ops.array.contraction import contract
 from symgrad.source import Location
 from symgrad.spell.printer import expression_text
 from symgrad.verdicts.told.diagnosis import Diagnosis
 
-__all__ = ["CLAIM", "WrongClaim", "diagnosed"]
+__all__ = ["CLAIM", "WrongClaim", "WrongRewriting", "diagnosed", "rewriting_diagnosed"]
 
 _CODE = ".py"  # of a file whose places are whole lines
 
@@ -78,8 +80,57 @@ def diagnosed(question: WrongClaim) -> list[Diagnosis]:
         )
     except (SymgradError, OverflowError, ValueError, np.linalg.LinAlgError):
         return []
-    words = _Words(question, y, claim)
-    return words.told(found)
+    words = _Words(question.locate, question.names, question.proved)
+    words.note(y, question.y)
+    if question.claim is not None:
+        words.note(claim, question.claim)
+    corrected = question.corrected() if found else None
+    return _told_once(words.one(f, corrected) for f in found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongRewriting:
+    """An equation of two formulas that does not hold.
+
+    Args:
+        sides: the one before and what is claimed of it, as they were written.
+        build: returns both for some lengths in the place of names.
+        locate: as of a `WrongClaim`.
+        names: of nodes.
+        witness: a point at which they differ.
+    """
+
+    sides: tuple[Node, Node]
+    build: Callable[[Mapping[str, int]], Sequence[Node]]
+    locate: Callable[[Node, bool], Location | None]
+    names: Mapping[Node, str]
+    witness: Mapping[str, Any] | None
+
+
+def rewriting_diagnosed(question: WrongRewriting) -> list[Diagnosis]:
+    """Return the mistakes of algebra that explain an equation, best first; none where none is recognised."""
+    deadline = time.monotonic() + SECONDS
+    names = list(dict.fromkeys(names_of(*(s.shape for s in symbols_of(question.sides)))))
+    if len(names) > len(SIZES):
+        return []
+    sizes = dict(zip(names, SIZES, strict=False))
+    try:
+        before, claim = question.build(sizes)
+        witness = None if sizes else question.witness
+        found = rewritings_that_give(before, claim, deadline, witness=witness)
+    except (SymgradError, OverflowError, ValueError, np.linalg.LinAlgError):
+        return []
+    words = _Words(question.locate, question.names, ())
+    for made, written in zip((before, claim), question.sides, strict=True):
+        words.note(made, written)
+    return _told_once(words.one(r.found, words.formula(r.right, sizes)) for r in found)
+
+
+def _told_once(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
+    by_message: dict[str, Diagnosis] = {}
+    for d in diagnoses:
+        by_message.setdefault(d.message, d)
+    return [*by_message.values()][:SHOWN]
 
 
 def _built(question: WrongClaim) -> tuple[Node, Node, Node, Mapping[str, int]] | None:
@@ -110,16 +161,26 @@ def _as_number(y: Node, wrt: Node, claim: Node) -> tuple[Node, Node]:
 
 
 class _Words:
-    """Texts and places of nodes that were made for some lengths."""
+    """Texts and places of nodes that were made for some lengths.
 
-    def __init__(self, question: WrongClaim, y: Node, claim: Node) -> None:
-        self.question = question
+    Args:
+        locate: returns where a text first writes a node: the program, or else the claim.
+        names: of nodes as they were written.
+        proved: conditions under which a claim holds all the same.
+    """
+
+    def __init__(
+        self,
+        locate: Callable[[Node, bool], Location | None],
+        names: Mapping[Node, str],
+        proved: Sequence[str],
+    ) -> None:
+        self.locate = locate
+        self.names = names
+        self.proved = proved
         self.originals: dict[Node, Node] = {}
-        self._walk(y, question.y)
-        if question.claim is not None:
-            self._walk(claim, question.claim)
 
-    def _walk(self, made: Node, written: Node) -> None:
+    def note(self, made: Node, written: Node) -> None:
         """Note which node was written for each that was made of it."""
         pending = [(made, written)]
         while pending:
@@ -130,14 +191,12 @@ class _Words:
             if one.op is other.op and len(one.args) == len(other.args):
                 pending += zip(one.args, other.args, strict=True)
 
-    def told(self, found: Sequence[Found]) -> list[Diagnosis]:
-        """Return diagnoses of mistakes, each with the right derivative."""
-        corrected = self.question.corrected() if found else None
-        by_message: dict[str, Diagnosis] = {}
-        for f in found:
-            diagnosis = self.one(f, corrected)
-            by_message.setdefault(diagnosis.message, diagnosis)
-        return [*by_message.values()][:SHOWN]
+    def formula(self, node: Node | None, sizes: Mapping[str, int]) -> str | None:
+        """Return a formula in the names of its program; None where lengths stand in it that have names."""
+        if node is None or (sizes and any(n.is_number() and n.value in SIZES for n in topological([node]))):
+            return None
+        (written,) = substitute([node], {made: old for made, old in self.originals.items() if not made.args})
+        return expression_text(written, self.names)
 
     def one(self, f: Found, corrected: str | None) -> Diagnosis:
         message, location = self.sentence(f)
@@ -151,7 +210,7 @@ class _Words:
         """Return what is said of a mistake, and where it is."""
         location = None if f.at is None else self.location(f.at, f.in_claim)
         words = {k: self.text(v, f.in_claim) if isinstance(v, Node) else v for k, v in f.words.items()}
-        where = " or ".join(self.question.proved)
+        where = " or ".join(self.proved)
         words.setdefault("where", f"where {where}" if where else "in a part of the domain")
         at = "" if f.at is None else self.text(f.at, f.in_claim, named=False)
         place = "" if location is None else f"line {location.line}, column {location.column}"
@@ -162,19 +221,18 @@ class _Words:
 
     def location(self, node: Node, in_claim: bool) -> Location | None:
         """Return where a text first writes a node."""
-        locate = self.question.locate
-        found = locate(node, True) if in_claim else None
-        return found if found is not None else locate(self.originals.get(node, node), in_claim)
+        found = self.locate(node, True) if in_claim else None
+        return found if found is not None else self.locate(self.originals.get(node, node), in_claim)
 
     def text(self, node: Node, in_claim: bool, *, named: bool = True) -> str:
         """Return a node by its name, or as a text writes it, or as it is printed."""
         original = self.originals.get(node, node)
-        name = self.question.names.get(original)
+        name = self.names.get(original)
         if name is not None and named:
             return f"`{name}`"
         location = self.location(node, in_claim)
         if location is None or location.source.name.endswith(_CODE):
-            text = expression_text(original, self.question.names)
+            text = expression_text(original, self.names)
         else:
             text = " ".join(location.source.text[location.span.start : location.span.end].split())
         if name is not None and (location is None or len(text) > NAMED):
