@@ -79,6 +79,7 @@ def _hold(sides: Callable[[], tuple[Node, Node]], deadline: float) -> bool:
         claim.program,
         claim.a,
         claim.b,
+        strict=True,  # at a kink each of two forms may have taken another slope
         defined=claim.defined,
         deadline=deadline,
         enough=FIRST_POINTS,

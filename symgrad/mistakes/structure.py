@@ -42,7 +42,8 @@ def agree(one: Array, other: Array, right: Array, *, lanes: bool, most: bool = F
             scale = scale + 1e-4 * np.abs(right)
         if not lanes:
             scale = np.maximum(scale, 1e-3 * np.max(scale, initial=0))
-        fine = np.abs(one - other) <= AGREE * scale
+        # What is infinite is as far from another value as it is large: it would agree with any.
+        fine = (np.abs(one - other) <= AGREE * scale) & np.isfinite(scale)
         return bool(np.mean(fine) >= MOST_LANES if most and lanes and len(fine) else np.all(fine))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node, symbol
+from symgrad.ir.resize import size_names
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
@@ -110,7 +111,7 @@ class WrongRewriting:
 def rewriting_diagnosed(question: WrongRewriting) -> list[Diagnosis]:
     """Return the mistakes of algebra that explain an equation, best first; none where none is recognised."""
     deadline = time.monotonic() + SECONDS
-    names = list(dict.fromkeys(names_of(*(s.shape for s in symbols_of(question.sides)))))
+    names = _sizes_first(question.sides)
     if len(names) > len(SIZES):
         return []
     sizes = dict(zip(names, SIZES, strict=False))
@@ -135,7 +136,8 @@ def _told_once(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
 
 def _built(question: WrongClaim) -> tuple[Node, Node, Node, Mapping[str, int]] | None:
     """Return the claim for some lengths: different ones, or all alike where it has no value else."""
-    names = list(dict.fromkeys(names_of(*(s.shape for s in question.symbols))))
+    written = [question.y] if question.claim is None else [question.y, question.claim]
+    names = _sizes_first([*question.symbols, *written])
     if len(names) > len(SIZES):
         return None
     last = None
@@ -148,6 +150,11 @@ def _built(question: WrongClaim) -> tuple[Node, Node, Node, Mapping[str, int]] |
         if claim.shape == (*y.shape, *wrt.shape):
             break
     return last
+
+
+def _sizes_first(nodes: Sequence[Node]) -> list[str]:
+    """Return the names of lengths, those of the axes of inputs as these have them, then the others."""
+    return list(dict.fromkeys([*names_of(*(s.shape for s in symbols_of(nodes))), *size_names(nodes)]))
 
 
 def _as_number(y: Node, wrt: Node, claim: Node) -> tuple[Node, Node]:

@@ -137,6 +137,15 @@ def _beyond(s: Site) -> Iterator[Wrong]:
     """Pass a cotangent by several functions at once, to a value of the same shape."""
     if not s.y_of_arrays or not s.moving:
         return
+    yield from _past(s)
+
+
+def _beyond_numbers(s: Site) -> Iterator[Wrong]:
+    if not s.y_of_arrays:
+        yield from _past(s)
+
+
+def _past(s: Site) -> Iterator[Wrong]:
     seen = {*s.node.args}
     level = [a for i in s.moving for a in s.node.args[i].args]
     for _ in range(PASSED):
@@ -213,5 +222,11 @@ ROWS = (
         says="this is what one gets by forgetting the derivative of {0} by {held}",
         distort=_beyond,
         rank=26,
+    ),
+    MalRule(
+        kind="forgot-inner-derivative",
+        says="this is what one gets by forgetting the derivative of {0} by {held}",
+        distort=_beyond_numbers,
+        rank=29.5,
     ),
 )

@@ -270,7 +270,7 @@ REWRITINGS = (
         says="this is what one gets by a wrong sign when the sign of the argument of {0} is turned",
         ops=(*_ODD, *_EVEN),
         distort=_parity,
-        rank=12,
+        rank=10.2,
     ),
     AlgebraRule(
         kind="parity",

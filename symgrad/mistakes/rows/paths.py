@@ -47,6 +47,12 @@ def _skipped(s: Site) -> Iterator[Wrong]:
         yield s.sends({0: s.slope(0, 1)})
 
 
+def _skipped_in_array(s: Site) -> Iterator[Wrong]:
+    """The same of each entry of an array: what is lost there is a whole factor, and no slip in writing one."""
+    if s.node.shape and s.node.op.pointwise and len(s.node.args) == 1:
+        yield from _skipped(s)
+
+
 def _held(s: Site) -> Iterator[Wrong]:
     for i in s.moving:
         yield s.sends({i: as_node(0)}, held=s.node.args[i])
@@ -154,6 +160,12 @@ ROWS = (
         says="this is what one gets by forgetting the derivative of {0} itself",
         distort=_skipped,
         rank=25,
+    ),
+    MalRule(
+        kind="forgot-inner-derivative",
+        says="this is what one gets by forgetting the derivative of {0} itself",
+        distort=_skipped_in_array,
+        rank=17.2,
     ),
     MalRule(
         kind="treated-variable-as-constant",
