@@ -47,6 +47,7 @@ _ONE_MORE = "the claim has a transpose too many, of {held} in {0}"
 _ORDER = "the claim has the operands of {0} in the wrong order"
 _SIGN = "the claim has the wrong sign of {held} in {0}"
 _RIGHT_SIGN = "the claim has lost the minus sign before {held}, which the right derivative has"
+_TURNED = "the claim has the two cases of {0} exchanged, or their condition turned round"
 _SUM = "the claim lacks a sum over {0}"
 _MEAN = "the claim lacks a mean over {0}"
 _AXES = "the claim sums over the wrong axes at {0}"
@@ -97,6 +98,9 @@ def repaired(claim: Node, counts: Mapping[str, int]) -> Iterator[Edit]:
             yield Edit("missing-transpose", node, adjoint(node), 17.5, _TRANSPOSE)
         if node.shape and node.dtype == "real":
             yield from _sums(node)
+        if name == "where":
+            condition, one, other = node.args
+            yield Edit("condition-turned", node, apply(node.op, (condition, other, one)), 12, _TURNED)
         if name == "neg":
             yield Edit("lost-minus", node, node.args[0], 15, _SIGN, node)
         elif name == "add":

@@ -81,6 +81,7 @@ KINDS = {
     "operands-swapped": "the operands of a product of arrays in the wrong order",
     "symmetric-assumed": "a matrix counts as symmetric that is not",
     "inverse-sign": "the sign of the derivative of an inverse or a determinant",
+    "condition-turned": "the two cases of a choice are exchanged",
     "other-variable": "the derivative by another variable",
     "not-differentiated": "the formula itself",
     "names-exchanged": "two names are exchanged",

@@ -9,9 +9,11 @@ __all__ = [
     "DRAWS",
     "EDITS",
     "ENTRIES",
+    "HUMAN",
     "LANES",
     "MOST_LANES",
     "NAMED",
+    "NESTED",
     "NODES",
     "PAIRS",
     "PAIRS_FOUND",
@@ -92,3 +94,9 @@ MOST_LANES = 0.9
 
 TERMS = 32
 """Terms of a formula that is multiplied out to find a slip in one of them."""
+
+HUMAN = 31
+"""The rank up to which a mistake is told as a second one, made inside of a first."""
+
+NESTED = 60
+"""Mistakes inside of which a second one is looked for."""

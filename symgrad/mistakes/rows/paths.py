@@ -148,18 +148,21 @@ ROWS = (
         says="this is what one gets by forgetting the inner derivative of {0}",
         distort=_jump_in,
         rank=27,
+        paired=False,
     ),
     MalRule(
         kind="forgot-inner-derivative",
         says="this is what one gets by taking the derivative by {0} for the one that is asked",
         distort=_jump_from,
         rank=24,
+        paired=False,
     ),
     MalRule(
         kind="forgot-inner-derivative",
         says="this is what one gets by forgetting the derivative of {0} itself",
         distort=_skipped,
         rank=25,
+        paired=False,
     ),
     MalRule(
         kind="forgot-inner-derivative",
@@ -190,6 +193,7 @@ ROWS = (
         says="this is what one gets by differentiating {held} too, as if it were the variable",
         distort=_everywhere_variable,
         rank=21,
+        paired=False,
     ),
     MalRule(
         kind="noise-treated-as-variable",
