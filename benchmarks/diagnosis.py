@@ -2,7 +2,8 @@
 
     python -m benchmarks.diagnosis [DIR] [--half 0|1] [--show 20]
 
-Without a folder the claims are those of `planted_mistakes.toml` beside this file: derivatives, and equations of algebra.
+Without a folder the claims are those of `planted_mistakes.toml` beside this file: derivatives, and equations of
+algebra.
 DIR is a folder with `wrong_claims_dev.jsonl`, and perhaps `right_claims_dev.jsonl`, whose rows have a `program`, `of`,
 `wrt` and a `claim`; wrong ones a planted `mistake`, and in `also` those that give the same formula. The files are no
 part of the project.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 from itertools import combinations
@@ -31,6 +31,7 @@ class Edit:
         rank: how common it is, as of a `MalRule`.
         says: the sentence, in which ``{0}`` is the text of the node and ``{held}`` that of a part of it.
         held: this part.
+        also: what else is changed at the same time.
     """
 
     kind: str
@@ -39,6 +40,7 @@ class Edit:
     rank: float
     says: str
     held: Node | None = None
+    also: Mapping[Node, Node] = field(default_factory=dict[Node, Node])
 
 
 _TRANSPOSE = "the claim lacks a transpose of {0}"
@@ -67,8 +69,8 @@ def edited(formula: Node, edits: Iterable[Edit]) -> Iterator[tuple[Edit, Node]]:
             continue
         places = readers.get(edit.node, [])
         for changed in [
-            {edit.node: edit.other},
-            *(_there(edit, *place) for place in places if len(places) > 1),
+            {edit.node: edit.other, **edit.also},
+            *(_there(edit, *place) for place in places if len(places) > 1 and not edit.also),
         ]:
             try:
                 (found,) = substitute([formula], changed)

@@ -14,7 +14,7 @@ from symgrad.verdicts.decide import equal
 from symgrad.verdicts.limits import FIRST_POINTS
 from symgrad.verdicts.search.refute import refute
 
-__all__ = ["Found", "confirmed"]
+__all__ = ["Found", "agree_at_points", "confirmed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,23 @@ def _hold(sides: Callable[[], tuple[Node, Node]], deadline: float) -> bool:
         nodes = sides()
         if any(n.op.name not in OPS for n in topological(nodes) if n.args):
             return True  # of what no program can name only values in floats are known
-        claim = equal(*nodes)
+        return agree_at_points(*nodes, deadline) is not False
     except SymgradError:
         return False
+
+
+def agree_at_points(one: Node, other: Node, deadline: float) -> bool | None:
+    """Tell whether two formulas are equal at the first exact points that are tried; None where neither is computed.
+
+    Args:
+        one: a formula.
+        other: another, of its shape.
+        deadline: on the clock of `time.monotonic`.
+
+    Raises:
+        SymgradError: for what cannot be compared.
+    """
+    claim = equal(one, other)
     looked = refute(
         claim.program,
         claim.a,
@@ -85,4 +99,6 @@ def _hold(sides: Callable[[], tuple[Node, Node]], deadline: float) -> bool:
         enough=FIRST_POINTS,
         finer=False,
     )
-    return looked.witness is None
+    if looked.witness is not None:
+        return False
+    return True if looked.points else None

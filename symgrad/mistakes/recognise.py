@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
+from symgrad.mistakes.axes import other_sums, without_outer
 from symgrad.mistakes.derivation import RightDerivation, TooManyEntries
 from symgrad.mistakes.edits import Edit, dropped, edited, repaired
 from symgrad.mistakes.found import Found, confirmed
@@ -251,7 +252,8 @@ class _Recognition:
     def repairs(self) -> None:
         """Find changes of the claim that make it right."""
         self.sums()
-        found = edited(self.claim, repaired(self.claim, self.derivation.counts))
+        counts = self.derivation.counts
+        found = edited(self.claim, chain(repaired(self.claim, counts), other_sums(self.claim, counts)))
         for n, (edit, formula) in enumerate(found):
             if self.late() or n > EDITS:
                 return
@@ -289,6 +291,15 @@ class _Recognition:
                 sides = lambda one=one, other=other: (one, other)  # noqa: E731  it is one of two
                 at = edit.node if edit.node is self.claim else None
                 self.note(Found(edit.kind, edit.says, at, {}, edit.rank, sides, in_claim=True))
+
+        for right in (self.derivation.right, canonical([self.derivation.right]).nodes[0]):
+            for edit, made in without_outer(right, self.claim.shape) if not self.fits else ():
+                if all(
+                    agree(np.ravel(p(made)), np.ravel(p(self.claim)), np.ravel(p(made)), lanes=False)
+                    for p in self.derivation.sampled.points
+                ):
+                    sides = lambda made=made: (made, self.claim)  # noqa: E731  it is one of two
+                    self.note(Found(edit.kind, edit.says, None, {"held": edit.held}, edit.rank, sides))
 
     def symmetric(self) -> None:
         """Find whether the claim is right of symmetric matrices alone."""

@@ -23,6 +23,7 @@ from symgrad.mistakes.structure import agree
 
 __all__ = ["Rewritten", "rewritings_that_give"]
 
+
 @dataclass(frozen=True, slots=True)
 class Rewritten:
     """A mistake that leads from one side to the other, and the right rewriting of the same part.

@@ -106,6 +106,9 @@ class Whole:
         for text, n in counts.items():
             yield "factor-n", float(n), f"times {text}"
             yield "factor-n", 1 / n, f"divided by {text}"
+            if n > 1:
+                yield "factor-n", 1 - 1 / n, f"times (1 - 1/{_bracketed(text)})"
+                yield "factor-n", n / (n - 1), f"divided by (1 - 1/{_bracketed(text)})"
         for (a, m), (b, n) in permutations(counts.items(), 2):
             yield "factor-n", m / n, f"times {a}/({b})"
         yield "degrees-for-radians", pi / 180, "times pi/180"
@@ -113,6 +116,10 @@ class Whole:
         for base in (2.0, 10.0):
             yield "log-base", log(base), f"times log({base:g})"
             yield "log-base", 1 / log(base), f"divided by log({base:g})"
+
+
+def _bracketed(text: str) -> str:
+    return text if text.isidentifier() or text.isdecimal() else f"({text})"
 
 
 _SUM = "the claim lacks a sum over all of {0}"

@@ -47,7 +47,9 @@ def written(a: SideLike, b: SideLike) -> tuple[tuple[Sequence[Listing], Sequence
         SymgradError: errors of reading a text.
     """
     first, second = alone(a, _FIRST), alone(b, _SECOND)
-    known = {name: node for side in (second, first) if side is not None for name, node in names_in(side).items()}
+    known = {
+        name: node for side in (second, first) if side is not None for name, node in names_in(side).items()
+    }
     texts = isinstance(a, str) and isinstance(b, str)
     found = [
         side.listings if side is not None else [_text_within(text, known, name, free=texts)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from symgrad.mistakes.rewriting import AlgebraRule
 from symgrad.mistakes.rows import (
     arrays,
     brackets,
@@ -14,7 +15,6 @@ from symgrad.mistakes.rows import (
     stops,
     trigonometric,
 )
-from symgrad.mistakes.rewriting import AlgebraRule
 from symgrad.mistakes.rule import MalRule
 
 __all__ = ["REWRITINGS", "ROWS"]

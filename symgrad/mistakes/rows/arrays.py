@@ -238,7 +238,7 @@ ROWS = (
     ),
     MalRule(
         kind="factor-2",
-        says="this is what one gets by a factor of 2 too many or too few in the derivative of {0}, which holds one value twice",
+        says="this is what one gets by a factor of 2 too many or too few in the derivative of {0}, a square",
         ops=("einsum", "mul"),
         distort=_square_form,
         rank=11.4,

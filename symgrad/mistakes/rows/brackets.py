@@ -14,7 +14,7 @@ _ODD = ("sin", "tan", "sinh", "tanh", "asin", "atan", "asinh", "atanh", "erf", "
 _EVEN = ("cos", "cosh", "abs")
 
 
-def _each(node: Node, inner: Node, made: Callable[[Node], Node]) -> Iterator[Node]:
+def _each(inner: Node, made: Callable[[Node], Node]) -> Iterator[Node]:
     """Yield the sum of a function of each term: with the signs outside, with them inside, and of two halves."""
     terms = terms_of(inner)
     if len(terms) < 2:
@@ -26,10 +26,10 @@ def _each(node: Node, inner: Node, made: Callable[[Node], Node]) -> Iterator[Nod
 
 
 def _of_terms(node: Node) -> Iterator[Swap]:
-    for other in _each(node, node.args[0], lambda t: apply(node.op, (t,), node.params)):
+    for other in _each(node.args[0], lambda t: apply(node.op, (t,), node.params)):
         yield Swap(other)
     if node.op.name == "sqrt":
-        for other in _each(node, node.args[0], _plain_root):
+        for other in _each(node.args[0], _plain_root):
             yield Swap(other)
 
 
@@ -46,13 +46,13 @@ def _power_of_terms(node: Node) -> Iterator[Swap]:
         (s, a), (t, b) = terms_of(base)
         middle = 2 * a * b
         right = a**2 + (middle if s == t else -middle) + b**2
-    for other in _each(node, base, lambda t: t**exponent):
+    for other in _each(base, lambda t: t**exponent):
         yield Swap(other, right)
 
 
 def _over_terms(node: Node) -> Iterator[Swap]:
     above, below = node.args
-    for other in _each(node, below, lambda t: above / t):
+    for other in _each(below, lambda t: above / t):
         yield Swap(other)
 
 
@@ -239,7 +239,7 @@ REWRITINGS = (
     ),
     AlgebraRule(
         kind="lost-bracket",
-        says="this is what one gets by losing the bracket of {0}: what stands before it or behind it reaches one term alone",
+        says="this is what one gets by losing the bracket of {0}: a factor or a sign reaches one term alone",
         ops=("neg", "mul", "div"),
         distort=_first_alone,
         rank=11,

@@ -50,7 +50,7 @@ def _added(node: Node) -> Iterator[Swap]:
 
 def _negative(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
-    if exponent.op is NUMBER and exponent.value < 0 or exponent.op.name == "neg":
+    if (exponent.op is NUMBER and exponent.value < 0) or exponent.op.name == "neg":
         right = 1 / base ** (-exponent)
         yield Swap(-(base ** (-exponent)), right)
         yield Swap(base ** (-exponent), right)
@@ -205,7 +205,7 @@ REWRITINGS = (
     ),
     AlgebraRule(
         kind="negative-power",
-        says="this is what one gets by misreading the exponent of {0}: a negative one is a reciprocal, a fraction a root",
+        says="this is what one gets by misreading the exponent of {0}: negative is a reciprocal, a fraction a root",
         ops=("pow",),
         distort=_negative,
         rank=11,
@@ -226,7 +226,7 @@ REWRITINGS = (
     ),
     AlgebraRule(
         kind="log-of-a-quotient",
-        says="this is what one gets by taking {0} for the quotient or the sum of the logarithms: it is their difference",
+        says="this is what one gets by taking {0} for the quotient or the sum of logarithms: it is a difference",
         ops=("log", "log2", "log10"),
         distort=_log_of_quotient,
         rank=10,
