@@ -8,6 +8,7 @@ from math import prod
 
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import OPS, Node
+from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import substitute, topological
 from symgrad.mistakes.edits import Edit
 from symgrad.mistakes.numbers import lengths
@@ -79,7 +80,7 @@ def _over(arg: Node, axes: tuple[int, ...], *, mean: bool) -> Node:
     return OPS["reshape"](found, params=(kept,))
 
 
-def without_outer(right: Node, shape: tuple[int, ...]) -> Iterator[tuple[Edit, Node]]:
+def without_outer(right: Node, shape: Shape) -> Iterator[tuple[Edit, Node]]:
     """Yield the right derivative with one operand of an outer product alone, or their inner product, of a shape."""
     for node in topological([right]):
         if node.op.name != "einsum" or len(node.args) != 2 or {*node.params[0][0]} & {*node.params[0][1]}:

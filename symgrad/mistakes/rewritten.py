@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -168,9 +169,13 @@ class _Search:
                 right = None
                 if not in_claim and c.swap is not None and c.swap.right is not None:
                     right = _put(self.before, c.at, c.swap.right)
-                sides = lambda c=c: (c.made, wanted)  # noqa: E731  it is one of many
+                sides = partial(_both, c.made, wanted)
                 found = Found(c.kind, c.says, c.at, c.words, c.rank, sides, in_claim=in_claim)
                 self.found[len(self.found)] = (found, right)
+
+
+def _both(one: Node, other: Node) -> tuple[Node, Node]:
+    return one, other
 
 
 def _put(formula: Node, node: Node, other: Node) -> Node | None:

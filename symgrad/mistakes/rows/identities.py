@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.mistakes.rewriting import AlgebraRule, Swap, signed, terms_of, total
@@ -12,13 +12,13 @@ __all__ = ["REWRITINGS"]
 _SIN, _COS, _SINH, _COSH = OPS["sin"], OPS["cos"], OPS["sinh"], OPS["cosh"]
 
 # Of each function: its square is `one` times 1 plus `other` times the square that the second part makes.
-_SQUARES = {
+_SQUARES: dict[str, tuple[int, int, Callable[[Node], Node]]] = {
     "sin": (1, -1, _COS),
     "cos": (1, -1, _SIN),
     "sinh": (-1, 1, _COSH),
     "cosh": (1, 1, _SINH),
-    "tan": (-1, 1, lambda u: 1 / _COS(u)),
-    "tanh": (1, -1, lambda u: 1 / _COSH(u)),
+    "tan": (-1, 1, lambda u: 1 / OPS["cos"](u)),
+    "tanh": (1, -1, lambda u: 1 / OPS["cosh"](u)),
 }
 
 

@@ -64,7 +64,8 @@ def _norm(node: Node) -> Iterator[Swap]:
     """The square of a sum of vectors as the sum of their squares."""
     if node.shape:
         return
-    if len(node.args) == 2 and node.args[0] is node.args[1] and node.params[0][0] == node.params[0][1]:
+    labels = node.params[0]
+    if len(node.args) == 2 and node.args[0] is node.args[1] and labels == (labels[0],) * 2:
         terms = terms_of(node.args[0])
         made = [apply(node.op, (t, t), node.params) for _, t in terms]
     elif len(node.args) == 1 and node.args[0].op.name == "pow" and node.args[0].args[1].is_number(2):
@@ -91,7 +92,7 @@ def _product(node: Node) -> Iterator[Swap]:
             a, b = (apply(node.op, (x,), node.params) for x in inner.args)
             yield Swap(a * b if inner.op.name == "mul" else a / b)
     elif node.op.name == "einsum" and node.params == (((0,), (0,)), ()):
-        a, b = (apply(node.op, (x,), (((0,),), ())) for x in node.args)
+        a, b = (apply(node.op, (x,), (((0,),), ())) for x in (node.args[0], node.args[1]))
         yield Swap(a * b)
 
 

@@ -15,14 +15,18 @@ _LINEAR = frozenset({"add", "neg", "reshape", "broadcast_to", "slice", "concaten
 
 def _jump(s: Site) -> Iterator[Wrong]:
     """Take what arrives at the argument of a function for the derivative by the variable."""
-    if len(s.node.args) == 1 or s.node.op.name == "pow":
+    if _is_function(s.node):
         yield from _jump_to(s)
 
 
 def _jump_in(s: Site) -> Iterator[Wrong]:
     """The same in sums, products and quotients."""
-    if len(s.node.args) > 1 and s.node.op.name != "pow":
+    if not _is_function(s.node):
         yield from _jump_to(s)
+
+
+def _is_function(node: Node) -> bool:
+    return (len(node.args) == 1 and node.op.name != "neg") or node.op.name == "pow"
 
 
 def _jump_to(s: Site) -> Iterator[Wrong]:
