@@ -86,7 +86,7 @@ def _is_sum_over(node: Node) -> bool:
 
 
 def _product(node: Node) -> Iterator[Swap]:
-    if len(node.args) == 1 and _is_sum_over(node):
+    if _is_sum_over(node):
         inner = node.args[0]
         if inner.op.name in ("mul", "div") and all(a.shape == inner.shape for a in inner.args):
             a, b = (apply(node.op, (x,), node.params) for x in inner.args)
@@ -97,7 +97,7 @@ def _product(node: Node) -> Iterator[Swap]:
 
 
 def _power(node: Node) -> Iterator[Swap]:
-    if len(node.args) == 1 and _is_sum_over(node) and node.args[0].op.name == "pow":
+    if _is_sum_over(node) and node.args[0].op.name == "pow":
         base, exponent = node.args[0].args
         if base.shape == node.args[0].shape and not exponent.shape:
             yield Swap(apply(node.op, (base,), node.params) ** exponent)
@@ -106,7 +106,7 @@ def _power(node: Node) -> Iterator[Swap]:
 
 
 def _function(node: Node) -> Iterator[Swap]:
-    if len(node.args) == 1 and _is_sum_over(node):
+    if _is_sum_over(node):
         inner = node.args[0]
         if inner.op.pointwise and len(inner.args) == 1 and inner.op.name != "neg":
             yield Swap(apply(inner.op, (apply(node.op, inner.args, node.params),), inner.params))
