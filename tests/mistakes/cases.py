@@ -188,7 +188,10 @@ CASES = (
         "-y*where(x*y > 1, 1, 0)",
     ),
     _also(
-        "forgot-inner-derivative", "x, w, t : real\no = 1/(1 + exp(-(w*x)))\ny = (o - t)**2", "w", "2*(o - t)*x"
+        "forgot-inner-derivative",
+        "x, w, t : real\no = 1/(1 + exp(-(w*x)))\ny = (o - t)**2",
+        "w",
+        "2*(o - t)*x",
     ),
     _more(
         "forgot-inner-derivative", "W : real[h, d]\nx : real[d]\nv : real[h]\ny = v@tanh(W@x)", "x", "W.T@v"
