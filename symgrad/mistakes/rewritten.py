@@ -51,7 +51,7 @@ def rewritings_that_give(
     """
     if len(topological([before, claim])) > NODES or before.shape != claim.shape:
         return []
-    return _Search(before, claim, deadline, witness).run()
+    return _RewritingSearch(before, claim, deadline, witness).run()
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class _Candidate:
     words: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
-class _Search:
+class _RewritingSearch:
     def __init__(
         self, before: Node, claim: Node, deadline: float, witness: Mapping[str, object] | None
     ) -> None:
