@@ -1,0 +1,88 @@
+"""The parts of an answer that are code: source in six languages, and the assembly of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import symgrad
+from symgrad.api.handles.wording import readable
+from symgrad.errors import UsageError
+from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.listing import one_of
+from symgrad.reasons.naming import Naming
+from symgrad.render.frameworks.pasted import FRAMEWORKS
+from symgrad.render.numpy.source import numpy_source
+from symgrad.web.blocks import Block, code, listing, text
+from symgrad.web.limits import CODE_LINES
+from symgrad.web.question import Question
+
+__all__ = ["LANGUAGES", "assembly", "source"]
+
+# What is imported in functions here needs llvmlite, which a browser has not.
+
+
+def _framework(framework: str) -> Callable[[Question], str]:
+    def written(question: Question) -> str:
+        return question.y.framework_source(framework, question.name, gradient=True)
+
+    return written
+
+
+def _numpy(question: Question) -> str:
+    nodes = [readable(e) for e in (question.y, *question.gradients)]
+    return numpy_source(nodes, name=question.name)
+
+
+def _c(question: Question) -> str:
+    from symgrad.kernel.artefact import c_text
+
+    return c_text(_kernel(question), question.name, _outputs(question))
+
+
+LANGUAGES: dict[str, Callable[[Question], str]] = {
+    "numpy": _numpy,
+    **{framework: _framework(framework) for framework in FRAMEWORKS},
+    "c": _c,
+}
+"""What source is written in: the value, with its gradient."""
+
+
+def source(question: Question) -> list[Block]:
+    """Return the formula with its gradient as source code."""
+    language = question.said("language") or "numpy"
+    if language not in LANGUAGES:
+        raise UsageError(f"there is no source in '{language}'", expected=one_of(LANGUAGES))
+    return [code(LANGUAGES[language](question), language)]
+
+
+def _kernel(question: Question) -> symgrad.Kernel:
+    return symgrad.compile([question.y, *question.gradients], name=question.name, effort="high")
+
+
+def _outputs(question: Question) -> list[str]:
+    name = question.name
+    return [name, *(f"d{name}_d{w.name or k}" for k, w in enumerate(question.wrt))]
+
+
+def assembly(question: Question) -> list[Block]:
+    """Return the machine code of value and gradient, each instruction with what made it."""
+    from symgrad.kernel.annotated import assembly_lines
+
+    program = question.program.listing
+    naming = question.derivation.record.naming if not question.y.shape else Naming(program.name_of())
+    lines = assembly_lines(_kernel(question))
+    rows: list[dict[str, Any]] = []
+    for line in lines[:CODE_LINES]:
+        places = [place for node in line.nodes if (place := program.location(node)) is not None]
+        what = "; ".join(_equation(node, naming) for node in line.nodes)
+        rows.append({"text": line.text, "lines": sorted({place.line for place in places}), "what": what})
+    left = len(lines) - CODE_LINES
+    return [listing(rows), *([text(f"{left:,} more lines are not shown.")] if left > 0 else [])]
+
+
+def _equation(node: Node, naming: Naming) -> str:
+    name = naming.names.get(node)
+    if name is None:
+        return naming.body(node, 60)
+    return name if node.op is SYMBOL else f"{name} = {naming.body(node, 60)}"
