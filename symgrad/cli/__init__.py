@@ -6,7 +6,7 @@ wrong; 3 a file cannot be read or written; 4 a fault in symgrad (please report i
 7 undecided. lint ends with 1 also where it finds an error or a warning.
 """
 
-from symgrad.cli import audit, lint, stops, verdicts  # registers their commands
+from symgrad.cli import audit, lint, stops, verdicts, web  # registers their commands
 from symgrad.cli.main import main
 
-__all__ = ["audit", "lint", "main", "stops", "verdicts"]
+__all__ = ["audit", "lint", "main", "stops", "verdicts", "web"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
-from symgrad.errors import InternalError, SymgradError
+from symgrad.errors import SymgradError
 from symgrad.web.blocks import Block, text
 from symgrad.web.code import LANGUAGES, assembly, source
 from symgrad.web.formulas import derivation, gradient, graph, latex, moments, noise, verdict
@@ -115,11 +115,16 @@ def _part(find: Callable[[Question], list[Block]], question: Question) -> dict[s
     except RecursionError:
         return {"error": {"message": "this is nested too deeply"}}
     except ImportError as error:  # in a browser there is no LLVM
-        if error.name is None or error.name.partition(".")[0] != "llvmlite":
-            raise
-        return {"blocks": [text("Native code needs llvmlite, which is not here: install symgrad on a machine.")]}
-    except InternalError as error:
-        return {"error": {"message": f"this is a fault in symgrad; please report it with the program: {error}"[:2000]}}
+        if (error.name or "").partition(".")[0] == "llvmlite":
+            return {"blocks": [text("Native code needs llvmlite, which is not here: install symgrad for it.")]}
+        return {"error": _fault(error)}
+    except Exception as error:  # noqa: BLE001  one part of an answer must not cost the others, and is reported as a fault
+        return {"error": _fault(error)}
+
+
+def _fault(error: Exception) -> dict[str, Any]:
+    said = f"{type(error).__name__}: {error}"[:500]
+    return {"message": f"this is a fault in symgrad; please report it with the program ({said})"}
 
 
 def _told(error: SymgradError) -> dict[str, Any]:

@@ -22,6 +22,7 @@ __all__ = [
     "PER_SECOND",
     "PLOT_POINTS",
     "PROGRAM_CHARACTERS",
+    "READ_SECONDS",
     "SECONDS_TO_START",
     "TARGETS",
     "TEXT_CHARACTERS",
@@ -74,6 +75,9 @@ BODY_BYTES = 65_536
 
 BODY_SECONDS = 10.0
 """In which it must have arrived."""
+
+READ_SECONDS = 15.0
+"""In which who asked must have taken a part of the answer, once the buffers of the connection are full."""
 
 HEADER_SECONDS = 10.0
 """In which a connection must have said what it wants."""
