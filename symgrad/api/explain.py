@@ -22,6 +22,7 @@ from symgrad.reasons.gaps.removable import Gap
 from symgrad.reasons.noise.jumps import MovedJump
 from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.reasons.parts import ByParts, by_parts
+from symgrad.report.report import Report, Reported
 from symgrad.words.adjoints import Adjoint
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ __all__ = ["Adjoint", "ByParts", "Derivation", "explain"]
 # What is imported in functions here is for start-up time: a derivation is written in one of these forms, or in none.
 
 
-class Derivation:
+class Derivation(Reported):
     """How a gradient comes about, and which random inputs enter it.
 
     Attributes:
@@ -151,11 +152,11 @@ class Derivation:
 
         return derivation_latex(self._record, steps=steps)
 
-    def html(self) -> str:
-        """Return it as one HTML page that needs no network, with the picture."""
-        from symgrad.render.pictures.page import derivation_html
+    def report(self) -> Report:
+        """Return it as a report, with the picture: to be written as text, Markdown, LaTeX, HTML or JSON."""
+        from symgrad.render.reports.derivation import derivation_report
 
-        return derivation_html(self._record)
+        return derivation_report(self._record)
 
     def json(self) -> dict[str, Any]:
         """Return it as a dictionary of plain values, keyed by attribute names."""
@@ -238,9 +239,6 @@ class Derivation:
         if self._taught is None:
             self._taught = Lesson(self._record, self._y)
         return self._taught
-
-    def _repr_html_(self) -> str:
-        return self.html()
 
 
 @overload

@@ -28,6 +28,7 @@ from symgrad.render.pictures.svg import graph_svg
 from symgrad.spell.printer import one_line
 
 __all__ = [
+    "cell_latex",
     "derivation_latex",
     "derivation_svg",
     "derivation_text",
@@ -36,6 +37,7 @@ __all__ = [
     "gradient_text",
     "path_text",
     "shape_suffix",
+    "slope_latex",
     "slope_text",
     "title_text",
 ]
@@ -247,19 +249,19 @@ def derivation_latex(d: DerivationRecord, *, steps: bool = False) -> str:
     adjoints = d.adjoints if d.told_by_names and not steps else ()
     heads = briefs(d, adjoints)
     found = [latex(v) if b is None else b.latex for v, b in zip(d.values, heads.gradients, strict=True)]
-    rows = [rf"{_partial(d, w)} &= {text}" for w, text in zip(d.wrt, found, strict=True)]
+    rows = [rf"{slope_latex(d, w)} &= {text}" for w, text in zip(d.wrt, found, strict=True)]
     rows += heads.rows
     if adjoints:
         return _aligned([*rows, *adjoint_rows(adjoints)])
     d, parts = _parted(d, heads)
-    rows += [f"{latex_name(name)} &= {_cell(d, node, whole=True)}" for node, name in parts.items()]
+    rows += [f"{latex_name(name)} &= {cell_latex(d, node, whole=True)}" for node, name in parts.items()]
     rows = [f"&& {row}" for row in rows]
     for step in d.steps[:STEPS_TOLD]:
         node, target = step.step.node, step.step.target
         rule = step.rule.replace("_", r"\_")
-        equation = f"&{_cell(d, node, whole=True)}"
+        equation = f"&{cell_latex(d, node, whole=True)}"
         if node in d.naming.names and node.args:
-            equation = f"{latex_name(d.naming.names[node])} &= {_cell(d, node, whole=True)}"
+            equation = f"{latex_name(d.naming.names[node])} &= {cell_latex(d, node, whole=True)}"
         if step.is_map:
             added = _mapped(d, step)
         elif step.stretches or step.step.produced.guard is not None:
@@ -268,7 +270,7 @@ def derivation_latex(d: DerivationRecord, *, steps: bool = False) -> str:
             factors = [n for n in (step.step.cotangent, step.step.coefficient) if not n.is_number(1)]
             sign = r" \odot " if all(n.shape for n in factors) else r" \cdot "
             added = sign.join(_within(d, n) for n in factors) or "1"
-        bar = rf"\overline{{{_cell(d, target)}}}"
+        bar = rf"\overline{{{cell_latex(d, target)}}}"
         rows.append(rf"({step.number})\ \text{{{rule}}} && {equation} && {bar} &\mathrel{{+}}= {added}")
     if len(d.steps) > STEPS_TOLD:
         rows.append(rf"\ldots && &\text{{{len(d.steps) - STEPS_TOLD} more steps}}")
@@ -288,23 +290,24 @@ def _mapped(d: DerivationRecord, step: DerivationStep) -> str:
         if coefficient.args
         else latex_name(_COTANGENT)
     )
-    return text.replace(latex_name(_COTANGENT), rf"\overline{{{_cell(d, node)}}}")
+    return text.replace(latex_name(_COTANGENT), rf"\overline{{{cell_latex(d, node)}}}")
 
 
-def _partial(d: DerivationRecord, w: Node) -> str:
-    top, by = (_cell(d, n) for n in (d.y, w))
+def slope_latex(d: DerivationRecord, w: Node) -> str:
+    """Return the derivative by a value as LaTeX."""
+    top, by = (cell_latex(d, n) for n in (d.y, w))
     return rf"\frac{{\partial {top}}}{{\partial {by}}}"
 
 
-def _cell(d: DerivationRecord, node: Node, *, whole: bool = False) -> str:
+def cell_latex(d: DerivationRecord, node: Node, *, whole: bool = False, width: int = CELL_CHARACTERS) -> str:
     """Return a node as LaTeX: its name, or its expression with what is too long left out."""
     if node in d.naming.names and not (whole and node.args):
         return latex_name(d.naming.names[node])
-    return latex(node, d.naming.abbreviated(node, CELL_CHARACTERS)).replace(ELLIPSIS, r"\ldots ")
+    return latex(node, d.naming.abbreviated(node, width)).replace(ELLIPSIS, r"\ldots ")
 
 
 def _within(d: DerivationRecord, node: Node) -> str:
-    text = _cell(d, node)
+    text = cell_latex(d, node)
     sum_or_sign = node.op.name in ("add", "neg") and node not in d.naming.names
     return rf"\left({text}\right)" if sum_or_sign or text.startswith("-") else text
 

@@ -16,7 +16,7 @@ from symgrad.reasons.naming import Naming
 from symgrad.reasons.noise import array_witness
 from symgrad.reasons.noise.precision import PrecisionPair
 from symgrad.render.derivation import derivation_latex, derivation_svg, derivation_text
-from symgrad.render.pictures.page import derivation_html
+from symgrad.render.reports.derivation import derivation_report
 from symgrad.render.plain import derivation_json
 
 FREEZING = """
@@ -87,7 +87,7 @@ def test_a_step_has_shapes_and_a_map() -> None:
 
 def test_pictures_and_pages_show_shapes() -> None:
     d = derive(NETWORK, "loss", "W")
-    svg, page = derivation_svg(d), derivation_html(d)
+    svg, page = derivation_svg(d), derivation_report(d).html()
     for text in ("(n, 3)", "X : real[n, 4]"):
         assert text in svg
         assert text in page

@@ -1,0 +1,1 @@
+"""What answers say, as reports: of records, one file each."""

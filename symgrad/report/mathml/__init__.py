@@ -1,0 +1,1 @@
+"""MathML of the LaTeX that symgrad prints."""

@@ -1,0 +1,169 @@
+"""A report: a title and blocks, and the forms it can be written in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from symgrad.errors import UsageError
+from symgrad.files import write_atomically
+from symgrad.report.blocks import Block
+
+__all__ = ["FORMS", "Report", "Reported", "form_of_path"]
+
+# What is imported in functions here is for start-up time: a report is written in one of these forms, or in none.
+
+FORMS = ("text", "markdown", "latex", "html", "json")
+"""The forms of a report."""
+
+_ENDINGS = {
+    ".txt": "text",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".tex": "latex",
+    ".html": "html",
+    ".htm": "html",
+    ".json": "json",
+}
+
+
+def form_of_path(path: str | Path) -> str | None:
+    """Return the form that the ending of a file's name stands for; None for one that stands for none.
+
+    Example:
+        >>> form_of_path("audit.html"), form_of_path("audit")
+        ('html', None)
+    """
+    return _ENDINGS.get(Path(path).suffix.lower())
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    r"""What an answer says: a title and blocks, to be written as text, Markdown, LaTeX, HTML or JSON.
+
+    Args:
+        title: what it is about.
+        blocks: headings, paragraphs, formulas, steps, tables, pictures, code, findings and banners, in their order.
+
+    Example:
+        >>> import symgrad as sg
+        >>> r = sg.explain("x : real\ny = sin(x)", "x").report()
+        >>> r.title
+        'y, differentiated by x'
+        >>> r.html().startswith("<!DOCTYPE html>")
+        True
+    """
+
+    title: str
+    blocks: tuple[Block, ...]
+
+    def text(self, width: int = 100) -> str:
+        """Return it as plain text.
+
+        Args:
+            width: columns of a line of prose; formulas and code are never broken.
+        """
+        from symgrad.report.writers.text import report_text
+
+        return report_text(self, width)
+
+    def markdown(self) -> str:
+        """Return it as Markdown, with formulas between dollars."""
+        from symgrad.report.writers.markdown import report_markdown
+
+        return report_markdown(self)
+
+    def latex(self) -> str:
+        """Return it as a document of LaTeX, for any of its engines."""
+        from symgrad.report.writers.latex import report_latex
+
+        return report_latex(self)
+
+    def html(self) -> str:
+        """Return it as one page of HTML: no script, no network, light and dark, to be read on a phone or printed."""
+        from symgrad.report.writers.html import report_html
+
+        return report_html(self)
+
+    def fragment(self) -> str:
+        """Return it as a part of a page of HTML, as notebooks show it."""
+        from symgrad.report.writers.html import report_fragment
+
+        return report_fragment(self)
+
+    def json(self) -> dict[str, Any]:
+        """Return it as a dictionary of plain values, keyed by attribute names; `report_schema` is its schema."""
+        from symgrad.report.writers.plain import report_json
+
+        return report_json(self)
+
+    def written(self, form: str) -> str:
+        """Return it in one of its forms.
+
+        Args:
+            form: ``"text"``, ``"markdown"``, ``"latex"``, ``"html"`` or ``"json"``.
+
+        Raises:
+            UsageError: for another form.
+        """
+        writers: dict[str, Callable[[], str]] = {
+            "text": self.text,
+            "markdown": self.markdown,
+            "latex": self.latex,
+            "html": self.html,
+            "json": lambda: json.dumps(self.json(), indent=2, ensure_ascii=False) + "\n",
+        }
+        if form not in writers:
+            raise UsageError(f"a report is not written as {form!r}", expected=", ".join(writers))
+        return writers[form]()
+
+    def save(self, path: str | Path) -> None:
+        """Write it into a file, in the form that the ending of its name says: .txt, .md, .tex, .html or .json.
+
+        Args:
+            path: the file.
+
+        Raises:
+            UsageError: for another ending.
+            FileError: if it cannot be written.
+        """
+        form = form_of_path(path)
+        if form is None:
+            raise UsageError(
+                f"'{Path(path).name}' does not say how to write a report",
+                expected=f"a name that ends in {', '.join(_ENDINGS)}",
+            )
+        write_atomically(Path(path), self.written(form).encode())
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<Report: {self.title}, {len(self.blocks)} blocks>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": self.text(), "text/html": self.fragment()}
+
+
+class Reported:
+    """What has a report: of it come its pages, and how notebooks show it."""
+
+    __slots__ = ()
+
+    def report(self) -> Report:
+        """Return what it says as a report, which can be written as text, Markdown, LaTeX, HTML or JSON."""
+        raise NotImplementedError
+
+    def html(self) -> str:
+        """Return its report as one page of HTML that needs no network."""
+        return self.report().html()
+
+    def markdown(self) -> str:
+        """Return its report as Markdown."""
+        return self.report().markdown()
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": str(self), "text/html": self.report().fragment()}

@@ -1,0 +1,211 @@
+"""A report as Markdown (CommonMark with tables and dollars): every character that means something is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from symgrad.report.blocks import (
+    Banner,
+    Block,
+    Code,
+    Document,
+    Finding,
+    Formula,
+    Formulas,
+    Heading,
+    Items,
+    Literal,
+    Paragraph,
+    Picture,
+    Prose,
+    Step,
+    Steps,
+    Table,
+)
+from symgrad.report.mathml.convert import NotMathML, mathml
+from symgrad.report.report import Report
+from symgrad.report.writers.rows import aligned_latex
+from symgrad.report.writers.text import block_text
+
+__all__ = ["report_markdown"]
+
+
+def report_markdown(report: Report) -> str:
+    r"""Return a report as Markdown.
+
+    Example:
+        >>> from symgrad.report.blocks import Paragraph, prose
+        >>> print(report_markdown(Report("A *title*", (Paragraph(prose("1 < 2, ", Formula("x/2", r"\frac{x}{2}"))),))))
+        # A \*title\*
+        <BLANKLINE>
+        1 &lt; 2, $\frac{x}{2}$
+        <BLANKLINE>
+    """
+    parts = [f"# {_text(report.title)}"]
+    for block in report.blocks:
+        parts += _WRITERS[type(block)](block)
+    return "\n\n".join(parts) + "\n"
+
+
+def _text(text: str) -> str:
+    """Return text as itself on one line: what Markdown or HTML would read is escaped."""
+    return "".join(map(_escaped, text.replace("\n", " ")))
+
+
+def _escaped(c: str) -> str:
+    if c in "<>&":
+        return {"<": "&lt;", ">": "&gt;", "&": "&amp;"}[c]
+    if c in "\\`*_[]#|~$!{}":
+        return f"\\{c}"
+    return c if c >= " " else "\N{REPLACEMENT CHARACTER}"
+
+
+def _literal(text: str) -> str:
+    """Return text in backticks, more of them than it has in a row."""
+    text = "".join(max(c, " ") for c in text)
+    fence = "`" * (_longest(text) + 1)
+    room = " " if text.startswith(("`", " ")) or text.endswith(("`", " ")) or not text else ""
+    return f"{fence}{room}{text}{room}{fence}"
+
+
+def _longest(text: str) -> int:
+    longest = run = 0
+    for c in text:
+        run = run + 1 if c == "`" else 0
+        longest = max(longest, run)
+    return longest
+
+
+def _fenced(text: str, language: str = "") -> str:
+    fence = "`" * max(3, _longest(text) + 1)
+    body = "".join(c if c >= " " or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text.rstrip("\n"))
+    return f"{fence}{language if language.isalnum() else ''}\n{body}\n{fence}"
+
+
+def _tex(latex: str) -> str | None:
+    """Return LaTeX as Markdown passes it on, None for what is not surely a formula alone."""
+    try:
+        mathml(latex)
+    except NotMathML:
+        return None
+    if "$" in latex or "`" in latex:
+        return None
+    return latex.replace("<", r"\lt ").replace(">", r"\gt ")
+
+
+def _inline(word: str | Formula | Literal) -> str:
+    if isinstance(word, str):
+        return _text(word)
+    tex = _tex(word.latex) if isinstance(word, Formula) else None
+    return _literal(word.text) if tex is None or "\n" in tex else f"${tex.strip()}$"
+
+
+def _prose(words: Prose) -> str:
+    return "".join(map(_inline, words))
+
+
+def _heading(block: Heading) -> Iterator[str]:
+    yield f"{'#' * min(block.level + 1, 6)} {_text(block.text)}"
+
+
+def _paragraph(block: Paragraph) -> Iterator[str]:
+    yield _prose(block.words)
+
+
+def _formulas(block: Formulas) -> Iterator[str]:
+    tex = _tex(aligned_latex(block.rows))
+    yield _fenced("\n".join(row.text for row in block.rows)) if tex is None else f"$$\n{tex}\n$$"
+
+
+def _items(block: Items) -> Iterator[str]:
+    yield "\n".join(f"- {_prose(item)}" for item in block.items)
+
+
+def _steps(block: Steps) -> Iterator[str]:
+    lines = [*_listed(block.steps, "")]
+    if block.left:
+        lines.append(f"\n{block.left} more steps are not listed.")
+    yield "\n".join(lines)
+
+
+def _listed(steps: Sequence[Step], indent: str) -> Iterator[str]:
+    for number, step in enumerate(steps, 1):
+        formula = "" if step.formula is None else f": {_inline(step.formula)}"
+        yield f"{indent}{number}. {_text(step.title)}{formula}"
+        inner = indent + " " * (len(str(number)) + 2)
+        parts = [_prose(step.reason)] if step.reason else []
+        for block in step.blocks:
+            parts += _WRITERS[type(block)](block)
+        for part in parts:
+            yield ""
+            yield from (f"{inner}{line}".rstrip() for line in part.split("\n"))
+        if step.steps:
+            yield ""
+            yield from _listed(step.steps, inner)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _table(block: Table) -> Iterator[str]:
+    if block.caption:
+        yield _text(block.caption)
+    heads = [_text(c.title) for c in block.columns]
+    rules = ["---:" if c.number else "---" for c in block.columns]
+    rows = [[_cell(c) for c in row] for row in block.rows]
+    yield "\n".join(_row(cells) for cells in [heads, rules, *rows])
+
+
+def _cell(words: Prose) -> str:
+    """Return prose in a cell, where a bar ends it even among backticks and dollars."""
+    return "".join(
+        _text(w)
+        if isinstance(w, str)
+        else _inline(w).replace("|", r"\|")
+        if isinstance(w, Literal)
+        else _inline(w).replace("|", r"\vert ")
+        for w in words
+    )
+
+
+def _picture(block: Picture) -> Iterator[str]:
+    yield f"*Picture: {_text(block.title)}.* {_text(block.description)}"
+
+
+def _code(block: Code) -> Iterator[str]:
+    if block.title:
+        yield _text(block.title)
+    yield _fenced(block.text, block.language)
+
+
+def _document(block: Document) -> Iterator[str]:
+    yield _fenced(block_text(block))
+
+
+def _finding(block: Finding) -> Iterator[str]:
+    yield f"**{_text(block.title)}**" + (f" ({_text(block.place)})" if block.place else "")
+    if block.line:
+        yield _fenced(f"{block.line}\n{' ' * block.start}{'^' * max(1, block.end - block.start)}")
+    yield from (_prose(said) for said in block.said)
+
+
+def _banner(block: Banner) -> Iterator[str]:
+    said = f"\n>\n> {_prose(block.said)}" if block.said else ""
+    yield f"> **{_text(block.word)}**{said}"
+
+
+_WRITERS: dict[type[Block], Callable[[Any], Iterator[str]]] = {
+    Heading: _heading,
+    Paragraph: _paragraph,
+    Formulas: _formulas,
+    Items: _items,
+    Steps: _steps,
+    Table: _table,
+    Picture: _picture,
+    Code: _code,
+    Document: _document,
+    Finding: _finding,
+    Banner: _banner,
+}

@@ -1,0 +1,160 @@
+"""The style of reports in HTML: one sheet, for light and dark, phones, desktops and paper."""
+
+from __future__ import annotations
+
+__all__ = ["PAGE", "STYLE"]
+
+_LIGHT = {
+    "ink": "#1b1f24",
+    "soft": "#545d69",
+    "paper": "#ffffff",
+    "tint": "#f5f6f8",
+    "rule": "#d5d9df",
+    "good": "#00664a",
+    "good-tint": "#e8f4ef",
+    "bad": "#a8201a",
+    "bad-tint": "#fcecea",
+    "warn": "#8f4700",
+    "warn-tint": "#fdf1e3",
+    "open": "#3f4a8a",
+    "open-tint": "#eef0fa",
+    "flow": "#005a8f",
+}
+_DARK = {
+    "ink": "#e6e9ee",
+    "soft": "#a9b2bf",
+    "paper": "#15181c",
+    "tint": "#1e2329",
+    "rule": "#3a414b",
+    "good": "#5fd6ab",
+    "good-tint": "#142a24",
+    "bad": "#ff9a93",
+    "bad-tint": "#351c1b",
+    "warn": "#ffb169",
+    "warn-tint": "#33241a",
+    "open": "#b3bcff",
+    "open-tint": "#20243c",
+    "flow": "#74c0f0",
+}
+
+# Pictures name their colours; in the dark each stands for another one.
+_DRAWN = {
+    "#ffffff": "#15181c",
+    "#1b1f24": "#e6e9ee",
+    "#5b6470": "#a9b2bf",
+    "#c9ced6": "#3a414b",
+    "#79818c": "#8a929d",
+    "#f3f5f7": "#262c33",
+    "#fde9da": "#3d2616",
+    "#dcecf7": "#12303f",
+    "#0072b2": "#5fb7ec",
+    "#d55e00": "#ff8a3d",
+    "#a84a00": "#ffb169",
+    "#009e73": "#3fcfa3",
+}
+
+
+def _variables(palette: dict[str, str]) -> str:
+    return " ".join(f"--{name}: {colour};" for name, colour in palette.items())
+
+
+_DARK_DRAWN = "\n".join(
+    f'  .sg svg [{kind}="{light}"] {{ {kind}: {dark}; }}'
+    for light, dark in _DRAWN.items()
+    for kind in ("fill", "stroke")
+)
+
+STYLE = f"""
+.sg {{ color-scheme: light; {_variables(_LIGHT)} }}
+@media screen and (prefers-color-scheme: dark) {{
+  .sg {{ color-scheme: dark; {_variables(_DARK)} }}
+{_DARK_DRAWN}
+}}
+.sg {{ font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, Helvetica, Arial, sans-serif; color: var(--ink);
+  background: var(--paper); overflow-wrap: break-word; }}
+.sg *, .sg *::before {{ box-sizing: border-box; }}
+.sg h1 {{ font-size: 1.6rem; line-height: 1.25; margin: 0 0 1.2rem; text-wrap: balance; }}
+.sg h2 {{ font-size: 1.2rem; line-height: 1.3; margin: 2.2rem 0 .7rem; }}
+.sg h3 {{ font-size: 1rem; margin: 1.5rem 0 .5rem; }}
+.sg p {{ margin: .6rem 0; max-width: 46rem; }}
+.sg p.soft, .sg figcaption, .sg caption, .sg .place {{ color: var(--soft); }}
+.sg code, .sg pre, .sg .doc td {{ font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace;
+  font-size: .875em; }}
+.sg code {{ overflow-wrap: anywhere; }}
+.sg math {{ font-size: 1.08em; }}
+.sg .sg-tt {{ font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; font-size: .9em; }}
+.sg .sg-it {{ font-style: italic; }}
+.sg mtable.sg-aligned > mtr > mtd {{ padding: .28em 0; }}
+.sg mtable.sg-aligned > mtr > mtd:nth-child(odd) {{ text-align: right; padding-left: 1.2em; }}
+.sg mtable.sg-aligned > mtr > mtd:first-child {{ padding-left: 0; }}
+.sg mtable.sg-aligned > mtr > mtd:nth-child(even) {{ text-align: left; }}
+.sg mtable.sg-cases > mtr > mtd {{ text-align: left; }}
+.sg math[display="block"] {{ width: max-content; margin: 0; text-align: left; }}
+.sg .scroll {{ overflow-x: auto; max-width: 100%; }}
+.sg .scroll:focus-visible, .sg summary:focus-visible {{ outline: 2px solid var(--flow); outline-offset: 2px; }}
+.sg .formula {{ margin: .8rem 0; padding: .5rem 0 .5rem 1rem; border-left: 3px solid var(--rule); }}
+.sg .formula > div + div {{ margin-top: .5rem; }}
+.sg pre {{ background: var(--tint); border: 1px solid var(--rule); border-radius: 6px; padding: .75rem 1rem;
+  margin: .6rem 0; overflow-x: auto; line-height: 1.45; }}
+.sg figure {{ margin: 1rem 0; }}
+.sg figcaption {{ font-size: .9rem; margin-top: .3rem; }}
+.sg svg {{ display: block; max-width: 100%; height: auto; }}
+.sg .banner {{ border-left: 5px solid var(--tone); background: var(--tone-tint); border-radius: 0 6px 6px 0;
+  padding: .55rem 1rem; margin: 1rem 0; }}
+.sg .banner p {{ margin: .2rem 0; }}
+.sg .banner strong, .sg .finding > p > strong, .sg .mark {{ color: var(--tone); }}
+.sg .good {{ --tone: var(--good); --tone-tint: var(--good-tint); }}
+.sg .bad {{ --tone: var(--bad); --tone-tint: var(--bad-tint); }}
+.sg .warn {{ --tone: var(--warn); --tone-tint: var(--warn-tint); }}
+.sg .open {{ --tone: var(--open); --tone-tint: var(--open-tint); }}
+.sg .plain {{ --tone: var(--ink); --tone-tint: var(--tint); }}
+.sg .finding {{ border: 1px solid var(--rule); border-left: 5px solid var(--tone); border-radius: 0 6px 6px 0;
+  padding: .4rem 1rem; margin: 1rem 0; }}
+.sg mark {{ background: var(--tone-tint, var(--bad-tint)); color: inherit;
+  text-decoration: underline wavy var(--tone, var(--bad)); text-underline-offset: .2em; }}
+.sg table {{ border-collapse: collapse; min-width: min(100%, 24rem); }}
+.sg caption {{ text-align: left; font-size: .9rem; padding-bottom: .3rem; }}
+.sg th, .sg td {{ text-align: left; vertical-align: top; padding: .4rem .8rem .4rem 0;
+  border-bottom: 1px solid var(--rule); }}
+.sg thead th {{ font-size: .85rem; color: var(--soft); font-weight: 600; border-bottom-color: var(--soft); }}
+.sg tbody th {{ font-weight: 600; }}
+.sg .number {{ text-align: right; font-variant-numeric: tabular-nums; }}
+.sg .doc td, .sg .doc th {{ border: 0; padding: .1rem .7rem .1rem 0; font-weight: 400; }}
+.sg .doc .line {{ white-space: pre-wrap; overflow-wrap: anywhere; width: 100%; }}
+.sg .doc tr.bad > .line {{ background: var(--bad-tint); }}
+.sg .doc .no {{ color: var(--soft); text-align: right; }}
+.sg .doc tr.said > td {{ color: var(--soft); padding-bottom: .5rem; }}
+.sg .doc tr.said .line {{ border-left: 3px solid var(--tone); padding-left: .8rem; color: var(--ink); }}
+.sg details {{ margin: .3rem 0; }}
+.sg summary {{ cursor: pointer; padding: .25rem 0; }}
+.sg .steps {{ margin: .6rem 0; padding: 0; list-style: none; border-top: 1px solid var(--rule); }}
+.sg .steps > li {{ border-bottom: 1px solid var(--rule); }}
+.sg .steps .steps {{ margin-left: 1.2rem; }}
+.sg .steps .body {{ padding: 0 0 .6rem 1.1rem; }}
+.sg .steps summary .rule {{ color: var(--soft); font-size: .9rem; margin-right: .8rem; }}
+.sg .step {{ padding: .25rem 0; overflow-x: auto; }}
+.sg details.tex > summary {{ color: var(--soft); font-size: .8rem; width: max-content; }}
+@media (max-width: 30rem) {{
+  .sg h1 {{ font-size: 1.3rem; }} .sg h2 {{ font-size: 1.1rem; }}
+  .sg .formula {{ padding-left: .7rem; }} .sg .steps .steps {{ margin-left: .4rem; }}
+  .sg .scroll.picture svg {{ max-width: none; min-width: 30rem; }}
+}}
+@media print {{
+  .sg {{ font-size: 10.5pt; }}
+  .sg details::details-content {{ content-visibility: visible !important; display: block !important;
+    height: auto !important; }}
+  .sg details.tex {{ display: none; }} .sg summary {{ list-style: none; }}
+  .sg .scroll, .sg pre, .sg .step {{ overflow: visible; white-space: pre-wrap; }}
+  .sg .banner, .sg .finding, .sg figure, .sg tr, .sg .steps > li {{ break-inside: avoid; }}
+  .sg h2, .sg h3 {{ break-after: avoid; }}
+}}
+""".strip()
+
+PAGE = """
+html { background: #ffffff; }
+@media screen and (prefers-color-scheme: dark) { html { background: #15181c; } }
+body.sg { margin: 0; padding: 2rem 1rem 4rem; }
+body.sg > main { max-width: 60rem; margin: 0 auto; }
+@media print { body.sg { padding: 0; } }
+""".strip()
+"""What a page has beside, which a part of another page must not."""
