@@ -19,6 +19,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from symgrad.errors import InternalError
+from symgrad.report.writers.style import STYLE
 from symgrad.web.answers import QuestionError, checked
 from symgrad.web.guard import Guard, Rates
 from symgrad.web.limits import BODY_BYTES, BODY_SECONDS, JOBS_EACH, READ_SECONDS
@@ -36,6 +37,7 @@ FILES = {
     "/link.js": ("link.js", "text/javascript; charset=utf-8"),
     "/show.js": ("show.js", "text/javascript; charset=utf-8"),
     "/style.css": ("style.css", "text/css; charset=utf-8"),
+    "/report.css": ("report.css", "text/css; charset=utf-8"),
     "/examples.json": ("examples.json", "application/json"),
 }
 """From addresses to files of the package and what they are."""
@@ -67,12 +69,19 @@ def application(
     return Guard(Starlette(routes=routes, lifespan=running), names, any_address=any_address, rates=rates)
 
 
+def content(name: str) -> bytes:
+    """Return a file of the page; the style of reports is where reports are written."""
+    if name == "report.css":
+        return STYLE.encode()
+    return (files("symgrad.web") / "static" / name).read_bytes()
+
+
 def _file(name: str, kind: str) -> Any:
-    content = (files("symgrad.web") / "static" / name).read_bytes()
+    found = content(name)
 
     async def given(request: Request) -> Response:
         del request
-        return Response(content, media_type=kind, headers={"Cache-Control": "no-cache"})
+        return Response(found, media_type=kind, headers={"Cache-Control": "no-cache"})
 
     return given
 

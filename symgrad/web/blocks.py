@@ -2,9 +2,8 @@
 
     text     text
     code     text, label: set as it is, with a button that copies it
-    html     html: a fragment that symgrad wrote, every text in it escaped
+    html     html: blocks of a report, every text in them escaped
     fold     title, blocks: closed until it is asked for
-    picture  svg, alt
     verdict  status, text: proved, refuted, supported, undecided; of noise enters, free, open
     listing  rows: each with text, and of what it was made: lines (of the program), what
     plot     x, curves: each with label and values (None where there is none)
@@ -12,12 +11,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
+from symgrad.report.blocks import Block as Told
+from symgrad.report.writers.html import blocks_html
 from symgrad.web.limits import TEXT_CHARACTERS
 
-__all__ = ["Block", "code", "fold", "listing", "picture", "shortened", "text", "verdict_block"]
+__all__ = ["Block", "code", "fold", "html", "listing", "shortened", "text", "verdict_block"]
 
 Block: TypeAlias = "dict[str, Any]"
 """A kind and its fields."""
@@ -45,9 +46,9 @@ def fold(title: str, blocks: Sequence[Block]) -> Block:
     return {"kind": "fold", "title": shortened(title), "blocks": list(blocks)}
 
 
-def picture(svg: str, alt: str) -> Block:
-    """Return a picture, with what it shows in words."""
-    return {"kind": "picture", "svg": svg, "alt": shortened(alt)}
+def html(blocks: Iterable[Told]) -> Block:
+    """Return blocks of a report."""
+    return {"kind": "html", "html": blocks_html(blocks)}
 
 
 def verdict_block(status: str, said: str) -> Block:

@@ -7,7 +7,7 @@ from typing import Any
 
 import symgrad
 from symgrad.api.handles.wording import readable
-from symgrad.errors import UsageError
+from symgrad.errors import InternalError, UsageError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import one_of
 from symgrad.reasons.naming import Naming
@@ -82,7 +82,12 @@ def assembly(question: Question) -> list[Block]:
 
 
 def _equation(node: Node, naming: Naming) -> str:
+    """Return what an equation computes; of what only kernels have, a solution and its determinant at once, its name."""
     name = naming.names.get(node)
-    if name is None:
-        return naming.body(node, 60)
-    return name if node.op is SYMBOL else f"{name} = {naming.body(node, 60)}"
+    if node.op is SYMBOL and name is not None:
+        return name
+    try:
+        said = naming.body(node, 60)
+    except InternalError:
+        said = f"{node.op.name}({', '.join(naming.names.get(a, '...') for a in node.args)})"
+    return said if name is None else f"{name} = {said}"

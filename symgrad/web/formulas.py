@@ -5,8 +5,10 @@ from __future__ import annotations
 import symgrad
 from symgrad.api.handles.told import latex_together, leibniz_of, title, together
 from symgrad.errors import UsageError
-from symgrad.reasons.derivation import DerivationStep
-from symgrad.web.blocks import Block, code, fold, picture, text, verdict_block
+from symgrad.report.blocks import Block as Told
+from symgrad.report.blocks import Formula, Formulas, Heading
+from symgrad.report.report import Report
+from symgrad.web.blocks import Block, code, fold, html, text, verdict_block
 from symgrad.web.limits import VERDICT_SECONDS
 from symgrad.web.question import Question
 
@@ -23,7 +25,10 @@ def gradient(question: Question) -> list[Block]:
         if g.nothing is not None:
             lines[-1] += f"    # {g.nothing}"
         lines += [f"    # {note}" for note in about]
-    return [code("\n".join([*lines, *below]))]
+    names = [leibniz_of(question.y, [w]) for w in question.wrt]
+    written = "\n".join([*lines, *below])
+    formula = Formula(written, latex_together(exprs, names))
+    return [html([Formulas((formula,), "the gradient")]), code(written, "as text")]
 
 
 def verdict(question: Question) -> list[Block]:
@@ -42,52 +47,37 @@ def verdict(question: Question) -> list[Block]:
 
 
 def derivation(question: Question) -> list[Block]:
-    """Return how the gradient comes about, from the output back, each line with what gives it."""
-    found = question.derivation
-    blocks = [
-        fold(f"{line.name} = {line.formula}", [text(f"by the rule of {line.rule}" if line.rule else "the seed")])
-        for line in found.lines
-    ]
-    steps = [fold(f"{s.number}. {s.rule}: {s.equation}", [_step(s)]) for s in found.steps]
-    if steps:
-        blocks.append(fold(f"every pullback ({len(steps)})", steps))
-    if found.gaps:
-        blocks += [text(f"There is no value, but a limit: {gap.what} where {gap.where}.") for gap in found.gaps]
-    return blocks
-
-
-def _step(step: DerivationStep) -> Block:
-    rows = [
-        ("reads", ", ".join(step.reads) or "nothing"),
-        ("partial", step.partial),
-        ("receives", step.incoming),
-        ("passes", f"{step.produced}  to  {step.target}"),
-    ]
-    return code("\n".join(f"{label:9} {said}" for label, said in rows))
-
-
-_NOISE = {True: "enters", False: "free", None: "open"}
+    """Return how the gradient comes about, from the output back, each step with its rule."""
+    sections = _sections(question.derivation.report())
+    return [html(block for title in (*_GAPS, *_BACKWARD) for block in sections.get(title, ()))]
 
 
 def noise(question: Question) -> list[Block]:
     """Return whether each random input enters the gradient, and by which path."""
-    found = question.derivation
-    blocks: list[Block] = []
-    for v in found.noise.values():
-        lines = [f"{v.headline}: {v.reason}."]
-        if v.path:
-            lines.append("path: " + " <- ".join(v.path))
-        lines.append(f"witness: {v.witness}" if v.witness is not None else f"evidence: {v.how}")
-        lines += [f"{clean}." for clean in v.clean]
-        cures = dict.fromkeys(clean.cure for clean in v.clean if clean.cure is not None)
-        lines += [f"to remove it: {cure}" for cure in cures]
-        blocks.append(verdict_block(_NOISE[v.enters], "\n".join(lines)))
-    for jump in found.jumps:
-        added = [f"add to that by {name}: {formula}" for name, formula in jump.additions.items()]
-        blocks.append(verdict_block("enters", "\n".join([f"{jump.headline}: {jump.reason}.", *added])))
-    if not blocks:
-        blocks.append(text("The program has no random input. Declare one: u ~ Uniform(0.9, 1.1)"))
-    return blocks
+    found = _sections(question.derivation.report()).get(_NOISE)
+    return [html(found) if found else text("There is no random input. Declare one: u ~ Uniform(0.9, 1.1)")]
+
+
+def graph(question: Question) -> list[Block]:
+    """Return a picture of the graph, with the ways of noise and of derivatives."""
+    return [html(_sections(question.derivation.report())[_GRAPH])]
+
+
+_NOISE, _GRAPH = "Noise", "Graph"
+_GAPS = ("Points without a value",)
+_BACKWARD = ("Backward pass, from the output back", "Steps, from the output back")
+"""Headings of the report of a derivation."""
+
+
+def _sections(report: Report) -> dict[str, list[Told]]:
+    """Return the blocks below each heading of a report."""
+    found: dict[str, list[Told]] = {"": []}
+    for block in report.blocks:
+        if isinstance(block, Heading):
+            found[block.text] = []
+        else:
+            found[next(reversed(found))].append(block)
+    return found
 
 
 def moments(question: Question) -> list[Block]:
@@ -95,11 +85,6 @@ def moments(question: Question) -> list[Block]:
     if not question.derivation.noise:
         return [text("The program has no random input to average over.")]
     return [code(str(symgrad.audit(question.y, list(question.wrt))))]
-
-
-def graph(question: Question) -> list[Block]:
-    """Return a picture of the graph, with the ways of noise and of derivatives."""
-    return [picture(question.derivation.svg(), f"The graph of {question.y.name or 'the formula'}")]
 
 
 def latex(question: Question) -> list[Block]:

@@ -94,7 +94,7 @@ CONNECTIONS_EACH = 40
 WAITING = 64
 """Questions that wait for a process; beyond, one is answered with 503."""
 
-JOBS_EACH = 4
+JOBS_EACH = 6
 """Questions of one address at once; beyond, one is answered with 429."""
 
 BURST = 60

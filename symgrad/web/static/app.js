@@ -19,6 +19,8 @@ const examples = document.getElementById("example");
 let asked = new AbortController(); // all that is asked about what is typed now
 let timer = 0;
 let known = [];
+const opened = new Set();
+let opening = 0;
 
 function typed() {
   return Object.fromEntries(FIELDS.map((name) => [name, field[name].value]));
@@ -40,6 +42,7 @@ function later() {
 /** Ask for every part that is to be seen, and forget what was asked before. */
 async function all() {
   clearTimeout(timer);
+  clearTimeout(opening);
   asked.abort();
   asked = new AbortController();
   document.getElementById("part-claim").hidden = field.claim.value.trim() === "";
@@ -50,7 +53,8 @@ async function all() {
 /** Ask for some parts about what is typed now. */
 async function some(which) {
   const { signal } = asked;
-  const begun = performance.now();
+  const start = performance.now();
+  for (const part of which) opened.delete(part);
   const waiting = new Set(which);
   for (const part of which) part.body.classList.add("old");
   status.textContent = "…";
@@ -64,7 +68,7 @@ async function some(which) {
       tell(part, found);
     }, signal);
     if (signal.aborted) return;
-    status.textContent = `answered in ${((performance.now() - begun) / 1000).toFixed(2)} s`;
+    status.textContent = `answered in ${((performance.now() - start) / 1000).toFixed(2)} s`;
   } catch (error) {
     if (signal.aborted || error.name === "AbortError") return;
     status.textContent = "";
@@ -136,7 +140,11 @@ document.getElementById("question").addEventListener("submit", (event) => {
 for (const part of parts)
   part.place.addEventListener("toggle", () => {
     if (!begun) return; // the first question asks for all that is open
-    if (part.place.open && !part.fresh) void some([part]);
+    if (part.place.open && !part.fresh) {
+      opened.add(part);
+      clearTimeout(opening);
+      opening = setTimeout(() => void some([...opened]), WAIT); // several that are opened together are one question
+    }
     void remember();
   });
 
@@ -155,7 +163,7 @@ async function begin() {
   const [list, state] = await Promise.all([fetch("examples.json").then((r) => r.json()), unpacked(location.hash)]);
   known = list;
   for (const { title } of known) examples.append(new Option(title));
-  restore(state ?? known[0]);
+  restore(state ?? { ...known[0], open: undefined });
   await new Promise((done) => setTimeout(done)); // the parts that were just opened say so first
   begun = true;
   await all();

@@ -1,6 +1,6 @@
 // Blocks of an answer (symgrad/web/blocks.py) as elements. Every text goes in as text; no fragment brings a script along.
 
-const SVG = "http://www.w3.org/2000/svg";
+const DRAWING = "http://www.w3.org/2000/svg";
 
 function element(name, className, text) {
   const made = document.createElement(name);
@@ -13,12 +13,13 @@ const KINDS = {
   text: (b) => element("p", "", b.text),
   code: (b) => {
     const made = element("div", "code");
-    if (b.label) made.append(element("span", "", b.label));
+    const head = element("div", "head");
+    head.append(element("span", "", b.label), copier(() => b.text, b.label));
     const pre = element("pre", "", b.text);
     pre.tabIndex = 0;
-    if (b.label) pre.setAttribute("aria-label", b.label);
     pre.setAttribute("role", "group");
-    made.append(pre, copier(() => b.text, b.label));
+    pre.setAttribute("aria-label", b.label || "text");
+    made.append(head, pre);
     return made;
   },
   html: (b) => fragment(b.html),
@@ -27,17 +28,6 @@ const KINDS = {
     const inside = element("div");
     inside.append(...shown(b.blocks));
     made.append(element("summary", "", b.title), inside);
-    return made;
-  },
-  picture: (b) => {
-    const made = element("div", "picture");
-    const image = element("img");
-    image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(b.svg);
-    image.alt = b.alt;
-    made.tabIndex = 0;
-    made.setAttribute("role", "group");
-    made.setAttribute("aria-label", b.alt);
-    made.append(image);
     return made;
   },
   verdict: (b) => element("div", "verdict " + (/^[a-z]+$/.test(b.status) ? b.status : ""), b.text),
@@ -67,19 +57,22 @@ export function copier(text, what) {
   return made;
 }
 
-// What a fragment may consist of: formulas in MathML, and text that is set.
+// What a fragment may consist of: formulas in MathML, pictures in SVG, and text that is set.
 const ELEMENTS = new Set(
-  ("math semantics mrow mi mn mo mtext mspace mfrac msqrt mroot msup msub msubsup mover munder munderover mtable mtr mtd " +
-    "mstyle mpadded mphantom menclose div span p ul ol li pre code strong em table caption thead tbody tr th td details " +
-    "summary h2 h3 h4 br dl dt dd section figure figcaption").split(" "),
+  ("math semantics mrow mi mn mo mtext mspace mfrac msqrt mroot msup msub msubsup mover munder munderover mtable mtr mtd mstyle " +
+    "mpadded mphantom menclose div span p ul ol li pre code mark strong em table caption thead tbody tr th td details summary " +
+    "h2 h3 h4 h5 br dl dt dd figure figcaption svg g path rect text tspan polygon line circle title desc").split(" "),
 );
 const ATTRIBUTES = new Set(
-  ("class display mathvariant stretchy fence separator accent accentunder columnalign columnspacing rowspacing linethickness " +
-    "lspace rspace scope colspan rowspan open title lang alttext form largeop movablelimits symmetric minsize maxsize width").split(" "),
+  ("class tabindex role aria-label aria-hidden display displaystyle scriptlevel mathvariant stretchy fence separator accent " +
+    "accentunder columnalign lspace rspace form largeop movablelimits symmetric minsize maxsize linethickness scope colspan " +
+    "rowspan open lang width height viewBox x y x1 x2 y1 y2 cx cy r rx d points transform fill fill-opacity stroke stroke-width " +
+    "stroke-opacity stroke-dasharray stroke-linecap font-family font-size font-weight font-style text-anchor textLength " +
+    "lengthAdjust").split(" "),
 );
 
 function fragment(html) {
-  const made = element("div", "fragment");
+  const made = element("div", "sg");
   made.append(...new DOMParser().parseFromString(html, "text/html").body.childNodes);
   for (const node of [...made.querySelectorAll("*")]) {
     if (!ELEMENTS.has(node.localName)) node.remove();
@@ -110,10 +103,10 @@ function listing(b) {
 
 // The plot
 
-const WIDTH = 640, HEIGHT = 320, LEFT = 56, RIGHT = 12, TOP = 12, BOTTOM = 28;
+const HEIGHT = 320, LEFT = 56, RIGHT = 12, TOP = 12, BOTTOM = 28;
 
 function drawn(name, attributes, text) {
-  const made = document.createElementNS(SVG, name);
+  const made = document.createElementNS(DRAWING, name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   if (text !== undefined) made.textContent = text;
   return made;
@@ -144,6 +137,7 @@ function said(value) {
 }
 
 function plot(b) {
+  const WIDTH = window.innerWidth < 480 ? 380 : 640; // drawn as large as it is shown, so that its words can be read
   const [first, last] = [b.x[0], b.x.at(-1)];
   const [low, high] = extent(b.curves.flatMap((c) => c.values));
   const across = (x) => LEFT + ((x - first) / (last - first)) * (WIDTH - LEFT - RIGHT);
