@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from symgrad.report.blocks import Block as Told
 from symgrad.report.writers.html import blocks_html
-from symgrad.web.limits import TEXT_CHARACTERS
+from symgrad.web.limits import HTML_CHARACTERS, TEXT_CHARACTERS
 
 __all__ = ["Block", "code", "fold", "html", "listing", "shortened", "text", "verdict_block"]
 
@@ -47,8 +47,11 @@ def fold(title: str, blocks: Sequence[Block]) -> Block:
 
 
 def html(blocks: Iterable[Told]) -> Block:
-    """Return blocks of a report."""
-    return {"kind": "html", "html": blocks_html(blocks)}
+    """Return blocks of a report, or that they are too long."""
+    found = blocks_html(blocks)
+    if len(found) > HTML_CHARACTERS:
+        return text(f"This is too long to be set: {len(found):,} characters. As text and as data it is there.")
+    return {"kind": "html", "html": found}
 
 
 def verdict_block(status: str, said: str) -> Block:

@@ -29,23 +29,26 @@ _WARMING = (
         "program": "x : real\nu ~ Uniform(0.9, 1.1)\ny = x**2\nz = sqrt(stop_gradient(y*u - y) + y)*exp(-x)",
         "wrt": "x",
         "claim": "2*x",
+        "language": "c",
     },
-    {"program": "X : real[n, d]; w : real[d]; y : real[n]\nloss = mean((X@w - y)**2)", "wrt": "w", "claim": "2*w"},
-    {"program": "x : positive\ny = log(x)*sin(x)/(1 + x)", "claim": "cos(x)"},
-    {"program": "x +* 2"},
+    {
+        "program": "X : real[n, d]; w : real[d]; y : real[n]\nloss = mean((X@w - y)**2)",
+        "wrt": "w",
+        "claim": "2*X.T@(X@w - y)/n",
+        "language": "jax",
+    },
+    {"program": "x +* 2", "parts": ["gradient"]},
 )
 """Questions whose answers import what answers need."""
 
 
-def warm_up(*, native: bool = True) -> None:
+def warm_up() -> None:
     """Import what answers need, and have the grammar and LLVM begin, before anybody waits."""
     from symgrad.web.answers import PARTS, answer, checked
 
-    parts = [p for p in PARTS if native or p != "assembly"]
     for question in _WARMING:
-        for language in ("numpy", "c" if native else "jax"):
-            for _ in answer(checked({**question, "parts": parts, "language": language})):
-                pass
+        for _ in answer(checked({"parts": list(PARTS), **question})):
+            pass
 
 
 def fenced(*, memory: int = MEMORY) -> None:

@@ -13,6 +13,7 @@ __all__ = [
     "CONNECTIONS",
     "CONNECTIONS_EACH",
     "HEADER_SECONDS",
+    "HTML_CHARACTERS",
     "IDLE_SECONDS",
     "JOBS_EACH",
     "JOBS_PER_PROCESS",
@@ -45,6 +46,9 @@ TARGETS = 12
 
 TEXT_CHARACTERS = 20_000
 """Of one text of an answer: what is longer is cut, and says so."""
+
+HTML_CHARACTERS = 300_000
+"""Of formulas and steps that are set: a browser takes a second for as many."""
 
 CODE_LINES = 600
 """Lines of assembly that are shown."""

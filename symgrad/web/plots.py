@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import symgrad
-from symgrad.errors import EvaluationError, UsageError
+from symgrad.errors import EvaluationError, OutOfMemoryError, UsageError
 from symgrad.gradcode.samples import sample_points
 from symgrad.web.blocks import Block, text
 from symgrad.web.limits import PLOT_POINTS
@@ -96,6 +96,8 @@ def _at(e: symgrad.Expr, values: Mapping[str, Any]) -> float | None:
     needed = {str(i.name) for i in e.inputs}
     try:
         value = float(e(**{name: v for name, v in values.items() if name in needed}))
+    except OutOfMemoryError:  # which every other point would need, too
+        raise
     except EvaluationError:
         return None
     return value if math.isfinite(value) else None

@@ -54,12 +54,15 @@ class _Worker:
         Raises:
             InternalError: if it does not begin.
         """
+        line = b""
         try:
             line = await asyncio.wait_for(self.reader.readline(), seconds)
         except TimeoutError:
-            line = b""
+            pass
+        finally:  # also where nobody waits any more
+            if not line:
+                self.end()
         if not line:
-            self.end()
             raise InternalError("a process that answers does not start")
 
 
