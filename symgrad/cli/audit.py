@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -14,6 +16,8 @@ from symgrad.cli.files import read_source
 from symgrad.cli.main import OUTPUT, WRT, emit, expression_of, format_option, main, program_options, targets
 from symgrad.cli.values import read_values
 from symgrad.kernel.progress import waiting
+from symgrad.report.blocks import Column, Heading, Prose, Table, prose
+from symgrad.report.report import Report
 
 __all__ = ["audit"]
 
@@ -41,7 +45,7 @@ symgrad audit model.sg --format json -o audit.json
     "--samples", type=click.IntRange(2), default=2**18, show_default=True, help="Draws of an estimate."
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of these draws.")
-@format_option("text", "json")
+@format_option("text", "markdown", "latex", "html", "json")
 @OUTPUT
 def audit(
     source: str,
@@ -72,6 +76,9 @@ def audit(
         )
         report: dict[str, Any] = found.json() if form == "json" else {"text": str(found)}
         numbers = found.at(**read_values(values, y.inputs)) if values else {}
+    if form in ("markdown", "latex", "html"):
+        emit(_with_numbers(found.report(), values, numbers, by).written(form), output)
+        return
     if form == "json":
         report |= {"at": {name: _plain(m) for name, m in numbers.items()}} if numbers else {}
         emit(json.dumps(report, indent=2), output)
@@ -86,6 +93,23 @@ def audit(
                     f"  {label.ljust(14)} {_shown(m.value)}  in [{_shown(m.low)}, {_shown(m.high)}]  ({m.how})"
                 )
     emit("\n".join(lines), output)
+
+
+def _with_numbers(
+    report: Report, values: Sequence[str], numbers: dict[str, Any], by: Sequence[symgrad.Expr]
+) -> Report:
+    """Return a report with the moments at numbers, each with its interval and its method."""
+    if not numbers:
+        return report
+    rows: list[tuple[Prose, ...]] = []
+    for name, each in numbers.items():
+        for k, m in enumerate(cast("list[Any]", each) if isinstance(each, list) else [each]):
+            label = f"{name} by {by[k]}" if isinstance(each, list) else name
+            interval = f"[{_shown(m.low)}, {_shown(m.high)}]"
+            rows.append((prose(label), prose(_shown(m.value)), prose(interval), prose(m.how)))
+    columns = (Column("moment"), Column("value", number=True), Column("in"), Column("known by"))
+    table = Table(f"At {', '.join(values)}", columns, tuple(rows))
+    return replace(report, blocks=(*report.blocks, Heading("At numbers"), table))
 
 
 def _shown(value: Any) -> str:

@@ -54,7 +54,7 @@ symgrad lint train.py::loss --specs 'w : real[5]' --format sarif -o found.sarif
 @click.option(
     "--time-limit", type=float, default=5, show_default=True, metavar="SECONDS", help="For proofs, about."
 )
-@format_option("text", "json", "sarif", "github")
+@format_option("text", "markdown", "latex", "html", "json", "sarif", "github")
 @OUTPUT
 def lint(
     source: str,
@@ -194,6 +194,10 @@ def _checks() -> list[tuple[str, tuple[str, str]]]:
 
 
 def _report(findings: Sequence[Finding], form: str) -> str:
+    if form in ("markdown", "latex", "html"):
+        from symgrad.render.reports.findings import findings_report
+
+        return findings_report(findings).written(form)
     from symgrad.render.findings import findings_github, findings_sarif, findings_text
 
     if form == "json":

@@ -9,8 +9,9 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 import click
 import numpy as np
@@ -20,6 +21,7 @@ from symgrad.api.derivatives.entries import target_named
 from symgrad.cli.files import read_latex_source, read_source, reading_options, write_arrays, write_text
 from symgrad.errors import FileError, NumberTooLargeError, SymgradError, UsageError
 from symgrad.files import make_folder, reason
+from symgrad.report.report import form_of_path
 
 __all__ = [
     "INTERRUPTED",
@@ -138,8 +140,25 @@ _DTYPE = click.option(
 
 
 def format_option(*choices: str) -> Callable[[F], F]:
-    """Return the option --format."""
-    return click.option("--format", "form", type=click.Choice(choices), default="text", show_default=True)
+    """Return the option --format; without it, the ending of the name that -o gives says the form, where it can."""
+    default = "text, or what -o ends in"
+
+    def added(command: F) -> F:
+        @wraps(command)
+        def chosen(*args: Any, form: str | None, **options: Any) -> Any:
+            return command(*args, form=form or _form_of(options.get("output"), choices), **options)
+
+        option = click.option(
+            "--format", "form", type=click.Choice(choices), default=None, show_default=default
+        )
+        return cast("F", option(chosen))
+
+    return added
+
+
+def _form_of(output: Path | None, choices: Sequence[str]) -> str:
+    found = None if output is None else form_of_path(output)
+    return found if found in choices else "text"
 
 
 @main.command()
@@ -158,7 +177,7 @@ def format_option(*choices: str) -> Callable[[F], F]:
     help="With --latex: declarations before it, such as 'X : real[n, d]; w : real[d]'.",
 )
 @READINGS
-@format_option("text", "latex", "json")
+@format_option("text", "markdown", "latex", "html", "json")
 @OUTPUT
 def derive(
     source: str,
@@ -205,7 +224,7 @@ def derive(
 @click.option(
     "--so-far", metavar="FILE", help="The lines of a derivation that are there; - for standard input."
 )
-@format_option("text", "latex", "html", "json")
+@format_option("text", "markdown", "latex", "html", "json")
 @click.option("--picture", type=click.Path(path_type=Path), help="Also draw the graph into this .svg file.")
 @OUTPUT
 def explain(

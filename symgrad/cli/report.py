@@ -61,6 +61,10 @@ def derive_report(
             before[key] = [*g.expanded_notes, *g.stable_notes]
             found[key] = g.stable()
     name = y.name or ""
+    if form in ("markdown", "html"):
+        from symgrad.api.reports.derivatives import derivatives_report
+
+        return derivatives_report(y, found).written(form)
     if form == "json":
         rows = [
             {
@@ -120,8 +124,8 @@ def explain_report(derivation: Derivation, form: str, *, steps: bool = False) ->
     """Return a derivation in one of its forms."""
     if form == "latex":
         return derivation.latex(steps=steps)
-    if form == "html":
-        return derivation.html()
+    if form in ("markdown", "html"):
+        return derivation.report().written(form)
     if form == "json":
         return json.dumps(derivation.json(), indent=2, ensure_ascii=False)
     return derivation.text(steps=steps)

@@ -35,7 +35,8 @@ __all__ = ["effective", "equivalent"]
 @DOMAIN
 @TIME
 @PROOF
-@format_option("text", "json")
+@format_option("text", "markdown", "latex", "html", "json")
+@OUTPUT
 def equivalent(
     p: str,
     q: str,
@@ -45,6 +46,7 @@ def equivalent(
     time_limit: float,
     proof: Path | None,
     form: str,
+    output: Path | None,
 ) -> None:
     """Decide whether two programs agree in value and in derivatives, each as its stop_gradients make them.
 
@@ -54,7 +56,8 @@ def equivalent(
     """
     left, right = read_text(p)[0], read_text(q)[0]
     by = None if wrt is None else names_in(wrt, "--wrt")
-    finish(symgrad.equivalent(left, right, by, _order(order), domains(domain), time_limit), proof, form)
+    found = symgrad.equivalent(left, right, by, _order(order), domains(domain), time_limit)
+    finish(found, proof, form, output)
 
 
 def _order(said: str) -> int | Literal["all"]:
@@ -78,7 +81,7 @@ def _order(said: str) -> int | Literal["all"]:
     help="All derivatives up to this order.",
 )
 @FRAMEWORK
-@format_option("text", "latex", "json")
+@format_option("text", "markdown", "latex", "html", "json")
 @OUTPUT
 def effective(
     source: str,
@@ -107,7 +110,7 @@ def _report(found: Effective, y: symgrad.Expr, form: str) -> str:
         return str(found)
     if form == "json":
         return json.dumps(_data(found, y), indent=2, ensure_ascii=False)
-    return _latex(found, y)
+    return _latex(found, y) if form == "latex" else found.report().written(form)
 
 
 def _data(found: Effective, y: symgrad.Expr) -> dict[str, Any]:

@@ -71,14 +71,17 @@ symgrad verify --batch claims.jsonl -o results.jsonl
 @DOMAIN
 @TIME
 @PROOF
-@format_option("text", "json")
+@format_option("text", "markdown", "latex", "html", "json")
 @click.option(
     "--batch",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Decide the rows of this file of JSON lines instead; ends with 0 when all have a line.",
 )
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Of a batch: a line a row."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write to this file; of a batch, a line a row.",
 )
 @click.option(
     "--jobs", type=click.IntRange(1, 256), help="Of a batch: processes; by default one a processor."
@@ -131,7 +134,7 @@ def verify(
     if len(by) != 1:
         names = ", ".join(str(w) for w in by)
         raise UsageError(f"a claim is about one derivative, not those by {names}", cure="name one with --wrt")
-    finish(symgrad.verify(y, by[0], claim, domains(domain), time_limit), proof, form)
+    finish(symgrad.verify(y, by[0], claim, domains(domain), time_limit), proof, form, output)
 
 
 @main.command()
@@ -140,7 +143,8 @@ def verify(
 @DOMAIN
 @TIME
 @PROOF
-@format_option("text", "json")
+@format_option("text", "markdown", "latex", "html", "json")
+@OUTPUT
 @click.option(
     "--values-only",
     is_flag=True,
@@ -153,6 +157,7 @@ def equal(
     time_limit: float,
     proof: Path | None,
     form: str,
+    output: Path | None,
     values_only: bool,
 ) -> None:
     """Decide whether two formulas are equal wherever both are defined.
@@ -165,7 +170,7 @@ def equal(
     """
     left, right = read_text(a)[0], read_text(b)[0]
     found = symgrad.equal(left, right, domains(domain), time_limit, values_only=values_only)
-    finish(found, proof, form)
+    finish(found, proof, form, output)
 
 
 @main.command()
@@ -174,7 +179,9 @@ def equal(
 @click.option(
     "--time-limit", type=float, default=120, show_default=True, metavar="SECONDS", help="For the file."
 )
-def check(file: Path, whole: bool, time_limit: float) -> None:
+@format_option("text", "markdown", "latex", "html", "json")
+@OUTPUT
+def check(file: Path, whole: bool, time_limit: float, form: str, output: Path | None) -> None:
     """Check a proof or a refutation that verify or equal wrote with --proof.
 
     This uses the checker alone, not what found the proof, and prints what the file claims. The exit code is what
@@ -186,8 +193,12 @@ def check(file: Path, whole: bool, time_limit: float) -> None:
     if not 0 < time_limit < float("inf"):
         raise UsageError(f"the time limit is {time_limit}", expected="a positive number of seconds")
     found = replayed(read_proof_file(file), time_limit)
-    for line in checked_lines(found, whole=whole):
-        click.echo(line)
+    if form == "text":
+        emit("\n".join(checked_lines(found, whole=whole)), output)
+    else:
+        from symgrad.render.reports.proof import check_report
+
+        emit(check_report(found, file.name).written(form), output)
     sys.exit(EXIT[found.status])
 
 
@@ -203,7 +214,7 @@ def check(file: Path, whole: bool, time_limit: float) -> None:
     "--time-limit", type=float, default=10, show_default=True, metavar="SECONDS", help="For one step."
 )
 @READINGS
-@format_option("text", "html", "json")
+@format_option("text", "markdown", "latex", "html", "json")
 @OUTPUT
 def review(
     file: str,
@@ -225,7 +236,7 @@ def review(
     if form == "json":
         emit(json.dumps(found.json(), indent=2, ensure_ascii=False), output)
     else:
-        emit(found.html() if form == "html" else found.text(), output)
+        emit(found.text() if form == "text" else found.report().written(form), output)
     sys.exit(EXIT[found.status])
 
 
@@ -252,9 +263,10 @@ def _declared(pair: str) -> tuple[str, str]:
     return name, domain
 
 
-def finish(verdict: Verdict, proof: Path | None, form: str) -> None:
-    """Print a verdict, write its proof, and end with its exit code."""
-    click.echo(json.dumps(verdict.to_json(), indent=2) if form == "json" else str(verdict))
+def finish(verdict: Verdict, proof: Path | None, form: str, output: Path | None = None) -> None:
+    """Print a verdict, or write it into a file, write its proof, and end with its exit code."""
+    told = {"json": lambda: json.dumps(verdict.to_json(), indent=2), "text": lambda: str(verdict)}
+    emit(told[form]() if form in told else verdict.report().written(form), output)
     if proof is not None:
         if verdict.proof is None:
             click.echo(f"there is no proof to write into {proof}", err=True)

@@ -12,6 +12,7 @@ from symgrad.documents.steps import ReviewRecord
 from symgrad.errors import ProgramSyntaxError, UsageError
 from symgrad.frontend.latex.meaning.readings import ReadingOptions, checked_options
 from symgrad.kernel.progress import counter
+from symgrad.report.report import Report, Reported
 from symgrad.source import Source
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ __all__ = ["Review", "review"]
 # What is imported in functions here is for start-up time: a review is written in one of these forms, or in none.
 
 
-class Review(ReviewRecord):
+class Review(ReviewRecord, Reported):
     """What became of the steps of a document; made by `review`.
 
     Attributes:
@@ -38,11 +39,11 @@ class Review(ReviewRecord):
 
         return review_text(self)
 
-    def html(self) -> str:
-        """Return it as one HTML page that needs no network."""
-        from symgrad.documents.page import review_html
+    def report(self) -> Report:
+        """Return it as a report: the document with a mark on each line, and what is to be said below it."""
+        from symgrad.documents.report import review_report
 
-        return review_html(self)
+        return review_report(self)
 
     def json(self) -> dict[str, Any]:
         """Return it as a dictionary of plain values."""
@@ -55,9 +56,6 @@ class Review(ReviewRecord):
 
     def __repr__(self) -> str:
         return f"<Review of {self.source.name}: {self.status}, {len(self.steps)} steps>"
-
-    def _repr_html_(self) -> str:
-        return self.html()
 
 
 def review(

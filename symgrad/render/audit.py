@@ -19,7 +19,7 @@ from symgrad.render.derivation import path_text, title_text
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import str_text
 
-__all__ = ["Averaged", "audit_text", "with_decimals"]
+__all__ = ["AGAINST", "Averaged", "audit_text", "with_decimals"]
 
 _WIDTH = 100
 _READ = 200  # equations of a formula that is written in decimals
@@ -79,7 +79,7 @@ def audit_text(
         for note in section.notes:
             lines += textwrap.wrap(note, _WIDTH, initial_indent="  ", subsequent_indent="    ")
     if sections:
-        lines += ["", f"reference: {_AGAINST[against]}"]
+        lines += ["", f"reference: {AGAINST[against]}"]
     return "\n".join(lines)
 
 
@@ -88,7 +88,7 @@ def _indented(text: str) -> str:
     return text.replace("\n", "\n    ")
 
 
-_AGAINST = {
+AGAINST = {
     "noise at its mean": "the gradient with each random input at its mean",
     "expected value": "the gradient of the mean",
 }

@@ -1,8 +1,9 @@
 """The blocks that a report is made of: plain data, which know nothing of the answers that they tell.
 
     Report ::= title, Block*
-    Block  ::= Heading | Paragraph | Formulas | Items | Steps | Table | Picture | Code | Document | Finding | Banner
-    Prose  ::= (text | Formula | Literal)*
+    Block  ::= Heading | Paragraph | MathLines | Items | Steps | Table | Figure | Code | Document
+             | FindingBlock | Banner
+    Prose  ::= (text | Maths | Literal)*
 
 Text is text: no block holds markup, so that a writer has one rule, which is to escape everything.
 """
@@ -20,22 +21,23 @@ __all__ = [
     "Code",
     "Column",
     "Document",
-    "Finding",
-    "Formula",
-    "Formulas",
+    "FindingBlock",
+    "Maths",
+    "MathLines",
     "Heading",
     "Items",
     "LineNote",
     "Literal",
     "Paragraph",
-    "Picture",
+    "Figure",
     "Prose",
-    "Step",
+    "StepItem",
     "Steps",
     "Table",
     "Tone",
     "plain",
     "prose",
+    "ticked",
 ]
 
 Tone: TypeAlias = OneOf["good", "bad", "warn", "open", "plain"]
@@ -43,7 +45,7 @@ Tone: TypeAlias = OneOf["good", "bad", "warn", "open", "plain"]
 
 
 @dataclass(frozen=True, slots=True)
-class Formula:
+class Maths:
     r"""A formula, in the notations in which people write it.
 
     Args:
@@ -66,7 +68,7 @@ class Literal:
     text: str
 
 
-Inline: TypeAlias = str | Formula | Literal
+Inline: TypeAlias = str | Maths | Literal
 Prose: TypeAlias = tuple[Inline, ...]
 """Words with formulas and literals among them."""
 
@@ -80,8 +82,21 @@ def prose(*parts: Inline | Sequence[Inline]) -> Prose:
     """
     found: list[Inline] = []
     for part in parts:
-        found += [part] if isinstance(part, (str, Formula, Literal)) else part
+        found += [part] if isinstance(part, (str, Maths, Literal)) else part
     return tuple(found)
+
+
+def ticked(text: str) -> Prose:
+    """Return a message as prose: what stands between backticks in it is literal.
+
+    Example:
+        >>> ticked("the sign of `exp(x)`")
+        ('the sign of ', Literal(text='exp(x)'))
+    """
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return (text,)
+    return tuple(Literal(part) if k % 2 else part for k, part in enumerate(parts) if part)
 
 
 def plain(words: Iterable[Inline]) -> str:
@@ -116,7 +131,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Formulas:
+class MathLines:
     """Formulas on lines of their own, aligned at their relations.
 
     Args:
@@ -124,7 +139,7 @@ class Formulas:
         label: what they are, for those who cannot see them.
     """
 
-    rows: tuple[Formula, ...]
+    rows: tuple[Maths, ...]
     label: str = "formula"
 
 
@@ -140,7 +155,7 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StepItem:
     """A step of a derivation.
 
     Args:
@@ -152,10 +167,10 @@ class Step:
     """
 
     title: str
-    formula: Formula | None = None
+    formula: Maths | None = None
     reason: Prose = ()
     blocks: tuple[Block, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[StepItem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +185,7 @@ class Steps:
     """
 
     title: str
-    steps: tuple[Step, ...]
+    steps: tuple[StepItem, ...]
     folded: bool = False
     left: int = 0
 
@@ -204,7 +219,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Figure:
     """A picture.
 
     Args:
@@ -268,7 +283,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FindingBlock:
     """What was found at a place of a text.
 
     Args:
@@ -281,7 +296,7 @@ class Finding:
         said: what there is to say of it.
     """
 
-    title: str
+    title: Prose
     tone: Tone = "plain"
     place: str = ""
     line: str = ""
@@ -306,5 +321,5 @@ class Banner:
 
 
 Block: TypeAlias = (
-    Heading | Paragraph | Formulas | Items | Steps | Table | Picture | Code | Document | Finding | Banner
+    Heading | Paragraph | MathLines | Items | Steps | Table | Figure | Code | Document | FindingBlock | Banner
 )

@@ -13,10 +13,23 @@ from symgrad.errors import TruthValueError
 from symgrad.files import write_atomically
 from symgrad.proof.complex.gaussian import Gaussian
 from symgrad.proof.numbers import number_to_json
+from symgrad.report.about import About
+from symgrad.report.report import Report, Reported
 from symgrad.verdicts.limits import DIAGNOSES_TOLD
 from symgrad.verdicts.told.diagnosis import Diagnoses, Diagnosis
 
-__all__ = ["Proof", "Region", "Status", "Undefined", "Verdict", "by_text", "derivatives_text", "names_text"]
+__all__ = [
+    "Proof",
+    "Region",
+    "Status",
+    "Undefined",
+    "Verdict",
+    "by_text",
+    "derivatives_text",
+    "names_text",
+    "value_text",
+    "values_apart",
+]
 
 Status: TypeAlias = Literal["proved", "refuted", "supported", "undecided"]
 
@@ -97,7 +110,7 @@ class Undefined:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Reported):
     """Whether a claim holds, and how that is known. It has no truth value: read ``status``.
 
     Args:
@@ -128,6 +141,7 @@ class Verdict:
         of_higher: for the names of inputs, such as ``("x", "x")``, the verdict on higher derivatives by them.
         of_all_orders: the verdict on both sides as functions of their inputs and of frozen copies of these, where it
             decides the derivatives of every order; None else.
+        about: what was claimed, for its report.
 
     Example:
         >>> import symgrad as sg
@@ -158,6 +172,13 @@ class Verdict:
     left_out: tuple[str, ...] | None = None
     undefined: tuple[Undefined, ...] = ()
     note: str | None = None
+    about: About = field(default_factory=About, repr=False, compare=False)
+
+    def report(self) -> Report:
+        """Return it as a report: the claim, where it fails and why, what is known in each part of the domain."""
+        from symgrad.verdicts.told.report import verdict_report  # it reads verdicts
+
+        return verdict_report(self)
 
     @property
     def diagnosis(self) -> list[Diagnosis]:
@@ -205,7 +226,7 @@ class Verdict:
         lines: list[str] = []
         if self.witness is not None and self.values is not None:
             entry = f" (entry {list(self.index)})" if self.index else ""
-            left, right = _told_apart(*self.values)
+            left, right = values_apart(*self.values)
             lines.append(f"  at {_point_text(self.witness)}{entry}: {left} against {right}")
         if self.note is not None:
             lines.append(f"  {self.note}")
@@ -303,7 +324,7 @@ def _plain(value: Any) -> Any:
     return _plain(value.tolist()) if hasattr(value, "tolist") else number_to_json(value)
 
 
-def _told_apart(left: str, right: str) -> tuple[str, str]:
+def values_apart(left: str, right: str) -> tuple[str, str]:
     """Return two values as they are, or about, where an exact one is too long to be read."""
     if max(len(left), len(right)) <= _READ or "+/-" in left + right:
         return left, right
@@ -328,9 +349,10 @@ def _some_of(conditions: Sequence[str]) -> str:
 
 
 def _point_text(point: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {_short(value)}" for name, value in point.items()) or "the only point"
+    return ", ".join(f"{name} = {value_text(value)}" for name, value in point.items()) or "the only point"
 
 
-def _short(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """Return the value of an input as text, a long one by its beginning."""
     text = str(value) if isinstance(value, Gaussian) else str(_plain(value)).replace("'", "")
     return text if len(text) <= 60 else text[:57] + "..."

@@ -24,6 +24,7 @@ from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.own import OwnOp, opaque_in
+from symgrad.report.about import About, Subject
 
 if TYPE_CHECKING:
     from symgrad.verdicts.verdict import Verdict
@@ -82,13 +83,25 @@ def equal(
         >>> v.status, v.of_values.status, v.differ_by
         ('refuted', 'proved', ('x',))
     """
+    seconds = checked_seconds(time_limit)
+
+    def about() -> Subject:
+        from symgrad.api.reports.claim import claimed_equality
+
+        return claimed_equality(a, b)
+
+    return replace(_compared(a, b, domain, seconds, values_only=values_only), about=About(about))
+
+
+def _compared(
+    a: SideLike, b: SideLike, domain: Mapping[str, str] | str | None, seconds: float, *, values_only: bool
+) -> Verdict:
     from symgrad.verdicts.decide import decide
     from symgrad.verdicts.decide import equal as statement
     from symgrad.verdicts.gradients.both import decide_both, moved_inputs
     from symgrad.verdicts.opaque import decide_by_numbers
     from symgrad.verdicts.told.diagnosis import Diagnoses, Diagnosis
 
-    seconds = checked_seconds(time_limit)
     found = sides_of(a, b)
     if not isinstance(found, tuple):
         return found
@@ -228,13 +241,25 @@ def verify(
         proved: ...
           not claimed where z is on a branch cut of log
     """
+    seconds = checked_seconds(time_limit)
+    value = differentiable(y)
+    (target,) = differentiated_by(value, [wrt])
+
+    def about() -> Subject:
+        from symgrad.api.reports.claim import claimed_derivative
+
+        return claimed_derivative(value, target, _as_given(claim))
+
+    return replace(_decided(value, target, claim, domain, seconds), about=About(about))
+
+
+def _decided(
+    value: Expr, target: Expr, claim: SideLike, domain: Mapping[str, str] | str | None, seconds: float
+) -> Verdict:
     from symgrad.verdicts.decide import decide, derivative_is
     from symgrad.verdicts.opaque import decide_by_numbers
     from symgrad.verdicts.told.labels import with_declared_labels
 
-    seconds = checked_seconds(time_limit)
-    value = differentiable(y)
-    (target,) = differentiated_by(value, [wrt])
     parts = [*names_in(target).values(), *names_in(value).values(), target.node, value.node]
     declared = alone(claim) if isinstance(claim, str) else formula(claim)
     if declared is not None:

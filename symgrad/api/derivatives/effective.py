@@ -21,6 +21,7 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import shape_text
 from symgrad.reasons.naming import Naming
+from symgrad.report.report import Report, Reported
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.free_names import free_name
 
@@ -28,7 +29,15 @@ if TYPE_CHECKING:
     from symgrad.words.forms.numbers import Literals
     from symgrad.words.said import NamedConstants
 
-__all__ = ["Backward", "Effective", "as_grad_says", "effective", "over_constants", "resolved_texts"]
+__all__ = [
+    "Backward",
+    "Effective",
+    "as_grad_says",
+    "effective",
+    "over_constants",
+    "resolved_formulas",
+    "resolved_texts",
+]
 
 _WIDTH = 78
 """Characters of a line of a formula with names for its parts."""
@@ -78,7 +87,7 @@ class Backward:
         return f"<Backward of {self._y.name or self._y}: {self}>"
 
 
-class Effective:
+class Effective(Reported):
     """A value and its backward function, with every stop_gradient resolved: ``value, backward = sg.effective(y, x)``.
 
     Attributes:
@@ -91,6 +100,17 @@ class Effective:
         self._y, self._wrt, self._single, self.order = y, tuple(wrt), single, order
         self.value = resolved(y, y)
         self.backward = Backward(y, wrt, single)
+
+    @property
+    def of(self) -> Expr:
+        """The program that was asked about, with its stop_gradients."""
+        return self._y
+
+    def report(self) -> Report:
+        """Return it as a report: the program, then its value and derivatives as plain formulas."""
+        from symgrad.api.reports.derivatives import effective_report  # for start-up time
+
+        return effective_report(self)
 
     def __iter__(self) -> Iterator[Any]:
         yield self.value
@@ -235,6 +255,16 @@ def resolved_texts(y: Expr, formulas: Sequence[Node], literals: Literals | None 
 
     A name stands for its value here, so it is read without stop_gradient as well.
     """
+    named = {} if (listing := joined_listing(y.listings)) is None else listing.assignments
+    taken = {*named, *(s.name for s in symbols_of([y.node, *formulas]))}
+    found = resolved_formulas(y, formulas, literals)
+    return [_in_parts(formula, taken) if text is None else text for formula, text in found]
+
+
+def resolved_formulas(
+    y: Expr, formulas: Sequence[Node], literals: Literals | None = None
+) -> list[tuple[Node, str | None]]:
+    """Return such formulas over names, each with its text: None of a very long one (internal)."""
     from symgrad.words.forms.simplify import simplest  # for start-up time
     from symgrad.words.said import values_in_names
 
@@ -244,9 +274,7 @@ def resolved_texts(y: Expr, formulas: Sequence[Node], literals: Literals | None 
     below = set(topological([y.node])) - {y.node}
     named = {} if listing is None else {n: e for n, e in listing.assignments.items() if e in below}
     values = canonical(list(named.values()), drop_stops=True).nodes
-    found = values_in_names(dict(zip(named, values, strict=True)), formulas, literals)
-    taken = {*named, *(s.name for s in symbols_of([y.node, *formulas]))}
-    return [_in_parts(formula, taken) if text is None else text for formula, text in found]
+    return values_in_names(dict(zip(named, values, strict=True)), formulas, literals)
 
 
 def _in_parts(formula: Node, taken: Collection[str]) -> str:

@@ -9,11 +9,12 @@ from symgrad.api.handles.equations import Equation, equations_of
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.told import latex_together, leibniz_of, title, together
 from symgrad.api.handles.wording import readable, said_together
+from symgrad.report.report import Report, Reported
 
 __all__ = ["Derivatives"]
 
 
-class Derivatives(Mapping[tuple[Any, ...], Expr]):
+class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
     r"""All distinct partial derivatives up to an order: a mapping from tuples of what one differentiates by.
 
     ``ds[()]`` is the function, ``ds[a, b]`` the same as ``ds[b, a]``; names do as well: ``ds["a", "b"]``.
@@ -89,6 +90,12 @@ class Derivatives(Mapping[tuple[Any, ...], Expr]):
         shown = self._shown()
         titles = [leibniz_of(self._partials[()], by) for by, _ in shown]
         return latex_together([e for _, e in shown], titles, expand=expand)
+
+    def report(self) -> Report:
+        """Return them as a report: the program, then the derivatives with what is to be said of them."""
+        from symgrad.api.reports.derivatives import derivatives_report  # for start-up time
+
+        return derivatives_report(self._partials[()], {tuple(by): e for by, e in self._shown()})
 
     def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:
         r"""Return a self-contained Python function over NumPy that computes the derivatives, as a tuple in their order.

@@ -22,12 +22,13 @@ from symgrad.errors import (
 )
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing, one_of, suggest
-from symgrad.ir.traverse import formulas_of, is_elementwise, substitute, symbols_of
+from symgrad.ir.traverse import formulas_of, is_elementwise, substitute, symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ir.values.exchange import DASK, called_with_arrays, library_of
 from symgrad.ir.values.inputs import bind, in_order
 from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import as_computed
+from symgrad.report.report import Report, Reported
 from symgrad.rewrite.drawn import declared
 
 __all__ = ["Expr", "ExprLike", "Operand", "apply_op", "as_expr", "build_expr", "handle", "node_of"]
@@ -38,8 +39,10 @@ ExprLike: TypeAlias = "Expr | Number"
 Operand: TypeAlias = "ExprLike | list[Any] | tuple[Any, ...]"
 """What functions take: what operators do, and arrays that are spelled by lists."""
 
+_SHOWN = 1_000  # equations of a formula that a notebook shows as one
 
-class Expr(FormMethods):
+
+class Expr(FormMethods, Reported):
     """A formula: an immutable handle on one node of the graph.
 
     Build one with `symgrad.symbols`, `symgrad.tensor`, `symgrad.parse`, `symgrad.from_sympy`, and with operators,
@@ -87,6 +90,18 @@ class Expr(FormMethods):
             (True, False)
         """
         return self._node is node_of(other)
+
+    def report(self) -> Report:
+        """Return it as a report: the formula, a derivative in the names of its program, and what it looks like."""
+        from symgrad.api.reports.derivatives import formula_report  # for start-up time
+
+        return formula_report(self)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        found = {"text/plain": repr(self)}
+        if len(topological([self.node])) <= _SHOWN:
+            found["text/latex"] = rf"$\displaystyle {self.latex()}$"
+        return found
 
     # -- values ----------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from symgrad.api.habits import no_attribute_of_program
 from symgrad.api.handles.expr import Expr, node_of
 from symgrad.errors import NotInProgramError, UsageError
 from symgrad.ir.listing import Listing
+from symgrad.report.report import Report, Reported
 
 __all__ = ["Program", "parse"]
 
@@ -19,7 +20,7 @@ __all__ = ["Program", "parse"]
 _FILE = re.compile(r"\S+\.(sg|txt|py|tex)")
 
 
-class Program:
+class Program(Reported):
     """A parsed program: declarations, random inputs and assignments, by name.
 
     Attributes:
@@ -122,6 +123,12 @@ class Program:
         if not self._listing.assignments:
             raise NotInProgramError("the program computes nothing", cure="add a line such as y = x**2")
         return self._exprs[next(reversed(list(self._listing.assignments)))]
+
+    def report(self) -> Report:
+        """Return it as a report: its inputs, and its lines as formulas."""
+        from symgrad.api.reports.derivatives import program_report  # for start-up time
+
+        return program_report(self)
 
     def __str__(self) -> str:
         from symgrad.spell.printer import program_text

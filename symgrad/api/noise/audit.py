@@ -17,6 +17,7 @@ from symgrad.moments.given import MomentBudget
 from symgrad.moments.moment import How, Moment
 from symgrad.reasons.derivation import DerivationRecord, explain
 from symgrad.reasons.noise.verdict import NoiseVerdict
+from symgrad.report.report import Report, Reported
 
 if TYPE_CHECKING:
     pass
@@ -150,7 +151,7 @@ class NoiseAudit(_Moments):
         return f"<NoiseAudit of {self.verdict.headline}>"
 
 
-class Audit(_Moments, Mapping[str, NoiseAudit]):
+class Audit(_Moments, Mapping[str, NoiseAudit], Reported):
     """What random inputs do to a gradient: a mapping by their names, and the moments over all of them together.
 
     Attributes:
@@ -197,6 +198,12 @@ class Audit(_Moments, Mapping[str, NoiseAudit]):
 
     def __repr__(self) -> str:
         return f"<Audit of {self._question.y.name or self._question.y}: {', '.join(self._each) or 'no random input'}>"
+
+    def report(self) -> Report:
+        """Return it as a report: the gradient, each random input with its moments, the graph, the steps."""
+        from symgrad.api.reports.audit import audit_report  # for start-up time
+
+        return audit_report(self)
 
     def json(self) -> dict[str, Any]:
         """Return it as a dictionary of plain values, keyed by attribute names."""

@@ -25,6 +25,7 @@ from symgrad.moments.shortest import multiplied_out, shortest
 from symgrad.ops.array.contraction import sum_over
 from symgrad.ops.array.layout import shape_text
 from symgrad.render.comparison import ComparisonRow, comparison_text, estimate_text, formula_lines
+from symgrad.report.report import Report, Reported
 from symgrad.spell.printer import str_text
 from symgrad.verdicts.verdict import Verdict
 from symgrad.words.forms.simplify import simplest, simplified
@@ -147,7 +148,7 @@ def _sum_of(found: Estimate) -> Estimate:
     return replace(found, value=np.sum(found.value), low=np.sum(found.low), high=np.sum(found.high))
 
 
-class Comparison(Mapping[str, Estimator]):
+class Comparison(Mapping[str, Estimator], Reported):
     """Estimators of one gradient, by name: ``comparison["score"].variance``. ``print`` shows a table.
 
     Attributes:
@@ -175,7 +176,17 @@ class Comparison(Mapping[str, Estimator]):
         """The gradient that is estimated, that of a mean: an Expr, or an `Estimated`."""
         return _short(self._truth.reference)
 
+    def report(self) -> Report:
+        """Return it as a report: a table of bias, variance and cost."""
+        from symgrad.api.reports.derivatives import comparison_report  # for start-up time
+
+        return comparison_report(self)
+
     def __str__(self) -> str:
+        return comparison_text(*self.told())
+
+    def told(self) -> tuple[str, list[ComparisonRow], tuple[str, list[ComparisonRow]] | None, list[str]]:
+        """Return what is printed: a head, rows, rows at numbers, and notes (internal)."""
         notes = dict.fromkeys(n for e in self.values() for m in e.moments.values() for n in m.notes)
         if any(m.how not in ("closed form", "none") for e in self.values() for m in e.moments.values()):
             notes[_WHY_NUMERIC] = None
@@ -187,9 +198,7 @@ class Comparison(Mapping[str, Estimator]):
             else f"Estimators of the gradient of the mean by {self._wrt}"
         )
         head += f" = {target[0]}" if len(target) == 1 else "".join(f"\n  {t}" for t in target)
-        return comparison_text(
-            head, [(name, self._told(e)) for name, e in self.items()], self._numbers(), list(notes)
-        )
+        return head, [(name, self._told(e)) for name, e in self.items()], self._numbers(), list(notes)
 
     def _told(self, e: Estimator) -> list[tuple[str, list[str]]]:
         y = e.audit.question.y

@@ -16,6 +16,7 @@ from symgrad.errors import UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
 from symgrad.reasons.derivation import naming_of
+from symgrad.report.report import Report, Reported
 from symgrad.stops.checks.asked import LintQuestion
 from symgrad.stops.finding import Finding
 from symgrad.stops.table import CHECKS, findings
@@ -23,7 +24,7 @@ from symgrad.stops.table import CHECKS, findings
 __all__ = ["Finding", "Findings", "lint"]
 
 
-class Findings(Sequence[Finding]):
+class Findings(Sequence[Finding], Reported):
     """What `lint` found: a sequence of `Finding`, sorted by place, then by code; `print` shows them all."""
 
     def __init__(self, found: Sequence[Finding]) -> None:
@@ -46,6 +47,12 @@ class Findings(Sequence[Finding]):
     def codes(self) -> tuple[str, ...]:
         """The codes of all findings, in their order."""
         return tuple(f.code for f in self._found)
+
+    def report(self) -> Report:
+        """Return them as a report, each with its line."""
+        from symgrad.render.reports.findings import findings_report  # for start-up time
+
+        return findings_report(self)
 
     def json(self) -> list[dict[str, Any]]:
         """Return them as plain values, keyed by attribute names; ``repaired`` is text."""

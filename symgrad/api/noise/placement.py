@@ -19,6 +19,7 @@ from symgrad.ir.traverse import topological
 from symgrad.ops.control import without_stops
 from symgrad.reasons.derivation import naming_of
 from symgrad.reasons.naming import Naming, join_texts
+from symgrad.report.report import Report, Reported
 from symgrad.source import Place
 from symgrad.spell.free_names import free_name
 from symgrad.stops.placement import PlacementOutcome, place
@@ -52,7 +53,7 @@ class StopEdge:
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(Reported):
     """Where stop_gradients belong in a program, or why they do not help, and what does.
 
     Attributes:
@@ -80,6 +81,12 @@ class Placement:
     lines: tuple[str, ...]
     tried: Mapping[int, int] = field(repr=False)
     _about: str = field(repr=False)
+
+    def report(self) -> Report:
+        """Return it as a report: the lines that change, where the stop_gradients stand, and the verdict."""
+        from symgrad.api.reports.derivatives import placement_report  # for start-up time
+
+        return placement_report(self)
 
     def __str__(self) -> str:
         if self.possible and not self.edges and not self.removed:

@@ -28,15 +28,15 @@ from symgrad.render.limits import GRADIENT_CHARACTERS, STEPS_ON_PAGE
 from symgrad.report.blocks import (
     Banner,
     Block,
-    Formula,
-    Formulas,
+    Figure,
     Heading,
     Items,
     Literal,
+    MathLines,
+    Maths,
     Paragraph,
-    Picture,
     Prose,
-    Step,
+    StepItem,
     Steps,
     Tone,
     prose,
@@ -78,7 +78,7 @@ def derivation_report(d: DerivationRecord) -> Report:
 
 
 def _gradients(d: DerivationRecord) -> Iterator[Block]:
-    rows: list[Formula] = []
+    rows: list[Maths] = []
     arrays = [s for s in symbols_of([d.y, *d.wrt]) if s.shape]
     if arrays:
         inputs = [prose(Literal(str(s.declaration))) for s in arrays]
@@ -87,9 +87,7 @@ def _gradients(d: DerivationRecord) -> Iterator[Block]:
         name = d.naming.names[d.y]
         text = f"{name} = {d.naming.body(d.y, GRADIENT_CHARACTERS)}"
         rows.append(
-            Formula(
-                text, f"{latex_name(name)} &= {cell_latex(d, d.y, whole=True, width=GRADIENT_CHARACTERS)}"
-            )
+            Maths(text, f"{latex_name(name)} &= {cell_latex(d, d.y, whole=True, width=GRADIENT_CHARACTERS)}")
         )
     heads = briefs(d, ())
     notes: list[Prose] = []
@@ -97,17 +95,17 @@ def _gradients(d: DerivationRecord) -> Iterator[Block]:
         short = heads.gradients[i]
         text = f"{slope_text(d, w)} = {gradient_text(d, i) if short is None else short.text}"
         rows.append(
-            Formula(text, f"{slope_latex(d, w)} &= {latex(d.values[i]) if short is None else short.latex}")
+            Maths(text, f"{slope_latex(d, w)} &= {latex(d.values[i]) if short is None else short.latex}")
         )
         notes += [prose(note) for note in (short and short.notes) or ()]
         if d.nothing[i] is not None:
             notes.append(prose(Literal(slope_text(d, w)), f" is {d.nothing[i]}: {d.nothing_reasons[i]}"))
             notes += place_items(d.nothing_places[i])
     rows += [
-        Formula(text.strip(), row)
+        Maths(text.strip(), row)
         for text, row in zip([line for line in heads.lines if line != "where"], heads.rows, strict=True)
     ]
-    yield Formulas(tuple(rows), "the gradient")
+    yield MathLines(tuple(rows), "the gradient")
     if notes:
         yield Items(tuple(notes))
     told = all(b is not None and b.notes is not None for b in heads.gradients)
@@ -122,8 +120,8 @@ def place_items(places: Sequence[Place]) -> list[Prose]:
 
 
 def _adjoints(d: DerivationRecord) -> Iterator[Block]:
-    rows = [Formula(str(a), row) for a, row in zip(d.adjoints, adjoint_rows(d.adjoints), strict=True)]
-    yield Formulas(tuple(rows), "the backward pass")
+    rows = [Maths(str(a), row) for a, row in zip(d.adjoints, adjoint_rows(d.adjoints), strict=True)]
+    yield MathLines(tuple(rows), "the backward pass")
     notes = [prose(Literal(a.name), f": {note}") for a in d.adjoints for note in a.notes]
     if notes:
         yield Items(tuple(notes))
@@ -159,9 +157,9 @@ def _gap(d: DerivationRecord, w: Node | None, gap: Gap) -> Iterator[Block]:
     yield Items(tuple(prose(f"{label.capitalize()}: ", Literal(text)) for label, text in gap_rows(d, w, gap)))
 
 
-def _picture(d: DerivationRecord) -> Picture:
+def _picture(d: DerivationRecord) -> Figure:
     said = [f"{v}." for v in d.noise.values()]
-    return Picture(
+    return Figure(
         derivation_svg(d),
         f"The graph of {title_text(d)}",
         " ".join(said) or "Inputs above, the output below; every arrow is a value that is read.",
@@ -179,7 +177,7 @@ def steps_block(d: DerivationRecord, *, folded: bool = False) -> Steps:
     )
 
 
-def _step(d: DerivationRecord, s: DerivationStep) -> Step:
+def _step(d: DerivationRecord, s: DerivationStep) -> StepItem:
     node = s.step.node
     equation = cell_latex(d, node, whole=True)
     if node in d.naming.names and node.args:
@@ -196,4 +194,4 @@ def _step(d: DerivationRecord, s: DerivationStep) -> Step:
         )
         if text
     ]
-    return Step(s.rule, Formula(s.equation, equation), (), (Items(tuple(items)),))
+    return StepItem(s.rule, Maths(s.equation, equation), (), (Items(tuple(items)),))

@@ -41,9 +41,16 @@ _WORDS = frozenset(
 _PASSED = frozenset(
     ("mathrel", "mathbin", "mathord", "mathop", "displaystyle", "textstyle", "limits", "nolimits")
 )
-_ARGUMENTS = {"frac": 2, "dfrac": 2, "tfrac": 2, "binom": 2, "sqrt": 1, "root": 2} | dict.fromkeys(
-    (*_ACCENTS, *_BARS), 1
-)
+_ARGUMENTS = {
+    "frac": 2,
+    "dfrac": 2,
+    "tfrac": 2,
+    "binom": 2,
+    "overset": 2,
+    "underset": 2,
+    "sqrt": 1,
+    "root": 2,
+} | dict.fromkeys((*_ACCENTS, *_BARS), 1)
 
 
 class NotMathML(ValueError):
@@ -58,12 +65,14 @@ class _Atom(NamedTuple):
         kind: what it is for its neighbours: ord, sign, rel, operator, open, fn, limit, wide, group, fenced, space.
         below: the markup of its subscript.
         above: that of its superscript.
+        tall: whether delimiters around it have to grow.
     """
 
     base: str
     kind: str = "ord"
     below: str = ""
     above: str = ""
+    tall: bool = False
 
     @property
     def markup(self) -> str:
@@ -91,12 +100,13 @@ class _Frame:
     needed: int = 0
 
 
-def mathml(latex: str, *, display: bool = False) -> str:
+def mathml(latex: str, *, display: bool = False, large: bool = False) -> str:
     r"""Return LaTeX as an element of MathML, which keeps the LaTeX as its annotation.
 
     Args:
         latex: a formula, as symgrad prints it.
         display: whether it stands on a line of its own.
+        large: whether its fractions are as large as there, beside words.
 
     Raises:
         NotMathML: for LaTeX of another kind.
@@ -105,8 +115,8 @@ def mathml(latex: str, *, display: bool = False) -> str:
         >>> mathml(r"\frac{x}{2}")
         '<math><semantics><mfrac><mi>x</mi><mn>2</mn></mfrac><annotation encoding="application/x-tex">...
     """
-    body = _Reader(latex).read()
-    kind = ' display="block"' if display else ""
+    body = _MathReader(latex).read()
+    kind = ' display="block"' if display else ' displaystyle="true"' if large else ""
     annotation = f'<annotation encoding="application/x-tex">{escape(latex, quote=False)}</annotation>'
     return f"<math{kind}><semantics>{body}{annotation}</semantics></math>"
 
@@ -131,7 +141,7 @@ def _tokens(text: str) -> Iterator[str]:
         at = end
 
 
-class _Reader:
+class _MathReader:
     def __init__(self, latex: str) -> None:
         self.tokens = list(_tokens(latex))
         self.at = 0
@@ -185,7 +195,7 @@ class _Reader:
         elif token == "{":
             self._open("group")
         elif token == "}":
-            self._give(_Atom(_row(self._close("group").atoms), "group"))
+            self._give(_grouped(self._close("group").atoms))
         elif token in "^_":
             self._scripts(token)
         elif token == "&":
@@ -219,7 +229,7 @@ class _Reader:
             self._open("left", self._delimiter())
         elif name == "right":
             frame = self._close("left")
-            self._give(_fenced(frame.word, _row(frame.atoms), self._delimiter()))
+            self._give(_fenced(frame.word, frame.atoms, self._delimiter()))
         elif name == "begin":
             self._begin(self._raw())
         elif name == "end":
@@ -237,7 +247,7 @@ class _Reader:
         if name == "sqrt" and self._next() == "[":
             self.at += 1
             degree = self._until("]")
-            inner = _Reader("")
+            inner = _MathReader("")
             inner.tokens = degree
             self._open("command", "root", needed=2).atoms.append(_Atom(inner.read()))
             return
@@ -362,7 +372,7 @@ def _character(c: str) -> _Atom:
         return _Atom(f"<mo>{c}</mo>" if c != "~" else '<mspace width="0.25em"/>', "operator")
     if unicodedata.category(c)[0] in "LMN":
         return _Atom(f"<mi>{c}</mi>")
-    if unicodedata.category(c)[0] in "SP" and c not in '$#%"`@?':
+    if unicodedata.category(c)[0] in "SP" and c not in '$#%"`@':
         return _Atom(f"<mo>{escape(c)}</mo>", "operator")
     raise NotMathML(f"the character {c!r}")
 
@@ -379,7 +389,7 @@ def _symbol(token: str) -> _Atom:
     if name in ("neg", "lnot"):
         return _Atom('<mo form="prefix">¬</mo>', "operator")
     if name in LARGE:
-        return _Atom(f"<mo>{LARGE[name]}</mo>", "wide" if name in _WIDE else "ord")
+        return _Atom(f"<mo>{LARGE[name]}</mo>", "wide" if name in _WIDE else "ord", tall=True)
     if name in FUNCTIONS:
         return _function(name)
     if token in DELIMITERS:
@@ -442,25 +452,40 @@ def _said(tokens: Sequence[str]) -> str:
     return "".join(said)
 
 
-def _fenced(left: str, body: str, right: str) -> _Atom:
-    opening = f'<mo form="prefix" stretchy="true">{escape(left)}</mo>' if left else ""
-    closing = f'<mo form="postfix" stretchy="true">{escape(right)}</mo>' if right else ""
-    return _Atom(f"<mrow>{opening}{body}{closing}</mrow>", "fenced")
+def _tall(atoms: Sequence[_Atom]) -> bool:
+    return any(a.tall for a in atoms)
+
+
+def _grouped(atoms: Sequence[_Atom]) -> _Atom:
+    return _Atom(_row(atoms), "group", tall=_tall(atoms))
+
+
+def _fenced(left: str, atoms: Sequence[_Atom], right: str) -> _Atom:
+    """Return atoms between delimiters, which grow where that is needed: those that may are set with more space."""
+    grown = "true" if _tall(atoms) else "false"
+    opening = f'<mo form="prefix" stretchy="{grown}">{escape(left)}</mo>' if left else ""
+    closing = f'<mo form="postfix" stretchy="{grown}">{escape(right)}</mo>' if right else ""
+    return _Atom(f"<mrow>{opening}{_row(atoms)}{closing}</mrow>", "fenced", tall=_tall(atoms))
 
 
 def _command(name: str, atoms: Sequence[_Atom]) -> _Atom:
     first, *others = (a.markup for a in atoms)
     if name in ("frac", "dfrac", "tfrac"):
-        return _Atom(f"<mfrac>{first}{others[0]}</mfrac>")
+        return _Atom(f"<mfrac>{first}{others[0]}</mfrac>", tall=True)
     if name == "binom":
         return _Atom(f'<mrow><mo>(</mo><mfrac linethickness="0">{first}{others[0]}</mfrac><mo>)</mo></mrow>')
+    if name in ("overset", "underset"):
+        tag = "mover" if name == "overset" else "munder"
+        return _Atom(f"<{tag}>{others[0]}{first}</{tag}>", atoms[1].kind)
     if name == "sqrt":
-        return _Atom(f"<msqrt>{first}</msqrt>")
+        return _Atom(f"<msqrt>{first}</msqrt>", tall=_tall(atoms))
     if name == "root":
         return _Atom(f"<mroot>{others[0]}{first}</mroot>")
     if name in _BARS:
         tag, bar = _BARS[name]
-        return _Atom(f'<{tag} class="sg-bar">{first}<mo stretchy="true">{bar}</mo></{tag}>')
+        return _Atom(
+            f'<{tag} class="sg-bar">{first}<mo stretchy="true">{bar}</mo></{tag}>', tall=_tall(atoms)
+        )
     return _Atom(f'<mover accent="true">{first}<mo stretchy="false">{_ACCENTS[name]}</mo></mover>')
 
 
@@ -477,4 +502,5 @@ def _table(name: str, rows: Sequence[Sequence[str]]) -> _Atom:
     cells = "".join(f"<mtr>{''.join(f'<mtd>{c}</mtd>' for c in row)}</mtr>" for row in rows)
     shown = ' displaystyle="true"' if style == "sg-aligned" else ""
     table = f"<mtable{f' class={chr(34)}{style}{chr(34)}' if style else ''}{shown}>{cells}</mtable>"
-    return _fenced(left, table, right) if left or right else _Atom(table)
+    atom = _Atom(table, tall=True)
+    return _fenced(left, [atom], right) if left or right else atom

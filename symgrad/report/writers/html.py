@@ -11,17 +11,17 @@ from symgrad.report.blocks import (
     Block,
     Code,
     Document,
-    Finding,
-    Formula,
-    Formulas,
+    Figure,
+    FindingBlock,
     Heading,
     Items,
     LineNote,
     Literal,
+    MathLines,
+    Maths,
     Paragraph,
-    Picture,
     Prose,
-    Step,
+    StepItem,
     Steps,
     Table,
 )
@@ -79,19 +79,19 @@ def _text(text: str) -> str:
     return _escape("".join(c if c >= " " or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text))
 
 
-def _prose(words: Prose) -> str:
-    return "".join(map(_inline, words))
+def _prose(words: Prose, *, large: bool = False) -> str:
+    return "".join(_inline(word, large=large) for word in words)
 
 
-def _inline(word: str | Formula | Literal) -> str:
+def _inline(word: str | Maths | Literal, *, large: bool) -> str:
     if isinstance(word, str):
         return _text(word)
-    return _math(word) if isinstance(word, Formula) else f"<code>{_text(word.text)}</code>"
+    return _math(word, large=large) if isinstance(word, Maths) else f"<code>{_text(word.text)}</code>"
 
 
-def _math(formula: Formula, *, display: bool = False) -> str:
+def _math(formula: Maths, *, display: bool = False, large: bool = False) -> str:
     try:
-        return mathml(formula.latex, display=display)
+        return mathml(formula.latex, display=display, large=large)
     except NotMathML:
         return f"<code>{_text(formula.text)}</code>"
 
@@ -115,7 +115,7 @@ def _scrolled(content: str, label: str, kind: str = "") -> str:
     return f'<div class="{style}" tabindex="0" role="group" aria-label="{_text(label)}">{content}</div>'
 
 
-def _formulas(block: Formulas, _: int) -> str:
+def _formulas(block: MathLines, _: int) -> str:
     latex = aligned_latex(block.rows)
     try:
         shown = mathml(latex, display=True)
@@ -138,11 +138,11 @@ def _steps(block: Steps, depth: int) -> str:
     return f"<details><summary>{_text(block.title)} ({count} steps)</summary>{listed}</details>"
 
 
-def _listed(steps: Sequence[Step], depth: int) -> str:
+def _listed(steps: Sequence[StepItem], depth: int) -> str:
     return f'<ol class="steps">{"".join(_step(s, depth) for s in steps)}</ol>'
 
 
-def _step(step: Step, depth: int) -> str:
+def _step(step: StepItem, depth: int) -> str:
     head = (
         f'<span class="rule">{_text(step.title)}</span>{"" if step.formula is None else _math(step.formula)}'
     )
@@ -169,11 +169,11 @@ def _table(block: Table, _: int) -> str:
 
 def _cells(row: Sequence[Prose], kinds: Sequence[str]) -> str:
     first, *others = row
-    cells = "".join(f"<td{k}>{_prose(c)}</td>" for c, k in zip(others, kinds[1:], strict=True))
+    cells = "".join(f"<td{k}>{_prose(c, large=True)}</td>" for c, k in zip(others, kinds[1:], strict=True))
     return f'<th scope="row"{kinds[0]}>{_prose(first)}</th>{cells}'
 
 
-def _picture(block: Picture, _: int) -> str:
+def _picture(block: Figure, _: int) -> str:
     drawn = safe_svg(block.svg, block.title, block.description)
     return f"<figure>{_scrolled(drawn, block.title, 'picture')}<figcaption>{_text(block.title)}</figcaption></figure>"
 
@@ -221,8 +221,8 @@ def _marked(line: str, spans: Iterable[tuple[int, int]]) -> str:
     return shown + _text(line[at:])
 
 
-def _finding(block: Finding, _: int) -> str:
-    parts = [f"<p><strong>{_text(block.title)}</strong></p>"]
+def _finding(block: FindingBlock, _: int) -> str:
+    parts = [f"<p><strong>{_prose(block.title)}</strong></p>"]
     if block.place:
         parts.append(f'<p class="place">{_text(block.place)}</p>')
     if block.line:
@@ -242,13 +242,13 @@ def _banner(block: Banner, _: int) -> str:
 _WRITERS: dict[type[Any], Callable[[Any, int], str]] = {
     Heading: _heading,
     Paragraph: _paragraph,
-    Formulas: _formulas,
+    MathLines: _formulas,
     Items: _items,
     Steps: _steps,
     Table: _table,
-    Picture: _picture,
+    Figure: _picture,
     Code: _code,
     Document: _document,
-    Finding: _finding,
+    FindingBlock: _finding,
     Banner: _banner,
 }

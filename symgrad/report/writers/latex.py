@@ -10,16 +10,16 @@ from symgrad.report.blocks import (
     Block,
     Code,
     Document,
-    Finding,
-    Formula,
-    Formulas,
+    Figure,
+    FindingBlock,
     Heading,
     Items,
     Literal,
+    MathLines,
+    Maths,
     Paragraph,
-    Picture,
     Prose,
-    Step,
+    StepItem,
     Steps,
     Table,
 )
@@ -107,7 +107,7 @@ def _verbatim(text: str) -> str:
     return f"{{\\small\\ttfamily\\raggedright\n\\noindent {lines}\\par}}"
 
 
-def _latex(formula: Formula) -> str | None:
+def _latex(formula: Maths) -> str | None:
     """Return the LaTeX of a formula, None for what is not surely a formula and nothing else."""
     try:
         mathml(formula.latex)
@@ -116,10 +116,10 @@ def _latex(formula: Formula) -> str | None:
     return formula.latex if formula.latex.isascii() else None
 
 
-def _inline(word: str | Formula | Literal) -> str:
+def _inline(word: str | Maths | Literal) -> str:
     if isinstance(word, str):
         return _text(word)
-    latex = _latex(word) if isinstance(word, Formula) else None
+    latex = _latex(word) if isinstance(word, Maths) else None
     return rf"\texttt{{{_text(word.text)}}}" if latex is None else f"${latex}$"
 
 
@@ -136,10 +136,10 @@ def _paragraph(block: Paragraph) -> Iterator[str]:
     yield rf"{{\color{{soft}}{said}}}" if block.soft else said
 
 
-def _formulas(block: Formulas) -> Iterator[str]:
+def _formulas(block: MathLines) -> Iterator[str]:
     for k in range(0, len(block.rows), _ROWS):
         rows = block.rows[k : k + _ROWS]
-        whole = _latex(Formula("", aligned_latex(rows)))
+        whole = _latex(Maths("", aligned_latex(rows)))
         if whole is None:
             yield _verbatim("\n".join(row.text for row in rows))
         else:
@@ -157,7 +157,7 @@ def _steps(block: Steps) -> Iterator[str]:
         yield f"{block.left} more steps are not listed."
 
 
-def _listed(steps: Sequence[Step], depth: int) -> Iterator[str]:
+def _listed(steps: Sequence[StepItem], depth: int) -> Iterator[str]:
     """Return steps; each is a paragraph, as lists of LaTeX nest four deep."""
     for number, step in enumerate(steps, 1):
         yield rf"\hspace*{{{depth}em}}{number}.\enspace {_text(step.title)}"
@@ -180,8 +180,8 @@ def _table(block: Table) -> Iterator[str]:
     yield f"\\fitted{{\\begin{{tabular}}{{{columns}}}\n{head} \\\\ \\hline\n{rows}\n\\end{{tabular}}}}"
 
 
-def _picture(block: Picture) -> Iterator[str]:
-    yield rf"\emph{{Picture: {_text(block.title)}.}} {_text(block.description)}"
+def _picture(block: Figure) -> Iterator[str]:
+    yield rf"\emph{{Figure: {_text(block.title)}.}} {_text(block.description)}"
 
 
 def _code(block: Code) -> Iterator[str]:
@@ -194,8 +194,8 @@ def _document(block: Document) -> Iterator[str]:
     yield _verbatim(block_text(block))
 
 
-def _finding(block: Finding) -> Iterator[str]:
-    yield rf"\banner{{{block.tone}}}{{{_text(block.title)}}}"
+def _finding(block: FindingBlock) -> Iterator[str]:
+    yield rf"\banner{{{block.tone}}}{{{_prose(block.title)}}}"
     if block.place:
         yield rf"{{\color{{soft}}{_text(block.place)}}}"
     if block.line:
@@ -212,13 +212,13 @@ def _banner(block: Banner) -> Iterator[str]:
 _WRITERS: dict[type[Block], Callable[[Any], Iterator[str]]] = {
     Heading: _heading,
     Paragraph: _paragraph,
-    Formulas: _formulas,
+    MathLines: _formulas,
     Items: _items,
     Steps: _steps,
     Table: _table,
-    Picture: _picture,
+    Figure: _picture,
     Code: _code,
     Document: _document,
-    Finding: _finding,
+    FindingBlock: _finding,
     Banner: _banner,
 }

@@ -10,16 +10,16 @@ from symgrad.report.blocks import (
     Block,
     Code,
     Document,
-    Finding,
-    Formula,
-    Formulas,
+    Figure,
+    FindingBlock,
     Heading,
     Items,
     Literal,
+    MathLines,
+    Maths,
     Paragraph,
-    Picture,
     Prose,
-    Step,
+    StepItem,
     Steps,
     Table,
 )
@@ -36,7 +36,7 @@ def report_markdown(report: Report) -> str:
 
     Example:
         >>> from symgrad.report.blocks import Paragraph, prose
-        >>> print(report_markdown(Report("A *title*", (Paragraph(prose("1 < 2, ", Formula("x/2", r"\frac{x}{2}"))),))))
+        >>> print(report_markdown(Report("A *title*", (Paragraph(prose("1 < 2, ", Maths("x/2", r"\frac{x}{2}"))),))))
         # A \*title\*
         <BLANKLINE>
         1 &lt; 2, $\frac{x}{2}$
@@ -94,10 +94,10 @@ def _tex(latex: str) -> str | None:
     return latex.replace("<", r"\lt ").replace(">", r"\gt ")
 
 
-def _inline(word: str | Formula | Literal) -> str:
+def _inline(word: str | Maths | Literal) -> str:
     if isinstance(word, str):
         return _text(word)
-    tex = _tex(word.latex) if isinstance(word, Formula) else None
+    tex = _tex(word.latex) if isinstance(word, Maths) else None
     return _literal(word.text) if tex is None or "\n" in tex else f"${tex.strip()}$"
 
 
@@ -113,7 +113,7 @@ def _paragraph(block: Paragraph) -> Iterator[str]:
     yield _prose(block.words)
 
 
-def _formulas(block: Formulas) -> Iterator[str]:
+def _formulas(block: MathLines) -> Iterator[str]:
     tex = _tex(aligned_latex(block.rows))
     yield _fenced("\n".join(row.text for row in block.rows)) if tex is None else f"$$\n{tex}\n$$"
 
@@ -129,7 +129,7 @@ def _steps(block: Steps) -> Iterator[str]:
     yield "\n".join(lines)
 
 
-def _listed(steps: Sequence[Step], indent: str) -> Iterator[str]:
+def _listed(steps: Sequence[StepItem], indent: str) -> Iterator[str]:
     for number, step in enumerate(steps, 1):
         formula = "" if step.formula is None else f": {_inline(step.formula)}"
         yield f"{indent}{number}. {_text(step.title)}{formula}"
@@ -170,8 +170,8 @@ def _cell(words: Prose) -> str:
     )
 
 
-def _picture(block: Picture) -> Iterator[str]:
-    yield f"*Picture: {_text(block.title)}.* {_text(block.description)}"
+def _picture(block: Figure) -> Iterator[str]:
+    yield f"*Figure: {_text(block.title)}.* {_text(block.description)}"
 
 
 def _code(block: Code) -> Iterator[str]:
@@ -184,8 +184,8 @@ def _document(block: Document) -> Iterator[str]:
     yield _fenced(block_text(block))
 
 
-def _finding(block: Finding) -> Iterator[str]:
-    yield f"**{_text(block.title)}**" + (f" ({_text(block.place)})" if block.place else "")
+def _finding(block: FindingBlock) -> Iterator[str]:
+    yield f"**{_prose(block.title)}**" + (f" ({_text(block.place)})" if block.place else "")
     if block.line:
         yield _fenced(f"{block.line}\n{' ' * block.start}{'^' * max(1, block.end - block.start)}")
     yield from (_prose(said) for said in block.said)
@@ -199,13 +199,13 @@ def _banner(block: Banner) -> Iterator[str]:
 _WRITERS: dict[type[Block], Callable[[Any], Iterator[str]]] = {
     Heading: _heading,
     Paragraph: _paragraph,
-    Formulas: _formulas,
+    MathLines: _formulas,
     Items: _items,
     Steps: _steps,
     Table: _table,
-    Picture: _picture,
+    Figure: _picture,
     Code: _code,
     Document: _document,
-    Finding: _finding,
+    FindingBlock: _finding,
     Banner: _banner,
 }

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.report.blocks import Formula
+from symgrad.report.blocks import Maths
 
 __all__ = ["aligned_latex"]
 
 
-def aligned_latex(rows: Sequence[Formula]) -> str:
+def aligned_latex(rows: Sequence[Maths]) -> str:
     r"""Return formulas as one: rows of an ``aligned`` environment, if there are several or one is to be aligned.
 
     Example:
-        >>> print(aligned_latex([Formula("a = 1", "a &= 1"), Formula("b = 2", "b &= 2")]))
+        >>> print(aligned_latex([Maths("a = 1", "a &= 1"), Maths("b = 2", "b &= 2")]))
         \begin{aligned}
         a &= 1 \\
         b &= 2

@@ -84,6 +84,9 @@ STYLE = f"""
 .sg math {{ font-size: 1.08em; }}
 .sg .sg-tt {{ font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; font-size: .9em; }}
 .sg .sg-it {{ font-style: italic; }}
+.sg mover.sg-bar > :first-child {{ border-top: .06em solid; padding-top: .08em; }}
+.sg munder.sg-bar > :first-child {{ border-bottom: .06em solid; }}
+.sg .sg-bar > mo {{ display: none; }}
 .sg mtable.sg-aligned > mtr > mtd {{ padding: .28em 0; }}
 .sg mtable.sg-aligned > mtr > mtd:nth-child(odd) {{ text-align: right; padding-left: 1.2em; }}
 .sg mtable.sg-aligned > mtr > mtd:first-child {{ padding-left: 0; }}

@@ -11,14 +11,14 @@ from symgrad.report.blocks import (
     Block,
     Code,
     Document,
-    Finding,
-    Formulas,
+    Figure,
+    FindingBlock,
     Heading,
     Items,
     LineNote,
+    MathLines,
     Paragraph,
-    Picture,
-    Step,
+    StepItem,
     Steps,
     Table,
     plain,
@@ -118,7 +118,7 @@ def _paragraph(block: Paragraph, width: int) -> Iterator[_Line]:
     yield from _wrapped(plain(block.words), width)
 
 
-def _formulas(block: Formulas, _: int) -> Iterator[_Line]:
+def _formulas(block: MathLines, _: int) -> Iterator[_Line]:
     for row in block.rows:
         yield from _indented(row.text, "  ")
 
@@ -134,7 +134,7 @@ def _steps(block: Steps, width: int) -> Iterator[_Line]:
         yield f"  … {block.left} more steps", ""
 
 
-def _listed(steps: Sequence[Step], width: int, indent: str) -> Iterator[_Line]:
+def _listed(steps: Sequence[StepItem], width: int, indent: str) -> Iterator[_Line]:
     digits = len(str(len(steps)))
     for number, step in enumerate(steps, 1):
         head = f"{indent}{number:>{digits}}  {step.title}"
@@ -162,7 +162,7 @@ def _table(block: Table, width: int) -> Iterator[_Line]:
         yield ("  " + "  ".join(shown)).rstrip(), "" if k else "head"
 
 
-def _picture(block: Picture, width: int) -> Iterator[_Line]:
+def _picture(block: Figure, width: int) -> Iterator[_Line]:
     yield from _wrapped(f"[picture: {block.title}] {block.description}", width)
 
 
@@ -196,8 +196,8 @@ def _document(block: Document, _: int) -> Iterator[_Line]:
                 yield from _indented(said, below)
 
 
-def _finding(block: Finding, width: int) -> Iterator[_Line]:
-    yield _shown(block.title), block.tone
+def _finding(block: FindingBlock, width: int) -> Iterator[_Line]:
+    yield _shown(plain(block.title)), block.tone
     if block.place:
         yield f"  {_shown(block.place)}", ""
     if block.line:
@@ -217,13 +217,13 @@ _Writer = Callable[[Any, int], Iterator[_Line]]
 _WRITERS: dict[type[Block], _Writer] = {
     Heading: _heading,
     Paragraph: _paragraph,
-    Formulas: _formulas,
+    MathLines: _formulas,
     Items: _items,
     Steps: _steps,
     Table: _table,
-    Picture: _picture,
+    Figure: _picture,
     Code: _code,
     Document: _document,
-    Finding: _finding,
+    FindingBlock: _finding,
     Banner: _banner,
 }

@@ -1,0 +1,1 @@
+"""What answers that users hold say, as reports: one file for each kind."""

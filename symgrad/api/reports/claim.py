@@ -1,0 +1,73 @@
+"""What a verdict is about: the claim, with its formulas."""
+
+from __future__ import annotations
+
+from symgrad.api.explain import joined_listing
+from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.given import alone, formula, names_in
+from symgrad.api.handles.sides import SideLike
+from symgrad.api.handles.told import leibniz_of, title
+from symgrad.api.reports.maths import program_blocks
+from symgrad.errors import SymgradError
+from symgrad.frontend.text import parse_expression
+from symgrad.render.latex.expressions import latex
+from symgrad.report.about import Subject
+from symgrad.report.blocks import Block, Code, MathLines, Maths
+from symgrad.spell.printer import expression_text
+
+__all__ = ["claimed_derivative", "claimed_equality"]
+
+_CHARACTERS = 120  # of a claim in a title
+
+
+def claimed_derivative(value: Expr, target: Expr, claim: Expr | str) -> Subject:
+    """Return the claim that a derivative is what somebody wrote."""
+    told = title(value, [target]) if value.name else f"the derivative of {_brief(str(value))} by {target}"
+    written = claim if isinstance(claim, str) else str(claim)
+    right = _written(claim, value, target)
+    claimed = Maths(f"{told} = {written}", rf"{leibniz_of(value, [target])} &\overset{{?}}{{=}} {right}")
+    blocks = program_blocks(joined_listing(value.listings), [value], [] if right is None else [claimed])
+    if right is None:
+        blocks.append(Code(f"{told} = {written}", "symgrad", "The claim"))
+    return Subject(f"Is {told} = {_brief(written)}?", tuple(blocks), ("the derivative", "the claim"))
+
+
+def claimed_equality(a: SideLike, b: SideLike) -> Subject:
+    """Return the claim that two formulas are equal."""
+    texts = [side if isinstance(side, str) else str(side) for side in (a, b)]
+    found = [_side(side, other) for side, other in ((a, b), (b, a))]
+    blocks: list[Block] = []
+    if None in found:
+        blocks += [Code(text, "symgrad") for text in texts]
+    else:
+        left, right = (f.latex for f in found if f is not None)
+        text = " = ".join(f.text for f in found if f is not None)
+        blocks.append(MathLines((Maths(text, rf"{left} &\overset{{?}}{{=}} {right}"),), "the claim"))
+    names = [_brief(f.text if f is not None else text) for f, text in zip(found, texts, strict=True)]
+    return Subject(f"Is {names[0]} = {names[1]}?", tuple(blocks))
+
+
+def _brief(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _CHARACTERS else f"{text[: _CHARACTERS - 1]}…"
+
+
+def _written(claim: Expr | str, value: Expr, target: Expr) -> str | None:
+    """Return a claim as LaTeX, in the names of the program; None if it cannot be read as it stands."""
+    known = {**names_in(target), **names_in(value)}
+    try:
+        node = parse_expression(claim, known, "the claim") if isinstance(claim, str) else claim.node
+    except SymgradError:
+        return None
+    return latex(node, {n: name for name, n in known.items() if n.args})
+
+
+def _side(side: SideLike, other: SideLike) -> Maths | None:
+    try:
+        if isinstance(side, str) and alone(side) is None:
+            node = parse_expression(side, names_in(formula(other)))
+        else:
+            node = formula(side).node
+    except SymgradError:
+        return None
+    return Maths(expression_text(node), latex(node))

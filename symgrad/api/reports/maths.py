@@ -1,0 +1,80 @@
+"""Expressions and programs as formulas of a report: in program notation and as LaTeX, in the names of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from symgrad.api.derivatives.effective import resolved_formulas
+from symgrad.api.handles.expr import Expr
+from symgrad.ir.graph import Node
+from symgrad.ir.listing import Listing
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.render.latex.expressions import latex, latex_name
+from symgrad.report.blocks import Block, Items, Literal, MathLines, Maths, Paragraph, prose
+from symgrad.spell.printer import expression_text
+
+__all__ = ["equation", "expression", "input_items", "program_blocks", "resolved_maths"]
+
+_LINES = 60
+_CHARACTERS = 400
+
+
+def expression(e: Expr) -> Maths:
+    """Return an expression, a derivative in the names of its program."""
+    return Maths(e.text(), e.latex())
+
+
+def equation(left: Maths, right: Maths) -> Maths:
+    """Return that two formulas are equal, to be aligned."""
+    return Maths(f"{left.text} = {right.text}", f"{left.latex} &= {right.latex}")
+
+
+def resolved_maths(y: Expr, formulas: Sequence[Node], texts: Sequence[str]) -> list[Maths]:
+    """Return formulas without stop_gradient in the names of a program, with the texts that are printed of them."""
+    found = resolved_formulas(y, formulas)
+    return [Maths(text, latex(node)) for text, (node, _) in zip(texts, found, strict=True)]
+
+
+def input_items(nodes: Sequence[Node]) -> list[Block]:
+    """Return the declarations of all inputs of formulas."""
+    found = [prose(Literal(str(s.declaration))) for s in symbols_of(nodes)]
+    return [Items(tuple(found))] if found else []
+
+
+def program_blocks(
+    listing: Listing | None, outputs: Sequence[Expr], more: Sequence[Maths] = ()
+) -> list[Block]:
+    """Return the inputs of a program, and its lines that lead to outputs.
+
+    Args:
+        listing: the program; None where there is none.
+        outputs: what it computes.
+        more: what follows below its lines.
+    """
+    nodes = [e.node for e in outputs]
+    below = set(topological(nodes))
+    names: dict[Node, str] = (
+        {} if listing is None else {n: s for n, s in listing.name_of().items() if n in below}
+    )
+    assigned = (
+        {} if listing is None else {s: n for s, n in listing.assignments.items() if n in below and n.args}
+    )
+    rows = [_line(name, node, names) for name, node in list(assigned.items())[:_LINES]]
+    rows += [Maths(_text(n, {}), f"& {latex(n)}") for n in nodes if n not in names]
+    rows += more
+    blocks = input_items(nodes)
+    if rows:
+        blocks.append(MathLines(tuple(rows), "the program"))
+    if len(assigned) > _LINES:
+        blocks.append(Paragraph(prose(f"{len(assigned) - _LINES} more lines are not shown."), soft=True))
+    return blocks
+
+
+def _line(name: str, node: Node, names: Mapping[Node, str]) -> Maths:
+    others = {n: s for n, s in names.items() if n is not node and n.args}
+    return Maths(f"{name} = {_text(node, others)}", f"{latex_name(name)} &= {latex(node, others)}")
+
+
+def _text(node: Node, names: Mapping[Node, str]) -> str:
+    text = expression_text(node, names)
+    return text if len(text) <= _CHARACTERS else f"a formula of {len(text)} characters"

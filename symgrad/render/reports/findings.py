@@ -1,0 +1,58 @@
+"""What checks found, as a report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from symgrad.report.blocks import Banner, Block, FindingBlock, Literal, Prose, Tone, prose
+from symgrad.report.report import Report
+from symgrad.stops.finding import Finding
+
+__all__ = ["findings_report"]
+
+_TONES: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "open"}
+
+
+def findings_report(findings: Sequence[Finding], title: str = "Findings") -> Report:
+    """Return findings as a report, each with its line.
+
+    Example:
+        >>> print(findings_report([Finding("SG101", "redundant-stop", "note", "it changes nothing", "by z alone")]))
+        Findings
+        <BLANKLINE>
+        1 note
+        <BLANKLINE>
+        SG101 it changes nothing
+          note, redundant-stop
+          by z alone
+    """
+    counts = Counter(f.severity for f in findings)
+    said = ", ".join(f"{counts[s]} {s}{'s' if counts[s] > 1 else ''}" for s in _TONES if counts[s])
+    worst = next((_TONES[s] for s in _TONES if counts[s]), "good")
+    blocks: list[Block] = [Banner(said or "nothing was found", worst)]
+    return Report(title, (*blocks, *map(finding_block, findings)))
+
+
+def finding_block(f: Finding) -> FindingBlock:
+    """Return one finding."""
+    said: list[Prose] = [prose(f.reason)]
+    if not f.places and f.equation is not None:
+        said.insert(0, prose(Literal(f.equation)))
+    if f.cure is not None:
+        said.append(prose("Instead: ", Literal(f.cure)))
+    if f.verdict is not None:
+        said.append(prose(f"{f.verdict.status}: {f.verdict.why}"))
+    kind = f"{f.severity}, {f.name}"
+    title = f"{f.code} {f.message}"
+    if not f.places:
+        return FindingBlock(prose(title), _TONES[f.severity], kind, said=tuple(said))
+    first, *others = f.places
+    said += [prose(f"Also {place.told}") for place in others]
+    location = first.location()
+    line, start = location.source.line(location.line), first.start
+    if first.text not in line:  # the file cannot be read any more
+        line, start = first.text, 0
+    end = start + max(1, first.end - first.start)
+    place = f"{kind}; {first.file or '<text>'}, line {first.line}"
+    return FindingBlock(prose(title), _TONES[f.severity], place, line, start, end, tuple(said))

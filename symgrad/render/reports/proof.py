@@ -1,0 +1,45 @@
+"""What the checker of proofs found, as a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from symgrad.proof.check import CheckResult
+from symgrad.proof.file.statement import value_text
+from symgrad.proof.program.names import terminal_text
+from symgrad.report.blocks import Banner, Block, Code, Column, Heading, Literal, Paragraph, Table, prose
+from symgrad.report.report import Report
+from symgrad.verdicts.told.report import TONES
+
+__all__ = ["check_report"]
+
+
+def check_report(found: CheckResult, name: str = "a proof") -> Report:
+    """Return what a file proves.
+
+    Args:
+        found: what the checker found.
+        name: of the file.
+    """
+    return Report(f"Check of {name}", tuple(_blocks(found)))
+
+
+def _blocks(found: CheckResult) -> Iterator[Block]:
+    yield Banner(found.status, TONES.get(found.status, "open"), prose(f"{found.why}."))
+    for k, part in enumerate(found.parts, 1):
+        yield Heading(f"Part {k}")
+        yield from _blocks(part)
+    if found.statement is not None:
+        s = found.statement
+        yield Code("\n".join([*s.declarations, *s.definitions, s.claim]), "", "What the file claims")
+    if found.difference is not None:
+        d = found.difference
+        entry = f", entry {list(d.index)}" if d.index else ""
+        rows = [(prose(Literal(terminal_text(n))), prose(Literal(value_text(v)))) for n, v in d.point.items()]
+        sides = zip(("the first side", "the second side"), d.values, strict=True)
+        rows += [(prose(side + entry), prose(Literal(str(v)))) for side, v in sides]
+        yield Table("A point at which it fails", (Column("quantity"), Column("value")), tuple(rows))
+    if found.excluded:
+        yield Paragraph(
+            prose("Not claimed where ", Literal("; ".join(map(terminal_text, found.excluded))), ".")
+        )
