@@ -6,7 +6,7 @@ import symgrad
 from symgrad.api.handles.told import latex_together, leibniz_of, title, together
 from symgrad.errors import UsageError
 from symgrad.report.blocks import Block as Told
-from symgrad.report.blocks import Formula, Formulas, Heading
+from symgrad.report.blocks import Heading, MathLines, Maths, Paragraph, Table
 from symgrad.report.report import Report
 from symgrad.web.blocks import Block, code, fold, html, text, verdict_block
 from symgrad.web.limits import VERDICT_SECONDS
@@ -27,8 +27,8 @@ def gradient(question: Question) -> list[Block]:
         lines += [f"    # {note}" for note in about]
     names = [leibniz_of(question.y, [w]) for w in question.wrt]
     written = "\n".join([*lines, *below])
-    formula = Formula(written, latex_together(exprs, names))
-    return [html([Formulas((formula,), "the gradient")]), code(written, "as text")]
+    formula = Maths(written, latex_together(exprs, names))
+    return [html([MathLines((formula,), "the gradient")]), code(written, "as text")]
 
 
 def verdict(question: Question) -> list[Block]:
@@ -84,7 +84,10 @@ def moments(question: Question) -> list[Block]:
     """Return mean, variance and bias of the gradient over the random inputs."""
     if not question.derivation.noise:
         return [text("The program has no random input to average over.")]
-    return [code(str(symgrad.audit(question.y, list(question.wrt))))]
+    found = _sections(symgrad.audit(question.y, list(question.wrt)).report())
+    shown = {title: [b for b in blocks if isinstance(b, (Table, Paragraph))] for title, blocks in found.items()}
+    left_out = {"", _GRAPH, *_BACKWARD}  # which have parts of their own
+    return [html(shown[title]) for title in shown if title not in left_out and shown[title]]
 
 
 def latex(question: Question) -> list[Block]:
