@@ -6,7 +6,10 @@ wrong; 3 a file cannot be read or written; 4 a fault in symgrad (please report i
 7 undecided. lint ends with 1 also where it finds an error or a warning.
 """
 
-from symgrad.cli import audit, lint, stops, verdicts, web  # registers their commands
+from symgrad.cli import audit, lint, stops, verdicts  # registers their commands
 from symgrad.cli.main import main
+from symgrad.web.command import serve
 
-__all__ = ["audit", "lint", "main", "stops", "verdicts", "web"]
+main.add_command(serve)
+
+__all__ = ["audit", "lint", "main", "serve", "stops", "verdicts"]

@@ -74,7 +74,9 @@ def checked(data: Any) -> dict[str, Any]:
             raise QuestionError(f"'{field}' is not text")
         if len(said) > most:
             raise QuestionError(f"'{field}' is longer than {most:,} characters")
-        found[field] = said.encode("utf-8", "replace").decode()  # half a character would be refused on the way out
+        found[field] = said.encode(
+            "utf-8", "replace"
+        ).decode()  # half a character would be refused on the way out
     parts = given.get("parts", ["gradient"])
     asked = cast("list[Any]", parts) if isinstance(parts, list) else [None]
     if not all(isinstance(p, str) and p in PARTS for p in asked):
@@ -116,7 +118,9 @@ def _part(find: Callable[[Question], list[Block]], question: Question) -> dict[s
         return {"error": {"message": "this is nested too deeply"}}
     except ImportError as error:  # in a browser there is no LLVM
         if (error.name or "").partition(".")[0] == "llvmlite":
-            return {"blocks": [text("Native code needs llvmlite, which is not here: install symgrad for it.")]}
+            return {
+                "blocks": [text("Native code needs llvmlite, which is not here: install symgrad for it.")]
+            }
         return {"error": _fault(error)}
     except Exception as error:  # noqa: BLE001  one part of an answer must not cost the others, and is reported as a fault
         return {"error": _fault(error)}

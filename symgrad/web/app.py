@@ -133,9 +133,7 @@ class _Questions:
             if not self._at_once[address]:
                 del self._at_once[address]
 
-    async def _find(
-        self, address: str, question: dict[str, Any], lines: asyncio.Queue[bytes | None]
-    ) -> None:
+    async def _find(self, address: str, question: dict[str, Any], lines: asyncio.Queue[bytes | None]) -> None:
         answers = self._workers.answer(question, address)
         try:
             async for line in answers:

@@ -1,12 +1,12 @@
 """What an answer consists of: blocks, which are plain data, and which the page knows how to show.
 
-    text     text
-    code     text, label: set as it is, with a button that copies it
-    html     html: blocks of a report, every text in them escaped
-    fold     title, blocks: closed until it is asked for
-    verdict  status, text: proved, refuted, supported, undecided; of noise enters, free, open
-    listing  rows: each with text, and of what it was made: lines (of the program), what
-    plot     x, curves: each with label and values (None where there is none)
+text     text
+code     text, label: set as it is, with a button that copies it
+html     html: blocks of a report, every text in them escaped
+fold     title, blocks: closed until it is asked for
+verdict  status, text: proved, refuted, supported, undecided; of noise enters, free, open
+listing  rows: each with text, and of what it was made: lines (of the program), what
+plot     x, curves: each with label and values (None where there is none)
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ def html(blocks: Iterable[Told]) -> Block:
     """Return blocks of a report, or that they are too long."""
     found = blocks_html(blocks)
     if len(found) > HTML_CHARACTERS:
-        return text(f"This is too long to be set: {len(found):,} characters. As text and as data it is there.")
+        return text(
+            f"This is too long to be set: {len(found):,} characters. As text and as data it is there."
+        )
     return {"kind": "html", "html": found}
 
 

@@ -44,7 +44,7 @@ _WARMING = (
 
 def warm_up() -> None:
     """Import what answers need, and have the grammar and LLVM begin, before anybody waits."""
-    from symgrad.web.answers import PARTS, answer, checked
+    from symgrad.web.answers import PARTS, answer, checked  # all of symgrad, in the process that is asked
 
     for question in _WARMING:
         for _ in answer(checked({"parts": list(PARTS), **question})):
@@ -60,7 +60,8 @@ def fenced(*, memory: int = MEMORY) -> None:
         def bound(kind: int, most: int) -> None:
             with suppress(ValueError, OSError):  # some systems have the name and no such bound
                 _, hard = resource.getrlimit(kind)
-                resource.setrlimit(kind, (most if hard < 0 else min(most, hard),) * 2)
+                allowed = most if hard < 0 else min(most, hard)
+                resource.setrlimit(kind, (allowed, allowed))
 
         bound(resource.RLIMIT_AS, _used() + memory * 2**20)
         bound(resource.RLIMIT_CPU, _cpu_seconds() + 2 * int(TOTAL_SECONDS))
@@ -113,8 +114,14 @@ _REFUSED = (
 
 def _refusing() -> Callable[[str, tuple[Any, ...]], None]:
     """Return a hook that lets files of the installation be read, and nothing else be done."""
-    roots = {*sys.path, *sysconfig.get_paths().values(), sys.prefix, sys.base_prefix, *_package_folders()}
-    inside = tuple(os.path.join(os.path.realpath(root), "") for root in roots if root)
+    roots = {
+        *sys.path,
+        *sysconfig.get_paths().values(),
+        sys.prefix,
+        sys.base_prefix,
+        str(Path(__file__).parents[1]),
+    }
+    inside = tuple(os.path.realpath(root).rstrip(os.sep) + os.sep for root in roots if root)
     written = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
     real, busy = os.path.realpath, [False]
 
@@ -138,12 +145,6 @@ def _refusing() -> Callable[[str, tuple[Any, ...]], None]:
     return hook
 
 
-def _package_folders() -> list[str]:
-    import symgrad
-
-    return [str(Path(symgrad.__file__).parent)]
-
-
 def serve(asked: IO[bytes], answers: IO[bytes], jobs: int) -> None:
     """Answer questions, a line of JSON each, until there are no more.
 
@@ -152,7 +153,7 @@ def serve(asked: IO[bytes], answers: IO[bytes], jobs: int) -> None:
         answers: where a line for each part goes, and an empty object behind the last.
         jobs: after how many questions to end.
     """
-    from symgrad.web.answers import answer
+    from symgrad.web.answers import answer  # as above
 
     _write(answers, READY)
     for _ in range(jobs):

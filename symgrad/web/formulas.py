@@ -85,7 +85,9 @@ def moments(question: Question) -> list[Block]:
     if not question.derivation.noise:
         return [text("The program has no random input to average over.")]
     found = _sections(symgrad.audit(question.y, list(question.wrt)).report())
-    shown = {title: [b for b in blocks if isinstance(b, (Table, Paragraph))] for title, blocks in found.items()}
+    shown = {
+        title: [b for b in blocks if isinstance(b, (Table, Paragraph))] for title, blocks in found.items()
+    }
     left_out = {"", _GRAPH, *_BACKWARD}  # which have parts of their own
     return [html(shown[title]) for title in shown if title not in left_out and shown[title]]
 

@@ -91,7 +91,12 @@ class Guard:
     """
 
     def __init__(
-        self, app: ASGIApp, names: Collection[str] = (), *, any_address: bool = False, rates: Rates | None = None
+        self,
+        app: ASGIApp,
+        names: Collection[str] = (),
+        *,
+        any_address: bool = False,
+        rates: Rates | None = None,
     ) -> None:
         self._app = app
         self._names = {*_LOCAL, *(name.lower().rstrip(".") for name in names)}
@@ -131,7 +136,10 @@ class Guard:
         if len(hosts) != 1 or not self._is_ours(_name(hosts[0])):
             return 421, "this page is not asked for by that name", []
         origin = next((value for name, value in headers if name == b"origin"), None)
-        if origin is not None and origin.lower() not in {b"http://" + hosts[0].lower(), b"https://" + hosts[0].lower()}:
+        if origin is not None and origin.lower() not in {
+            b"http://" + hosts[0].lower(),
+            b"https://" + hosts[0].lower(),
+        }:
             return 403, "pages elsewhere may not ask", []
         site = next((value for name, value in headers if name == b"sec-fetch-site"), b"none")
         if scope["method"] == "POST" and site not in (b"same-origin", b"none"):

@@ -11,6 +11,7 @@ import numpy as np
 import symgrad
 from symgrad.errors import EvaluationError, OutOfMemoryError, UsageError
 from symgrad.gradcode.samples import sample_points
+from symgrad.ir.graph import SYMBOL
 from symgrad.web.blocks import Block, text
 from symgrad.web.limits import PLOT_POINTS
 from symgrad.web.question import Question
@@ -30,7 +31,7 @@ def plot(question: Question) -> list[Block]:
     Of an array the first entry moves. All other inputs stay at a point of their domains.
     """
     y, w = question.y, question.wrt[0]
-    if w.name is None or w.node.declaration is None:
+    if w.name is None or w.node.op is not SYMBOL:
         raise UsageError("there is no axis for a value between", cure="differentiate by an input")
     if y.shape:
         raise UsageError("an array has no curve", cure="say of which number: of")

@@ -62,7 +62,9 @@ class Question:
                 cure="declare one, x : real, or say by what",
             )
         if len(found) > TARGETS:
-            raise UsageError(f"{len(found)} inputs are too many to show", cure="say by which, at most " + str(TARGETS))
+            raise UsageError(
+                f"{len(found)} inputs are too many to show", cure="say by which, at most " + str(TARGETS)
+            )
         return found
 
     @cached_property

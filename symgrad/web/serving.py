@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from symgrad.errors import UsageError
 from symgrad.web.app import application
@@ -67,7 +67,7 @@ def _impatient(most: int) -> type[H11Protocol]:
             """Close the connection unless a request has begun soon, whatever trickles in meanwhile."""
             if self._waits is not None:
                 self._waits.cancel()
-            before = self.cycle
+            before: RequestResponseCycle | None = self.cycle  # none before the first request
             if before is not None and not before.response_complete:
                 return  # one that was sent before this one was answered
 
@@ -146,7 +146,8 @@ def run(
         listening = socket.create_server((host, port), family=family, backlog=128)
     except (OSError, OverflowError) as error:
         raise UsageError(
-            f"cannot listen at {host}, port {port}: {error}", cure="name another port: --port 0 takes a free one"
+            f"cannot listen at {host}, port {port}: {error}",
+            cure="name another port: --port 0 takes a free one",
         ) from None
     with listening:
         found = listening.getsockname()

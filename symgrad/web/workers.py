@@ -246,7 +246,8 @@ async def _spawned() -> _Worker:
         env=_environment(),
         limit=2 * ANSWER_BYTES,
     )
-    assert process.stdin is not None and process.stdout is not None
+    assert process.stdin is not None
+    assert process.stdout is not None
 
     def end() -> None:
         with suppress(ProcessLookupError):

@@ -15,7 +15,7 @@ from typing import Any
 
 __all__ = ["Browser", "Page", "browser_path"]
 
-_SECONDS = 20.0
+_SECONDS = 60.0
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
@@ -38,7 +38,13 @@ class Browser:
             for fd, there in zip(high, (3, 4), strict=True):
                 os.dup2(fd, there)
 
-        options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"]
+        options = [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--hide-scrollbars",
+        ]
         self._process = subprocess.Popen(
             [path, *options, "--remote-debugging-pipe", f"--user-data-dir={folder}", "--no-first-run"],
             preexec_fn=placed,
@@ -52,6 +58,12 @@ class Browser:
         self._numbers = itertools.count(1)
         self._rest = b""
         self.events: list[dict[str, Any]] = []
+        self._targets: list[str] = []
+
+    def close_pages(self) -> None:
+        """Close what was opened: pages that nobody sees are slow."""
+        while self._targets:
+            self.send("Target.closeTarget", targetId=self._targets.pop())
 
     def close(self) -> None:
         self._process.kill()
@@ -85,15 +97,30 @@ class Browser:
         text, self._rest = self._rest.split(b"\0", 1)
         return json.loads(text)
 
+    def complaints(self) -> list[str]:
+        """Return what went wrong in pages so far: exceptions of scripts, and what a policy did not allow."""
+        found: list[str] = []
+        for event in self.events:
+            if event.get("method") == "Runtime.exceptionThrown":
+                found.append(json.dumps(event["params"]["exceptionDetails"])[:500])
+            elif event.get("method") == "Log.entryAdded" and event["params"]["entry"]["level"] == "error":
+                found.append(event["params"]["entry"]["text"])
+        return found
+
     def page(self, address: str, width: int = 1280, height: int = 900, *, dark: bool = False) -> Page:
         """Open a page, as wide as a screen."""
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self._targets.append(target)
         found = Page(self, session)
         for domain in ("Page", "Runtime", "Log"):
             found.send(f"{domain}.enable")
         found.send(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 600,
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         found.send("Emulation.setEmulatedMedia", features=[scheme])
@@ -146,13 +173,3 @@ class Page:
         """Save a picture of the whole page."""
         data = self.send("Page.captureScreenshot", captureBeyondViewport=True)["data"]
         path.write_bytes(base64.b64decode(data))
-
-    def complaints(self) -> list[str]:
-        """Return what went wrong in pages so far: exceptions of scripts, and what a policy did not allow."""
-        found: list[str] = []
-        for event in self._browser.events:
-            if event.get("method") == "Runtime.exceptionThrown":
-                found.append(json.dumps(event["params"]["exceptionDetails"])[:500])
-            elif event.get("method") == "Log.entryAdded" and event["params"]["entry"]["level"] == "error":
-                found.append(event["params"]["entry"]["text"])
-        return found

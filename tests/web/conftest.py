@@ -20,7 +20,7 @@ def served() -> Generator[tuple[Workers, Address]]:
     from symgrad.web.workers import Workers
     from tests.web.serving import running
 
-    workers = Workers(2, part_seconds=5, total_seconds=20)
+    workers = Workers(2, part_seconds=60, total_seconds=120)  # whatever else runs on this machine
     with running(workers) as address:
         yield workers, address
 

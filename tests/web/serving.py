@@ -64,7 +64,11 @@ def running(workers: Workers, names: tuple[str, ...] = (), rates: Rates | None =
 
 
 def request(
-    address: Address, method: str, path: str, body: bytes | str | None = None, headers: Mapping[str, str] | None = None
+    address: Address,
+    method: str,
+    path: str,
+    body: bytes | str | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> tuple[int, dict[str, str], bytes]:
     """Return status, headers and body of a response."""
     connection = http.client.HTTPConnection(*address, timeout=30)
@@ -84,7 +88,9 @@ def request(
 
 def ask(address: Address, **question: Any) -> dict[str, dict[str, Any]]:
     """Return the parts of an answer, by name."""
-    status, _, body = request(address, "POST", "/answer", json.dumps(question), {"Content-Type": "application/json"})
+    status, _, body = request(
+        address, "POST", "/answer", json.dumps(question), {"Content-Type": "application/json"}
+    )
     assert status == 200, body
     parts = [json.loads(line) for line in body.splitlines()]
     return {part["part"]: part for part in parts}

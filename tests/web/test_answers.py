@@ -58,7 +58,9 @@ def test_a_gradient_of_an_array_is_a_jacobian() -> None:
 
 
 def test_a_wrong_claim_is_refuted_at_a_point_with_its_mistake() -> None:
-    verdict = parts(program="x : real\ny = x*sin(3*x)", claim="sin(3*x) + x*cos(3*x)", parts=["claim"])["claim"]["blocks"]
+    verdict = parts(program="x : real\ny = x*sin(3*x)", claim="sin(3*x) + x*cos(3*x)", parts=["claim"])[
+        "claim"
+    ]["blocks"]
     assert verdict[0]["status"] == "refuted"
     assert "at x = " in verdict[0]["text"]
     assert "forgot-inner-derivative" in verdict[0]["text"]
@@ -121,7 +123,8 @@ def test_a_plot_runs_over_the_range_that_was_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "line", "column"), [("x +* 2", 1, 4), ("x : real\ny = x + q", 2, 9), ("y = x.__class__", 1, 6)]
+    ("program", "line", "column"),
+    [("x +* 2", 1, 4), ("x : real\ny = x + q", 2, 9), ("y = x.__class__", 1, 6)],
 )
 def test_an_error_has_its_place(program: str, line: int, column: int) -> None:
     error = parts(program=program)["gradient"]["error"]
@@ -130,7 +133,13 @@ def test_an_error_has_its_place(program: str, line: int, column: int) -> None:
 
 
 def test_nothing_is_run_and_no_module_is_imported() -> None:
-    for program in ("__import__('os').system('id')", "open('/etc/passwd')", "y = (lambda: 1)()", "import os", "x.f()"):
+    for program in (
+        "__import__('os').system('id')",
+        "open('/etc/passwd')",
+        "y = (lambda: 1)()",
+        "import os",
+        "x.f()",
+    ):
         assert "error" in parts(program=program)["gradient"], program
 
 

@@ -51,7 +51,10 @@ def test_questions_are_answered_side_by_side_and_one_address_leaves_room_for_oth
     async def body() -> None:
         many = [told(workers, "a", program=f"x**{k}") for k in range(2, 6)]
         *found, other = await asyncio.gather(*many, told(workers, "b", program="sin(x)"))
-        assert [f[0]["blocks"][-1]["text"] for f in found] == ["d/dx = 2*x", *(f"d/dx = {k}*x**{k - 1}" for k in (3, 4, 5))]
+        assert [f[0]["blocks"][-1]["text"] for f in found] == [
+            "d/dx = 2*x",
+            *(f"d/dx = {k}*x**{k - 1}" for k in (3, 4, 5)),
+        ]
         assert other[0]["blocks"][-1]["text"] == "d/dx = cos(x)"
         # Whoever goes away leaves nothing behind.
         answers = workers.answer(checked({"program": LONG, "parts": ["graph", "latex"]}), "a")
@@ -134,7 +137,8 @@ def test_the_operating_system_holds_limits() -> None:
 SERVED = """
 import io, json
 from symgrad.web import child
-asked = io.BytesIO(b"".join(json.dumps({"program": p, "parts": ["gradient"]}).encode() + b"\\n" for p in ("x**2", "y**3", "z")))
+programs = ({"program": p, "parts": ["gradient"]} for p in ("x**2", "y**3", "z"))
+asked = io.BytesIO(b"".join(json.dumps(p).encode() + b"\\n" for p in programs))
 answers = io.BytesIO()
 child.serve(asked, answers, 2)
 for line in answers.getvalue().splitlines():

@@ -1,4 +1,4 @@
-"""The command that opens a page in the browser."""
+"""The command that opens a page in the browser: one of those of `symgrad/cli/`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import click
 
-from symgrad.cli.main import main
 from symgrad.errors import UsageError
 
 __all__ = ["serve"]
@@ -22,7 +21,7 @@ symgrad serve --host 0.0.0.0 --name symgrad.example.org --proxy 10.0.0.1
 """
 
 
-@main.command(epilog=_EXAMPLES)
+@click.command(epilog=_EXAMPLES)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address at which to listen.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8421, show_default=True, help="0 takes one that is free."
@@ -58,7 +57,9 @@ def serve(
             f"the page needs {error.name}, which is not installed", cure="pip install 'symgrad[web]'"
         ) from None
     if not is_loopback(host):
-        click.echo(f"symgrad: {host} may be reached from other machines; docs/web.md says what to do then", err=True)
+        click.echo(
+            f"symgrad: {host} may be reached from other machines; docs/web.md says what to do then", err=True
+        )
 
     def ready(address: str) -> None:
         click.echo(f"{address}  (Ctrl-C ends it)")
