@@ -1,8 +1,8 @@
 """Write the page of `symgrad serve` as files that need no server: `python tools/web_site.py [FOLDER]`.
 
 Answers are then found in the browser: Python in WebAssembly (Pyodide) in a web worker. Pyodide is not fetched here; its
-files go into FOLDER/pyodide. Everything but native code is answered, for there is no llvmlite in a browser. This is an
-experiment: what symgrad needs of it is tested without llvmlite, and the page's script against a worker of the test's own.
+files go into FOLDER/pyodide. Everything but native code is answered, for there is no llvmlite in a browser. This is
+an experiment: what symgrad needs is tested without llvmlite, and the page's script against a worker of the test's own.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ STATIC = ROOT / "symgrad" / "web" / "static"
 OWN = Path(__file__).resolve().parent / "web_site"
 
 POLICY = (
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'"
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'"
 )
 """What a server would say in headers; WebAssembly counts as a script."""
 

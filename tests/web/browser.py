@@ -147,13 +147,13 @@ class Page:
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
-    def until(self, script: str, seconds: float = _SECONDS) -> Any:
-        """Wait until a script gives something that is true, and return it."""
+    def until(self, script: str, seconds: float = _SECONDS) -> None:
+        """Wait until a script gives something that is true."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            found = self.value(script)
+            found = self.value(f"!!({script})")
             if found:
-                return found
+                return
             time.sleep(0.05)
         raise AssertionError(f"not within {seconds} s: {script}\n{self.text('body')[:2000]}")
 

@@ -91,7 +91,9 @@ const told = async (question, signal = new AbortController().signal) => {
   await ask(question, (part) => found.push(part), signal);
   return JSON.stringify(found);
 };
-const both = await Promise.all([told({ program: "x", parts: ["gradient", "latex"] }), told({ program: "y", parts: ["noise"] })]);
+const both = await Promise.all([
+  told({ program: "x", parts: ["gradient", "latex"] }), told({ program: "y", parts: ["noise"] }),
+]);
 console.log(...both);
 const ending = new AbortController();
 const left = told({ program: "z", parts: ["gradient", "latex", "graph"] }, ending.signal).catch((e) => e.name);

@@ -72,12 +72,13 @@ const ATTRIBUTES = new Set(
 );
 
 function fragment(html) {
-  const made = element("div", "sg");
-  made.append(...new DOMParser().parseFromString(html, "text/html").body.childNodes);
-  for (const node of [...made.querySelectorAll("*")]) {
+  const { body } = new DOMParser().parseFromString(html, "text/html"); // a document in which nothing runs
+  for (const node of [...body.querySelectorAll("*")]) {
     if (!ELEMENTS.has(node.localName)) node.remove();
     else for (const { name } of [...node.attributes]) if (!ATTRIBUTES.has(name)) node.removeAttribute(name);
   }
+  const made = element("div", "sg");
+  made.append(...body.childNodes);
   return made;
 }
 
