@@ -158,7 +158,7 @@ def format_option(*choices: str) -> Callable[[F], F]:
 
 def _form_of(output: Path | None, choices: Sequence[str]) -> str:
     found = None if output is None else form_of_path(output)
-    return found if found in choices else "text"
+    return found if found is not None and found in choices else "text"
 
 
 @main.command()

@@ -22,6 +22,8 @@ from symgrad.kernel.signature import Signature
 from symgrad.kernel.ufunc import MAX_ARGS, ufuncs_are_known
 from symgrad.llvm.engine.jit import Effort, emit_assembly
 from symgrad.llvm.text.types import FloatType
+from symgrad.report.about import Subject
+from symgrad.report.report import Report, Reported
 
 __all__ = ["Kernel", "Saver", "as_tuple"]
 
@@ -33,7 +35,7 @@ _LOADED = 8
 """Loaded kernels that are kept for the next time: schedulers load one again for every task."""
 
 
-class Kernel(ABC):
+class Kernel(Reported, ABC):
     """Machine code for some outputs, called with arrays; made by ``compile_nodes``.
 
     A kernel of an elementwise program is a NumPy ufunc (``.ufunc``), so broadcasting, ``out=``, ``where=`` and strides
@@ -72,6 +74,7 @@ class Kernel(ABC):
         "_save",
         "_scalar",
         "_ufunc",
+        "about",
         "dtype",
         "effort",
         "fast",
@@ -114,6 +117,7 @@ class Kernel(ABC):
         self._rebuild = rebuild
         self._save = save
         self._ufunc: np.ufunc | None = None
+        self.about: Callable[[Kernel], Subject] | None = None
 
     @property
     def ufunc(self) -> np.ufunc:
@@ -339,6 +343,12 @@ class Kernel(ABC):
         counts = len(self.outputs), len(self.symbols)
         how = self.dtype.name, self.name, self.threads, self.fast, self.effort
         return (_load, (self._rebuild, graph, counts, *how, self._save))
+
+    def report(self) -> Report:
+        """Return it as a report: what it computes and how accurately, what it takes, how it runs."""
+        from symgrad.kernel.report import kernel_report  # for start-up time
+
+        return kernel_report(self)
 
     def __repr__(self) -> str:
         outputs = "1 output" if len(self.outputs) == 1 else f"{len(self.outputs)} outputs"

@@ -339,7 +339,7 @@ def test_json_has_all_of_it() -> None:
 
 
 def test_the_page_escapes_what_it_shows() -> None:
-    page = sg.review("<script> f = x**2\n\nf = 3 < x")._repr_html_()
+    page = sg.review("<script> f = x**2\n\nf = 3 < x").html()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
     assert page.startswith("<!DOCTYPE html>")

@@ -255,7 +255,8 @@ def resolved_texts(y: Expr, formulas: Sequence[Node], literals: Literals | None 
 
     A name stands for its value here, so it is read without stop_gradient as well.
     """
-    named = {} if (listing := joined_listing(y.listings)) is None else listing.assignments
+    listing = joined_listing(y.listings)
+    named = () if listing is None else listing.assignments
     taken = {*named, *(s.name for s in symbols_of([y.node, *formulas]))}
     found = resolved_formulas(y, formulas, literals)
     return [_in_parts(formula, taken) if text is None else text for formula, text in found]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, cast
 
 from symgrad.api.derivatives.targets import Wrt, Wrts, many
@@ -17,6 +18,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import Kernel
+from symgrad.report.about import Subject
 from symgrad.rewrite.memo import Answers, keeping
 
 __all__ = ["arranged", "compile"]
@@ -91,7 +93,7 @@ def compile(
         symbols = [_input(i, exprs) for i in ([inputs] if isinstance(inputs, Expr | str) else inputs)]
     fast = accuracy == "fast"
     nodes, fusable = arranged(exprs, fast=fast)
-    return compile_nodes(
+    kernel = compile_nodes(
         nodes,
         symbols,
         declared=known_symbols(exprs),
@@ -103,6 +105,14 @@ def compile(
         effort=effort,
         save=save,
     )
+    kernel.about = partial(_about, tuple(exprs))
+    return kernel
+
+
+def _about(exprs: Sequence[Expr], kernel: Kernel) -> Subject:
+    from symgrad.api.reports.kernel import kernel_subject  # for start-up time
+
+    return kernel_subject(exprs, kernel)
 
 
 def _input(item: Any, exprs: Sequence[Expr]) -> Node:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from symgrad.api.derivatives.effective import resolved_formulas
 from symgrad.api.explain import joined_listing
 from symgrad.api.handles.told import leibniz_of, title
 from symgrad.api.reports.maths import program_blocks, resolved_maths
 from symgrad.render.audit import AGAINST
 from symgrad.render.derivation import derivation_svg, title_text
+from symgrad.render.latex.expressions import latex
 from symgrad.render.reports.derivation import noise_blocks, steps_block
 from symgrad.report.blocks import (
     Banner,
@@ -72,7 +74,10 @@ def _moments(question: AuditQuestion, notes: Sequence[str], caption: str) -> Ite
         for w, text, moment in zip(question.wrt, texts, moments, strict=True):
             shown = prose(text)
             if moment.formula is not None:
-                shown = prose(*resolved_maths(question.y, [moment.formula], [text]))
+                ((node, short),) = resolved_formulas(question.y, [moment.formula])
+                # Behind a formula stands about what it is in decimals, where that is not plain.
+                short = short if short is not None and text.startswith(f"{short}, ") else text
+                shown = prose(Maths(short, latex(node)), text[len(short) :])
             rows.append((prose(f"{label} by {w}" if several else label), shown, prose(moment.how)))
     yield Table(caption, (Column("moment"), Column("formula"), Column("known by")), tuple(rows))
     if notes:

@@ -9,6 +9,7 @@ from symgrad.api.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.told import leibniz_of, title, together
 from symgrad.api.reports.maths import expression, program_blocks
+from symgrad.render.pictures.numeric import accuracy_figure, sole_variable
 from symgrad.report.blocks import (
     Banner,
     Block,
@@ -103,7 +104,30 @@ def formula_report(e: Expr) -> Report:
             blocks.append(Paragraph(prose(f"It is {e.nothing}.")))
     else:
         blocks += program_blocks(joined_listing(e.listings), [e])
+    blocks += _accuracy(e)
     return Report(name or ("A derivative" if e.derived else "A formula"), tuple(blocks))
+
+
+def _accuracy(e: Expr) -> list[Block]:
+    """Return how many bits of a formula are wrong as it stands, and in its stable form, where that is another one."""
+    x = sole_variable([e.node])
+    if x is None:
+        return []
+    naive, stable = e.canonical() if e.derived else e, e.stable()
+    if stable.node is naive.node:
+        return []
+    drawn = accuracy_figure(
+        e.node,
+        {"as it stands": lambda at: naive(**{x.name: at}), "stable form": lambda at: stable(**{x.name: at})},
+    )
+    if drawn is None:
+        return []
+    shown = Maths(stable.text(), stable.latex())
+    return [
+        Heading("In floating point"),
+        Paragraph(prose("The form that loses fewer digits is ", shown, ".")),
+        drawn,
+    ]
 
 
 def effective_report(found: Effective) -> Report:

@@ -25,6 +25,7 @@ from symgrad.render.derivation import (
 )
 from symgrad.render.latex.expressions import latex, latex_name
 from symgrad.render.limits import GRADIENT_CHARACTERS, STEPS_ON_PAGE
+from symgrad.render.pictures.numeric import slope_figure
 from symgrad.report.blocks import (
     Banner,
     Block,
@@ -71,6 +72,10 @@ def derivation_report(d: DerivationRecord) -> Report:
     if d.told_by_names:
         blocks.append(Heading("Backward pass, from the output back"))
         blocks += _adjoints(d)
+    if len(d.wrt) == 1:
+        names = d.naming.text(d.y, 30), slope_text(d, d.wrt[0])
+        drawn = slope_figure(d.y, d.values[0], names)
+        blocks += [Heading("Value and gradient"), drawn] if drawn is not None else []
     blocks += [Heading("Graph"), _picture(d)]
     if d.steps:
         blocks += [Heading("Steps, from the output back"), steps_block(d, folded=d.told_by_names)]

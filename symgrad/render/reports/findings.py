@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from symgrad.report.blocks import Banner, Block, FindingBlock, Literal, Prose, Tone, prose
+from symgrad.report.blocks import Banner, FindingBlock, Literal, Prose, Tone, prose
 from symgrad.report.report import Report
 from symgrad.stops.finding import Finding
 
@@ -29,9 +29,11 @@ def findings_report(findings: Sequence[Finding], title: str = "Findings") -> Rep
     """
     counts = Counter(f.severity for f in findings)
     said = ", ".join(f"{counts[s]} {s}{'s' if counts[s] > 1 else ''}" for s in _TONES if counts[s])
-    worst = next((_TONES[s] for s in _TONES if counts[s]), "good")
-    blocks: list[Block] = [Banner(said or "nothing was found", worst)]
-    return Report(title, (*blocks, *map(finding_block, findings)))
+    tones = [tone for s, tone in _TONES.items() if counts[s]]
+    return Report(
+        title,
+        (Banner(said or "nothing was found", tones[0] if tones else "good"), *map(finding_block, findings)),
+    )
 
 
 def finding_block(f: Finding) -> FindingBlock:

@@ -52,7 +52,7 @@ _WORDS = {
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}", "'": r"\textquotesingle{}",
     "-": "-{}", "−": r"\ensuremath{-}", "…": r"\ldots{}", "²": r"\ensuremath{^2}", "∞": r"\ensuremath{\infty}",
-    "\n": " ", "\t": " ", "–": "--", "—": "---", "\N{NO-BREAK SPACE}": "~",
+    "[": "{[}", "]": "{]}", "*": "{*}", "\n": " ", "\t": " ", "–": "--", "—": "---", "\N{NO-BREAK SPACE}": "~",
 }  # fmt: skip
 _SIGNS = {
     sign: rf"\ensuremath{{\{name}}}"

@@ -91,7 +91,8 @@ def _tex(latex: str) -> str | None:
         return None
     if "$" in latex or "`" in latex:
         return None
-    return latex.replace("<", r"\lt ").replace(">", r"\gt ")
+    # Where nobody reads formulas, brackets would be links.
+    return latex.replace("<", r"\lt ").replace(">", r"\gt ").replace("](", "] (").replace("][", "] [")
 
 
 def _inline(word: str | Maths | Literal) -> str:
@@ -103,6 +104,10 @@ def _inline(word: str | Maths | Literal) -> str:
 
 def _prose(words: Prose) -> str:
     return "".join(map(_inline, words))
+
+
+def _strong(text: str) -> str:
+    return f"**{text.strip()}**" if text.strip() else ""
 
 
 def _heading(block: Heading) -> Iterator[str]:
@@ -185,7 +190,7 @@ def _document(block: Document) -> Iterator[str]:
 
 
 def _finding(block: FindingBlock) -> Iterator[str]:
-    yield f"**{_prose(block.title)}**" + (f" ({_text(block.place)})" if block.place else "")
+    yield _strong(_prose(block.title)) + (f" ({_text(block.place)})" if block.place else "")
     if block.line:
         yield _fenced(f"{block.line}\n{' ' * block.start}{'^' * max(1, block.end - block.start)}")
     yield from (_prose(said) for said in block.said)
@@ -193,7 +198,7 @@ def _finding(block: FindingBlock) -> Iterator[str]:
 
 def _banner(block: Banner) -> Iterator[str]:
     said = f"\n>\n> {_prose(block.said)}" if block.said else ""
-    yield f"> **{_text(block.word)}**{said}"
+    yield f"> {_strong(_text(block.word))}{said}"
 
 
 _WRITERS: dict[type[Block], Callable[[Any], Iterator[str]]] = {

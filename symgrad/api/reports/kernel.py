@@ -1,0 +1,53 @@
+"""What a kernel computes: the program, the outputs as formulas, and how many bits of them are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from symgrad.api.explain import joined_listing
+from symgrad.api.handles.expr import Expr
+from symgrad.api.reports.maths import expression, program_blocks
+from symgrad.kernel.kernel import Kernel
+from symgrad.render.pictures.numeric import accuracy_figure, sole_variable
+from symgrad.report.about import Subject
+from symgrad.report.blocks import Block, Heading, MathLines, Maths
+
+__all__ = ["kernel_subject"]
+
+
+def kernel_subject(exprs: Sequence[Expr], kernel: Kernel) -> Subject:
+    """Return what a kernel is about.
+
+    Args:
+        exprs: what was compiled.
+        kernel: what it became.
+    """
+    listing = joined_listing([p for e in exprs for p in e.listings])
+    plain = [e for e in exprs if not e.derived]
+    blocks: list[Block] = program_blocks(listing, plain) if plain else []
+    rows = [Maths(f.text, f"& {f.latex}") for f in (expression(e) for e in exprs if e.derived)]
+    if rows:
+        blocks += [Heading("Derivatives"), MathLines(tuple(rows), "the derivatives")]
+    for k, e in enumerate(exprs):
+        drawn = _accuracy(e, k, kernel)
+        if drawn is not None:
+            title = "Accuracy" if len(exprs) == 1 else f"Accuracy of output {k + 1}"
+            blocks += [Heading(title), drawn]
+    return Subject(kernel.name, tuple(blocks))
+
+
+def _accuracy(e: Expr, k: int, kernel: Kernel) -> Any:
+    x = sole_variable([e.node])
+    if x is None or kernel.inputs != (x.name,):
+        return None
+
+    def compiled(at: Any) -> Any:
+        found: Any = kernel(at)
+        return found if len(kernel.outputs) == 1 else found[k]
+
+    return accuracy_figure(
+        e.node,
+        {"as it stands": lambda at: e(**{x.name: at}).astype(kernel.dtype), "the kernel": compiled},
+        kernel.dtype.type,
+    )

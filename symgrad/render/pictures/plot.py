@@ -1,0 +1,152 @@
+"""Curves and points over one axis, as SVG of our own: in the colours of the other pictures, with nothing installed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+__all__ = ["Curve", "plot_svg"]
+
+_SANS = "'DejaVu Sans', 'Segoe UI', Helvetica, Arial, sans-serif"
+_INK, _SOFT, _RULE, _PAPER = "#1b1f24", "#5b6470", "#c9ced6", "#ffffff"
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#5b6470")
+_DASHES = ("", "7 4", "2 3", "9 3 2 3")
+_WIDTH, _HEIGHT = 640.0, 320.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 16.0, 20.0, 64.0
+_TICKS = 5
+_Scale = Callable[[float], float]
+_STEEP = 40.0  # how many times the middle of all values one is drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A curve, or points.
+
+    Args:
+        label: what it is.
+        x: places.
+        y: values at them; what is not finite is a gap.
+        points: whether points are drawn, and no line.
+    """
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    points: bool = False
+
+
+def plot_svg(
+    curves: Sequence[Curve],
+    title: str,
+    x_label: str,
+    y_label: str,
+    ticks: Sequence[tuple[float, str]] | None = None,
+) -> str:
+    """Return curves as a standalone SVG document.
+
+    Args:
+        curves: up to four.
+        title: what is shown.
+        x_label: what is to the right.
+        y_label: what is above.
+        ticks: places with their labels; by default round numbers.
+
+    Example:
+        >>> svg = plot_svg([Curve("square", [0.0, 1.0, 2.0], [0.0, 1.0, 4.0])], "A curve", "x", "y")
+        >>> svg.startswith("<svg "), "A curve" in svg
+        (True, True)
+    """
+    xs = [x for c in curves for x in c.x]
+    low, high = (min(xs), max(xs)) if xs else (0.0, 1.0)
+    bottom, top = _range([y for c in curves for y in c.y])
+
+    def across(x: float) -> float:
+        return _LEFT + (x - low) / ((high - low) or 1.0) * (_WIDTH - _LEFT - _RIGHT)
+
+    def up(y: float) -> float:
+        return _HEIGHT - _BOTTOM - (y - bottom) / (top - bottom) * (_HEIGHT - _TOP - _BOTTOM)
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH:.0f}" height="{_HEIGHT:.0f}" '
+        f'viewBox="0 0 {_WIDTH:.0f} {_HEIGHT:.0f}" role="img" aria-label="{escape(title)}">',
+        f"<title>{escape(title)}</title>",
+        f"<desc>{escape(', '.join(c.label for c in curves))}</desc>",
+        f'<rect width="100%" height="100%" rx="10" fill="{_PAPER}"/>',
+    ]
+    for y in _round_numbers(bottom, top):
+        parts.append(_line(_LEFT, up(y), _WIDTH - _RIGHT, up(y)))
+        parts.append(_text(f"{y:g}", _LEFT - 8, up(y) + 4, "end"))
+    for x, label in [(x, f"{x:g}") for x in _round_numbers(low, high)] if ticks is None else ticks:
+        parts.append(_line(across(x), _HEIGHT - _BOTTOM, across(x), _HEIGHT - _BOTTOM + 5))
+        parts.append(_text(label, across(x), _HEIGHT - _BOTTOM + 18, "middle"))
+    parts.append(_text(x_label, _WIDTH - _RIGHT, _HEIGHT - _BOTTOM + 33, "end"))
+    parts.append(_text(y_label, 8, 14, "start"))
+    for k, curve in enumerate(curves):
+        parts += _drawn(curve, k, across, up, bottom, top)
+        parts += _legend(curve, k, _LEFT + k * (_WIDTH - _LEFT - _RIGHT) / max(len(curves), 2))
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _range(values: Sequence[float]) -> tuple[float, float]:
+    """Return between which values is drawn: what is far beyond most of them, as near a pole, is not."""
+    finite = np.array([v for v in values if math.isfinite(v)] or [0.0])
+    spread = np.quantile(np.abs(finite), 0.8) * _STEEP or 1.0
+    kept = finite[np.abs(finite) <= spread]
+    low, high = float(kept.min()), float(kept.max())
+    margin = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
+    return low - margin, high + margin
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    step = 10.0 ** math.floor(math.log10((high - low) / _TICKS)) if high > low else 1.0
+    step *= next((m for m in (1, 2, 5, 10) if (high - low) / (step * m) <= _TICKS), 10)
+    return [round(k * step, 12) for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+def _line(x1: float, y1: float, x2: float, y2: float) -> str:
+    return f'<path d="M{x1:.1f} {y1:.1f} L{x2:.1f} {y2:.1f}" stroke="{_RULE}" fill="none"/>'
+
+
+def _text(text: str, x: float, y: float, anchor: str, fill: str = _SOFT) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-family="{_SANS}" font-size="11" fill="{fill}" '
+        f'text-anchor="{anchor}">{escape(text)}</text>'
+    )
+
+
+def _drawn(curve: Curve, k: int, across: _Scale, up: _Scale, bottom: float, top: float) -> list[str]:
+    colour = _COLOURS[k % len(_COLOURS)]
+    shown = [
+        (x, y) if math.isfinite(y) and bottom <= y <= top else None
+        for x, y in zip(curve.x, curve.y, strict=True)
+    ]
+    if curve.points:
+        return [
+            f'<circle cx="{across(p[0]):.1f}" cy="{up(p[1]):.1f}" r="2.4" fill="{colour}" fill-opacity="0.75"/>'
+            for p in shown
+            if p is not None
+        ]
+    steps: list[str] = []
+    for before, at in zip([None, *shown], shown, strict=False):
+        if at is not None:
+            steps.append(f"{'M' if before is None else 'L'}{across(at[0]):.1f} {up(at[1]):.1f}")
+    dashes = f' stroke-dasharray="{_DASHES[k % len(_DASHES)]}"' if k else ""
+    return (
+        [f'<path d="{" ".join(steps)}" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>']
+        if steps
+        else []
+    )
+
+
+def _legend(curve: Curve, k: int, x: float) -> list[str]:
+    colour, y = _COLOURS[k % len(_COLOURS)], _HEIGHT - 14
+    if curve.points:
+        mark = f'<circle cx="{x + 12:.1f}" cy="{y - 4:.1f}" r="2.4" fill="{colour}" fill-opacity="0.75"/>'
+    else:
+        dashes = f' stroke-dasharray="{_DASHES[k % len(_DASHES)]}"' if k else ""
+        mark = f'<path d="M{x:.1f} {y - 4:.1f} h24" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>'
+    return [mark, _text(curve.label, x + 30, y, "start", _INK)]
