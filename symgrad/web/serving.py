@@ -7,7 +7,7 @@ import socket
 from collections import Counter
 from collections.abc import Callable, Collection
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
@@ -67,7 +67,7 @@ def _impatient(most: int) -> type[H11Protocol]:
             """Close the connection unless a request has begun soon, whatever trickles in meanwhile."""
             if self._waits is not None:
                 self._waits.cancel()
-            before: RequestResponseCycle | None = self.cycle  # none before the first request
+            before = cast("RequestResponseCycle | None", self.cycle)  # none before the first request
             if before is not None and not before.response_complete:
                 return  # one that was sent before this one was answered
 

@@ -151,6 +151,9 @@ def test_markup_stays_text(browser: Browser, page: Address) -> None:
     """
     assert shown.value(script) == '<svg><path d="M0 0"></path></svg><p>text</p>'
     assert shown.value("window.hit ?? 0") == 0
+    refused = browser.complaints()  # before they are taken out, the policy refuses them, too
+    assert all("Content Security Policy" in said for said in refused)
+    browser.events.clear()
 
 
 def test_keys_alone_reach_everything(browser: Browser, page: Address) -> None:

@@ -84,7 +84,7 @@ globalThis.Worker = class {
   terminate() { this.alive = false; }
 };
 const later = globalThis.setTimeout;
-globalThis.setTimeout = (what, ms, ...more) => later(what, Math.min(ms ?? 0, 50), ...more); // thirty seconds are soon over
+globalThis.setTimeout = (what, ms, ...more) => later(what, Math.min(ms ?? 0, 50), ...more); // soon over
 const { ask } = await import(process.argv[2]);
 const told = async (question, signal = new AbortController().signal) => {
   const found = [];

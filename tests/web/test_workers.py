@@ -70,6 +70,27 @@ def test_questions_are_answered_side_by_side_and_one_address_leaves_room_for_oth
     run(workers, body())
 
 
+def test_where_nothing_is_forked_processes_answer_several_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("symgrad.web.workers._FORKS", False)
+
+    async def body() -> None:
+        workers = Workers(1, part_seconds=60)
+        await workers.start()
+        try:
+            first = [(await told(workers, program=f"x**{k}"))[0] for k in (2, 3)]
+            assert [found["blocks"][-1]["text"] for found in first] == ["d/dx = 2*x", "d/dx = 3*x**2"]
+            monkeypatch.setattr(workers, "_part_seconds", 0.1)
+            late, *_ = await told(workers, program=LONG, parts=["latex"])
+            assert "takes longer than" in late["error"]["message"]
+            monkeypatch.setattr(workers, "_part_seconds", 60)
+            (after,) = await told(workers, program="x**4")
+            assert after["blocks"][-1]["text"] == "d/dx = 4*x**3"
+        finally:
+            await workers.stop()
+
+    asyncio.run(body())
+
+
 def test_memory_is_bounded(workers: Workers) -> None:
     async def body() -> None:
         (found,) = await told(workers, program="x : real\ny = x*sum(ones((60000, 60000)))", parts=["plot"])
