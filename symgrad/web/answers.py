@@ -15,11 +15,11 @@ from symgrad.web.code import LANGUAGES, assembly, source
 from symgrad.web.formulas import derivation, gradient, graph, latex, moments, noise, verdict
 from symgrad.web.limits import CLAIM_CHARACTERS, NAME_CHARACTERS, PROGRAM_CHARACTERS
 from symgrad.web.plots import plot
-from symgrad.web.question import Question
+from symgrad.web.question import PageQuestion
 
 __all__ = ["LANGUAGES", "PARTS", "QuestionError", "answer", "checked"]
 
-PARTS: dict[str, Callable[[Question], list[Block]]] = {
+PARTS: dict[str, Callable[[PageQuestion], list[Block]]] = {
     "gradient": gradient,
     "claim": verdict,
     "derivation": derivation,
@@ -102,12 +102,12 @@ def answer(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         >>> next(answer(checked({"program": "x +* 2"})))["error"]["column"]
         4
     """
-    question = Question(data)
+    question = PageQuestion(data)
     for part in data["parts"]:
         yield {"part": part, **_part(PARTS[part], question)}
 
 
-def _part(find: Callable[[Question], list[Block]], question: Question) -> dict[str, Any]:
+def _part(find: Callable[[PageQuestion], list[Block]], question: PageQuestion) -> dict[str, Any]:
     try:
         return {"blocks": find(question)}
     except SymgradError as error:
@@ -133,6 +133,6 @@ def _fault(error: Exception) -> dict[str, Any]:
 
 def _told(error: SymgradError) -> dict[str, Any]:
     found: dict[str, Any] = {"message": str(error)[:4000]}
-    if error.at is not None and error.at.source.name == Question.NAME:
+    if error.at is not None and error.at.source.name == PageQuestion.NAME:
         found |= {"line": error.at.line, "column": error.at.column}
     return found

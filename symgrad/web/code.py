@@ -15,32 +15,32 @@ from symgrad.render.frameworks.pasted import FRAMEWORKS
 from symgrad.render.numpy.source import numpy_source
 from symgrad.web.blocks import Block, code, listing, text
 from symgrad.web.limits import CODE_LINES
-from symgrad.web.question import Question
+from symgrad.web.question import PageQuestion
 
 __all__ = ["LANGUAGES", "assembly", "source"]
 
 # What is imported in functions here needs llvmlite, which a browser has not.
 
 
-def _framework(framework: str) -> Callable[[Question], str]:
-    def written(question: Question) -> str:
+def _framework(framework: str) -> Callable[[PageQuestion], str]:
+    def written(question: PageQuestion) -> str:
         return question.y.framework_source(framework, question.name, gradient=True)
 
     return written
 
 
-def _numpy(question: Question) -> str:
+def _numpy(question: PageQuestion) -> str:
     nodes = [readable(e) for e in (question.y, *question.gradients)]
     return numpy_source(nodes, name=question.name)
 
 
-def _c(question: Question) -> str:
+def _c(question: PageQuestion) -> str:
     from symgrad.kernel.artefact import c_text
 
     return c_text(_kernel(question), question.name, _outputs(question))
 
 
-LANGUAGES: dict[str, Callable[[Question], str]] = {
+LANGUAGES: dict[str, Callable[[PageQuestion], str]] = {
     "numpy": _numpy,
     **{framework: _framework(framework) for framework in FRAMEWORKS},
     "c": _c,
@@ -48,7 +48,7 @@ LANGUAGES: dict[str, Callable[[Question], str]] = {
 """What source is written in: the value, with its gradient."""
 
 
-def source(question: Question) -> list[Block]:
+def source(question: PageQuestion) -> list[Block]:
     """Return the formula with its gradient as source code."""
     language = question.said("language") or "numpy"
     if language not in LANGUAGES:
@@ -56,16 +56,16 @@ def source(question: Question) -> list[Block]:
     return [code(LANGUAGES[language](question), language)]
 
 
-def _kernel(question: Question) -> symgrad.Kernel:
+def _kernel(question: PageQuestion) -> symgrad.Kernel:
     return symgrad.compile([question.y, *question.gradients], name=question.name, effort="high")
 
 
-def _outputs(question: Question) -> list[str]:
+def _outputs(question: PageQuestion) -> list[str]:
     name = question.name
     return [name, *(f"d{name}_d{w.name or k}" for k, w in enumerate(question.wrt))]
 
 
-def assembly(question: Question) -> list[Block]:
+def assembly(question: PageQuestion) -> list[Block]:
     """Return the machine code of value and gradient, each instruction with what made it."""
     from symgrad.kernel.annotated import assembly_lines
 

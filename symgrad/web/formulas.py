@@ -10,12 +10,12 @@ from symgrad.report.blocks import Heading, MathLines, Maths, Paragraph, Table
 from symgrad.report.report import Report
 from symgrad.web.blocks import Block, code, fold, html, text, verdict_block
 from symgrad.web.limits import VERDICT_SECONDS
-from symgrad.web.question import Question
+from symgrad.web.question import PageQuestion
 
 __all__ = ["derivation", "gradient", "graph", "latex", "moments", "noise", "verdict"]
 
 
-def gradient(question: Question) -> list[Block]:
+def gradient(question: PageQuestion) -> list[Block]:
     """Return the derivatives as formulas, with where they are defined although the program is not."""
     exprs = question.gradients
     said, below, notes = together(exprs)
@@ -31,7 +31,7 @@ def gradient(question: Question) -> list[Block]:
     return [html([MathLines((formula,), "the gradient")]), code(written, "as text")]
 
 
-def verdict(question: Question) -> list[Block]:
+def verdict(question: PageQuestion) -> list[Block]:
     """Return whether a derivative that somebody claims is right; nothing where none is claimed."""
     claim = question.said("claim")
     if not claim:
@@ -46,19 +46,19 @@ def verdict(question: Question) -> list[Block]:
     return blocks
 
 
-def derivation(question: Question) -> list[Block]:
+def derivation(question: PageQuestion) -> list[Block]:
     """Return how the gradient comes about, from the output back, each step with its rule."""
     sections = _sections(question.derivation.report())
     return [html(block for title in (*_GAPS, *_BACKWARD) for block in sections.get(title, ()))]
 
 
-def noise(question: Question) -> list[Block]:
+def noise(question: PageQuestion) -> list[Block]:
     """Return whether each random input enters the gradient, and by which path."""
     found = _sections(question.derivation.report()).get(_NOISE)
     return [html(found) if found else text("There is no random input. Declare one: u ~ Uniform(0.9, 1.1)")]
 
 
-def graph(question: Question) -> list[Block]:
+def graph(question: PageQuestion) -> list[Block]:
     """Return a picture of the graph, with the ways of noise and of derivatives."""
     return [html(_sections(question.derivation.report())[_GRAPH])]
 
@@ -80,7 +80,7 @@ def _sections(report: Report) -> dict[str, list[Told]]:
     return found
 
 
-def moments(question: Question) -> list[Block]:
+def moments(question: PageQuestion) -> list[Block]:
     """Return mean, variance and bias of the gradient over the random inputs."""
     if not question.derivation.noise:
         return [text("The program has no random input to average over.")]
@@ -92,7 +92,7 @@ def moments(question: Question) -> list[Block]:
     return [html(shown[title]) for title in shown if title not in left_out and shown[title]]
 
 
-def latex(question: Question) -> list[Block]:
+def latex(question: PageQuestion) -> list[Block]:
     """Return the derivatives, and the derivation, as LaTeX."""
     names = [leibniz_of(question.y, [w]) for w in question.wrt]
     blocks = [code(latex_together(question.gradients, names), "the gradient")]

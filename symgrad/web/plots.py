@@ -14,7 +14,7 @@ from symgrad.gradcode.samples import sample_points
 from symgrad.ir.graph import SYMBOL
 from symgrad.web.blocks import Block, text
 from symgrad.web.limits import PLOT_POINTS
-from symgrad.web.question import Question
+from symgrad.web.question import PageQuestion
 
 __all__ = ["plot"]
 
@@ -25,7 +25,7 @@ _FARTHEST = 1e15
 """Of the ends of an axis: beyond, neighbours on it are the same floating-point numbers."""
 
 
-def plot(question: Question) -> list[Block]:
+def plot(question: PageQuestion) -> list[Block]:
     """Return values of the formula and of its derivative along the first input that one differentiates by.
 
     Of an array the first entry moves. All other inputs stay at a point of their domains.

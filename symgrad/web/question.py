@@ -12,10 +12,10 @@ from symgrad.api.explain import Derivation
 from symgrad.errors import UsageError
 from symgrad.web.limits import TARGETS
 
-__all__ = ["Question"]
+__all__ = ["PageQuestion"]
 
 
-class Question:
+class PageQuestion:
     """A program, and what is asked about it.
 
     Args:

@@ -40,7 +40,7 @@ class BusyError(Exception):
 
 
 @dataclass(eq=False, slots=True)
-class _Worker:
+class _Answering:
     """A process that answers, as it is talked to."""
 
     reader: asyncio.StreamReader
@@ -89,7 +89,7 @@ class Workers:
         self._of_one = max(1, self._count // 2)
         self._turns_of: dict[str, tuple[asyncio.Semaphore, int]] = {}
         self._waiting = 0
-        self._free: list[_Worker] = []
+        self._free: list[_Answering] = []
         self._forking = _Forking() if _FORKS else None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -198,12 +198,12 @@ class Workers:
         finally:
             self._given_back(worker, whole=whole)
 
-    async def _taken(self) -> _Worker:
+    async def _taken(self) -> _Answering:
         if self._forking is not None:
             return await self._forking.forked()
         return self._free.pop() if self._free else await _spawned()
 
-    def _given_back(self, worker: _Worker, *, whole: bool) -> None:
+    def _given_back(self, worker: _Answering, *, whole: bool) -> None:
         worker.left -= 1
         if whole and worker.left > 0:
             self._free.append(worker)
@@ -235,7 +235,7 @@ def _environment() -> dict[str, str]:
     return {**os.environ, **threads, "PYTHONPATH": path, "SYMGRAD_CACHE": ""}
 
 
-async def _spawned() -> _Worker:
+async def _spawned() -> _Answering:
     """Start a process that answers several questions."""
     process = await asyncio.create_subprocess_exec(
         # -P: what lies in the folder where the server was started is not imported.
@@ -253,7 +253,7 @@ async def _spawned() -> _Worker:
         with suppress(ProcessLookupError):
             process.kill()
 
-    worker = _Worker(process.stdout, process.stdin, end, JOBS_PER_PROCESS)
+    worker = _Answering(process.stdout, process.stdin, end, JOBS_PER_PROCESS)
     await worker.begin(SECONDS_TO_START)
     return worker
 
@@ -308,7 +308,7 @@ class _Forking:
                 process.kill()
                 process.wait()
 
-    async def forked(self) -> _Worker:
+    async def forked(self) -> _Answering:
         """Return a process that answers one question.
 
         Raises:
@@ -322,7 +322,7 @@ class _Forking:
                     await self.start()
             return await self._fork()
 
-    async def _fork(self) -> _Worker:
+    async def _fork(self) -> _Answering:
         control = self._control
         if control is None:
             raise InternalError("the process that forks others has ended")
@@ -338,6 +338,6 @@ class _Forking:
             with suppress(OSError):
                 control.send(b"k" + job)
 
-        worker = _Worker(reader, writer, end, 1)
+        worker = _Answering(reader, writer, end, 1)
         await worker.begin(SECONDS_TO_START)
         return worker

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def closed(browser: Browser) -> Generator[None]:
     assert complaints == []
 
 
-def opened(browser: Browser, page: Address, fragment: str = "", **how: int) -> Page:
+def opened(browser: Browser, page: Address, fragment: str = "", **how: Any) -> Page:
     found = browser.page(f"http://{page[0]}:{page[1]}/{fragment}", **how)
     answered(found)
     return found

@@ -70,6 +70,7 @@ def test_questions_are_answered_side_by_side_and_one_address_leaves_room_for_oth
     run(workers, body())
 
 
+@pytest.mark.slow
 def test_where_nothing_is_forked_processes_answer_several_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("symgrad.web.workers._FORKS", False)
 
