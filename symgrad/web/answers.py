@@ -97,7 +97,7 @@ def answer(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
     Example:
         >>> (found,) = answer(checked({"program": "x : real\ny = sin(x**2)"}))
-        >>> found["blocks"][0]["text"]
+        >>> found["blocks"][1]["text"]
         'dy/dx = 2*x*cos(x**2)'
         >>> next(answer(checked({"program": "x +* 2"})))["error"]["column"]
         4

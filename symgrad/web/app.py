@@ -21,7 +21,7 @@ from starlette.routing import Route
 from symgrad.errors import InternalError
 from symgrad.report.writers.style import STYLE
 from symgrad.web.answers import QuestionError, checked
-from symgrad.web.guard import Guard, Rates
+from symgrad.web.guard import Guard, Rates, who
 from symgrad.web.limits import BODY_BYTES, BODY_SECONDS, JOBS_EACH, READ_SECONDS
 from symgrad.web.workers import BusyError, Workers
 
@@ -95,7 +95,7 @@ class _Questions:
 
     async def asked(self, request: Request) -> Response:
         """Answer a question, or say why it is none."""
-        address = request.client.host if request.client is not None else ""
+        address = who(request.client.host) if request.client is not None else ""
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             return _refused(415, "a question is application/json")
         if self._at_once[address] >= JOBS_EACH:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING
 
 from symgrad.web.limits import ADDRESSES, BURST, PER_SECOND
@@ -19,7 +19,7 @@ from symgrad.web.limits import ADDRESSES, BURST, PER_SECOND
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["HEADERS", "Guard", "Rates"]
+__all__ = ["HEADERS", "Guard", "Rates", "who"]
 
 _POLICY = {
     "default-src": "'none'",
@@ -44,6 +44,24 @@ HEADERS = {
 """What every response says."""
 
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def who(address: str) -> str:
+    """Return who is counted for an address: all of the network of a household, of which IPv6 has 2**64 addresses.
+
+    Example:
+        >>> who("192.0.2.7"), who("2001:db8:1:2:3:4:5:6"), who("")
+        ('192.0.2.7', '2001:db8:1:2::/64', '')
+    """
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    if found.version == 4 or found.is_loopback:
+        return address
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(ip_network((int(found), 64), strict=False))
 
 
 class Rates:
@@ -144,7 +162,7 @@ class Guard:
         site = next((value for name, value in headers if name == b"sec-fetch-site"), b"none")
         if scope["method"] == "POST" and site not in (b"same-origin", b"none"):
             return 403, "pages elsewhere may not ask", []
-        seconds = self._rates.wait(scope["client"][0] if scope.get("client") else "")
+        seconds = self._rates.wait(who(scope["client"][0]) if scope.get("client") else "")
         if seconds > 0:
             after = str(max(1, round(seconds))).encode()
             return 429, "too many requests; wait a little", [(b"retry-after", after)]

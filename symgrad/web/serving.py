@@ -14,7 +14,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from symgrad.errors import UsageError
 from symgrad.web.app import application
-from symgrad.web.guard import Rates
+from symgrad.web.guard import Rates, who
 from symgrad.web.limits import CONNECTIONS, CONNECTIONS_EACH, HEADER_SECONDS, IDLE_SECONDS
 from symgrad.web.workers import Workers
 
@@ -44,7 +44,7 @@ def _impatient(most: int) -> type[H11Protocol]:
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             self._waits: asyncio.TimerHandle | None = None
-            self._from = str((transport.get_extra_info("peername") or ("",))[0])
+            self._from = who(str((transport.get_extra_info("peername") or ("",))[0]))
             open_now[self._from] += 1
             if open_now[self._from] > most:
                 transport.abort()

@@ -7,6 +7,7 @@ import contextlib
 import json
 import socket
 import time
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
@@ -263,6 +264,42 @@ def test_who_dawdles_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
                     found += more
             assert found.startswith(b"HTTP/1.1 200")
         assert time.monotonic() - begun < 15
+        assert request(address, "GET", "/")[0] == 200
+
+
+class _Talking(Here):
+    """Answers at great length."""
+
+    stopped = False
+
+    async def answer(self, question: Any, address: str = "") -> AsyncGenerator[bytes]:
+        try:
+            for _ in range(40):
+                yield b'"' + b"x" * 500_000 + b'"\n'
+                await asyncio.sleep(0.01)
+        finally:
+            self.stopped = True
+
+
+def test_who_does_not_read_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("symgrad.web.app.READ_SECONDS", 0.5)
+    body = json.dumps({"program": "x"}).encode()
+    workers = _Talking()
+    with running(workers) as address, socket.socket() as line:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.connect(address)
+        line.sendall(f"{POST}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        end = time.monotonic() + 20
+        while not workers.stopped and time.monotonic() < end:
+            time.sleep(0.05)
+        assert workers.stopped  # a process never waits for who reads
+        time.sleep(1.5)
+        line.settimeout(5)
+        found = 0
+        with contextlib.suppress(OSError):
+            while more := line.recv(1 << 20):
+                found += len(more)
+        assert found < 40 * 500_000
         assert request(address, "GET", "/")[0] == 200
 
 
