@@ -91,6 +91,7 @@ class Workers:
         self._waiting = 0
         self._free: list[_Answering] = []
         self._forking = _Forking() if _FORKS else None
+        self._processes: set[asyncio.subprocess.Process] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
@@ -102,15 +103,18 @@ class Workers:
         if self._forking is not None:
             await self._forking.start()
         else:
-            self._free += await asyncio.gather(*(_spawned() for _ in range(self._count)))
+            self._free += await asyncio.gather(*(self._spawned() for _ in range(self._count)))
 
     async def stop(self) -> None:
         """End all processes."""
         for task in self._tasks:
             task.cancel()
-        for worker in self._free:
-            worker.end()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         self._free.clear()
+        for process in self._processes:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
         if self._forking is not None:
             await self._forking.stop()
 
@@ -201,7 +205,7 @@ class Workers:
     async def _taken(self) -> _Answering:
         if self._forking is not None:
             return await self._forking.forked()
-        return self._free.pop() if self._free else await _spawned()
+        return self._free.pop() if self._free else await self._spawned()
 
     def _given_back(self, worker: _Answering, *, whole: bool) -> None:
         worker.left -= 1
@@ -216,7 +220,30 @@ class Workers:
 
     async def _refill(self) -> None:
         with suppress(InternalError):  # whoever needs it then is told
-            self._free.append(await _spawned())
+            self._free.append(await self._spawned())
+
+    async def _spawned(self) -> _Answering:
+        """Start a process that answers several questions."""
+        process = await asyncio.create_subprocess_exec(
+            # -P: what lies in the folder where the server was started is not imported.
+            *(sys.executable, "-P", "-m", "symgrad.web.child", str(JOBS_PER_PROCESS)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_environment(),
+            limit=2 * ANSWER_BYTES,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._processes = {p for p in self._processes if p.returncode is None} | {process}
+
+        def end() -> None:
+            with suppress(ProcessLookupError):
+                process.kill()
+
+        worker = _Answering(process.stdout, process.stdin, end, JOBS_PER_PROCESS)
+        await worker.begin(SECONDS_TO_START)
+        return worker
 
 
 class _LostError(Exception):
@@ -233,29 +260,6 @@ def _environment() -> dict[str, str]:
     path = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
     threads = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL", "VECLIB")}
     return {**os.environ, **threads, "PYTHONPATH": path, "SYMGRAD_CACHE": ""}
-
-
-async def _spawned() -> _Answering:
-    """Start a process that answers several questions."""
-    process = await asyncio.create_subprocess_exec(
-        # -P: what lies in the folder where the server was started is not imported.
-        *(sys.executable, "-P", "-m", "symgrad.web.child", str(JOBS_PER_PROCESS)),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=_environment(),
-        limit=2 * ANSWER_BYTES,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-
-    def end() -> None:
-        with suppress(ProcessLookupError):
-            process.kill()
-
-    worker = _Answering(process.stdout, process.stdin, end, JOBS_PER_PROCESS)
-    await worker.begin(SECONDS_TO_START)
-    return worker
 
 
 class _Forking:
