@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from symgrad.kernel.ufunc import MAX_ARGS, ufuncs_are_known
 from symgrad.llvm.engine.jit import Effort, emit_assembly
 from symgrad.llvm.text.types import FloatType
 from symgrad.report.about import Subject
-from symgrad.report.report import Report, Reported
+from symgrad.report.report import Reported
 
 __all__ = ["Kernel", "Saver", "as_tuple"]
 
@@ -66,6 +66,8 @@ class Kernel(Reported, ABC):
         >>> square(x=[1.0, 2.0])
         (array([1., 4.]), array([2., 3.]))
     """
+
+    told_by: ClassVar[str] = "symgrad.kernel.report:kernel_report"
 
     __slots__ = (
         "__weakref__",
@@ -343,12 +345,6 @@ class Kernel(Reported, ABC):
         counts = len(self.outputs), len(self.symbols)
         how = self.dtype.name, self.name, self.threads, self.fast, self.effort
         return (_load, (self._rebuild, graph, counts, *how, self._save))
-
-    def report(self) -> Report:
-        """Return it as a report: what it computes and how accurately, what it takes, how it runs."""
-        from symgrad.kernel.report import kernel_report  # for start-up time
-
-        return kernel_report(self)
 
     def __repr__(self) -> str:
         outputs = "1 output" if len(self.outputs) == 1 else f"{len(self.outputs)} outputs"

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from symgrad.errors import UsageError
 from symgrad.files import write_atomically
 from symgrad.report.blocks import Block
 
 __all__ = ["FORMS", "Report", "Reported", "form_of_path"]
-
-# What is imported in functions here is for start-up time: a report is written in one of these forms, or in none.
 
 FORMS = ("text", "markdown", "latex", "html", "json")
 """The forms of a report."""
@@ -38,6 +37,12 @@ def form_of_path(path: str | Path) -> str | None:
         ('html', None)
     """
     return _ENDINGS.get(Path(path).suffix.lower())
+
+
+def _called(path: str, *given: Any) -> Any:
+    """Return what a function gives that stands above what calls it, and so is known by its name alone."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)(*given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,39 +71,27 @@ class Report:
         Args:
             width: columns of a line of prose; formulas and code are never broken.
         """
-        from symgrad.report.writers.text import report_text
-
-        return report_text(self, width)
+        return _called("symgrad.report.writers.text:report_text", self, width)
 
     def markdown(self) -> str:
         """Return it as Markdown, with formulas between dollars."""
-        from symgrad.report.writers.markdown import report_markdown
-
-        return report_markdown(self)
+        return _called("symgrad.report.writers.markdown:report_markdown", self)
 
     def latex(self) -> str:
         """Return it as a document of LaTeX, for any of its engines."""
-        from symgrad.report.writers.latex import report_latex
-
-        return report_latex(self)
+        return _called("symgrad.report.writers.latex:report_latex", self)
 
     def html(self) -> str:
         """Return it as one page of HTML: no script, no network, light and dark, to be read on a phone or printed."""
-        from symgrad.report.writers.html import report_html
-
-        return report_html(self)
+        return _called("symgrad.report.writers.html:report_html", self)
 
     def fragment(self) -> str:
         """Return it as a part of a page of HTML, as notebooks show it."""
-        from symgrad.report.writers.html import report_fragment
-
-        return report_fragment(self)
+        return _called("symgrad.report.writers.html:report_fragment", self)
 
     def json(self) -> dict[str, Any]:
         """Return it as a dictionary of plain values, keyed by attribute names; `report_schema` is its schema."""
-        from symgrad.report.writers.plain import report_json
-
-        return report_json(self)
+        return _called("symgrad.report.writers.plain:report_json", self)
 
     def written(self, form: str) -> str:
         """Return it in one of its forms.
@@ -149,13 +142,19 @@ class Report:
 
 
 class Reported:
-    """What has a report: of it come its pages, and how notebooks show it."""
+    """What has a report: of it come its pages, and how notebooks show it.
+
+    Attributes:
+        told_by: the function that makes it, as ``"module:name"``. It reads answers, and so stands above them: it is
+            known by its name alone, as what is public is in `symgrad.surface`.
+    """
 
     __slots__ = ()
+    told_by: ClassVar[str]
 
     def report(self) -> Report:
         """Return what it says as a report, which can be written as text, Markdown, LaTeX, HTML or JSON."""
-        raise NotImplementedError
+        return _called(self.told_by, self)
 
     def html(self) -> str:
         """Return its report as one page of HTML that needs no network."""

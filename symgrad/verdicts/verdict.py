@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, NoReturn, TypeAlias, cast
+from typing import Any, ClassVar, Literal, NoReturn, TypeAlias, cast
 
 from symgrad.errors import TruthValueError
 from symgrad.files import write_atomically
 from symgrad.proof.complex.gaussian import Gaussian
 from symgrad.proof.numbers import number_to_json
 from symgrad.report.about import About
-from symgrad.report.report import Report, Reported
+from symgrad.report.report import Reported
 from symgrad.verdicts.limits import DIAGNOSES_TOLD
 from symgrad.verdicts.told.diagnosis import Diagnoses, Diagnosis
 
@@ -150,6 +150,8 @@ class Verdict(Reported):
         'proved'
     """
 
+    told_by: ClassVar[str] = "symgrad.verdicts.told.report:verdict_report"
+
     status: Status
     why: str
     regions: tuple[Region, ...] = ()
@@ -173,12 +175,6 @@ class Verdict(Reported):
     undefined: tuple[Undefined, ...] = ()
     note: str | None = None
     about: About = field(default_factory=About, repr=False, compare=False)
-
-    def report(self) -> Report:
-        """Return it as a report: the claim, where it fails and why, what is known in each part of the domain."""
-        from symgrad.verdicts.told.report import verdict_report  # it reads verdicts
-
-        return verdict_report(self)
 
     @property
     def diagnosis(self) -> list[Diagnosis]:

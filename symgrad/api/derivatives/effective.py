@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from symgrad.api.derivatives.differentiate import vjp
 from symgrad.api.derivatives.draws import differentiated_by
@@ -21,7 +21,7 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import shape_text
 from symgrad.reasons.naming import Naming
-from symgrad.report.report import Report, Reported
+from symgrad.report.report import Reported
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.free_names import free_name
 
@@ -96,6 +96,8 @@ class Effective(Reported):
         order: up to which order derivatives are listed.
     """
 
+    told_by: ClassVar[str] = "symgrad.api.reports.derivatives:effective_report"
+
     def __init__(self, y: Expr, wrt: Sequence[Expr], single: bool, order: int) -> None:
         self._y, self._wrt, self._single, self.order = y, tuple(wrt), single, order
         self.value = resolved(y, y)
@@ -105,12 +107,6 @@ class Effective(Reported):
     def of(self) -> Expr:
         """The program that was asked about, with its stop_gradients."""
         return self._y
-
-    def report(self) -> Report:
-        """Return it as a report: the program, then its value and derivatives as plain formulas."""
-        from symgrad.api.reports.derivatives import effective_report  # for start-up time
-
-        return effective_report(self)
 
     def __iter__(self) -> Iterator[Any]:
         yield self.value

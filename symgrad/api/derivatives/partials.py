@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from symgrad.api.handles.equations import Equation, equations_of
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.told import latex_together, leibniz_of, title, together
 from symgrad.api.handles.wording import readable, said_together
-from symgrad.report.report import Report, Reported
+from symgrad.report.report import Reported
 
 __all__ = ["Derivatives"]
 
@@ -27,6 +27,8 @@ class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
         dy/dx = -x*y/r**2
         dy/dc = (2*r - y)/(2*r**2)
     """
+
+    told_by: ClassVar[str] = "symgrad.api.reports.derivatives:partials_report"
 
     def __init__(self, wrt: Sequence[Expr], partials: Mapping[tuple[int, ...], Expr]) -> None:
         self._wrt = tuple(wrt)
@@ -90,12 +92,6 @@ class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
         shown = self._shown()
         titles = [leibniz_of(self._partials[()], by) for by, _ in shown]
         return latex_together([e for _, e in shown], titles, expand=expand)
-
-    def report(self) -> Report:
-        """Return them as a report: the program, then the derivatives with what is to be said of them."""
-        from symgrad.api.reports.derivatives import derivatives_report  # for start-up time
-
-        return derivatives_report(self._partials[()], {tuple(by): e for by, e in self._shown()})
 
     def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:
         r"""Return a self-contained Python function over NumPy that computes the derivatives, as a tuple in their order.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from symgrad.api.handles.base import Number, handle_on
 from symgrad.api.handles.convert import node_of
@@ -28,7 +28,7 @@ from symgrad.ir.values.exchange import DASK, called_with_arrays, library_of
 from symgrad.ir.values.inputs import bind, in_order
 from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import as_computed
-from symgrad.report.report import Report, Reported
+from symgrad.report.report import Reported
 from symgrad.rewrite.drawn import declared
 
 __all__ = ["Expr", "ExprLike", "Operand", "apply_op", "as_expr", "build_expr", "handle", "node_of"]
@@ -62,6 +62,8 @@ class Expr(FormMethods, Reported):
         6.0
     """
 
+    told_by: ClassVar[str] = "symgrad.api.reports.derivatives:formula_report"
+
     __slots__ = ()
     __array_priority__ = 1000
 
@@ -90,12 +92,6 @@ class Expr(FormMethods, Reported):
             (True, False)
         """
         return self._node is node_of(other)
-
-    def report(self) -> Report:
-        """Return it as a report: the formula, a derivative in the names of its program, and what it looks like."""
-        from symgrad.api.reports.derivatives import formula_report  # for start-up time
-
-        return formula_report(self)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         found = {"text/plain": repr(self)}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import symgrad.ops  # noqa: F401  (registers the records that programs name)
 from symgrad.api.habits import no_attribute_of_program
 from symgrad.api.handles.expr import Expr, node_of
 from symgrad.errors import NotInProgramError, UsageError
 from symgrad.ir.listing import Listing
-from symgrad.report.report import Report, Reported
+from symgrad.report.report import Reported
 
 __all__ = ["Program", "parse"]
 
@@ -42,6 +42,8 @@ class Program(Reported):
         >>> print(p["z"])
         sqrt(x**2*u)
     """
+
+    told_by: ClassVar[str] = "symgrad.api.reports.derivatives:program_report"
 
     def __init__(self, listing: Listing) -> None:
         self._listing = listing
@@ -123,12 +125,6 @@ class Program(Reported):
         if not self._listing.assignments:
             raise NotInProgramError("the program computes nothing", cure="add a line such as y = x**2")
         return self._exprs[next(reversed(list(self._listing.assignments)))]
-
-    def report(self) -> Report:
-        """Return it as a report: its inputs, and its lines as formulas."""
-        from symgrad.api.reports.derivatives import program_report  # for start-up time
-
-        return program_report(self)
 
     def __str__(self) -> str:
         from symgrad.spell.printer import program_text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
 from symgrad.api.explain import joined_listing
@@ -17,7 +17,7 @@ from symgrad.moments.given import MomentBudget
 from symgrad.moments.moment import How, Moment
 from symgrad.reasons.derivation import DerivationRecord, explain
 from symgrad.reasons.noise.verdict import NoiseVerdict
-from symgrad.report.report import Report, Reported
+from symgrad.report.report import Reported
 
 if TYPE_CHECKING:
     pass
@@ -158,6 +158,8 @@ class Audit(_Moments, Mapping[str, NoiseAudit], Reported):
         derivation: the derivation of the gradient: see `explain`.
     """
 
+    told_by: ClassVar[str] = "symgrad.api.reports.audit:audit_report"
+
     def __init__(
         self, record: DerivationRecord, question: AuditQuestion, single: bool, each: Mapping[str, NoiseAudit]
     ) -> None:
@@ -198,12 +200,6 @@ class Audit(_Moments, Mapping[str, NoiseAudit], Reported):
 
     def __repr__(self) -> str:
         return f"<Audit of {self._question.y.name or self._question.y}: {', '.join(self._each) or 'no random input'}>"
-
-    def report(self) -> Report:
-        """Return it as a report: the gradient, each random input with its moments, the graph, the steps."""
-        from symgrad.api.reports.audit import audit_report  # for start-up time
-
-        return audit_report(self)
 
     def json(self) -> dict[str, Any]:
         """Return it as a dictionary of plain values, keyed by attribute names."""

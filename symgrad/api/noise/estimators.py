@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from symgrad.moments.shortest import multiplied_out, shortest
 from symgrad.ops.array.contraction import sum_over
 from symgrad.ops.array.layout import shape_text
 from symgrad.render.comparison import ComparisonRow, comparison_text, estimate_text, formula_lines
-from symgrad.report.report import Report, Reported
+from symgrad.report.report import Reported
 from symgrad.spell.printer import str_text
 from symgrad.verdicts.verdict import Verdict
 from symgrad.words.forms.simplify import simplest, simplified
@@ -155,6 +155,8 @@ class Comparison(Mapping[str, Estimator], Reported):
         target: the gradient that they estimate: an Expr, or an `Estimated`.
     """
 
+    told_by: ClassVar[str] = "symgrad.api.reports.derivatives:comparison_report"
+
     def __init__(self, estimators: Mapping[str, Estimator], wrt: str, values: Mapping[str, Any]) -> None:
         self._estimators, self._wrt, self._values = dict(estimators), wrt, dict(values)
 
@@ -175,12 +177,6 @@ class Comparison(Mapping[str, Estimator], Reported):
     def target(self) -> Any:
         """The gradient that is estimated, that of a mean: an Expr, or an `Estimated`."""
         return _short(self._truth.reference)
-
-    def report(self) -> Report:
-        """Return it as a report: a table of bias, variance and cost."""
-        from symgrad.api.reports.derivatives import comparison_report  # for start-up time
-
-        return comparison_report(self)
 
     def __str__(self) -> str:
         return comparison_text(*self.told())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from symgrad.api.claims.verify import checked_seconds
 from symgrad.api.derivatives.synthesis import fixed_at
@@ -19,7 +19,7 @@ from symgrad.ir.traverse import topological
 from symgrad.ops.control import without_stops
 from symgrad.reasons.derivation import naming_of
 from symgrad.reasons.naming import Naming, join_texts
-from symgrad.report.report import Report, Reported
+from symgrad.report.report import Reported
 from symgrad.source import Place
 from symgrad.spell.free_names import free_name
 from symgrad.stops.placement import PlacementOutcome, place
@@ -70,6 +70,8 @@ class Placement(Reported):
         tried: how many sets of each size were compared at exact points; edges in series count once.
     """
 
+    told_by: ClassVar[str] = "symgrad.api.reports.derivatives:placement_report"
+
     possible: bool | None
     edges: tuple[StopEdge, ...]
     program: Expr | None
@@ -81,12 +83,6 @@ class Placement(Reported):
     lines: tuple[str, ...]
     tried: Mapping[int, int] = field(repr=False)
     _about: str = field(repr=False)
-
-    def report(self) -> Report:
-        """Return it as a report: the lines that change, where the stop_gradients stand, and the verdict."""
-        from symgrad.api.reports.derivatives import placement_report  # for start-up time
-
-        return placement_report(self)
 
     def __str__(self) -> str:
         if self.possible and not self.edges and not self.removed:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from symgrad.api.derivatives.effective import resolved_formulas
 from symgrad.api.explain import joined_listing
+from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.told import leibniz_of, title
-from symgrad.api.reports.maths import program_blocks, resolved_maths
+from symgrad.api.reports.maths import program_blocks
+from symgrad.ir.graph import Node
 from symgrad.render.audit import AGAINST
 from symgrad.render.derivation import derivation_svg, title_text
 from symgrad.render.latex.expressions import latex
@@ -39,7 +41,7 @@ def audit_report(audit: Audit) -> Report:
     """Return an audit as a report."""
     d, question = audit.derivation, audit.question
     y, wrt = question.y, list(question.wrt)
-    gradients = resolved_maths(y, question.gradients, question.gradient_texts())
+    gradients = _resolved(y, question.gradients, question.gradient_texts())
     rows = [
         Maths(f"{title(y, [w])} = {g.text}", f"{leibniz_of(y, [w])} &= {g.latex}")
         for w, g in zip(wrt, gradients, strict=True)
@@ -65,6 +67,12 @@ def audit_report(audit: Audit) -> Report:
     if d.steps:
         blocks += [Heading("Steps, from the output back"), steps_block(d, folded=True)]
     return Report(f"Noise audit of {title_text(d)}", tuple(blocks))
+
+
+def _resolved(y: Expr, formulas: Sequence[Node], texts: Sequence[str]) -> list[Maths]:
+    """Return formulas without stop_gradient in the names of a program, with the texts that are printed of them."""
+    found = resolved_formulas(y, formulas)
+    return [Maths(text, latex(node)) for text, (node, _) in zip(texts, found, strict=True)]
 
 
 def _moments(question: AuditQuestion, notes: Sequence[str], caption: str) -> Iterator[Block]:

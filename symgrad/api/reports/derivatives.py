@@ -31,6 +31,7 @@ from symgrad.verdicts.told.report import verdict_blocks
 
 if TYPE_CHECKING:
     from symgrad.api.derivatives.effective import Effective
+    from symgrad.api.derivatives.partials import Derivatives
     from symgrad.api.handles.program import Program
     from symgrad.api.noise.estimators import Comparison
     from symgrad.api.noise.placement import Placement
@@ -40,6 +41,7 @@ __all__ = [
     "derivatives_report",
     "effective_report",
     "formula_report",
+    "partials_report",
     "placement_report",
     "program_report",
 ]
@@ -76,6 +78,12 @@ def derivatives_report(y: Expr, partials: Mapping[tuple[Expr, ...], Expr]) -> Re
         blocks.append(Items(tuple(said)))
     by = dict.fromkeys(str(w) for key in partials for w in key)
     return Report(f"Derivatives of {y.name or y} by {', '.join(by)}", tuple(blocks))
+
+
+def partials_report(found: Derivatives) -> Report:
+    """Return all partial derivatives up to an order as a report."""
+    shown = {key: e for key, e in found.items() if key}
+    return derivatives_report(found[()], shown or {(): found[()]})
 
 
 def program_report(program: Program) -> Report:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from symgrad.api.explain import joined_listing
 from symgrad.api.handles.expr import Expr
-from symgrad.api.reports.maths import expression, program_blocks
+from symgrad.api.reports.maths import expression, listing_of, program_blocks
 from symgrad.kernel.kernel import Kernel
 from symgrad.render.pictures.numeric import accuracy_figure, sole_variable
 from symgrad.report.about import Subject
@@ -23,7 +22,7 @@ def kernel_subject(exprs: Sequence[Expr], kernel: Kernel) -> Subject:
         exprs: what was compiled.
         kernel: what it became.
     """
-    listing = joined_listing([p for e in exprs for p in e.listings])
+    listing = listing_of(exprs)
     plain = [e for e in exprs if not e.derived]
     blocks: list[Block] = program_blocks(listing, plain) if plain else []
     rows = [Maths(f.text, f"& {f.latex}") for f in (expression(e) for e in exprs if e.derived)]

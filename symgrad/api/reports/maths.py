@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from symgrad.api.derivatives.effective import resolved_formulas
 from symgrad.api.handles.expr import Expr
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
@@ -13,7 +12,7 @@ from symgrad.render.latex.expressions import latex, latex_name
 from symgrad.report.blocks import Block, Items, Literal, MathLines, Maths, Paragraph, prose
 from symgrad.spell.printer import expression_text
 
-__all__ = ["equation", "expression", "input_items", "program_blocks", "resolved_maths"]
+__all__ = ["expression", "input_items", "listing_of", "program_blocks"]
 
 _LINES = 60
 _CHARACTERS = 400
@@ -24,15 +23,9 @@ def expression(e: Expr) -> Maths:
     return Maths(e.text(), e.latex())
 
 
-def equation(left: Maths, right: Maths) -> Maths:
-    """Return that two formulas are equal, to be aligned."""
-    return Maths(f"{left.text} = {right.text}", f"{left.latex} &= {right.latex}")
-
-
-def resolved_maths(y: Expr, formulas: Sequence[Node], texts: Sequence[str]) -> list[Maths]:
-    """Return formulas without stop_gradient in the names of a program, with the texts that are printed of them."""
-    found = resolved_formulas(y, formulas)
-    return [Maths(text, latex(node)) for text, (node, _) in zip(texts, found, strict=True)]
+def listing_of(exprs: Sequence[Expr]) -> Listing | None:
+    """Return the program of expressions, the first one where there are several."""
+    return next((listing for e in exprs for listing in e.listings), None)
 
 
 def input_items(nodes: Sequence[Node]) -> list[Block]:

@@ -66,10 +66,11 @@ def latex(
         >>> print(latex(sin(x) ** 2 / (1 - x)))
         \frac{\sin^{2}\left(x\right)}{1 - x}
     """
-    order = topological([node])
+    given = dict(names or {})
+    # What a name stands for is not written: its text may be exponentially longer than its graph.
+    order = topological([node], until={n for n in (*given, *(spelled or {})) if n is not node})
     taken: set[str] = set()
     written = Texts()
-    given = dict(names or {})
     for n, text in (spelled or {}).items():
         written[n] = text
         written.opaque.add(n)
@@ -255,7 +256,7 @@ def _factors(nodes: Sequence[Node], written: Texts) -> str:
 def _power(node: Node, written: Texts) -> _Written:
     base, exponent = node.args
     text = written[exponent][0]
-    function = _FUNCTION.fullmatch(_template(base))
+    function = None if base in written.opaque else _FUNCTION.fullmatch(_template(base))
     inside = written[base.args[0]][0] if function else ""
     # sin^2(x), but never sin^-1(x), which is another function; a named base is a name.
     if function and exponent.op is NUMBER and exponent.value >= 2 and exponent.dtype == "int":

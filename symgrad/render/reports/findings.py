@@ -29,10 +29,10 @@ def findings_report(findings: Sequence[Finding], title: str = "Findings") -> Rep
     """
     counts = Counter(f.severity for f in findings)
     said = ", ".join(f"{counts[s]} {s}{'s' if counts[s] > 1 else ''}" for s in _TONES if counts[s])
-    tones = [tone for s, tone in _TONES.items() if counts[s]]
+    tones: list[Tone] = [tone for s, tone in _TONES.items() if counts[s]] or ["good"]
     return Report(
         title,
-        (Banner(said or "nothing was found", tones[0] if tones else "good"), *map(finding_block, findings)),
+        (Banner(said or "nothing was found", tones[0]), *map(finding_block, findings)),
     )
 
 

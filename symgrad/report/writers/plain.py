@@ -44,7 +44,7 @@ def _value(value: Any) -> Any:
 
 
 def report_schema() -> dict[str, Any]:
-    """Return the JSON schema (draft 2020-12) of what `Report.json` returns.
+    """Return the JSON schema (draft 2020-12) of a report as plain values.
 
     Example:
         >>> report_schema()["title"]

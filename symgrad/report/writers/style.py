@@ -131,7 +131,8 @@ STYLE = f"""
 .sg details {{ margin: .3rem 0; }}
 .sg summary {{ cursor: pointer; padding: .25rem 0; }}
 .sg .steps {{ margin: .6rem 0; padding: 0; list-style: none; border-top: 1px solid var(--rule); }}
-.sg .steps > li {{ border-bottom: 1px solid var(--rule); }}
+.sg .steps > li {{ border-bottom: 1px solid var(--rule); content-visibility: auto;
+  contain-intrinsic-block-size: auto 2.5rem; }}
 .sg .steps .steps {{ margin-left: 1.2rem; }}
 .sg .steps .body {{ padding: 0 0 .6rem 1.1rem; }}
 .sg .steps summary .rule {{ color: var(--soft); font-size: .9rem; margin-right: .8rem; }}
