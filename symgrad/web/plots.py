@@ -36,7 +36,7 @@ def plot(question: PageQuestion) -> list[Block]:
     if y.shape:
         raise UsageError("an array has no curve", cure="say of which number: of")
     inputs = {str(i.name): i for i in y.inputs}
-    base = next(iter(sample_points(y.node, inputs, {}, [w.name])), None)
+    base = next(iter(sample_points(y.node, inputs, {}, [w.name], np.dtype(np.float64))), None)
     if base is None:
         raise UsageError("no point of the declared domains was found", cure="declare larger domains")
     grid = _grid(question.said("range"), w)
