@@ -128,7 +128,7 @@ def test_a_function_that_fails_is_not_called_again():
     with pytest.raises(ValueError, match="of the callback"), sg.progress(broken, after=0.0):
         worked()
     assert len(calls) == 1
-    with pytest.raises(sg.errors.UsageError, match="progress cannot call 3"), sg.progress(3):
+    with pytest.raises(sg.errors.UsageError, match="progress cannot call 3"), sg.progress(3):  # pyright: ignore[reportArgumentType]
         pass
 
 
