@@ -31,6 +31,8 @@ __all__ = ["ReadSide", "SideReader", "DefinedTarget", "WrittenSlope"]
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _LONE_NAME = re.compile(rf"\s*({_NAME.pattern})\s*")
+_LONE_POWER = re.compile(rf"\s*({_NAME.pattern})\s*(?:\*\*|\^)\s*([2-9])\s*")
+_STARRED = re.compile(rf"\s*({_NAME.pattern})\*\s*")
 _HEAD = re.compile(rf"\s*({_NAME.pattern})\s*\(\s*({_NAME.pattern}(?:\s*,\s*{_NAME.pattern})*)\s*\)\s*")
 _SIGNS = str.maketrans({"·": "*", "×": "*", "−": "-", "⋅": "*", "\t": " "})
 
@@ -81,11 +83,13 @@ class DefinedTarget:
         name: a name.
         parameters: of a function of the notation; None for a value.
         alone: whether the name stands there alone, without arguments or subscripts that are letters.
+        power: of the name that stands there, which the equation gives.
     """
 
     name: str
     parameters: tuple[str, ...] | None = None
     alone: bool = True
+    power: int = 1
 
 
 class SideReader:
@@ -115,7 +119,21 @@ class SideReader:
         name, head = _LONE_NAME.fullmatch(text.text), _HEAD.fullmatch(text.text)
         if head is not None and self._is_new_function(head[1]):
             return DefinedTarget(head[1], tuple(p.strip() for p in head[2].split(",")))
+        starred = _STARRED.fullmatch(text.text)
+        if starred is not None:  # K* = ... on the left is the name of a solution
+            return DefinedTarget(f"{starred[1]}_star")
         return None if name is None else DefinedTarget(name[1])
+
+    def power_target(self, text: SideText) -> DefinedTarget | None:
+        """Return the name that nothing defines yet and whose power is this left side, as in r**2 = x**2 + y**2."""
+        if text.notation == "latex":
+            found = self._papers.power_target(text.text)
+        else:
+            match = _LONE_POWER.fullmatch(text.text)
+            found = None if match is None else (match[1], int(match[2]))
+        if found is None or found[0] in self._names:
+            return None
+        return DefinedTarget(found[0], power=found[1])
 
     def _is_new_function(self, name: str) -> bool:
         if name in self._names or name in VERBS:

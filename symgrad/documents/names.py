@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from symgrad.api.handles.expr import Expr
 from symgrad.errors import RedefinitionError
@@ -15,9 +15,11 @@ from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import Declaration
 
-__all__ = ["Assumption", "DocumentNames", "Implied"]
+__all__ = ["Assumption", "Condition", "DocumentNames", "Implied"]
 
 _NAME = re.compile(r"[^\W\d]\w*")
+# What a name is marked with that is the solution of an equation for the name without the mark.
+_MARKS = frozenset("star hat opt min max mle ml map ols eq ast 0 1 2 3 c crit bar tilde best ss".split())
 _FEW = 64  # names of a document, up to which all are there to print a formula; else those that it reads
 
 
@@ -52,6 +54,40 @@ class Implied:
     value: Node
 
 
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """An equation that is taken to hold.
+
+    Args:
+        left: a side.
+        right: the other one, of its shape.
+        said: the equation as it is written.
+        unknowns: what a derivative in it is by; none where it has none.
+        asked: whether it is asked for, and a value is to be found for which it holds; else it is known to hold.
+    """
+
+    left: Node
+    right: Node
+    said: str
+    unknowns: tuple[Node, ...] = ()
+    asked: bool = True
+
+    @property
+    def reads(self) -> set[Node]:
+        """The inputs that it is about."""
+        return set(symbols_of([self.left, self.right]))
+
+    def at(self, values: Mapping[Node, Node]) -> tuple[Node, Node]:
+        """Return its sides where inputs have values."""
+        left, right = substitute([self.left, self.right], values)
+        return left, right
+
+    def where(self, values: Mapping[Node, Node]) -> Condition:
+        """Return the equation where inputs have values."""
+        left, right = self.at(values)
+        return replace(self, left=left, right=right)
+
+
 class DocumentNames:
     """Names with what they mean so far.
 
@@ -60,6 +96,9 @@ class DocumentNames:
         functions: names of functions with their parameters; their values are formulas of these.
         implied: for each unknown that an equation defines, that equation.
         fixed: symbols that the document gives a value from some line on.
+        conditions: equations that it takes to hold, the last one last.
+        solved: for each symbol that was found by such equations, these.
+        marked: for each symbol that a name with a mark is a solution for, as D_star for D, the value of that.
         assumptions: what was declared, and what was not and is taken to hold.
     """
 
@@ -68,6 +107,9 @@ class DocumentNames:
         self.functions: dict[str, tuple[str, ...]] = {}
         self.implied: dict[Node, Implied] = {}
         self.fixed: dict[Node, Node] = {}
+        self.conditions: list[Condition] = []
+        self.solved: dict[Node, list[Condition]] = {}
+        self.marked: dict[Node, Node] = {}
         self.assumptions: dict[str, Assumption] = {}
         self._reads: dict[str, frozenset[str]] = {}
         self._sizes: set[str] = set()
@@ -190,6 +232,49 @@ class DocumentNames:
         self._set(name, node)
         self._undeclared[name] = line
         self._take_sizes([node])
+
+    def fix(self, symbol: Node, value: Node) -> None:
+        """Give an input a value for all that is below, and for the values that others have by it."""
+        (value,) = substitute([value], {s: v for s, v in self.fixed.items() if s is not symbol})
+        self.fixed = {s: substitute([v], {symbol: value})[0] for s, v in self.fixed.items()}
+        self.fixed[symbol] = value
+
+    def hold(self, condition: Condition) -> None:
+        """Take an equation to hold from here on."""
+        self.conditions.append(condition)
+
+    def settle(self, symbol: Node, conditions: Iterable[Condition]) -> None:
+        """Remember by which equations a symbol was found; what they ask for is answered."""
+        answered = [c for c in conditions if c.asked]
+        self.solved.setdefault(symbol, []).extend(answered)
+        self.conditions = [c for c in self.conditions if c not in answered]
+
+    def asked_of(self, symbol: Node) -> list[Condition]:
+        """Return the equations that ask for a symbol, the last one first; also those that were answered."""
+        fixed = {s: v for s, v in self.fixed.items() if s is not symbol}
+        found = [c for c in reversed(self.conditions) if c.asked and symbol in set(symbols_of(c.at(fixed)))]
+        return found + [c for c in self.solved.get(symbol, ()) if c not in found]
+
+    def plain_name(self, name: str) -> str | None:
+        """Return the name of an input that another one marks as its solution: w for w_hat, D for D_star.
+
+        Example:
+            >>> names = DocumentNames()
+            >>> _ = names.undeclared("w", 1)
+            >>> names.plain_name("w_hat"), names.plain_name("w_loss"), names.plain_name("v_hat")
+            ('w', None, None)
+        """
+        head, _, mark = name.rpartition("_")
+        return head if mark.lower() in _MARKS and self.is_input(head) else None
+
+    def unmarked(self, nodes: Sequence[Node]) -> list[Node]:
+        """Return formulas with names that nothing declares and that mark solutions as the names without the mark."""
+        plain: dict[Node, Node] = {}
+        for s in symbols_of(nodes):
+            name = self.plain_name(s.name) if s.name in self._undeclared else None
+            if name is not None and self.values[name].shape == s.shape:
+                plain[s] = self.values[name]
+        return substitute(nodes, plain)
 
     def _take_sizes(self, nodes: Iterable[Node]) -> None:
         for size in names_of(*(node.shape for node in nodes)):

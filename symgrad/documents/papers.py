@@ -17,7 +17,7 @@ from symgrad.frontend.latex.meaning.applied import LatexFunction
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.lines import LatexReader
 from symgrad.frontend.latex.meaning.names import KnownNames, base_of, spelled_name
-from symgrad.frontend.latex.syntax.tree import Bracket, Command, LatexLine, ProductTree, Scripted, Tree, Word
+from symgrad.frontend.latex.syntax.tree import Bracket, Command, LatexLine, NumberTree, ProductTree, Scripted, Tree, Word
 from symgrad.ir.graph import Node, size_leaf
 from symgrad.source import Location, Source, Span
 
@@ -149,7 +149,9 @@ class PaperReader:
             if reader.is_known(tree) or reader.spelled_function(tree, None) is not None:
                 return None
         if isinstance(tree, Scripted) and (
-            tree.primes or (tree.below is not None and reader.is_known(tree.base))
+            tree.primes
+            or (isinstance(tree.above, NumberTree) and not reader.is_mark(tree))
+            or (tree.below is not None and reader.is_known(tree.base))
         ):
             return None
         if isinstance(tree, Command) and tree.name == "ell":
@@ -163,6 +165,22 @@ class PaperReader:
                 len(i.text) > 1 for i in tree.below if isinstance(i, Word)
             )  # else h_i = ..., for all i
         return (name, alone) if found is None else (found, True)
+
+    def power_target(self, text: str) -> tuple[str, int] | None:
+        """Return the name and the number above it of a left side that is nothing else: r^2."""
+        try:
+            _, lines = self._lines(text)
+        except SymgradError:
+            return None
+        tree = lines[0].sides[0] if len(lines) == 1 and not lines[0].relations else None
+        if not isinstance(tree, Scripted) or not isinstance(tree.above, NumberTree) or tree.primes:
+            return None
+        power = tree.above.text
+        if not power.isdecimal() or int(power) < 2:
+            return None
+        bare = Scripted(tree.start, tree.end, tree.base, tree.below, None, 0, tree.below_text)
+        name = spelled_name(bare if tree.below_text else tree.base)
+        return None if name is None or base_of(tree) is None else (name, int(power))
 
     # -- what is on the right -------------------------------------------------------------------------------------
 

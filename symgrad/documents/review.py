@@ -118,5 +118,5 @@ def review(
     with counter("reviewing", len(found)) as show:
         for done, statement in enumerate(found):
             show(done, lambda: f"{len(reviewer.steps)} steps")
-            reviewer.read(statement)
+            reviewer.read(statement, found[done + 1] if done + 1 < len(found) else None)
     return Review(source, known, tuple(reviewer.steps), reviewer.names.told())

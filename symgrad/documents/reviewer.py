@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, NamedTuple
 
-from symgrad.documents.judging import Judge, Judged
-from symgrad.documents.layout.prose import CONDITION_CUES, SELF_CUES
+from symgrad.documents.judging import Judge, Judged, of_one_shape
+from symgrad.documents.layout.prose import ASKED_CUES, CONDITION_CUES, SELF_CUES, SOUGHT_CUES, VALUE_CUES
 from symgrad.documents.layout.statements import ChainText, Relation, SideText
 from symgrad.documents.meaning import DefinedTarget, ReadSide, SideReader
-from symgrad.documents.names import DocumentNames, Implied
+from symgrad.documents.names import Condition, DocumentNames, Implied
 from symgrad.documents.papers import declared_names
 from symgrad.documents.steps import ReviewStep, StepKind
 from symgrad.errors import ProgramSyntaxError, ShapeError, SymgradError
-from symgrad.ir.traverse import topological
+from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.source import Source, Span
 
 __all__ = ["Reviewer"]
@@ -67,9 +69,17 @@ class Reviewer:
         self._judge = Judge(self.names, seconds)
         self._last: ReadSide | SideText | None = None
         self._right: ReadSide | None = None  # the last side of a chain before one that is wrong
+        self._before = ""  # the words before the statement that is read
+        self._next: ChainText | None = None
 
-    def read(self, statement: ChainText) -> None:
-        """Read a statement and judge its steps."""
+    def read(self, statement: ChainText, following: ChainText | None = None) -> None:
+        """Read a statement and judge its steps.
+
+        Args:
+            statement: it.
+            following: the one behind it, which may say what it is for.
+        """
+        self._next, self._before = following, ""
         relations, sides = statement.relations, list(statement.sides)
         if any(r.kind == "declare" for r in relations):
             self._declare(statement)
@@ -85,12 +95,13 @@ class Reviewer:
         left = self._last
         if not statement.continues:
             left, self._right = sides.pop(0), None
+            self._before = self._prose(left.span.start)
             if relations and relations[0].kind in ("equal", "define") and sides[0].text.strip():
                 taken, value = self._taken(_Equation(left, relations[0], sides[0]))
                 if taken:
                     left, sides, relations = value, sides[1:], relations[1:]
-        for relation, text in zip(relations, sides, strict=True):
-            left = self._step(left, relation, text)
+        for k, (relation, text) in enumerate(zip(relations, sides, strict=True), 1):
+            left = self._step(left, relation, text, ends=k == len(sides))
         self._last = left
 
     # -- what is no claim ----------------------------------------------------------------------------------------
@@ -138,7 +149,8 @@ class Reviewer:
         """
         target = self._reader.target(equation.left)
         if target is None:
-            return False, None
+            target = self._reader.power_target(equation.left)
+            return (False, None) if target is None else (True, self._defined(target, equation))
         is_input = self.names.is_input(target.name)
         if target.name not in self.names or (equation.relation.kind == "define" and not is_input):
             return True, self._defined(target, equation)
@@ -149,6 +161,8 @@ class Reviewer:
         try:
             if target.parameters is None and target.alone:
                 side = self._reader.side(equation.right)
+                if target.power != 1:
+                    side = self._rooted(target, side, equation)
             else:
                 side = self._reader.defined(target, equation.left, equation.right)
         except SymgradError as error:
@@ -156,28 +170,80 @@ class Reviewer:
             return None
         if is_new and name in self.names:  # reading it took it for an input
             return self._implied(name, side, equation)
+        plain = self.names.plain_name(name) if is_new else None
         self.names.define(name, side.expr.node, side.names)
-        self._add("definition", equation.right, equation)
+        symbol = None if plain is None else self.names.values[plain]
+        asked = [] if symbol is None else self.names.asked_of(symbol)
+        if symbol is None or not asked or side.expr.shape not in ((), symbol.shape):
+            self._add("definition", equation.right, equation)
+        else:  # K_star = ... behind an equation that asks for K
+            self._add_solution(symbol, equation, self._judge.solution(symbol, side, asked))
+            self.names.marked[symbol] = side.expr.node
+            self._answer(symbol, asked)
         return side
+
+    def _rooted(self, target: DefinedTarget, side: ReadSide, equation: _Equation) -> ReadSide:
+        """Return what a name is whose power an equation gives: the root that is not negative."""
+        line = self._line(equation.left.span.start)
+        if not target.power % 2:
+            self.names.assume(f"{target.name} is the root that is not negative", line)
+        root = side.expr ** (1 / Fraction(target.power))
+        return replace(side, expr=self.names.expr(root.node, side.names))
 
     def _value(self, name: str, equation: _Equation) -> tuple[bool, ReadSide | None]:
         """Take in what gives an input a value, or defines it by an equation that it stands in itself."""
         symbol = self.names.values[name]
-        side = self._read(equation.right)
-        if side is None:
+        asked = self._asked_of(symbol)
+        try:
+            side = self._reader.side(equation.right)
+        except SymgradError as error:
+            if asked and isinstance(error, ShapeError):
+                self._add_judged(equation.right, equation, self._judge.misfit(None, error))
+            else:
+                self._unread(equation.right.span, equation.right.text, error)
             return True, None
         if symbol in set(topological([side.expr.node])):
-            if SELF_CUES.search(self._prose(equation.left.span.start)) is None:
+            if SELF_CUES.search(self._before) is None:
                 return False, None
             return True, self._implied(name, side, equation)
         if side.expr.shape not in ((), symbol.shape):
             return False, None
-        self.names.fixed[symbol] = side.expr.node
-        self.names.assume(
-            f"{name} = {_said(equation.right)} from here on", self._line(equation.left.span.start)
-        )
+        if asked:
+            return self._solution(symbol, side, equation, asked)
+        self._fix(symbol, side, equation)
         self._add("condition", equation.right, equation, message=f"{name} has this value from here on")
         return True, side
+
+    def _fix(self, symbol: Node, side: ReadSide, equation: _Equation) -> None:
+        self.names.fix(symbol, side.expr.node)
+        line = self._line(equation.left.span.start)
+        self.names.assume(f"{symbol.name} = {_said(equation.right)} from here on", line)
+
+    def _asked_of(self, symbol: Node) -> list[Condition]:
+        """Return the equations that a value of an input is to solve; none where it is given in passing."""
+        asked = self.names.asked_of(symbol)
+        given = VALUE_CUES.search(self._before) is not None
+        if given and (symbol in self.names.fixed or not any(symbol in c.unknowns for c in asked)):
+            return []
+        return asked
+
+    def _solution(
+        self, symbol: Node, side: ReadSide, equation: _Equation, asked: list[Condition]
+    ) -> tuple[bool, ReadSide | None]:
+        judged = self._judge.solution(symbol, side, asked)
+        if symbol in self.names.fixed and judged.verdict.status != "proved":
+            return False, None  # it has a value already, and this is a claim about that
+        self._add_solution(symbol, equation, judged)
+        self._fix(symbol, side, equation)
+        self._answer(symbol, asked)
+        return True, side
+
+    def _answer(self, symbol: Node, asked: list[Condition]) -> None:
+        self.names.settle(symbol, [c for c in asked if symbol in c.unknowns] or asked[:1])
+
+    def _add_solution(self, symbol: Node, equation: _Equation, judged: Judged) -> None:
+        corrected = None if judged.corrected is None else f"{_said(equation.left)} = {judged.corrected}"
+        self._add_judged(equation.right, equation, replace(judged, corrected=corrected))
 
     def _implied(self, name: str, side: ReadSide, equation: _Equation) -> ReadSide:
         symbol = self.names.values[name]
@@ -192,9 +258,9 @@ class Reviewer:
     # -- claims --------------------------------------------------------------------------------------------------
 
     def _step(
-        self, left: ReadSide | SideText | None, relation: Relation, text: SideText
+        self, left: ReadSide | SideText | None, relation: Relation, text: SideText, *, ends: bool
     ) -> ReadSide | SideText | None:
-        """Judge a step; return the side that the next one goes on with."""
+        """Judge a step, perhaps that at the end of its chain; return the side that the next one goes on with."""
         if isinstance(left, SideText):
             left = self._read(left)
         equation = _Equation(SideText(0, "") if left is None else left.text, relation, text)
@@ -218,11 +284,15 @@ class Reviewer:
         if left is None:
             self._add("not understood", text, equation, message="what stands before it could not be read")
             return right
-        if relation.kind == "require" or self._is_condition(left):
-            self._add("condition", text, equation, message="read as a condition, which is not judged")
+        if relation.kind == "require" or (ends and CONDITION_CUES.search(self._before)):
+            asked = relation.kind == "require" or ASKED_CUES.search(self._before) is not None
+            self._hold(left, right, equation, asked=asked)
             return right
         right = replace(right, values=right.values or left.values, claimed=left.slope or left.claimed)
         judged = self._judge.judged(left, right)
+        if judged.verdict.status == "refuted" and ends and self._is_sought(left, right):
+            self._hold(left, right, equation, asked=True)
+            return right
         if judged.verdict.status == "refuted":
             if self._right is None:
                 self._right = left
@@ -235,8 +305,35 @@ class Reviewer:
         self._add_judged(text, equation, judged)
         return right
 
-    def _is_condition(self, left: ReadSide) -> bool:
-        return CONDITION_CUES.search(self._prose(left.text.span.start)) is not None
+    def _hold(self, left: ReadSide, right: ReadSide, equation: _Equation, *, asked: bool) -> None:
+        """Take an equation to hold."""
+        a, b = of_one_shape(left.expr, right.expr)
+        slope = left.slope or left.claimed or right.slope
+        unknowns = () if slope is None else tuple(x.node for x in slope.by)
+        if a.shape == b.shape:
+            said = f"{_said(equation.left)} = {_said(equation.right)}"
+            self.names.hold(Condition(a.node, b.node, said, unknowns, asked))
+        self._add("condition", equation.right, equation, message="read as a condition, which is not judged")
+
+    def _is_sought(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether an equation with a number on its right, which does not hold everywhere, asks for a value.
+
+        That is where words in its sentence say so, or where the next statement gives the value.
+        """
+        if not right.expr.node.is_number() or left.expr.node.op is SYMBOL:
+            return False
+        if SOUGHT_CUES.search(re.split(r"[.!?;](?:\s|$)", self._before)[-1]) is not None:
+            return True
+        following = self._next
+        if following is None or following.continues or not following.relations:
+            return False
+        target = self._reader.target(following.sides[0])
+        if target is None or following.relations[0].kind not in ("equal", "define"):
+            return False
+        name = target.name if target.name in self.names else self.names.plain_name(target.name)
+        if name is None or not self.names.is_input(name):
+            return False
+        return self.names.values[name] in set(symbols_of([left.expr.node]))
 
     def _prose(self, before: int) -> str:
         """Return the words before a place, of its paragraph."""

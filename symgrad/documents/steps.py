@@ -13,7 +13,7 @@ from symgrad.verdicts.verdict import Status, Verdict
 __all__ = ["ReviewRecord", "ReviewStep", "StepKind"]
 
 StepKind: TypeAlias = Literal[
-    "definition", "derivative", "rewriting", "condition", "relation", "not understood"
+    "definition", "derivative", "rewriting", "solution", "condition", "relation", "not understood"
 ]
 
 
@@ -23,7 +23,7 @@ class ReviewStep:
 
     Args:
         kind: ``definition`` of a name; ``derivative``, a claim that something is one; ``rewriting`` of the side before;
-            ``condition``, an equation that is asked for or that gives a value, which is taken to hold;
+            ``solution``, a value that is said to solve an equation that was asked for; ``condition``, an equation that is asked for or that gives a value, which is taken to hold;
             ``relation``, a step that is no equality; ``not understood``.
         line: of the document, from 1; where the side begins that is judged.
         column: likewise, from 1.

@@ -127,7 +127,7 @@ def test_an_equation_that_is_asked_for_is_taken_to_hold() -> None:
     assert [s.status or s.kind for s in found.steps] == [
         "definition",
         "condition",
-        "condition",
+        "proved",
         "proved",
         "proved",
         "refuted",

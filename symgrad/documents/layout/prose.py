@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS
 
-__all__ = ["CONDITION_CUES", "SELF_CUES", "formulas_alone"]
+__all__ = ["ASKED_CUES", "CONDITION_CUES", "SELF_CUES", "SOUGHT_CUES", "VALUE_CUES", "formulas_alone"]
 
 CONDITION_CUES = re.compile(
     r"\b(setting|solve|solves|solving|require|requires|requiring|impose|imposing|such that|satisfies|satisfy|suppose"
@@ -15,6 +15,26 @@ CONDITION_CUES = re.compile(
     re.IGNORECASE,
 )
 """Words right before an equation that is to be solved, or that is asked for, and that is no step."""
+
+ASKED_CUES = re.compile(
+    r"\b(set|setting|solve|solves|solving|require|requires|requiring|impose|imposing|subject to|constraint)\b",
+    re.IGNORECASE,
+)
+"""Those of them behind which a value is sought for which the equation holds."""
+
+SOUGHT_CUES = re.compile(
+    r"\b(set|setting|equat\w+|solv\w+|requir\w+|optim\w+|minim\w+|maxim\w+|stationar\w+|critical|extrem\w+"
+    r"|first.order|vanish\w*|equilibri\w+|steady|subject to|constraint)\b",
+    re.IGNORECASE,
+)
+"""Words in the sentence of an equation with a number on its right that is no step where it does not hold everywhere."""
+
+VALUE_CUES = re.compile(
+    r"\b(at|with|for|let|take|taking|if|assume|assuming|suppose|when|where|say|choose|choosing|fix|put|putting"
+    r"|given|insert\w*|substitut\w+|plug\w*)(?:\s+\w+)?\s*$",
+    re.IGNORECASE,
+)
+"""Words right before an equation that gives an input a value."""
 
 SELF_CUES = re.compile(
     r"\b(fixed.point|solves|solve|satisfies|satisfy|defined by|root|implicit\w*|equilibrium)\b", re.IGNORECASE
