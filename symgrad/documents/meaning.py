@@ -165,6 +165,7 @@ class SideReader:
         except SymgradError as error:
             raise self._placed(error, whole) from None
         self._take_readings(left)
+        self._names.saw(s.name for s in symbols_of([node]))
         return ReadSide(right, self._names.expr(node), ())
 
     def _line(self, offset: int) -> int:
@@ -184,6 +185,7 @@ class SideReader:
         except SymgradError as error:
             raise self._placed(error, text) from None
         names = tuple(dict.fromkeys(_NAME.findall(text.text)))
+        self._names.saw(names)
         return ReadSide(text, self._names.expr(node, names), names, slope, values=self._derived)
 
     def _paper_side(self, text: SideText) -> ReadSide:
@@ -192,6 +194,7 @@ class SideReader:
         except SymgradError as error:
             raise self._placed(error, text) from None
         self._take_readings(text)
+        self._names.saw(s.name for s in symbols_of([node]))
         slopes = self._papers.slopes
         slope = None
         if slopes and slopes[-1].value is node:

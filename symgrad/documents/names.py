@@ -18,6 +18,7 @@ from symgrad.ir.types import Declaration
 __all__ = ["Assumption", "Condition", "DocumentNames", "Implied"]
 
 _NAME = re.compile(r"[^\W\d]\w*")
+_LETTERS = re.compile(r"∂?[^\W\d]\w*")
 # What a name is marked with that is the solution of an equation for the name without the mark.
 _MARKS = frozenset("star hat opt min max mle ml map ols eq ast 0 1 2 3 c crit bar tilde best ss".split())
 _FEW = 64  # names of a document, up to which all are there to print a formula; else those that it reads
@@ -99,6 +100,8 @@ class DocumentNames:
         conditions: equations that it takes to hold, the last one last.
         solved: for each symbol that was found by such equations, these.
         marked: for each symbol that a name with a mark is a solution for, as D_star for D, the value of that.
+        reading: the number of the statement that is read.
+        first_read: for each name, the number of the first statement with a formula that reads it.
         assumptions: what was declared, and what was not and is taken to hold.
     """
 
@@ -110,11 +113,14 @@ class DocumentNames:
         self.conditions: list[Condition] = []
         self.solved: dict[Node, list[Condition]] = {}
         self.marked: dict[Node, Node] = {}
+        self.reading = 0
+        self.first_read: dict[str, int] = {}
         self.assumptions: dict[str, Assumption] = {}
         self._reads: dict[str, frozenset[str]] = {}
         self._sizes: set[str] = set()
         self._undeclared: dict[str, int] = {}
         self._order: list[str] = []
+        self._missed: set[str] = set()
 
     # -- what is known -----------------------------------------------------------------------------------------
 
@@ -124,6 +130,27 @@ class DocumentNames:
     def is_input(self, name: str) -> bool:
         """Tell whether a name is a symbol that the document declares, or that it uses without that."""
         return name in self.values and self.values[name].op is SYMBOL
+
+    def is_declared(self, name: str) -> bool:
+        """Tell whether the document declares a name."""
+        return name in self.values and name not in self._undeclared
+
+    def saw(self, names: Iterable[str]) -> None:
+        """Remember that the statement that is read has these names in a formula."""
+        for name in names:
+            self.first_read.setdefault(name, self.reading)
+
+    def missed(self, text: str) -> None:
+        """Remember that a formula could not be read: perhaps for want of a name in it that is defined below."""
+        words = _LETTERS.findall(text)
+        words += [word[1:] for word in words if word[0] in "d∂" and len(word) > 1]
+        found = [word for word in words if word not in self]
+        self._missed.update(found)
+        self.saw(found)
+
+    def was_missed(self, name: str) -> bool:
+        """Tell whether a formula above has a name that could not be read."""
+        return name in self._missed and self.first_read[name] < self.reading
 
     def known_in(self, text: str) -> dict[str, Node]:
         """Return the names in a text that mean something, and no others: a document may have thousands."""

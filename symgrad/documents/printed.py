@@ -105,7 +105,8 @@ def _verdict(step: ReviewStep, verdict: Verdict) -> list[str]:
                 f"refuted: {where} the derivative{' has' if entry else ' is'}{entry} {right}, and this {wrong}"
             )
         elif step.kind == "solution":
-            lines[0] = f"refuted: put into the equation, {where} its left side{entry} is {right}, and not {wrong}"
+            where = f", {where}" if point else ""
+            lines[0] = f"refuted: put into the equation{where} its left side{entry} is {right}, and not {wrong}"
         else:
             lines[0] = f"refuted: {where}{entry} it was {right} before, and is {wrong} here"
     for name, part in verdict.of_gradients.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from symgrad.api.claims.verify import checked_seconds
+from symgrad.documents.layout.order import explained_first
 from symgrad.documents.layout.passages import DocumentForm, form_of, passages
 from symgrad.documents.layout.statements import statements
 from symgrad.documents.reviewer import Reviewer
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from typing import Unpack
 
 __all__ = ["Review", "review"]
+
+_READINGS = 5  # of a document in which names are explained behind their use, by others that are
 
 # What is imported in functions here is for start-up time: a review is written in one of these forms, or in none.
 
@@ -114,9 +117,15 @@ def review(
             expected="equations: in fenced blocks marked symgrad, between dollars, or on lines of plain text",
             cure="write a step such as dL/dw = 2*w",
         )
-    reviewer = Reviewer(source, seconds, chosen)
-    with counter("reviewing", len(found)) as show:
-        for done, statement in enumerate(found):
-            show(done, lambda: f"{len(reviewer.steps)} steps")
-            reviewer.read(statement, found[done + 1] if done + 1 < len(found) else None)
-    return Review(source, known, tuple(reviewer.steps), reviewer.names.told())
+    reviewer, order = Reviewer(source, seconds, chosen), list(range(len(found)))
+    for _ in range(_READINGS):
+        with counter("reviewing", len(found)) as show:
+            for done, k in enumerate(order):
+                show(done, lambda: f"{len(reviewer.steps)} steps")
+                reviewer.read(k, found[k], found[k + 1] if k + 1 < len(found) else None)
+        if not reviewer.late:
+            break
+        order = explained_first(order, reviewer.late, found)
+        reviewer = Reviewer(source, seconds, chosen)
+    steps = sorted(reviewer.steps, key=lambda step: step.span.start)
+    return Review(source, known, tuple(steps), reviewer.names.told())

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from symgrad.documents.judging import Judge, Judged, of_one_shape
-from symgrad.documents.layout.prose import ASKED_CUES, CONDITION_CUES, SELF_CUES, SOUGHT_CUES, VALUE_CUES
+from symgrad.documents.layout.prose import ASKED_CUES, CONDITION_CUES, EXPLAINED_CUES, SELF_CUES, SOUGHT_CUES, VALUE_CUES
 from symgrad.documents.layout.statements import ChainText, Relation, SideText
 from symgrad.documents.meaning import DefinedTarget, ReadSide, SideReader
 from symgrad.documents.names import Condition, DocumentNames, Implied
@@ -59,11 +59,14 @@ class Reviewer:
     Attributes:
         names: what the names of the document mean so far.
         steps: those that were read.
+        late: definitions that stand behind the use of their names: the statement that first reads it, and that which
+            defines it. The document is to be read again with these before those, and nothing more is judged.
     """
 
     def __init__(self, source: Source, seconds: float, options: Mapping[str, Any]) -> None:
         self.names = DocumentNames()
         self.steps: list[ReviewStep] = []
+        self.late: list[tuple[int, int]] = []
         self._source = source
         self._reader = SideReader(source, self.names, options)
         self._judge = Judge(self.names, seconds)
@@ -71,15 +74,18 @@ class Reviewer:
         self._right: ReadSide | None = None  # the last side of a chain before one that is wrong
         self._before = ""  # the words before the statement that is read
         self._next: ChainText | None = None
+        self._number = 0
 
-    def read(self, statement: ChainText, following: ChainText | None = None) -> None:
+    def read(self, number: int, statement: ChainText, following: ChainText | None = None) -> None:
         """Read a statement and judge its steps.
 
         Args:
+            number: its place among all statements of the document.
             statement: it.
             following: the one behind it, which may say what it is for.
         """
         self._next, self._before = following, ""
+        self._number = self.names.reading = number
         relations, sides = statement.relations, list(statement.sides)
         if any(r.kind == "declare" for r in relations):
             self._declare(statement)
@@ -170,6 +176,9 @@ class Reviewer:
             return None
         if is_new and name in self.names:  # reading it took it for an input
             return self._implied(name, side, equation)
+        if is_new and self.names.was_missed(name):
+            self.late.append((self.names.first_read[name], self._number))
+            self._judge.idle = True
         plain = self.names.plain_name(name) if is_new else None
         self.names.define(name, side.expr.node, side.names)
         symbol = None if plain is None else self.names.values[plain]
@@ -193,7 +202,7 @@ class Reviewer:
     def _value(self, name: str, equation: _Equation) -> tuple[bool, ReadSide | None]:
         """Take in what gives an input a value, or defines it by an equation that it stands in itself."""
         symbol = self.names.values[name]
-        asked = self._asked_of(symbol)
+        asked, unused = self._asked_of(symbol), self._is_unused(name)
         try:
             side = self._reader.side(equation.right)
         except SymgradError as error:
@@ -202,7 +211,11 @@ class Reviewer:
             else:
                 self._unread(equation.right.span, equation.right.text, error)
             return True, None
-        if symbol in set(topological([side.expr.node])):
+        reads = set(topological([side.expr.node]))
+        if symbol not in reads and not asked and self._is_late(name, side):
+            self.late.append((self.names.first_read[name], self._number))
+            self._judge.idle = True
+        if symbol in reads:
             if SELF_CUES.search(self._before) is None:
                 return False, None
             return True, self._implied(name, side, equation)
@@ -210,9 +223,30 @@ class Reviewer:
             return False, None
         if asked:
             return self._solution(symbol, side, equation, asked)
+        if unused and side.expr.shape == symbol.shape and _varies(side):  # declared, and now defined
+            self.names.define(name, side.expr.node, side.names)
+            self._add("definition", equation.right, equation)
+            return True, side
         self._fix(symbol, side, equation)
         self._add("condition", equation.right, equation, message=f"{name} has this value from here on")
         return True, side
+
+    def _is_unused(self, name: str) -> bool:
+        """Tell whether no formula has read a name: then it was declared alone, and an equation can define it."""
+        return name not in self.names.first_read and VALUE_CUES.search(self._before) is None
+
+    def _is_late(self, name: str, side: ReadSide) -> bool:
+        """Tell whether an equation explains a name that lines above read, and is no value that it takes.
+
+        That is so of a formula of other inputs, for a name that nothing declares, or behind *where* and its like.
+        """
+        if self.names.first_read.get(name, self._number) >= self._number:
+            return False
+        if not _varies(side):
+            return False
+        if EXPLAINED_CUES.search(self._before) is not None:
+            return True
+        return not self.names.is_declared(name) and VALUE_CUES.search(self._before) is None
 
     def _fix(self, symbol: Node, side: ReadSide, equation: _Equation) -> None:
         self.names.fix(symbol, side.expr.node)
@@ -350,6 +384,7 @@ class Reviewer:
             return None
 
     def _unread(self, span: Span, text: str, error: SymgradError) -> None:
+        self.names.missed(text)
         told = SymgradError(
             error.what, expected=error.expected, cure=error.cure
         )  # the place is that of the step
@@ -377,6 +412,11 @@ class Reviewer:
 
     def _line(self, offset: int) -> int:
         return self._source.line_column(offset)[0]
+
+
+def _varies(side: ReadSide) -> bool:
+    """Tell whether a side reads real inputs, and so is more than a number."""
+    return any(s.dtype == "real" for s in symbols_of([side.expr.node]))
 
 
 def _said(side: SideText) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS
 
-__all__ = ["ASKED_CUES", "CONDITION_CUES", "SELF_CUES", "SOUGHT_CUES", "VALUE_CUES", "formulas_alone"]
+__all__ = ["ASKED_CUES", "CONDITION_CUES", "EXPLAINED_CUES", "SELF_CUES", "SOUGHT_CUES", "VALUE_CUES", "formulas_alone"]
 
 CONDITION_CUES = re.compile(
     r"\b(setting|solve|solves|solving|require|requires|requiring|impose|imposing|such that|satisfies|satisfy|suppose"
@@ -30,11 +30,14 @@ SOUGHT_CUES = re.compile(
 """Words in the sentence of an equation with a number on its right that is no step where it does not hold everywhere."""
 
 VALUE_CUES = re.compile(
-    r"\b(at|with|for|let|take|taking|if|assume|assuming|suppose|when|where|say|choose|choosing|fix|put|putting"
+    r"\b(at|with|for|take|taking|if|assume|assuming|suppose|when|say|choose|choosing|fix|put|putting"
     r"|given|insert\w*|substitut\w+|plug\w*)(?:\s+\w+)?\s*$",
     re.IGNORECASE,
 )
 """Words right before an equation that gives an input a value."""
+
+EXPLAINED_CUES = re.compile(r"\b(where|here|with|in which|denotes?|let|define)\s*$", re.IGNORECASE)
+"""Words right before an equation that explains a name of a formula above."""
 
 SELF_CUES = re.compile(
     r"\b(fixed.point|solves|solve|satisfies|satisfy|defined by|root|implicit\w*|equilibrium)\b", re.IGNORECASE
