@@ -105,9 +105,7 @@ def solution(sides: Sides, unknown: Node) -> Node | None:
     return found.canonical().node
 
 
-def deduced(
-    conditions: Sequence[Condition], sides: Sides, equal: Equal
-) -> tuple[Condition, Verdict] | None:
+def deduced(conditions: Sequence[Condition], sides: Sides, equal: Equal) -> tuple[Condition, Verdict] | None:
     """Decide an equation where others hold.
 
     Args:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from symgrad.api.claims.verify import equal, verify
+from symgrad.api.functions.elementary import where
 from symgrad.api.functions.layout import broadcast_to
 from symgrad.api.handles.expr import Expr
 from symgrad.documents.calculus import derivative
@@ -52,12 +53,16 @@ class Judge:
 
     Attributes:
         idle: whether nothing is decided, since the document is to be read again.
+        unclear: a case that was not understood; None for none.
+        case: where the steps are said to hold: a truth value; None for everywhere.
     """
 
     def __init__(self, names: DocumentNames, seconds: float) -> None:
         self._names = names
         self._seconds = seconds
         self.idle = False
+        self.case: Node | None = None
+        self.unclear: str | None = None
 
     def judged(self, left: ReadSide, right: ReadSide) -> Judged:
         """Decide whether a side is equal to the one before."""
@@ -73,6 +78,8 @@ class Judge:
         message = None
         if verdict.status == "refuted":
             verdict, message = self._where_others_hold(left, right, verdict)
+        if verdict.status == "refuted" and verdict.witness is not None:
+            verdict = self._unless_in_doubt(left, right, verdict)
         if verdict.status == "refuted" and left.slope is None:
             verdict = self._as_derivative(left, right, verdict)
         return Judged(kind, verdict, message, self._corrected(left, verdict))
@@ -107,10 +114,29 @@ class Judge:
         """Decide an equation between values, where what else the document says holds."""
         nodes, message = self._given([left, right])
         a, b = of_one_shape(*(self._names.expr(n) for n in nodes or (left, right)))
-        verdict = equal(a, b, time_limit=self._seconds, values_only=True)
+        verdict = equal(self._in_case(a, b), b, time_limit=self._seconds, values_only=True)
         if verdict.status == "refuted" and message is not None:
             return replace(verdict, status="undecided", why=message, proof=None)
         return verdict
+
+    def _unless_in_doubt(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
+        """Return that a step is undecided where the document says more of its names than is used."""
+        slopes = [s for s in (left.slope, right.slope) if s is not None]
+        nodes = [left.expr.node, right.expr.node, *(s.of.node for s in slopes)]
+        doubt = self._names.doubt(nodes)
+        if doubt is None and self.unclear is not None:
+            doubt = f"the sides differ, but perhaps not in the case '{self.unclear}', which is not understood"
+        symmetric = {} if doubt is not None else self._names.symmetric_cases(nodes)
+        if symmetric:
+            (a, b) = of_one_shape(*map(Expr, substitute(nodes[:2], symmetric)))
+            if equal(a, b, time_limit=_QUICK, values_only=True).status == "proved":
+                said = ", ".join(s.name for s in symmetric)
+                doubt = f"the sides are equal for symmetric {said} alone, which the document says of a case"
+        return verdict if doubt is None else Verdict("undecided", doubt)
+
+    def _in_case(self, a: Expr, b: Expr) -> Expr:
+        """Return the first side where the case holds, the other one elsewhere: equal if they are so in that case."""
+        return a if self.case is None else where(Expr(self.case), a, b)
 
     def _where_others_hold(
         self, left: ReadSide, right: ReadSide, verdict: Verdict
@@ -174,15 +200,21 @@ class Judge:
         a, b = of_one_shape(left.expr, right.expr)
         nodes, message = self._given([a.node, b.node])
         # A derivative is a value: what it was made of with stop_gradient is not asked for its own derivative.
-        values_only = left.values or right.values or nodes is not None
+        values_only = left.values or right.values or nodes is not None or self.case is not None
         if nodes is not None:
             a, b = (self._names.expr(node, (*left.names, *right.names)) for node in nodes)
 
         def decided(seconds: float) -> Verdict:
             for slope, claim in ((left.slope, b), (right.slope, a)):
-                if nodes is None and slope is not None and slope.plain and len(slope.by) == 1:
+                if (
+                    nodes is None
+                    and self.case is None
+                    and slope is not None
+                    and slope.plain
+                    and len(slope.by) == 1
+                ):
                     return verify(slope.of, slope.by[0], claim, time_limit=seconds)
-            return equal(a, b, time_limit=seconds, values_only=values_only)
+            return equal(self._in_case(a, b), b, time_limit=seconds, values_only=values_only)
 
         verdict = decided(min(_QUICK, self._seconds))
         if verdict.status not in _CERTAIN and values_only:
@@ -198,6 +230,8 @@ class Judge:
 
         What holds for all values of a variable holds for those that a name has, and is found sooner.
         """
+        if self.case is not None:
+            return verdict
         named = self._names.innermost(topological([a.node, b.node]))
         if not named:
             return verdict

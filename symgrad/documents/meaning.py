@@ -13,8 +13,9 @@ from symgrad.api.handles.expr import Expr
 from symgrad.documents.calculus import derivative
 from symgrad.documents.layout.statements import SideText
 from symgrad.documents.names import DocumentNames
-from symgrad.documents.papers import PaperReader, domain_of, macros_of, without_macros
+from symgrad.documents.papers import PaperReader
 from symgrad.documents.slopes import VERBS, DocumentCall, SlopeText, find_parts
+from symgrad.documents.spelling import domain_of, macros_of, without_macros
 from symgrad.errors import (
     ProgramSyntaxError,
     SymgradError,
@@ -25,6 +26,7 @@ from symgrad.errors import (
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ir.types import Shape
 from symgrad.source import Location, Source, Span
 
 __all__ = ["ReadSide", "SideReader", "DefinedTarget", "WrittenSlope"]
@@ -34,7 +36,7 @@ _LONE_NAME = re.compile(rf"\s*({_NAME.pattern})\s*")
 _LONE_POWER = re.compile(rf"\s*({_NAME.pattern})\s*(?:\*\*|\^)\s*([2-9])\s*")
 _STARRED = re.compile(rf"\s*({_NAME.pattern})\*\s*")
 _HEAD = re.compile(rf"\s*({_NAME.pattern})\s*\(\s*({_NAME.pattern}(?:\s*,\s*{_NAME.pattern})*)\s*\)\s*")
-_SIGNS = str.maketrans({"·": "*", "×": "*", "−": "-", "⋅": "*", "\t": " "})
+_SIGNS = str.maketrans({"≤": "<=", "≥": ">=", "≠": "!=", "·": "*", "×": "*", "−": "-", "⋅": "*", "\t": " "})
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,14 +173,18 @@ class SideReader:
     def _line(self, offset: int) -> int:
         return self._source.line_column(offset)[0]
 
-    def side(self, text: SideText) -> ReadSide:
+    def side(self, text: SideText, like: Shape = ()) -> ReadSide:
         """Return what a side means.
+
+        Args:
+            text: it.
+            like: the shape of the side before, which says the size of an identity matrix that stands alone.
 
         Raises:
             SymgradError: if it means nothing, with the place in the document.
         """
         if text.notation == "latex":
-            return self._paper_side(text)
+            return self._paper_side(text, like)
         self._derived = False
         try:
             node, slope = self._node(text.text.translate(_SIGNS), text.start)
@@ -188,9 +194,18 @@ class SideReader:
         self._names.saw(names)
         return ReadSide(text, self._names.expr(node, names), names, slope, values=self._derived)
 
-    def _paper_side(self, text: SideText) -> ReadSide:
+    def truth(self, text: SideText) -> Node | None:
+        """Return a relation such as ``x > 0`` as a truth value; None for one that is none of numbers.
+
+        Raises:
+            SymgradError: if it means nothing.
+        """
+        node = self.side(text).expr.node
+        return node if node.dtype == "bool" and not node.shape else None
+
+    def _paper_side(self, text: SideText, like: Shape) -> ReadSide:
         try:
-            node = self._papers.value(text.text, self._line(text.span.start))
+            node = self._papers.value(text.text, self._line(text.span.start), like)
         except SymgradError as error:
             raise self._placed(error, text) from None
         self._take_readings(text)
@@ -279,9 +294,9 @@ class SideReader:
         self._derived = True
         said = text[part.of.start : part.of.end]
         of = names.expr(self._part(part.of, text, start), _NAME.findall(said))
-        by = [self._by(name, part, start) for name in part.by] or [
-            self._only(of, said.strip(), part)
-        ] * part.order
+        by = [self._by(name, part) for name in part.by] or [self._only(of, said.strip(), part)] * part.order
+        for x in by:
+            self._check_slope(of, x, part)
         exprs = tuple(names.expr(n, _NAME.findall(" ".join(part.by))) for n in by)
         implied = () if part.partial else tuple(names.implied.values())
         value = derivative(of, exprs, implied)
@@ -299,10 +314,23 @@ class SideReader:
             of, exprs, names.expr(applied), plain=slope.plain and applied is value.node
         )
 
-    def _by(self, text: str, part: SlopeText, start: int) -> Node:
-        if text in self._names.values:
-            return self._names.values[text]
-        return self._parsed(text, {}, start + part.span.start)
+    def _by(self, text: str, part: SlopeText) -> Node:
+        names = self._names
+        if text in names.values:
+            return names.values[text]
+        raise UnknownNameError(
+            f"this is a derivative by '{text}', which nothing above reads",
+            at=Location(Source(""), part.span),
+            expected="a name that is read above",
+        )
+
+    def _check_slope(self, of: Expr, x: Node, part: SlopeText) -> None:
+        try:
+            self._names.check_slope(of.node, x)
+        except UnknownNameError as error:
+            raise UnknownNameError(
+                error.what, at=Location(Source(""), part.span), expected=error.expected
+            ) from None
 
     def _only(self, of: Expr, name: str, part: SlopeText) -> Node:
         """Return what a derivative is by that does not say so."""

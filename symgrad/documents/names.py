@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import RedefinitionError
+from symgrad.documents.facts import DocumentFacts
+from symgrad.errors import RedefinitionError, UnknownNameError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import SYMBOL, Node, size_leaf, symbol
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.sizes import names_of
-from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 
 __all__ = ["Assumption", "Condition", "DocumentNames", "Implied"]
@@ -20,7 +21,31 @@ __all__ = ["Assumption", "Condition", "DocumentNames", "Implied"]
 _NAME = re.compile(r"[^\W\d]\w*")
 _LETTERS = re.compile(r"∂?[^\W\d]\w*")
 # What a name is marked with that is the solution of an equation for the name without the mark.
-_MARKS = frozenset("star hat opt min max mle ml map ols eq ast 0 1 2 3 c crit bar tilde best ss".split())
+_MARKS = frozenset(
+    [
+        "star",
+        "hat",
+        "opt",
+        "min",
+        "max",
+        "mle",
+        "ml",
+        "map",
+        "ols",
+        "eq",
+        "ast",
+        "0",
+        "1",
+        "2",
+        "3",
+        "c",
+        "crit",
+        "bar",
+        "tilde",
+        "best",
+        "ss",
+    ]
+)
 _FEW = 64  # names of a document, up to which all are there to print a formula; else those that it reads
 
 
@@ -92,7 +117,12 @@ class Condition:
 class DocumentNames:
     """Names with what they mean so far.
 
+    Args:
+        facts: what the words of the document say of names.
+
     Attributes:
+        facts: likewise.
+        lost: names whose definitions were not understood, with the lines of these.
         values: each name with its node.
         functions: names of functions with their parameters; their values are formulas of these.
         implied: for each unknown that an equation defines, that equation.
@@ -105,7 +135,10 @@ class DocumentNames:
         assumptions: what was declared, and what was not and is taken to hold.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, facts: DocumentFacts | None = None) -> None:
+        self.facts = DocumentFacts() if facts is None else facts
+        self.lost: dict[str, int] = {}
+        self._unsure: dict[Node, int] = {}
         self.values: dict[str, Node] = {}
         self.functions: dict[str, tuple[str, ...]] = {}
         self.implied: dict[Node, Implied] = {}
@@ -227,7 +260,8 @@ class DocumentNames:
         known = {n: node for n, node in self.known_in(text).items() if n in self.values}
         known = {n: node for n, node in known.items() if n not in self._undeclared}
         listing = parse_program(text, "the declaration", known)
-        for name, node in listing.symbols.items():
+        for name, plain in listing.symbols.items():
+            node = self._as_said(name, plain)
             before = self.values.get(name)
             if before is not None and before is not node and name not in self._undeclared:
                 raise RedefinitionError(f"'{name}' means something else already", cure="choose another name")
@@ -237,6 +271,59 @@ class DocumentNames:
             self._undeclared.pop(name, None)
         self._take_sizes(listing.symbols.values())
         self.assume(text.strip(), line)
+
+    def _as_said(self, name: str, node: Node) -> Node:
+        """Return the symbol of a declaration, symmetric where words say that of a square matrix."""
+        fact, declaration = self.facts.symmetric(name), node.declaration
+        square = len(node.shape) == 2 and node.shape[0] == node.shape[1]
+        if fact is None or not square or declaration.symmetric or declaration.distribution is not None:
+            return node
+        self.assume(f"{name} is symmetric", fact.line)
+        return symbol(replace(declaration, symmetric=True))
+
+    def doubt(self, nodes: Sequence[Node]) -> str | None:
+        """Return what is said of an input of formulas and not used here, so that a difference proves nothing."""
+        for s in symbols_of(nodes):
+            word = self.facts.unused(s.name) if s.shape else None
+            if word is not None:
+                return f"the sides differ, but {s.name} is said to be {word}, which is not used here"
+            if s in self._unsure:
+                return f"the sides differ, but what line {self._unsure[s]} says of {s.name} is not understood"
+        return None
+
+    def symmetric_cases(self, nodes: Sequence[Node]) -> dict[Node, Node]:
+        """Return the matrices in formulas that are said to be symmetric in a case, each as a symmetric one."""
+        return {
+            s: symbol(replace(s.declaration, symmetric=True))
+            for s in symbols_of(nodes)
+            if len(s.shape) == 2 and s.shape[0] == s.shape[1] and self.facts.in_case(s.name) is not None
+        }
+
+    def check_slope(self, y: Node, x: Node) -> None:
+        """Refuse a derivative that would be zero only because something was not read.
+
+        Raises:
+            UnknownNameError: for a derivative of or by a name that nothing defines, or that was not understood.
+        """
+        reads = set(topological([y]))
+        for s in reads & self._unsure.keys():
+            raise UnknownNameError(
+                f"this is the derivative of a formula that reads {s.name},"
+                f" and what line {self._unsure[s]} says of it is not understood",
+                expected=f"a definition of {s.name} that can be read",
+            )
+        if y is x or (x.op is SYMBOL and x.name.startswith("__")):
+            return
+        if y.op is SYMBOL and y.name not in self.values:
+            raise UnknownNameError(
+                f"this is a derivative of '{y.name}', which nothing above defines",
+                expected=f"{y.name} = ... above",
+            )
+        if x.op is SYMBOL and x not in reads and x.name not in self.values:
+            raise UnknownNameError(
+                f"this is a derivative by '{x.name}', which nothing above reads",
+                expected="a name that is read above",
+            )
 
     def _replace(self, before: Node, node: Node) -> None:
         names = [n for n, value in self.values.items() if value.args]
@@ -256,6 +343,8 @@ class DocumentNames:
 
     def take_undeclared(self, name: str, node: Node, line: int) -> None:
         """Take in an input that nothing declares."""
+        if name in self.lost:
+            self._unsure[node] = self.lost[name]
         self._set(name, node)
         self._undeclared[name] = line
         self._take_sizes([node])

@@ -106,7 +106,9 @@ def _verdict(step: ReviewStep, verdict: Verdict) -> list[str]:
             )
         elif step.kind == "solution":
             where = f", {where}" if point else ""
-            lines[0] = f"refuted: put into the equation{where} its left side{entry} is {right}, and not {wrong}"
+            lines[0] = (
+                f"refuted: put into the equation{where} its left side{entry} is {right}, and not {wrong}"
+            )
         else:
             lines[0] = f"refuted: {where}{entry} it was {right} before, and is {wrong} here"
     for name, part in verdict.of_gradients.items():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symgrad.api.claims.verify import checked_seconds
+from symgrad.documents.facts import DocumentFacts, facts_in
 from symgrad.documents.layout.order import explained_first
 from symgrad.documents.layout.passages import DocumentForm, form_of, passages
-from symgrad.documents.layout.statements import statements
+from symgrad.documents.layout.statements import ChainText, statements
 from symgrad.documents.reviewer import Reviewer
 from symgrad.documents.steps import ReviewRecord
 from symgrad.errors import ProgramSyntaxError, UsageError
@@ -117,15 +119,29 @@ def review(
             expected="equations: in fenced blocks marked symgrad, between dollars, or on lines of plain text",
             cure="write a step such as dL/dw = 2*w",
         )
-    reviewer, order = Reviewer(source, seconds, chosen), list(range(len(found)))
+    order, facts = list(range(len(found))), facts_in(text)
+    reviewer = _reviewed(source, found, order, facts, seconds, chosen)
     for _ in range(_READINGS):
-        with counter("reviewing", len(found)) as show:
-            for done, k in enumerate(order):
-                show(done, lambda: f"{len(reviewer.steps)} steps")
-                reviewer.read(k, found[k], found[k + 1] if k + 1 < len(found) else None)
-        if not reviewer.late:
+        if not (reviewer.late or reviewer.again):
             break
         order = explained_first(order, reviewer.late, found)
-        reviewer = Reviewer(source, seconds, chosen)
+        reviewer = _reviewed(source, found, order, facts, seconds, chosen)
     steps = sorted(reviewer.steps, key=lambda step: step.span.start)
     return Review(source, known, tuple(steps), reviewer.names.told())
+
+
+def _reviewed(
+    source: Source,
+    found: Sequence[ChainText],
+    order: Sequence[int],
+    facts: DocumentFacts,
+    seconds: float,
+    options: Mapping[str, Any],
+) -> Reviewer:
+    """Return what became of statements that are read in an order."""
+    reviewer = Reviewer(source, facts, seconds, options)
+    with counter("reviewing", len(found)) as show:
+        for done, k in enumerate(order):
+            show(done, lambda: f"{len(reviewer.steps)} steps")
+            reviewer.read(k, found[k], found[k + 1] if k + 1 < len(found) else None)
+    return reviewer

@@ -6,18 +6,30 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
 from typing import Any, NamedTuple
 
+from symgrad.documents.cases import Case, case_text, is_behind, reaches, scope_of
+from symgrad.documents.facts import DocumentFacts, Fact
 from symgrad.documents.judging import Judge, Judged, of_one_shape
-from symgrad.documents.layout.prose import ASKED_CUES, CONDITION_CUES, EXPLAINED_CUES, SELF_CUES, SOUGHT_CUES, VALUE_CUES
+from symgrad.documents.layout.prose import (
+    ASKED_CUES,
+    CONDITION_CUES,
+    EXPLAINED_CUES,
+    FACT_CUES,
+    SELF_CUES,
+    SOUGHT_CUES,
+    VALUE_CUES,
+)
 from symgrad.documents.layout.statements import ChainText, Relation, SideText
 from symgrad.documents.meaning import DefinedTarget, ReadSide, SideReader
 from symgrad.documents.names import Condition, DocumentNames, Implied
-from symgrad.documents.papers import declared_names
+from symgrad.documents.spelling import declared_names
 from symgrad.documents.steps import ReviewStep, StepKind
 from symgrad.errors import ProgramSyntaxError, ShapeError, SymgradError
-from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.graph import OPS, SYMBOL, Node
 from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ops.array.contraction import transpose
 from symgrad.source import Source, Span
 
 __all__ = ["Reviewer"]
@@ -53,6 +65,7 @@ class Reviewer:
 
     Args:
         source: the document.
+        facts: what its words say of names; what equations say is added.
         seconds: how long one step may take.
         options: how LaTeX is read where it is ambiguous.
 
@@ -61,10 +74,13 @@ class Reviewer:
         steps: those that were read.
         late: definitions that stand behind the use of their names: the statement that first reads it, and that which
             defines it. The document is to be read again with these before those, and nothing more is judged.
+        again: whether it is to be read again since an equation said a fact.
     """
 
-    def __init__(self, source: Source, seconds: float, options: Mapping[str, Any]) -> None:
-        self.names = DocumentNames()
+    def __init__(
+        self, source: Source, facts: DocumentFacts, seconds: float, options: Mapping[str, Any]
+    ) -> None:
+        self.names = DocumentNames(facts)
         self.steps: list[ReviewStep] = []
         self.late: list[tuple[int, int]] = []
         self._source = source
@@ -75,6 +91,11 @@ class Reviewer:
         self._before = ""  # the words before the statement that is read
         self._next: ChainText | None = None
         self._number = 0
+        self.again = False
+        self._case: tuple[Case, Node | None] | None = None
+        self._case_used = False
+        self._behind: ChainText | None = None  # a case that was taken in with what stands before it
+        self._general: list[Node] = []
 
     def read(self, number: int, statement: ChainText, following: ChainText | None = None) -> None:
         """Read a statement and judge its steps.
@@ -90,7 +111,7 @@ class Reviewer:
         if any(r.kind == "declare" for r in relations):
             self._declare(statement)
             return
-        if self._says_sign(statement):
+        if self._says_sign(statement) or self._says_case(statement):
             return
         hidden = None if relations else _HIDDEN.search(sides[0].text)
         if hidden is not None:
@@ -102,6 +123,7 @@ class Reviewer:
         if not statement.continues:
             left, self._right = sides.pop(0), None
             self._before = self._prose(left.span.start)
+            self._judge.case = self._case_of(statement)
             if relations and relations[0].kind in ("equal", "define") and sides[0].text.strip():
                 taken, value = self._taken(_Equation(left, relations[0], sides[0]))
                 if taken:
@@ -144,6 +166,71 @@ class Reviewer:
             return False
         return True
 
+    def _says_case(self, statement: ChainText) -> bool:
+        """Take in ``x > 0`` of names that were read, where it says for which values the sentence holds."""
+        text = case_text(statement, self._source)
+        if text is None:
+            return False
+        before = self._prose(statement.sides[0].span.start)
+        scope = scope_of(before, statement, self._source)
+        was_used = self._behind is statement
+        if scope is None and not was_used:
+            return False
+        node = self._truth(statement, text)
+        said = " ".join(text.text.split())
+        case = Case(text.span, said, scope or "sentence")
+        if node is None:
+            self._case, self._case_used = (case, None), False
+            return False
+        message = "what this sentence says is judged there"
+        if case.scope == "general":
+            self._general.append(node)
+            self.names.assume(f"{said} from here on", self._line(text.span.start))
+            message = "taken to hold from here on"
+        elif not was_used:
+            self._case, self._case_used = (case, node), False
+        if case.scope == "sentence":
+            self.names.assume(f"{said} in what that sentence says", self._line(text.span.start))
+        self._add("condition", text, self._first(statement), message=message)
+        return True
+
+    def _truth(self, statement: ChainText, text: SideText) -> Node | None:
+        """Return a case as a truth value; None where it reads a name that is new, or is none of numbers."""
+        for side in statement.sides:
+            latex = side.notation == "latex"
+            names = declared_names(side.text) if latex else re.findall(r"[^\W\d]\w*", side.text)
+            if any(n not in self.names and n not in ("abs", "pi", "oo") for n in names or ()):
+                return None
+        try:
+            return self._reader.truth(text)
+        except SymgradError:
+            return None
+
+    def _case_of(self, statement: ChainText) -> Node | None:
+        """Return where a statement is said to hold, as a truth value; None for everywhere."""
+        found, start = list(self._general), statement.sides[0].span.start
+        self._judge.unclear = None
+        if self._case is not None:
+            case, node = self._case
+            if reaches(case.span, start, self._source, used=self._case_used):
+                if node is None:
+                    self._judge.unclear = case.said
+                else:
+                    found.append(node)
+                self._case_used = self._line(start) == self._line(case.span.start)
+            else:
+                self._case = None
+        following, self._behind = self._next, None
+        text = None if following is None else case_text(following, self._source)
+        if following is not None and text is not None and is_behind(statement, following, self._source):
+            node = self._truth(following, text)
+            if node is None:
+                self._judge.unclear = " ".join(text.text.split())
+            else:
+                found.append(node)
+                self._behind = following
+        return reduce(OPS["and_"], found) if found else None
+
     def _first(self, statement: ChainText) -> _Equation:
         return _Equation(statement.sides[0], statement.relations[0], statement.sides[-1])
 
@@ -173,6 +260,7 @@ class Reviewer:
                 side = self._reader.defined(target, equation.left, equation.right)
         except SymgradError as error:
             self._unread(equation.right.span, equation.right.text, error)
+            self.names.lost[name] = self._line(equation.left.span.start)
             return None
         if is_new and name in self.names:  # reading it took it for an input
             return self._implied(name, side, equation)
@@ -186,7 +274,7 @@ class Reviewer:
         if symbol is None or not asked or side.expr.shape not in ((), symbol.shape):
             self._add("definition", equation.right, equation)
         else:  # K_star = ... behind an equation that asks for K
-            self._add_solution(symbol, equation, self._judge.solution(symbol, side, asked))
+            self._add_solution(equation, self._judge.solution(symbol, side, asked))
             self.names.marked[symbol] = side.expr.node
             self._answer(symbol, asked)
         return side
@@ -267,7 +355,7 @@ class Reviewer:
         judged = self._judge.solution(symbol, side, asked)
         if symbol in self.names.fixed and judged.verdict.status != "proved":
             return False, None  # it has a value already, and this is a claim about that
-        self._add_solution(symbol, equation, judged)
+        self._add_solution(equation, judged)
         self._fix(symbol, side, equation)
         self._answer(symbol, asked)
         return True, side
@@ -275,7 +363,7 @@ class Reviewer:
     def _answer(self, symbol: Node, asked: list[Condition]) -> None:
         self.names.settle(symbol, [c for c in asked if symbol in c.unknowns] or asked[:1])
 
-    def _add_solution(self, symbol: Node, equation: _Equation, judged: Judged) -> None:
+    def _add_solution(self, equation: _Equation, judged: Judged) -> None:
         corrected = None if judged.corrected is None else f"{_said(equation.left)} = {judged.corrected}"
         self._add_judged(equation.right, equation, replace(judged, corrected=corrected))
 
@@ -305,7 +393,7 @@ class Reviewer:
             self._add("relation", text, equation, message=f"'{relation.text}' is no equality, and not judged")
             return text
         try:
-            right = self._reader.side(text)
+            right = self._reader.side(text, () if left is None else left.expr.shape)
         except ShapeError as error:
             if left is None:
                 self._unread(text.span, text.text, error)
@@ -322,10 +410,15 @@ class Reviewer:
             asked = relation.kind == "require" or ASKED_CUES.search(self._before) is not None
             self._hold(left, right, equation, asked=asked)
             return right
+        if self._says_symmetric(left, right, equation):
+            return right
         right = replace(right, values=right.values or left.values, claimed=left.slope or left.claimed)
         judged = self._judge.judged(left, right)
         if judged.verdict.status == "refuted" and ends and self._is_sought(left, right):
             self._hold(left, right, equation, asked=True)
+            return right
+        if judged.verdict.status == "refuted" and ends and self._is_fact(left, right):
+            self._hold(left, right, equation, asked=False)
             return right
         if judged.verdict.status == "refuted":
             if self._right is None:
@@ -348,6 +441,24 @@ class Reviewer:
             said = f"{_said(equation.left)} = {_said(equation.right)}"
             self.names.hold(Condition(a.node, b.node, said, unknowns, asked))
         self._add("condition", equation.right, equation, message="read as a condition, which is not judged")
+
+    def _says_symmetric(self, left: ReadSide, right: ReadSide, equation: _Equation) -> bool:
+        """Take in that an input is its own transpose: a fact, since it cannot follow."""
+        for a, b in ((left.expr.node, right.expr.node), (right.expr.node, left.expr.node)):
+            if a.op is not SYMBOL or len(a.shape) != 2 or b is not transpose(a, (1, 0)):
+                continue
+            if not a.declaration.symmetric:  # all of the document is meant
+                self.names.facts.add(a.name, Fact("symmetric", self._line(equation.left.span.start)))
+                self.again = self._judge.idle = True
+            self._add("condition", equation.right, equation, message=f"{a.name} is symmetric")
+            return True
+        return False
+
+    def _is_fact(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether an equation of inputs alone is one that words say to hold."""
+        if FACT_CUES.search(self._before) is None or left.values or left.slope is not None:
+            return False
+        return not self.names.innermost(topological([left.expr.node, right.expr.node]))
 
     def _is_sought(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether an equation with a number on its right, which does not hold everywhere, asks for a value.

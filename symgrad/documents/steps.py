@@ -23,7 +23,8 @@ class ReviewStep:
 
     Args:
         kind: ``definition`` of a name; ``derivative``, a claim that something is one; ``rewriting`` of the side before;
-            ``solution``, a value that is said to solve an equation that was asked for; ``condition``, an equation that is asked for or that gives a value, which is taken to hold;
+            ``solution``, a value that is said to solve an equation that was asked for;
+            ``condition``, an equation that is asked for or that gives a value, which is taken to hold;
             ``relation``, a step that is no equality; ``not understood``.
         line: of the document, from 1; where the side begins that is judged.
         column: likewise, from 1.

@@ -9,8 +9,10 @@ from symgrad.documents.layout.statements import ChainText
 __all__ = ["explained_first"]
 
 
-def explained_first(order: Sequence[int], late: Sequence[tuple[int, int]], found: Sequence[ChainText]) -> list[int]:
-    """Return an order in which definitions stand before the statements that use their names.
+def explained_first(
+    order: Sequence[int], late: Sequence[tuple[int, int]], found: Sequence[ChainText]
+) -> list[int]:
+    r"""Return an order in which definitions stand before the statements that use their names.
 
     Args:
         order: of statements so far.
@@ -20,7 +22,7 @@ def explained_first(order: Sequence[int], late: Sequence[tuple[int, int]], found
     Example:
         >>> from symgrad.documents.layout.passages import passages
         >>> from symgrad.documents.layout.statements import statements
-        >>> page = "L = p**2\\nL = p*p\\np = w*x"
+        >>> page = "L = p**2\nL = p*p\np = w*x"
         >>> explained_first(range(3), [(0, 2)], list(statements(page, passages(page, "text"))))
         [2, 0, 1]
     """

@@ -7,7 +7,15 @@ from collections.abc import Iterator, Mapping
 
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS
 
-__all__ = ["ASKED_CUES", "CONDITION_CUES", "EXPLAINED_CUES", "SELF_CUES", "SOUGHT_CUES", "VALUE_CUES", "formulas_alone"]
+__all__ = [
+    "ASKED_CUES",
+    "CONDITION_CUES",
+    "EXPLAINED_CUES",
+    "SELF_CUES",
+    "SOUGHT_CUES",
+    "VALUE_CUES",
+    "formulas_alone",
+]
 
 CONDITION_CUES = re.compile(
     r"\b(setting|solve|solves|solving|require|requires|requiring|impose|imposing|such that|satisfies|satisfy|suppose"
@@ -35,6 +43,25 @@ VALUE_CUES = re.compile(
     re.IGNORECASE,
 )
 """Words right before an equation that gives an input a value."""
+
+CASE_CUES = re.compile(
+    r"\b(for|if|when|where|whenever|case|provided|wherever|region|on|in|as long as|inside|assuming|with)"
+    r"(?:\s+(?:all|any|every|that|and))*\s*$",
+    re.IGNORECASE,
+)
+"""Words right before a relation such as ``x > 0`` that is a case, for which alone its sentence is said."""
+
+GENERAL_CUES = re.compile(
+    r"\b(let|assume|assuming that|suppose|since|because|given|take|from now on)(?:\s+(?:all|that|and|now))*\s*$",
+    re.IGNORECASE,
+)
+"""Words right before one that is meant from there on."""
+
+FACT_CUES = re.compile(
+    r"\b(with|where|let|assum\w+|suppose|given|provided|satisf\w+|obey\w*|such|since|because|as)(?:\s+that)?\s*$",
+    re.IGNORECASE,
+)
+"""Words right before an equation of inputs that is known to hold."""
 
 EXPLAINED_CUES = re.compile(r"\b(where|here|with|in which|denotes?|let|define)\s*$", re.IGNORECASE)
 """Words right before an equation that explains a name of a formula above."""
