@@ -11,10 +11,10 @@ from symgrad.api.functions.matrices import solve
 from symgrad.api.handles.expr import Expr
 from symgrad.documents.names import Implied
 from symgrad.errors import NotInProgramError, UnsupportedError
-from symgrad.ir.graph import number
-from symgrad.ir.traverse import topological
+from symgrad.ir.graph import SYMBOL, Node, number
+from symgrad.ir.traverse import symbols_of, topological
 
-__all__ = ["derivative"]
+__all__ = ["derivative", "reparametrised"]
 
 
 def derivative(y: Expr, by: tuple[Expr, ...], implied: Collection[Implied] = ()) -> Expr:
@@ -42,8 +42,37 @@ def derivative(y: Expr, by: tuple[Expr, ...], implied: Collection[Implied] = ())
     return y
 
 
+def reparametrised(y: Node, x: Node) -> Node | None:
+    """Return the input that a derivative by a computed value goes through, which what is differentiated does not read.
+
+    With K = sigma**2 and s = log(sigma**2), dK/ds is dK/dsigma divided by ds/dsigma.
+
+    Returns:
+        The only input that the value is computed from, None where it is read, or has nothing to do with ``y``.
+
+    Raises:
+        UnsupportedError: if it is computed from several inputs, or arrays.
+    """
+    if x.op is SYMBOL or x in set(topological([y])):
+        return None
+    inputs = [s for s in symbols_of([x]) if s.dtype == "real"]
+    if set(inputs).isdisjoint(symbols_of([y])):
+        return None
+    if len(inputs) > 1 or inputs[0].shape or x.shape:
+        raise UnsupportedError(
+            "this is a derivative by a value that the formula does not read",
+            expected="a formula that is written with it",
+            cure="write the formula in its terms, or differentiate by an input",
+        )
+    return inputs[0]
+
+
 def _once(y: Expr, x: Expr, implied: Collection[Implied]) -> Expr:
     reached = set(topological([y.node]))
+    middle = reparametrised(y.node, x.node)
+    if middle is not None:
+        inner = Expr(middle, listings=x.listings)
+        return _once(y, inner, implied) / _once(x, inner, implied)
     follows = [i for i in implied if i.unknown is not x.node and i.unknown in reached]
     if not follows:
         return _plain(y, x)

@@ -10,7 +10,7 @@ from string import ascii_letters
 from typing import Any
 
 from symgrad.api.handles.expr import Expr
-from symgrad.documents.calculus import derivative
+from symgrad.documents.calculus import derivative, reparametrised
 from symgrad.documents.layout.statements import SideText
 from symgrad.documents.names import DocumentNames
 from symgrad.documents.papers import PaperReader
@@ -23,6 +23,7 @@ from symgrad.errors import (
     UnknownNameError,
     UsageError,
 )
+from symgrad.frontend.latex.meaning.inputs import input_of, inputs_of
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import substitute, symbols_of
@@ -117,14 +118,18 @@ class SideReader:
         """Return what an equation with this left side may define; None if it defines nothing."""
         if text.notation == "latex":
             found = self._papers.target(text.text)
-            return None if found is None else DefinedTarget(found[0], alone=found[1])
+            if found is None or self._names.partial_of(found[0]) is not None:
+                return None
+            return DefinedTarget(found[0], alone=found[1])
         name, head = _LONE_NAME.fullmatch(text.text), _HEAD.fullmatch(text.text)
         if head is not None and self._is_new_function(head[1]):
             return DefinedTarget(head[1], tuple(p.strip() for p in head[2].split(",")))
         starred = _STARRED.fullmatch(text.text)
         if starred is not None:  # K* = ... on the left is the name of a solution
             return DefinedTarget(f"{starred[1]}_star")
-        return None if name is None else DefinedTarget(name[1])
+        if name is None or self._names.partial_of(name[1]) or self._names.differential_of(name[1]):
+            return None
+        return DefinedTarget(name[1])
 
     def power_target(self, text: SideText) -> DefinedTarget | None:
         """Return the name that nothing defines yet and whose power is this left side, as in r**2 = x**2 + y**2."""
@@ -216,6 +221,7 @@ class SideReader:
             of, by, value = (self._names.expr(n) for n in (slopes[-1].of, slopes[-1].by, node))
             implied = tuple(self._names.implied.values())
             plain = not implied or derivative(of, (by,)).node is node
+            plain = plain and reparametrised(of.node, by.node) is None
             slope = WrittenSlope(of, (by,), value, plain)
         return ReadSide(text, self._names.expr(node), (), slope, values=bool(slopes))
 
@@ -260,7 +266,28 @@ class SideReader:
                     raise
                 span = error.at.span
                 line, _ = self._source.line_column(start + span.start)
+                meant = self._as_derivative(text[span.start : span.end], line)
+                if meant is not None:
+                    known = {**known, text[span.start : span.end]: meant}
+                    continue
                 self._names.undeclared(text[span.start : span.end], line)
+
+    def _as_derivative(self, name: str, line: int) -> Node | None:
+        """Return what f_xy and dx mean, where f and x are names that fit."""
+        names = self._names
+        partial, rest = names.partial_of(name), names.differential_of(name)
+        if partial is not None:
+            of, by = partial
+            self._derived = True
+            said = f"{name} is read as the derivative of {of} by {', '.join(by)}; otherwise: a declaration of {name}"
+            names.assume(said, line, stated=False)
+            return derivative(
+                names.expr(names.values[of]), tuple(names.expr(names.values[b]) for b in by)
+            ).node
+        if rest is not None:
+            self._derived = True
+            return names.differential(names.values[rest])
+        return None
 
     def _called(self, call: DocumentCall, text: str, start: int) -> Node:
         arguments = [self._part(a, text, start) for a in call.arguments]
@@ -300,9 +327,9 @@ class SideReader:
         exprs = tuple(names.expr(n, _NAME.findall(" ".join(part.by))) for n in by)
         implied = () if part.partial else tuple(names.implied.values())
         value = derivative(of, exprs, implied)
-        slope = WrittenSlope(
-            of, exprs, value, plain=value.node is derivative(of, exprs).node if implied else True
-        )
+        plain = not implied or value.node is derivative(of, exprs).node
+        plain = plain and all(reparametrised(of.node, x) is None for x in by)
+        slope = WrittenSlope(of, exprs, value, plain)
         if part.at is None:
             return value.node, slope
         arguments = [self._part(a, text, start) for a in part.at]
@@ -337,11 +364,13 @@ class SideReader:
         parameters = self._names.functions.get(name)
         if parameters is not None and len(parameters) == 1:
             return self._names.values[parameters[0]]
-        inputs = [
-            s for s in symbols_of([of.node]) if s.dtype == "real" and s.declaration.distribution is None
-        ]
-        if len(inputs) == 1 and inputs[0] is not of.node:
-            return inputs[0]
+        inputs, found = inputs_of(of.node), input_of(of.node)
+        if found is not None:
+            if len(inputs) > 1:
+                self._names.assume(
+                    f"{name}' is the derivative by {found.name}", self._names.line, stated=False
+                )
+            return found
         if of.node.op is SYMBOL and of.shape:
             raise ProgramSyntaxError(
                 f"'{name}' is an array, and no function of something",

@@ -6,15 +6,18 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from symgrad.api.derivatives.differentiate import jvp
 from symgrad.api.handles.expr import Expr
 from symgrad.documents.facts import DocumentFacts
 from symgrad.errors import RedefinitionError, UnknownNameError
+from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.frontend.text import parse_program
-from symgrad.ir.graph import SYMBOL, Node, size_leaf, symbol
+from symgrad.ir.graph import SYMBOL, Node, number, size_leaf, symbol
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
+from symgrad.ops.array.layout import full
 
 __all__ = ["Assumption", "Condition", "DocumentNames", "Implied"]
 
@@ -131,6 +134,8 @@ class DocumentNames:
         solved: for each symbol that was found by such equations, these.
         marked: for each symbol that a name with a mark is a solution for, as D_star for D, the value of that.
         reading: the number of the statement that is read.
+        line: its line.
+        varied: the names whose differentials it has.
         first_read: for each name, the number of the first statement with a formula that reads it.
         assumptions: what was declared, and what was not and is taken to hold.
     """
@@ -154,6 +159,9 @@ class DocumentNames:
         self._undeclared: dict[str, int] = {}
         self._order: list[str] = []
         self._missed: set[str] = set()
+        self._differentials: dict[Node, Node] = {}
+        self.varied: frozenset[str] = frozenset()
+        self.line = 0
 
     # -- what is known -----------------------------------------------------------------------------------------
 
@@ -184,6 +192,44 @@ class DocumentNames:
     def was_missed(self, name: str) -> bool:
         """Tell whether a formula above has a name that could not be read."""
         return name in self._missed and self.first_read[name] < self.reading
+
+    def partial_of(self, name: str) -> tuple[str, tuple[str, ...]] | None:
+        """Return what f_x and f_xy differentiate, and by what: a computed number, by inputs that it reads.
+
+        None for a name that means something itself.
+        """
+        head, _, tail = name.rpartition("_")
+        if name in self or head not in self.values or not tail:
+            return None
+        value = self.values[head]
+        inputs = {s.name for s in inputs_of(value)}
+        by = (tail,) if tail in inputs else tuple(tail)
+        return (head, by) if value.args and not value.shape and inputs.issuperset(by) else None
+
+    def differential_of(self, name: str) -> str | None:
+        """Return the name whose differential dx is; None for a name that means something itself."""
+        rest = name[1:]
+        is_one = name.startswith("d") and name not in self and rest in self.values
+        return rest if is_one and self.values[rest].dtype == "real" else None
+
+    def differential(self, node: Node) -> Node:
+        """Return the differential of a value: of an input a symbol, else the total one.
+
+        It is by the inputs whose differentials the statement has, and by the arguments of functions; others are held
+        fixed.
+        """
+        if node.op is SYMBOL:
+            name = f"d{node.name}"
+            return self._differentials.setdefault(node, symbol(Declaration(name, shape=node.shape)))
+        arguments = {a for parameters in self.functions.values() for a in parameters}
+        inputs = inputs_of(node)
+        moved = [s for s in inputs if s.name in self.varied or s.name in arguments]
+        held = [s.name for s in inputs if s not in moved]
+        if held:
+            self.assume(f"{', '.join(held)} held fixed in differentials", self.line, stated=False)
+        if not moved:
+            return full(number(0), node.shape)
+        return jvp(Expr(node), [Expr(s) for s in moved], [Expr(self.differential(s)) for s in moved]).node
 
     def known_in(self, text: str) -> dict[str, Node]:
         """Return the names in a text that mean something, and no others: a document may have thousands."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgrad.api.functions.from_latex import differentiated_node
-from symgrad.documents.calculus import derivative
+from symgrad.documents.calculus import derivative, reparametrised
 from symgrad.documents.names import DocumentNames
 from symgrad.errors import ShapeError, SymgradError, UnknownFunctionError
 from symgrad.frontend.expressions.terms import Term
@@ -215,6 +215,8 @@ class PaperReader:
 
         reader.differentiate = differentiated
         reader.like = self._like
+        reader.derives = True
+        reader.differential = self._names.differential
         try:
             reader.infer_arrays([side for statement in lines for side in statement.sides])
             for statement in lines:
@@ -240,7 +242,7 @@ class PaperReader:
     def _differentiated(self, y: Node, x: Node, *, partial: bool) -> Node:
         self._names.check_slope(y, x)
         implied = () if partial else tuple(self._names.implied.values())
-        if not implied:
+        if not implied and reparametrised(y, x) is None:
             return differentiated_node(y, x)
         return derivative(self._names.expr(y), (self._names.expr(x),), implied).node
 
@@ -254,7 +256,9 @@ class PaperReader:
         self, source: Source, text: str, *, rows: bool = False, calls: str | None = None
     ) -> LatexReader:
         known = self._known(text)
-        if _LEIBNIZ.search(text) and "d" not in self._names.values:  # a size d is not what stands in d/dx
+        if (
+            self._names.varied or _LEIBNIZ.search(text)
+        ) and "d" not in self._names.values:  # a size d is not what stands in d/dx
             known.pop("d", None)
         options = self._options if calls is None else {**self._options, "calls": calls}
         reader = (_RowReader if rows else LatexReader)(source, known, False, options)
@@ -270,6 +274,7 @@ class PaperReader:
         self._indexed = names.count
         heads = {"", *_WORD.findall(text)}
         heads |= {letter for head in heads for letter in head}
+        heads |= {head.upper() for head in heads if len(head) == 1}  # of x_i the matrix X that it is a row of
         found: dict[str, Node] = {}
         for head in sorted(heads):
             for name in self._heads.get(head, ()):

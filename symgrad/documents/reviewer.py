@@ -24,7 +24,7 @@ from symgrad.documents.layout.prose import (
 from symgrad.documents.layout.statements import ChainText, Relation, SideText
 from symgrad.documents.meaning import DefinedTarget, ReadSide, SideReader
 from symgrad.documents.names import Condition, DocumentNames, Implied
-from symgrad.documents.spelling import declared_names
+from symgrad.documents.spelling import declared_names, varied_in
 from symgrad.documents.steps import ReviewStep, StepKind
 from symgrad.errors import ProgramSyntaxError, ShapeError, SymgradError
 from symgrad.ir.graph import OPS, SYMBOL, Node
@@ -107,6 +107,9 @@ class Reviewer:
         """
         self._next, self._before = following, ""
         self._number = self.names.reading = number
+        self.names.line = self._line(statement.sides[0].span.start)
+        if not statement.continues:
+            self.names.varied = varied_in([side.text for side in statement.sides])
         relations, sides = statement.relations, list(statement.sides)
         if any(r.kind == "declare" for r in relations):
             self._declare(statement)
@@ -210,7 +213,7 @@ class Reviewer:
         """Return where a statement is said to hold, as a truth value; None for everywhere."""
         found, start = list(self._general), statement.sides[0].span.start
         self._judge.unclear = None
-        if self._case is not None:
+        if self._case is not None and self._case[0].span.end <= start:
             case, node = self._case
             if reaches(case.span, start, self._source, used=self._case_used):
                 if node is None:

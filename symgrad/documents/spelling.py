@@ -3,7 +3,7 @@ r"""Declarations in LaTeX such as x \in \mathbb{R}^n, as programs write them; th
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from symgrad.errors import SymgradError
 from symgrad.frontend.latex.document import latex_statements
@@ -11,7 +11,7 @@ from symgrad.frontend.latex.meaning.names import spelled_name
 from symgrad.frontend.latex.syntax.tree import Tree
 from symgrad.source import Source
 
-__all__ = ["declared_names", "domain_of", "macros_of", "without_macros"]
+__all__ = ["declared_names", "domain_of", "macros_of", "varied_in", "without_macros"]
 
 _COMMAND = re.compile(r"\\([a-zA-Z]+)")
 _BRACED = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
@@ -118,3 +118,19 @@ def declared_names(text: str) -> list[str] | None:
             return None
         found.append(name)
     return found
+
+
+_QUOTIENTS = re.compile(rf"\\[dt]?frac\s*{_BRACED}\s*{_BRACED}|[d∂]\w*\s*/\s*[d∂]\w+")
+_DIFFERENTIALS = re.compile(
+    r"(?<![a-zA-Z\\])(?:\\(?:mathrm|text|operatorname)\{d\}|d)\s*(?:\\(?:mathbf|bm|vec)\{)?\\?([a-zA-Z]\w*)"
+)
+
+
+def varied_in(sides: Sequence[str]) -> frozenset[str]:
+    r"""Return the names whose differentials stand in the sides of an equation, but for quotients of them.
+
+    Example:
+        >>> sorted(varied_in(["df", r"\frac{df}{dy} dx + 2 \mathrm{d}\theta"]))
+        ['f', 'theta', 'x']
+    """
+    return frozenset(name for side in sides for name in _DIFFERENTIALS.findall(_QUOTIENTS.sub(" ", side)))

@@ -184,7 +184,7 @@ def _without_words(code: str, start: int, end: int) -> tuple[int, int] | None:
     while (match := _BESIDE.search(piece, at)) is not None:
         first, second = match.groups()
         slope = _SLOPE.match(first) is not None and piece[: match.start()].rstrip().endswith("/")
-        if not (slope or first.startswith("∇") or {first, second} & _OPERATORS):
+        if not (slope or first.startswith(("∇", "D_")) or {first, second} & _OPERATORS):
             if relation is None:
                 return None
             if match.start(2) > middle:

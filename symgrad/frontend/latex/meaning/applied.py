@@ -69,10 +69,6 @@ class AppliedRules(ScriptRules):
     defined_here: dict[str, LatexFunction]
     _calls = 0
 
-    def differentiated(self, y: Term, by: Sequence[tuple[Term, Tree]], whole: Tree) -> Term:
-        """Return a derivative."""
-        raise NotImplementedError
-
     def _function_here(self, tree: Tree) -> LatexFunction | None:
         """Return the function of the text that a factor names, whatever stands above it."""
         plain = tree

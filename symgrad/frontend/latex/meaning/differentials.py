@@ -131,6 +131,16 @@ class DifferentialRules(BigRules):
                 return bare, 1
         return tree, 1
 
+    def _letter_operator(self, tree: Tree) -> LatexDerivative | None:
+        """Return the derivative that D_x is, where D is no name; None for anything else."""
+        if not isinstance(tree, Scripted) or tree.above is not None or not tree.below or self.is_known(tree):
+            return None
+        base = tree.base
+        if not isinstance(base, Word) or base.text != "D" or self.is_known(base):
+            return None
+        by = self.index_trees(tree.below, 0)
+        return LatexDerivative(None, tuple(by)) if all(self.is_known(b) for b in by) else None
+
     def nabla_of(self, tree: Tree) -> tuple[int, tuple[Tree, ...]] | None:
         r"""Return the order of \nabla, and what it is by; None for anything else."""
         if isinstance(tree, Command) and tree.name == "nabla":
