@@ -153,8 +153,8 @@ class SideReader:
             return False
         return False
 
-    def defined(self, target: DefinedTarget, left: SideText, right: SideText) -> ReadSide:
-        """Return what an equation says that a name is, which stands on its left with arguments or subscripts.
+    def defined(self, target: DefinedTarget, left: SideText, right: SideText) -> tuple[str, ReadSide]:
+        """Return the name that an equation defines, which stands on its left with arguments or indices, and its value.
 
         Raises:
             SymgradError: if it says nothing, with the place in the document.
@@ -164,16 +164,16 @@ class SideReader:
                 if parameter not in self._names:
                     self._names.undeclared(parameter, self._line(left.start))
             self._names.functions[target.name] = target.parameters or ()
-            return self.side(right)
+            return target.name, self.side(right)
         gap = right.start - left.start - len(left.text)
         whole = replace(left, text=f"{left.text}{'='.rjust(gap)}{right.text}")
         try:
-            _, node = self._papers.definition(whole.text, self._line(left.start))
+            name, node = self._papers.definition(whole.text, self._line(left.start))
         except SymgradError as error:
             raise self._placed(error, whole) from None
         self._take_readings(left)
         self._names.saw(s.name for s in symbols_of([node]))
-        return ReadSide(right, self._names.expr(node), ())
+        return name, ReadSide(right, self._names.expr(node), ())
 
     def _line(self, offset: int) -> int:
         return self._source.line_column(offset)[0]

@@ -297,8 +297,11 @@ class DocumentNames:
 
     # -- what is said ------------------------------------------------------------------------------------------
 
-    def declare(self, text: str, line: int) -> None:
+    def declare(self, text: str, line: int) -> list[str]:
         """Take in a declaration in the notation of programs.
+
+        Returns:
+            The names that formulas above took for values of another shape.
 
         Raises:
             SymgradError: if it is none, or contradicts one before.
@@ -306,17 +309,21 @@ class DocumentNames:
         known = {n: node for n, node in self.known_in(text).items() if n in self.values}
         known = {n: node for n, node in known.items() if n not in self._undeclared}
         listing = parse_program(text, "the declaration", known)
+        misread: list[str] = []
         for name, plain in listing.symbols.items():
             node = self._as_said(name, plain)
             before = self.values.get(name)
             if before is not None and before is not node and name not in self._undeclared:
                 raise RedefinitionError(f"'{name}' means something else already", cure="choose another name")
+            if before is not None and before.shape != node.shape and name in self.first_read:
+                misread.append(name)
             if before is not None and before is not node:  # what was said above is meant of it, too
                 self._replace(before, node)
             self._set(name, node)
             self._undeclared.pop(name, None)
         self._take_sizes(listing.symbols.values())
         self.assume(text.strip(), line)
+        return misread
 
     def _as_said(self, name: str, node: Node) -> Node:
         """Return the symbol of a declaration, symmetric where words say that of a square matrix."""
@@ -427,7 +434,8 @@ class DocumentNames:
             ('w', None, None)
         """
         head, _, mark = name.rpartition("_")
-        return head if mark.lower() in _MARKS and self.is_input(head) else None
+        found = (h for h in (head, f"{head}_") if self.is_input(h))  # lambda_, since lambda is Python's
+        return next(found, None) if mark.lower() in _MARKS else None
 
     def unmarked(self, nodes: Sequence[Node]) -> list[Node]:
         """Return formulas with names that nothing declares and that mark solutions as the names without the mark."""

@@ -94,6 +94,7 @@ class PaperReader:
         self._heads: dict[str, list[str]] = {}
         self._indexed = 0
         self._like: Shape = ()
+        self._bodies: set[str] = set()
 
     # -- what is on the left --------------------------------------------------------------------------------------
 
@@ -178,8 +179,11 @@ class PaperReader:
         Raises:
             SymgradError: if it defines nothing, with the place in its text.
         """
+        before = len(self._functions)
         node, name = self._read(text, line)
         assert name is not None
+        if len(self._functions) > before:  # its body is read where it is called, with the names in it
+            self._bodies.update(_WORD.findall(text))
         return name, node
 
     def _read(self, text: str, line: int) -> tuple[Node, str | None]:
@@ -272,7 +276,7 @@ class PaperReader:
             head = _WORD.match(name)
             self._heads.setdefault("" if head is None else head[0], []).append(name)
         self._indexed = names.count
-        heads = {"", *_WORD.findall(text)}
+        heads = {"", *_WORD.findall(text), *self._bodies}
         heads |= {letter for head in heads for letter in head}
         heads |= {head.upper() for head in heads if len(head) == 1}  # of x_i the matrix X that it is a row of
         found: dict[str, Node] = {}

@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any, NamedTuple
 
+from symgrad.api.handles.expr import Expr
 from symgrad.documents.cases import Case, case_text, is_behind, reaches, scope_of
 from symgrad.documents.facts import DocumentFacts, Fact
 from symgrad.documents.judging import Judge, Judged, of_one_shape
@@ -20,6 +21,7 @@ from symgrad.documents.layout.prose import (
     SELF_CUES,
     SOUGHT_CUES,
     VALUE_CUES,
+    ZERO_CUES,
 )
 from symgrad.documents.layout.statements import ChainText, Relation, SideText
 from symgrad.documents.meaning import DefinedTarget, ReadSide, SideReader
@@ -27,7 +29,7 @@ from symgrad.documents.names import Condition, DocumentNames, Implied
 from symgrad.documents.spelling import declared_names, varied_in
 from symgrad.documents.steps import ReviewStep, StepKind
 from symgrad.errors import ProgramSyntaxError, ShapeError, SymgradError
-from symgrad.ir.graph import OPS, SYMBOL, Node
+from symgrad.ir.graph import OPS, SYMBOL, Node, number
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.array.contraction import transpose
 from symgrad.source import Source, Span
@@ -94,6 +96,7 @@ class Reviewer:
         self.again = False
         self._case: tuple[Case, Node | None] | None = None
         self._case_used = False
+        self._end = 0  # of the statement before
         self._behind: ChainText | None = None  # a case that was taken in with what stands before it
         self._general: list[Node] = []
 
@@ -127,6 +130,7 @@ class Reviewer:
             left, self._right = sides.pop(0), None
             self._before = self._prose(left.span.start)
             self._judge.case = self._case_of(statement)
+            self._ask_for_zero(left.span.start)
             if relations and relations[0].kind in ("equal", "define") and sides[0].text.strip():
                 taken, value = self._taken(_Equation(left, relations[0], sides[0]))
                 if taken:
@@ -134,6 +138,7 @@ class Reviewer:
         for k, (relation, text) in enumerate(zip(relations, sides, strict=True), 1):
             left = self._step(left, relation, text, ends=k == len(sides))
         self._last = left
+        self._end = statement.sides[-1].span.end
 
     # -- what is no claim ----------------------------------------------------------------------------------------
 
@@ -150,9 +155,14 @@ class Reviewer:
                 return
             declared = f"{', '.join(names)} : {domain}"
         try:
-            self.names.declare(declared, self._line(start))
+            misread = self.names.declare(declared, self._line(start))
         except SymgradError as error:
             self._unread(Span(start, end), text, error)
+            return
+        uses = [self.names.first_read[name] for name in misread]
+        if uses and min(uses) < self._number:
+            self.late.append((min(uses), self._number))
+            self._judge.idle = True
 
     def _says_sign(self, statement: ChainText) -> bool:
         r"""Take in ``\sigma > 0`` of a name that is new, a declaration; of one that was read it may be a case."""
@@ -260,7 +270,8 @@ class Reviewer:
                 if target.power != 1:
                     side = self._rooted(target, side, equation)
             else:
-                side = self._reader.defined(target, equation.left, equation.right)
+                name, side = self._reader.defined(target, equation.left, equation.right)
+                is_new = name not in self.names
         except SymgradError as error:
             self._unread(equation.right.span, equation.right.text, error)
             self.names.lost[name] = self._line(equation.left.span.start)
@@ -386,15 +397,17 @@ class Reviewer:
         self, left: ReadSide | SideText | None, relation: Relation, text: SideText, *, ends: bool
     ) -> ReadSide | SideText | None:
         """Judge a step, perhaps that at the end of its chain; return the side that the next one goes on with."""
-        if isinstance(left, SideText):
-            left = self._read(left)
-        equation = _Equation(SideText(0, "") if left is None else left.text, relation, text)
         if not text.text.strip():
             self._unread(relation.span, relation.text, ProgramSyntaxError("nothing stands behind it"))
             return left
-        if relation.kind == "other":
+        if relation.kind == "other":  # and nothing needs the side before
+            before = left.text if isinstance(left, ReadSide) else left or SideText(0, "")
+            equation = _Equation(before, relation, text)
             self._add("relation", text, equation, message=f"'{relation.text}' is no equality, and not judged")
             return text
+        if isinstance(left, SideText):
+            left = self._read(left)
+        equation = _Equation(SideText(0, "") if left is None else left.text, relation, text)
         try:
             right = self._reader.side(text, () if left is None else left.expr.shape)
         except ShapeError as error:
@@ -462,6 +475,19 @@ class Reviewer:
         if FACT_CUES.search(self._before) is None or left.values or left.slope is not None:
             return False
         return not self.names.innermost(topological([left.expr.node, right.expr.node]))
+
+    def _ask_for_zero(self, start: int) -> None:
+        """Take in that words between the last formula and a place set the derivative to zero that it is about."""
+        last = self._last
+        between = self._source.text[self._end : start] if self._end < start else ""
+        if not isinstance(last, ReadSide) or not last.values or ZERO_CUES.search(between) is None:
+            return
+        slope = last.slope or last.claimed
+        if slope is None:
+            return
+        value, nothing = of_one_shape(slope.value, Expr(number(0)))
+        unknowns = tuple(x.node for x in slope.by)
+        self.names.hold(Condition(value.node, nothing.node, "the derivative is zero", unknowns))
 
     def _is_sought(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether an equation with a number on its right, which does not hold everywhere, asks for a value.

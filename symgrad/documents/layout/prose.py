@@ -14,6 +14,7 @@ __all__ = [
     "SELF_CUES",
     "SOUGHT_CUES",
     "VALUE_CUES",
+    "ZERO_CUES",
     "formulas_alone",
 ]
 
@@ -36,6 +37,12 @@ SOUGHT_CUES = re.compile(
     re.IGNORECASE,
 )
 """Words in the sentence of an equation with a number on its right that is no step where it does not hold everywhere."""
+
+ZERO_CUES = re.compile(
+    r"\b(?:set|sets|setting|equat\w+|put|putting)\s[^.=$]{0,60}?\b(?:to|equals?|equal to)\s+(?:zero|0)\b",
+    re.IGNORECASE,
+)
+"""Words that ask for the zero of the derivative before them."""
 
 VALUE_CUES = re.compile(
     r"\b(at|with|for|take|taking|if|assume|assuming|suppose|when|say|choose|choosing|fix|put|putting"
@@ -80,7 +87,9 @@ _WORDS = (
 _JOINTS = re.compile(rf"\b(?:{'|'.join(_WORDS.split())})\b(?!\s*\()|[.;:](?=\s|$)|,(?=\s|$)", re.IGNORECASE)
 _NAME = r"[^\W\d]\w*"
 _LIST = re.compile(
-    rf"(?:^|;)\s*(?:let\s)?\s*(?={_NAME}\s*,)({_NAME}(?:\s*,\s*{_NAME})+)(?=\s*[:~])", re.IGNORECASE
+    rf"(?:^|;|\b(?:let|with|where|for)\s)\s*(?:let\s)?\s*"
+    rf"(?={_NAME}\s*,)({_NAME}(?:\s*,\s*{_NAME})+)(?=\s*[:~])",
+    re.IGNORECASE,
 )
 _DECLARED = re.compile(
     rf"{_NAME}\s*(?::\s*(?:{'|'.join((*DOMAINS, 'size'))})\b|~\s*(?:{'|'.join(DISTRIBUTIONS)})\b)"
