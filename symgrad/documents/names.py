@@ -136,6 +136,7 @@ class DocumentNames:
         reading: the number of the statement that is read.
         line: its line.
         varied: the names whose differentials it has.
+        arguments: of functions that the document defines in LaTeX.
         first_read: for each name, the number of the first statement with a formula that reads it.
         assumptions: what was declared, and what was not and is taken to hold.
     """
@@ -161,6 +162,7 @@ class DocumentNames:
         self._missed: set[str] = set()
         self._differentials: dict[Node, Node] = {}
         self.varied: frozenset[str] = frozenset()
+        self.arguments: set[str] = set()
         self.line = 0
 
     # -- what is known -----------------------------------------------------------------------------------------
@@ -221,7 +223,7 @@ class DocumentNames:
         if node.op is SYMBOL:
             name = f"d{node.name}"
             return self._differentials.setdefault(node, symbol(Declaration(name, shape=node.shape)))
-        arguments = {a for parameters in self.functions.values() for a in parameters}
+        arguments = self.arguments.union(*self.functions.values())
         inputs = inputs_of(node)
         moved = [s for s in inputs if s.name in self.varied or s.name in arguments]
         held = [s.name for s in inputs if s not in moved]

@@ -184,6 +184,7 @@ class PaperReader:
         assert name is not None
         if len(self._functions) > before:  # its body is read where it is called, with the names in it
             self._bodies.update(_WORD.findall(text))
+            self._names.arguments.update(*(f.parameters for f in self._functions.values()))
         return name, node
 
     def _read(self, text: str, line: int) -> tuple[Node, str | None]:

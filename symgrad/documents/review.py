@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Review", "review"]
 
+_AHEAD = 6  # statements behind one that may say what it is for
 _READINGS = 5  # of a document in which names are explained behind their use, by others that are
 
 # What is imported in functions here is for start-up time: a review is written in one of these forms, or in none.
@@ -143,5 +144,5 @@ def _reviewed(
     with counter("reviewing", len(found)) as show:
         for done, k in enumerate(order):
             show(done, lambda: f"{len(reviewer.steps)} steps")
-            reviewer.read(k, found[k], found[k + 1] if k + 1 < len(found) else None)
+            reviewer.read(k, found[k], found[k + 1 : k + 1 + _AHEAD])
     return reviewer

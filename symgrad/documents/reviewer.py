@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
@@ -91,7 +91,7 @@ class Reviewer:
         self._last: ReadSide | SideText | None = None
         self._right: ReadSide | None = None  # the last side of a chain before one that is wrong
         self._before = ""  # the words before the statement that is read
-        self._next: ChainText | None = None
+        self._behind_it: Sequence[ChainText] = ()
         self._number = 0
         self.again = False
         self._case: tuple[Case, Node | None] | None = None
@@ -100,15 +100,15 @@ class Reviewer:
         self._behind: ChainText | None = None  # a case that was taken in with what stands before it
         self._general: list[Node] = []
 
-    def read(self, number: int, statement: ChainText, following: ChainText | None = None) -> None:
+    def read(self, number: int, statement: ChainText, following: Sequence[ChainText] = ()) -> None:
         """Read a statement and judge its steps.
 
         Args:
             number: its place among all statements of the document.
             statement: it.
-            following: the one behind it, which may say what it is for.
+            following: some behind it, which may say what it is for.
         """
-        self._next, self._before = following, ""
+        self._behind_it, self._before = following, ""
         self._number = self.names.reading = number
         self.names.line = self._line(statement.sides[0].span.start)
         if not statement.continues:
@@ -233,7 +233,7 @@ class Reviewer:
                 self._case_used = self._line(start) == self._line(case.span.start)
             else:
                 self._case = None
-        following, self._behind = self._next, None
+        following, self._behind = next(iter(self._behind_it), None), None
         text = None if following is None else case_text(following, self._source)
         if following is not None and text is not None and is_behind(statement, following, self._source):
             node = self._truth(following, text)
@@ -492,22 +492,24 @@ class Reviewer:
     def _is_sought(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether an equation with a number on its right, which does not hold everywhere, asks for a value.
 
-        That is where words in its sentence say so, or where the next statement gives the value.
+        That is where words in its sentence say so, or where one of the next statements gives the value.
         """
         if not right.expr.node.is_number() or left.expr.node.op is SYMBOL:
             return False
         if SOUGHT_CUES.search(re.split(r"[.!?;](?:\s|$)", self._before)[-1]) is not None:
             return True
-        following = self._next
-        if following is None or following.continues or not following.relations:
-            return False
-        target = self._reader.target(following.sides[0])
-        if target is None or following.relations[0].kind not in ("equal", "define"):
-            return False
+        reads = set(symbols_of([left.expr.node]))
+        return any(self._gives(statement) in reads for statement in self._behind_it)
+
+    def _gives(self, statement: ChainText) -> Node | None:
+        """Return the input for which an equation has a value, also where that is said of a name with a mark."""
+        if statement.continues or not statement.relations or statement.relations[0].kind not in ("equal", "define"):
+            return None
+        target = self._reader.target(statement.sides[0])
+        if target is None:
+            return None
         name = target.name if target.name in self.names else self.names.plain_name(target.name)
-        if name is None or not self.names.is_input(name):
-            return False
-        return self.names.values[name] in set(symbols_of([left.expr.node]))
+        return self.names.values[name] if name is not None and self.names.is_input(name) else None
 
     def _prose(self, before: int) -> str:
         """Return the words before a place, of its paragraph."""
