@@ -9,7 +9,7 @@ from symgrad.api.derivatives.jacobians import hessian, jacobian
 from symgrad.api.functions.layout import eye, zeros
 from symgrad.api.functions.matrices import solve
 from symgrad.api.handles.expr import Expr
-from symgrad.documents.names import Implied
+from symgrad.documents.taken import Implied
 from symgrad.errors import NotInProgramError, UnsupportedError
 from symgrad.ir.graph import SYMBOL, Node, number
 from symgrad.ir.traverse import symbols_of, topological

@@ -8,7 +8,7 @@ from fractions import Fraction
 from symgrad.api.functions.matrices import solve
 from symgrad.api.handles.expr import Expr
 from symgrad.documents.calculus import derivative
-from symgrad.documents.names import Condition
+from symgrad.documents.taken import Condition
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node, number
 from symgrad.ir.traverse import substitute, symbols_of

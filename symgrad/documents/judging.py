@@ -12,9 +12,10 @@ from symgrad.api.handles.expr import Expr
 from symgrad.documents.calculus import derivative
 from symgrad.documents.conditions import deduced, put_into, solution
 from symgrad.documents.meaning import ReadSide
-from symgrad.documents.names import Condition, DocumentNames
+from symgrad.documents.names import DocumentNames
 from symgrad.documents.solving import known_values, solved
 from symgrad.documents.steps import StepKind
+from symgrad.documents.taken import Condition
 from symgrad.errors import ShapeError, SymgradError
 from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.traverse import substitute, symbols_of, topological

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from symgrad.api.derivatives.differentiate import jvp
 from symgrad.api.handles.expr import Expr
 from symgrad.documents.facts import DocumentFacts
+from symgrad.documents.taken import Assumption, Condition, Implied
 from symgrad.errors import RedefinitionError, UnknownNameError
 from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.frontend.text import parse_program
@@ -19,7 +20,7 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.array.layout import full
 
-__all__ = ["Assumption", "Condition", "DocumentNames", "Implied"]
+__all__ = ["DocumentNames"]
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _LETTERS = re.compile(r"∂?[^\W\d]\w*")
@@ -50,71 +51,6 @@ _MARKS = frozenset(
     ]
 )
 _FEW = 64  # names of a document, up to which all are there to print a formula; else those that it reads
-
-
-@dataclass(frozen=True, slots=True)
-class Assumption:
-    """Something that verdicts on a document rest on.
-
-    Args:
-        text: what is taken to hold.
-        line: where the document says it, or makes it necessary.
-        stated: whether the document says it.
-    """
-
-    text: str
-    line: int
-    stated: bool = True
-
-    def __str__(self) -> str:
-        return f"line {self.line}: {self.text}"
-
-
-@dataclass(frozen=True, slots=True)
-class Implied:
-    """An equation that defines an unknown, which stands on both sides.
-
-    Args:
-        unknown: the symbol.
-        value: what it is equal to.
-    """
-
-    unknown: Node
-    value: Node
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """An equation that is taken to hold.
-
-    Args:
-        left: a side.
-        right: the other one, of its shape.
-        said: the equation as it is written.
-        unknowns: what a derivative in it is by; none where it has none.
-        asked: whether it is asked for, and a value is to be found for which it holds; else it is known to hold.
-    """
-
-    left: Node
-    right: Node
-    said: str
-    unknowns: tuple[Node, ...] = ()
-    asked: bool = True
-
-    @property
-    def reads(self) -> set[Node]:
-        """The inputs that it is about."""
-        return set(symbols_of([self.left, self.right]))
-
-    def at(self, values: Mapping[Node, Node]) -> tuple[Node, Node]:
-        """Return its sides where inputs have values."""
-        left, right = substitute([self.left, self.right], values)
-        return left, right
-
-    def where(self, values: Mapping[Node, Node]) -> Condition:
-        """Return the equation where inputs have values."""
-        left, right = self.at(values)
-        return replace(self, left=left, right=right)
 
 
 class DocumentNames:

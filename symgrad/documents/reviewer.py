@@ -3,41 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import reduce
-from typing import Any, NamedTuple
 
-from symgrad.api.handles.expr import Expr
-from symgrad.documents.cases import Case, case_text, is_behind, reaches, scope_of
-from symgrad.documents.facts import DocumentFacts, Fact
-from symgrad.documents.judging import Judge, Judged, of_one_shape
+from symgrad.documents.holding import HoldingRules
+from symgrad.documents.judging import Judged
 from symgrad.documents.layout.prose import (
     ASKED_CUES,
     CONDITION_CUES,
     EXPLAINED_CUES,
-    FACT_CUES,
     SELF_CUES,
-    SOUGHT_CUES,
     VALUE_CUES,
-    ZERO_CUES,
 )
 from symgrad.documents.layout.statements import ChainText, Relation, SideText
-from symgrad.documents.meaning import DefinedTarget, ReadSide, SideReader
-from symgrad.documents.names import Condition, DocumentNames, Implied
+from symgrad.documents.meaning import DefinedTarget, ReadSide
 from symgrad.documents.spelling import declared_names, varied_in
-from symgrad.documents.steps import ReviewStep, StepKind
+from symgrad.documents.stepping import Equation, said
+from symgrad.documents.taken import Condition, Implied
 from symgrad.errors import ProgramSyntaxError, ShapeError, SymgradError
-from symgrad.ir.graph import OPS, SYMBOL, Node, number
+from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.ops.array.contraction import transpose
-from symgrad.source import Source, Span
+from symgrad.source import Span
 
 __all__ = ["Reviewer"]
-
-_OPENING = re.compile(r"\s*(?:(?:```|~~~)\w*|`|\$\$?|\\[\[(]|\\begin\{[^}]*\})?\s*$")
-_PROSE = 200  # characters before an equation that may say what it is
 
 
 # What is laid out in columns of its own, as an array is, and has equations in it.
@@ -54,51 +43,8 @@ _SIGNS: dict[str, str] = {
 }
 
 
-class _Equation(NamedTuple):
-    """Two sides as they are written."""
-
-    left: SideText
-    relation: Relation
-    right: SideText
-
-
-class Reviewer:
-    """Reads the statements of one document, one after the other.
-
-    Args:
-        source: the document.
-        facts: what its words say of names; what equations say is added.
-        seconds: how long one step may take.
-        options: how LaTeX is read where it is ambiguous.
-
-    Attributes:
-        names: what the names of the document mean so far.
-        steps: those that were read.
-        late: definitions that stand behind the use of their names: the statement that first reads it, and that which
-            defines it. The document is to be read again with these before those, and nothing more is judged.
-        again: whether it is to be read again since an equation said a fact.
-    """
-
-    def __init__(
-        self, source: Source, facts: DocumentFacts, seconds: float, options: Mapping[str, Any]
-    ) -> None:
-        self.names = DocumentNames(facts)
-        self.steps: list[ReviewStep] = []
-        self.late: list[tuple[int, int]] = []
-        self._source = source
-        self._reader = SideReader(source, self.names, options)
-        self._judge = Judge(self.names, seconds)
-        self._last: ReadSide | SideText | None = None
-        self._right: ReadSide | None = None  # the last side of a chain before one that is wrong
-        self._before = ""  # the words before the statement that is read
-        self._behind_it: Sequence[ChainText] = ()
-        self._number = 0
-        self.again = False
-        self._case: tuple[Case, Node | None] | None = None
-        self._case_used = False
-        self._end = 0  # of the statement before
-        self._behind: ChainText | None = None  # a case that was taken in with what stands before it
-        self._general: list[Node] = []
+class Reviewer(HoldingRules):
+    """Reads the statements of one document, one after the other."""
 
     def read(self, number: int, statement: ChainText, following: Sequence[ChainText] = ()) -> None:
         """Read a statement and judge its steps.
@@ -132,7 +78,7 @@ class Reviewer:
             self._judge.case = self._case_of(statement)
             self._ask_for_zero(left.span.start)
             if relations and relations[0].kind in ("equal", "define") and sides[0].text.strip():
-                taken, value = self._taken(_Equation(left, relations[0], sides[0]))
+                taken, value = self._taken(Equation(left, relations[0], sides[0]))
                 if taken:
                     left, sides, relations = value, sides[1:], relations[1:]
         for k, (relation, text) in enumerate(zip(relations, sides, strict=True), 1):
@@ -179,75 +125,7 @@ class Reviewer:
             return False
         return True
 
-    def _says_case(self, statement: ChainText) -> bool:
-        """Take in ``x > 0`` of names that were read, where it says for which values the sentence holds."""
-        text = case_text(statement, self._source)
-        if text is None:
-            return False
-        before = self._prose(statement.sides[0].span.start)
-        scope = scope_of(before, statement, self._source)
-        was_used = self._behind is statement
-        if scope is None and not was_used:
-            return False
-        node = self._truth(statement, text)
-        said = " ".join(text.text.split())
-        case = Case(text.span, said, scope or "sentence")
-        if node is None:
-            self._case, self._case_used = (case, None), False
-            return False
-        message = "what this sentence says is judged there"
-        if case.scope == "general":
-            self._general.append(node)
-            self.names.assume(f"{said} from here on", self._line(text.span.start))
-            message = "taken to hold from here on"
-        elif not was_used:
-            self._case, self._case_used = (case, node), False
-        if case.scope == "sentence":
-            self.names.assume(f"{said} in what that sentence says", self._line(text.span.start))
-        self._add("condition", text, self._first(statement), message=message)
-        return True
-
-    def _truth(self, statement: ChainText, text: SideText) -> Node | None:
-        """Return a case as a truth value; None where it reads a name that is new, or is none of numbers."""
-        for side in statement.sides:
-            latex = side.notation == "latex"
-            names = declared_names(side.text) if latex else re.findall(r"[^\W\d]\w*", side.text)
-            if any(n not in self.names and n not in ("abs", "pi", "oo") for n in names or ()):
-                return None
-        try:
-            return self._reader.truth(text)
-        except SymgradError:
-            return None
-
-    def _case_of(self, statement: ChainText) -> Node | None:
-        """Return where a statement is said to hold, as a truth value; None for everywhere."""
-        found, start = list(self._general), statement.sides[0].span.start
-        self._judge.unclear = None
-        if self._case is not None and self._case[0].span.end <= start:
-            case, node = self._case
-            if reaches(case.span, start, self._source, used=self._case_used):
-                if node is None:
-                    self._judge.unclear = case.said
-                else:
-                    found.append(node)
-                self._case_used = self._line(start) == self._line(case.span.start)
-            else:
-                self._case = None
-        following, self._behind = next(iter(self._behind_it), None), None
-        text = None if following is None else case_text(following, self._source)
-        if following is not None and text is not None and is_behind(statement, following, self._source):
-            node = self._truth(following, text)
-            if node is None:
-                self._judge.unclear = " ".join(text.text.split())
-            else:
-                found.append(node)
-                self._behind = following
-        return reduce(OPS["and_"], found) if found else None
-
-    def _first(self, statement: ChainText) -> _Equation:
-        return _Equation(statement.sides[0], statement.relations[0], statement.sides[-1])
-
-    def _taken(self, equation: _Equation) -> tuple[bool, ReadSide | None]:
+    def _taken(self, equation: Equation) -> tuple[bool, ReadSide | None]:
         """Take in an equation that defines a name, or that gives an input a value.
 
         Returns:
@@ -262,7 +140,7 @@ class Reviewer:
             return True, self._defined(target, equation)
         return self._value(target.name, equation) if is_input else (False, None)
 
-    def _defined(self, target: DefinedTarget, equation: _Equation) -> ReadSide | None:
+    def _defined(self, target: DefinedTarget, equation: Equation) -> ReadSide | None:
         name, is_new = target.name, target.name not in self.names
         try:
             if target.parameters is None and target.alone:
@@ -293,7 +171,7 @@ class Reviewer:
             self._answer(symbol, asked)
         return side
 
-    def _rooted(self, target: DefinedTarget, side: ReadSide, equation: _Equation) -> ReadSide:
+    def _rooted(self, target: DefinedTarget, side: ReadSide, equation: Equation) -> ReadSide:
         """Return what a name is whose power an equation gives: the root that is not negative."""
         line = self._line(equation.left.span.start)
         if not target.power % 2:
@@ -301,7 +179,7 @@ class Reviewer:
         root = side.expr ** (1 / Fraction(target.power))
         return replace(side, expr=self.names.expr(root.node, side.names))
 
-    def _value(self, name: str, equation: _Equation) -> tuple[bool, ReadSide | None]:
+    def _value(self, name: str, equation: Equation) -> tuple[bool, ReadSide | None]:
         """Take in what gives an input a value, or defines it by an equation that it stands in itself."""
         symbol = self.names.values[name]
         asked, unused = self._asked_of(symbol), self._is_unused(name)
@@ -350,10 +228,10 @@ class Reviewer:
             return True
         return not self.names.is_declared(name) and VALUE_CUES.search(self._before) is None
 
-    def _fix(self, symbol: Node, side: ReadSide, equation: _Equation) -> None:
+    def _fix(self, symbol: Node, side: ReadSide, equation: Equation) -> None:
         self.names.fix(symbol, side.expr.node)
         line = self._line(equation.left.span.start)
-        self.names.assume(f"{symbol.name} = {_said(equation.right)} from here on", line)
+        self.names.assume(f"{symbol.name} = {said(equation.right)} from here on", line)
 
     def _asked_of(self, symbol: Node) -> list[Condition]:
         """Return the equations that a value of an input is to solve; none where it is given in passing."""
@@ -364,7 +242,7 @@ class Reviewer:
         return asked
 
     def _solution(
-        self, symbol: Node, side: ReadSide, equation: _Equation, asked: list[Condition]
+        self, symbol: Node, side: ReadSide, equation: Equation, asked: list[Condition]
     ) -> tuple[bool, ReadSide | None]:
         judged = self._judge.solution(symbol, side, asked)
         if symbol in self.names.fixed and judged.verdict.status != "proved":
@@ -377,15 +255,15 @@ class Reviewer:
     def _answer(self, symbol: Node, asked: list[Condition]) -> None:
         self.names.settle(symbol, [c for c in asked if symbol in c.unknowns] or asked[:1])
 
-    def _add_solution(self, equation: _Equation, judged: Judged) -> None:
-        corrected = None if judged.corrected is None else f"{_said(equation.left)} = {judged.corrected}"
+    def _add_solution(self, equation: Equation, judged: Judged) -> None:
+        corrected = None if judged.corrected is None else f"{said(equation.left)} = {judged.corrected}"
         self._add_judged(equation.right, equation, replace(judged, corrected=corrected))
 
-    def _implied(self, name: str, side: ReadSide, equation: _Equation) -> ReadSide:
+    def _implied(self, name: str, side: ReadSide, equation: Equation) -> ReadSide:
         symbol = self.names.values[name]
         self.names.implied[symbol] = Implied(symbol, side.expr.node)
         self.names.assume(
-            f"{name} solves {name} = {_said(equation.right)}", self._line(equation.left.span.start)
+            f"{name} solves {name} = {said(equation.right)}", self._line(equation.left.span.start)
         )
         message = f"{name} is what solves this equation; d{name} follows it, ∂ holds {name} fixed"
         self._add("condition", equation.right, equation, message=message)
@@ -402,12 +280,12 @@ class Reviewer:
             return left
         if relation.kind == "other":  # and nothing needs the side before
             before = left.text if isinstance(left, ReadSide) else left or SideText(0, "")
-            equation = _Equation(before, relation, text)
+            equation = Equation(before, relation, text)
             self._add("relation", text, equation, message=f"'{relation.text}' is no equality, and not judged")
             return text
         if isinstance(left, SideText):
             left = self._read(left)
-        equation = _Equation(SideText(0, "") if left is None else left.text, relation, text)
+        equation = Equation(SideText(0, "") if left is None else left.text, relation, text)
         try:
             right = self._reader.side(text, () if left is None else left.expr.shape)
         except ShapeError as error:
@@ -441,126 +319,14 @@ class Reviewer:
                 self._right = left
             elif (again := self._judge.judged(self._right, right)).verdict.status == "proved":
                 # Who goes on from the right formula has made one mistake, and not two.
-                message = (
-                    f"this is '{_said(self._right.text)}' again, and does not follow from the wrong line"
-                )
+                message = f"this is '{said(self._right.text)}' again, and does not follow from the wrong line"
                 judged, self._right = replace(again, message=message), None
         self._add_judged(text, equation, judged)
         return right
 
-    def _hold(self, left: ReadSide, right: ReadSide, equation: _Equation, *, asked: bool) -> None:
-        """Take an equation to hold."""
-        a, b = of_one_shape(left.expr, right.expr)
-        slope = left.slope or left.claimed or right.slope
-        unknowns = () if slope is None else tuple(x.node for x in slope.by)
-        if a.shape == b.shape:
-            said = f"{_said(equation.left)} = {_said(equation.right)}"
-            self.names.hold(Condition(a.node, b.node, said, unknowns, asked))
-        self._add("condition", equation.right, equation, message="read as a condition, which is not judged")
-
-    def _says_symmetric(self, left: ReadSide, right: ReadSide, equation: _Equation) -> bool:
-        """Take in that an input is its own transpose: a fact, since it cannot follow."""
-        for a, b in ((left.expr.node, right.expr.node), (right.expr.node, left.expr.node)):
-            if a.op is not SYMBOL or len(a.shape) != 2 or b is not transpose(a, (1, 0)):
-                continue
-            if not a.declaration.symmetric:  # all of the document is meant
-                self.names.facts.add(a.name, Fact("symmetric", self._line(equation.left.span.start)))
-                self.again = self._judge.idle = True
-            self._add("condition", equation.right, equation, message=f"{a.name} is symmetric")
-            return True
-        return False
-
-    def _is_fact(self, left: ReadSide, right: ReadSide) -> bool:
-        """Tell whether an equation of inputs alone is one that words say to hold."""
-        if FACT_CUES.search(self._before) is None or left.values or left.slope is not None:
-            return False
-        return not self.names.innermost(topological([left.expr.node, right.expr.node]))
-
-    def _ask_for_zero(self, start: int) -> None:
-        """Take in that words between the last formula and a place set the derivative to zero that it is about."""
-        last = self._last
-        between = self._source.text[self._end : start] if self._end < start else ""
-        if not isinstance(last, ReadSide) or not last.values or ZERO_CUES.search(between) is None:
-            return
-        slope = last.slope or last.claimed
-        if slope is None:
-            return
-        value, nothing = of_one_shape(slope.value, Expr(number(0)))
-        unknowns = tuple(x.node for x in slope.by)
-        self.names.hold(Condition(value.node, nothing.node, "the derivative is zero", unknowns))
-
-    def _is_sought(self, left: ReadSide, right: ReadSide) -> bool:
-        """Tell whether an equation with a number on its right, which does not hold everywhere, asks for a value.
-
-        That is where words in its sentence say so, or where one of the next statements gives the value.
-        """
-        if not right.expr.node.is_number() or left.expr.node.op is SYMBOL:
-            return False
-        if SOUGHT_CUES.search(re.split(r"[.!?;](?:\s|$)", self._before)[-1]) is not None:
-            return True
-        reads = set(symbols_of([left.expr.node]))
-        return any(self._gives(statement) in reads for statement in self._behind_it)
-
-    def _gives(self, statement: ChainText) -> Node | None:
-        """Return the input for which an equation has a value, also where that is said of a name with a mark."""
-        if statement.continues or not statement.relations or statement.relations[0].kind not in ("equal", "define"):
-            return None
-        target = self._reader.target(statement.sides[0])
-        if target is None:
-            return None
-        name = target.name if target.name in self.names else self.names.plain_name(target.name)
-        return self.names.values[name] if name is not None and self.names.is_input(name) else None
-
-    def _prose(self, before: int) -> str:
-        """Return the words before a place, of its paragraph."""
-        text = _OPENING.sub("", self._source.text[max(0, before - _PROSE) : before])
-        return re.split(r"\n[ \t]*\n", text)[-1]
-
     # -- steps ---------------------------------------------------------------------------------------------------
-
-    def _read(self, text: SideText) -> ReadSide | None:
-        try:
-            return self._reader.side(text)
-        except SymgradError as error:
-            self._unread(text.span, text.text, error)
-            return None
-
-    def _unread(self, span: Span, text: str, error: SymgradError) -> None:
-        self.names.missed(text)
-        told = SymgradError(
-            error.what, expected=error.expected, cure=error.cure
-        )  # the place is that of the step
-        span = span if error.at is None else error.at.span
-        line, column = self._source.line_column(span.start)
-        said = " ".join(text.split())
-        self.steps.append(ReviewStep("not understood", line, column, span, said, message=str(told)))
-
-    def _add(
-        self, kind: StepKind, text: SideText, equation: _Equation, *, message: str | None = None
-    ) -> None:
-        self.steps.append(replace(self._made(kind, text, equation), message=message))
-
-    def _add_judged(self, text: SideText, equation: _Equation, judged: Judged) -> None:
-        step = self._made(judged.kind, text, equation)
-        self.steps.append(
-            replace(step, verdict=judged.verdict, message=judged.message, corrected=judged.corrected)
-        )
-
-    def _made(self, kind: StepKind, text: SideText, equation: _Equation) -> ReviewStep:
-        line, column = self._source.line_column(text.span.start)
-        return ReviewStep(
-            kind, line, column, text.span, _said(text), _said(equation.left), equation.relation.text
-        )
-
-    def _line(self, offset: int) -> int:
-        return self._source.line_column(offset)[0]
 
 
 def _varies(side: ReadSide) -> bool:
     """Tell whether a side reads real inputs, and so is more than a number."""
     return any(s.dtype == "real" for s in symbols_of([side.expr.node]))
-
-
-def _said(side: SideText) -> str:
-    """Return a side on one line."""
-    return " ".join(side.text.split())

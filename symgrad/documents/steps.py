@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from symgrad.documents.layout.passages import DocumentForm
-from symgrad.documents.names import Assumption
+from symgrad.documents.taken import Assumption
 from symgrad.source import Source, Span
 from symgrad.verdicts.verdict import Status, Verdict
 
