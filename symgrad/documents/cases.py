@@ -10,7 +10,7 @@ from symgrad.documents.layout.prose import CASE_CUES, GENERAL_CUES
 from symgrad.documents.layout.statements import ChainText, SideText
 from symgrad.source import Source, Span
 
-__all__ = ["COMPARISONS", "Case", "CaseScope", "case_text", "is_behind", "reaches", "scope_of"]
+__all__ = ["COMPARISONS", "DocumentCase", "CaseScope", "case_text", "is_behind", "reaches", "scope_of"]
 
 CaseScope: TypeAlias = Literal["sentence", "general"]
 COMPARISONS = frozenset(
@@ -45,7 +45,7 @@ _SET_OFF = re.compile(r",|\\q?quad")
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class DocumentCase:
     """Where something is said to hold.
 
     Args:

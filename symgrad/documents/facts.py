@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from symgrad.documents.spelling import declared_names
 
-__all__ = ["DocumentFacts", "Fact", "facts_in"]
+__all__ = ["DocumentFacts", "SaidFact", "facts_in"]
 
 # "positive definite" is said of symmetric matrices, and every covariance is one.
 _SYMMETRIC = re.compile(
@@ -114,7 +114,7 @@ _WORDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class SaidFact:
     """Something that words say of a name.
 
     Args:
@@ -135,16 +135,16 @@ class DocumentFacts:
         found: each name with what is said of it.
     """
 
-    def __init__(self, found: Sequence[tuple[str, Fact]] = ()) -> None:
-        self._facts: dict[str, list[Fact]] = {}
+    def __init__(self, found: Sequence[tuple[str, SaidFact]] = ()) -> None:
+        self._facts: dict[str, list[SaidFact]] = {}
         for name, fact in found:
             self.add(name, fact)
 
-    def add(self, name: str, fact: Fact) -> None:
+    def add(self, name: str, fact: SaidFact) -> None:
         """Take in that something holds of a name."""
         self._facts.setdefault(name, []).append(fact)
 
-    def symmetric(self, name: str) -> Fact | None:
+    def symmetric(self, name: str) -> SaidFact | None:
         """Return what says that a matrix is its own transpose, in all of the document."""
         return next((f for f in self._facts.get(name, ()) if f.word == "symmetric" and not f.case), None)
 
@@ -152,7 +152,7 @@ class DocumentFacts:
         """Return what is said of a name and not used here; None for nothing."""
         return next((f.word for f in self._facts.get(name, ()) if f.word != "symmetric"), None)
 
-    def in_case(self, name: str) -> Fact | None:
+    def in_case(self, name: str) -> SaidFact | None:
         """Return what says of a case that a matrix is its own transpose there."""
         return next((f for f in self._facts.get(name, ()) if f.word == "symmetric" and f.case), None)
 
@@ -165,7 +165,7 @@ def facts_in(text: str) -> DocumentFacts:
         >>> facts.symmetric("A") is not None, facts.symmetric("B"), facts.unused("Q")
         (True, None, 'orthogonal')
     """
-    found: list[tuple[str, Fact]] = []
+    found: list[tuple[str, SaidFact]] = []
     for pattern in (_SYMMETRIC, _OTHER):
         for match in pattern.finditer(text):
             start, end = match.span()
@@ -180,7 +180,7 @@ def facts_in(text: str) -> DocumentFacts:
             article = before.split() == ["A"]
             named = [] if article else _named(before, reverse=True)
             named = named or _named(behind, reverse=False) or _named(before, reverse=True)
-            found += [(name, Fact(word, text.count("\n", 0, start) + 1, case)) for name in named]
+            found += [(name, SaidFact(word, text.count("\n", 0, start) + 1, case)) for name in named]
     return DocumentFacts(found)
 
 

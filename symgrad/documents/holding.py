@@ -6,8 +6,8 @@ import re
 from functools import reduce
 
 from symgrad.api.handles.expr import Expr
-from symgrad.documents.cases import Case, case_text, is_behind, reaches, scope_of
-from symgrad.documents.facts import Fact
+from symgrad.documents.cases import DocumentCase, case_text, is_behind, reaches, scope_of
+from symgrad.documents.facts import SaidFact
 from symgrad.documents.judging import of_one_shape
 from symgrad.documents.layout.prose import (
     FACT_CUES,
@@ -17,7 +17,7 @@ from symgrad.documents.layout.prose import (
 from symgrad.documents.layout.statements import ChainText, SideText
 from symgrad.documents.meaning import ReadSide
 from symgrad.documents.spelling import declared_names
-from symgrad.documents.stepping import Equation, StepKeeper, said
+from symgrad.documents.stepping import StepKeeper, WrittenEquation, said
 from symgrad.documents.taken import Condition
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import OPS, SYMBOL, Node, number
@@ -42,7 +42,7 @@ class HoldingRules(StepKeeper):
             return False
         node = self._truth(statement, text)
         written = " ".join(text.text.split())
-        case = Case(text.span, written, scope or "sentence")
+        case = DocumentCase(text.span, written, scope or "sentence")
         if node is None:
             self._case, self._case_used = (case, None), False
             return False
@@ -95,7 +95,7 @@ class HoldingRules(StepKeeper):
                 self._behind = following
         return reduce(OPS["and_"], found) if found else None
 
-    def _hold(self, left: ReadSide, right: ReadSide, equation: Equation, *, asked: bool) -> None:
+    def _hold(self, left: ReadSide, right: ReadSide, equation: WrittenEquation, *, asked: bool) -> None:
         """Take an equation to hold."""
         a, b = of_one_shape(left.expr, right.expr)
         slope = left.slope or left.claimed or right.slope
@@ -144,13 +144,13 @@ class HoldingRules(StepKeeper):
         name = target.name if target.name in self.names else self.names.plain_name(target.name)
         return self.names.values[name] if name is not None and self.names.is_input(name) else None
 
-    def _says_symmetric(self, left: ReadSide, right: ReadSide, equation: Equation) -> bool:
+    def _says_symmetric(self, left: ReadSide, right: ReadSide, equation: WrittenEquation) -> bool:
         """Take in that an input is its own transpose: a fact, since it cannot follow."""
         for a, b in ((left.expr.node, right.expr.node), (right.expr.node, left.expr.node)):
             if a.op is not SYMBOL or len(a.shape) != 2 or b is not transpose(a, (1, 0)):
                 continue
             if not a.declaration.symmetric:  # all of the document is meant
-                self.names.facts.add(a.name, Fact("symmetric", self._line(equation.left.span.start)))
+                self.names.facts.add(a.name, SaidFact("symmetric", self._line(equation.left.span.start)))
                 self.again = self._judge.idle = True
             self._add("condition", equation.right, equation, message=f"{a.name} is symmetric")
             return True

@@ -19,7 +19,7 @@ from symgrad.documents.layout.prose import (
 from symgrad.documents.layout.statements import ChainText, Relation, SideText
 from symgrad.documents.meaning import DefinedTarget, ReadSide
 from symgrad.documents.spelling import declared_names, varied_in
-from symgrad.documents.stepping import Equation, said
+from symgrad.documents.stepping import WrittenEquation, said
 from symgrad.documents.taken import Condition, Implied
 from symgrad.errors import ProgramSyntaxError, ShapeError, SymgradError
 from symgrad.ir.graph import Node
@@ -78,7 +78,7 @@ class Reviewer(HoldingRules):
             self._judge.case = self._case_of(statement)
             self._ask_for_zero(left.span.start)
             if relations and relations[0].kind in ("equal", "define") and sides[0].text.strip():
-                taken, value = self._taken(Equation(left, relations[0], sides[0]))
+                taken, value = self._taken(WrittenEquation(left, relations[0], sides[0]))
                 if taken:
                     left, sides, relations = value, sides[1:], relations[1:]
         for k, (relation, text) in enumerate(zip(relations, sides, strict=True), 1):
@@ -125,7 +125,7 @@ class Reviewer(HoldingRules):
             return False
         return True
 
-    def _taken(self, equation: Equation) -> tuple[bool, ReadSide | None]:
+    def _taken(self, equation: WrittenEquation) -> tuple[bool, ReadSide | None]:
         """Take in an equation that defines a name, or that gives an input a value.
 
         Returns:
@@ -140,7 +140,7 @@ class Reviewer(HoldingRules):
             return True, self._defined(target, equation)
         return self._value(target.name, equation) if is_input else (False, None)
 
-    def _defined(self, target: DefinedTarget, equation: Equation) -> ReadSide | None:
+    def _defined(self, target: DefinedTarget, equation: WrittenEquation) -> ReadSide | None:
         name, is_new = target.name, target.name not in self.names
         try:
             if target.parameters is None and target.alone:
@@ -171,7 +171,7 @@ class Reviewer(HoldingRules):
             self._answer(symbol, asked)
         return side
 
-    def _rooted(self, target: DefinedTarget, side: ReadSide, equation: Equation) -> ReadSide:
+    def _rooted(self, target: DefinedTarget, side: ReadSide, equation: WrittenEquation) -> ReadSide:
         """Return what a name is whose power an equation gives: the root that is not negative."""
         line = self._line(equation.left.span.start)
         if not target.power % 2:
@@ -179,7 +179,7 @@ class Reviewer(HoldingRules):
         root = side.expr ** (1 / Fraction(target.power))
         return replace(side, expr=self.names.expr(root.node, side.names))
 
-    def _value(self, name: str, equation: Equation) -> tuple[bool, ReadSide | None]:
+    def _value(self, name: str, equation: WrittenEquation) -> tuple[bool, ReadSide | None]:
         """Take in what gives an input a value, or defines it by an equation that it stands in itself."""
         symbol = self.names.values[name]
         asked, unused = self._asked_of(symbol), self._is_unused(name)
@@ -228,7 +228,7 @@ class Reviewer(HoldingRules):
             return True
         return not self.names.is_declared(name) and VALUE_CUES.search(self._before) is None
 
-    def _fix(self, symbol: Node, side: ReadSide, equation: Equation) -> None:
+    def _fix(self, symbol: Node, side: ReadSide, equation: WrittenEquation) -> None:
         self.names.fix(symbol, side.expr.node)
         line = self._line(equation.left.span.start)
         self.names.assume(f"{symbol.name} = {said(equation.right)} from here on", line)
@@ -242,7 +242,7 @@ class Reviewer(HoldingRules):
         return asked
 
     def _solution(
-        self, symbol: Node, side: ReadSide, equation: Equation, asked: list[Condition]
+        self, symbol: Node, side: ReadSide, equation: WrittenEquation, asked: list[Condition]
     ) -> tuple[bool, ReadSide | None]:
         judged = self._judge.solution(symbol, side, asked)
         if symbol in self.names.fixed and judged.verdict.status != "proved":
@@ -255,11 +255,11 @@ class Reviewer(HoldingRules):
     def _answer(self, symbol: Node, asked: list[Condition]) -> None:
         self.names.settle(symbol, [c for c in asked if symbol in c.unknowns] or asked[:1])
 
-    def _add_solution(self, equation: Equation, judged: Judged) -> None:
+    def _add_solution(self, equation: WrittenEquation, judged: Judged) -> None:
         corrected = None if judged.corrected is None else f"{said(equation.left)} = {judged.corrected}"
         self._add_judged(equation.right, equation, replace(judged, corrected=corrected))
 
-    def _implied(self, name: str, side: ReadSide, equation: Equation) -> ReadSide:
+    def _implied(self, name: str, side: ReadSide, equation: WrittenEquation) -> ReadSide:
         symbol = self.names.values[name]
         self.names.implied[symbol] = Implied(symbol, side.expr.node)
         self.names.assume(
@@ -280,12 +280,12 @@ class Reviewer(HoldingRules):
             return left
         if relation.kind == "other":  # and nothing needs the side before
             before = left.text if isinstance(left, ReadSide) else left or SideText(0, "")
-            equation = Equation(before, relation, text)
+            equation = WrittenEquation(before, relation, text)
             self._add("relation", text, equation, message=f"'{relation.text}' is no equality, and not judged")
             return text
         if isinstance(left, SideText):
             left = self._read(left)
-        equation = Equation(SideText(0, "") if left is None else left.text, relation, text)
+        equation = WrittenEquation(SideText(0, "") if left is None else left.text, relation, text)
         try:
             right = self._reader.side(text, () if left is None else left.expr.shape)
         except ShapeError as error:

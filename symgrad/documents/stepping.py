@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from symgrad.documents.cases import Case
+from symgrad.documents.cases import DocumentCase
 from symgrad.documents.facts import DocumentFacts
 from symgrad.documents.judging import Judge, Judged
 from symgrad.documents.layout.statements import ChainText, Relation, SideText
@@ -18,13 +18,13 @@ from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
 from symgrad.source import Source, Span
 
-__all__ = ["Equation", "StepKeeper", "said"]
+__all__ = ["WrittenEquation", "StepKeeper", "said"]
 
 _OPENING = re.compile(r"\s*(?:(?:```|~~~)\w*|`|\$\$?|\\[\[(]|\\begin\{[^}]*\})?\s*$")
 _PROSE = 200  # characters before an equation that may say what it is
 
 
-class Equation(NamedTuple):
+class WrittenEquation(NamedTuple):
     """Two sides as they are written."""
 
     left: SideText
@@ -64,7 +64,7 @@ class StepKeeper:
         self._behind_it: Sequence[ChainText] = ()
         self._number = 0
         self.again = False
-        self._case: tuple[Case, Node | None] | None = None
+        self._case: tuple[DocumentCase, Node | None] | None = None
         self._case_used = False
         self._end = 0  # of the statement before
         self._behind: ChainText | None = None  # a case that was taken in with what stands before it
@@ -92,16 +92,18 @@ class StepKeeper:
         written = " ".join(text.split())
         self.steps.append(ReviewStep("not understood", line, column, span, written, message=str(told)))
 
-    def _add(self, kind: StepKind, text: SideText, equation: Equation, *, message: str | None = None) -> None:
+    def _add(
+        self, kind: StepKind, text: SideText, equation: WrittenEquation, *, message: str | None = None
+    ) -> None:
         self.steps.append(replace(self._made(kind, text, equation), message=message))
 
-    def _add_judged(self, text: SideText, equation: Equation, judged: Judged) -> None:
+    def _add_judged(self, text: SideText, equation: WrittenEquation, judged: Judged) -> None:
         step = self._made(judged.kind, text, equation)
         self.steps.append(
             replace(step, verdict=judged.verdict, message=judged.message, corrected=judged.corrected)
         )
 
-    def _made(self, kind: StepKind, text: SideText, equation: Equation) -> ReviewStep:
+    def _made(self, kind: StepKind, text: SideText, equation: WrittenEquation) -> ReviewStep:
         line, column = self._source.line_column(text.span.start)
         return ReviewStep(
             kind, line, column, text.span, said(text), said(equation.left), equation.relation.text
@@ -110,8 +112,8 @@ class StepKeeper:
     def _line(self, offset: int) -> int:
         return self._source.line_column(offset)[0]
 
-    def _first(self, statement: ChainText) -> Equation:
-        return Equation(statement.sides[0], statement.relations[0], statement.sides[-1])
+    def _first(self, statement: ChainText) -> WrittenEquation:
+        return WrittenEquation(statement.sides[0], statement.relations[0], statement.sides[-1])
 
 
 def said(side: SideText) -> str:

@@ -25,7 +25,10 @@ ARRAYS = "X : real[n, d]; w : real[d]; y : real[n]\n"
         (GAIN + "Setting dJ/dK = 0 gives K = R/(P+R)", ["refuted"]),
         (GAIN + "dJ/dK = 0 at K = R/(P+R)", ["refuted"]),
         (GAIN + "dJ/dK = -2*(1-K)*P + 2*K*R = 0\nK*(P+R) = P\nK = P/(P+R)", ["proved"] * 3),
-        (GAIN + "dJ/dK = -2*(1-K)*P + 2*K*R = 0\nK*(P+R) = R\n", ["proved", "refuted"]),
+        (
+            GAIN + "Set the derivative to zero:\ndJ/dK = -2*(1-K)*P + 2*K*R = 0\nK*(P+R) = R\n",
+            ["proved", "refuted"],
+        ),
         (GAIN + "Setting it: dJ/dK = 0, so K* = P/(P+R)", ["proved"]),
         (GAIN + "Setting it: dJ/dK = 0, so K* = R/(P+R)", ["refuted"]),
         ("Solve a*x**2 + b*x + c = 0: x = (-b + sqrt(b**2 - 4*a*c))/(2*a)", ["proved"]),
@@ -258,7 +261,8 @@ The second derivative is
 \[ \ell''(\lambda) = -\frac{n}{\lambda^2} < 0 . \]
 \end{document}
 """
-RIDGE = r"""Let $X \in \mathbb{R}^{n \times d}$, $y \in \mathbb{R}^n$, $w \in \mathbb{R}^d$ and $\lambda > 0$. Ridge regression minimises
+RIDGE = r"""Let $X \in \mathbb{R}^{n \times d}$, $y \in \mathbb{R}^n$, $w \in \mathbb{R}^d$ and $\lambda > 0$.
+Ridge regression minimises
 $$J = \|X w - y\|_2^2 + \lambda \|w\|_2^2 .$$
 The gradient is
 $$\nabla_w J = 2 X^\top (X w - y) + 2 \lambda w .$$
