@@ -10,12 +10,12 @@ from symgrad.api.derivatives.jacobians import hessian, jacobian
 from symgrad.api.functions.layout import eye, zeros
 from symgrad.api.functions.matrices import solve
 from symgrad.api.handles.expr import Expr
-from symgrad.documents.names import Implied
+from symgrad.documents.taken import Implied
 from symgrad.errors import NotInProgramError, UnsupportedError
-from symgrad.ir.graph import number
-from symgrad.ir.traverse import topological
+from symgrad.ir.graph import SYMBOL, Node, number
+from symgrad.ir.traverse import symbols_of, topological
 
-__all__ = ["ImplicitSlope", "derivative", "implicit_slope"]
+__all__ = ["ImplicitSlope", "derivative", "implicit_slope", "reparametrised"]
 
 
 def derivative(y: Expr, by: tuple[Expr, ...], implied: Collection[Implied] = ()) -> Expr:
@@ -41,6 +41,31 @@ def derivative(y: Expr, by: tuple[Expr, ...], implied: Collection[Implied] = ())
     for x in by:
         y = _once(y, x, implied)
     return y
+
+
+def reparametrised(y: Node, x: Node) -> Node | None:
+    """Return the input that a derivative by a computed value goes through, which what is differentiated does not read.
+
+    With K = sigma**2 and s = log(sigma**2), dK/ds is dK/dsigma divided by ds/dsigma.
+
+    Returns:
+        The only input that the value is computed from, None where it is read, or has nothing to do with ``y``.
+
+    Raises:
+        UnsupportedError: if it is computed from several inputs, or arrays.
+    """
+    if x.op is SYMBOL or x in set(topological([y])):
+        return None
+    inputs = [s for s in symbols_of([x]) if s.dtype == "real"]
+    if set(inputs).isdisjoint(symbols_of([y])):
+        return None
+    if len(inputs) > 1 or inputs[0].shape or x.shape:
+        raise UnsupportedError(
+            "this is a derivative by a value that the formula does not read",
+            expected="a formula that is written with it",
+            cure="write the formula in its terms, or differentiate by an input",
+        )
+    return inputs[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +137,10 @@ def implicit_slope(y: Expr, x: Expr, implied: Collection[Implied]) -> ImplicitSl
 
 
 def _once(y: Expr, x: Expr, implied: Collection[Implied]) -> Expr:
+    middle = reparametrised(y.node, x.node)
+    if middle is not None:
+        inner = Expr(middle, listings=x.listings)
+        return _once(y, inner, implied) / _once(x, inner, implied)
     slope = implicit_slope(y, x, implied)
     return _plain(y, x) if slope is None else slope.total(slope.follow())
 

@@ -10,12 +10,13 @@ from string import ascii_letters
 from typing import Any
 
 from symgrad.api.handles.expr import Expr
-from symgrad.documents.calculus import derivative
+from symgrad.documents.calculus import derivative, reparametrised
 from symgrad.documents.layout.statements import SideText
 from symgrad.documents.loose import LooseText, in_notation
 from symgrad.documents.names import DocumentNames
-from symgrad.documents.papers import PaperReader, domain_of, macros_of, without_macros
+from symgrad.documents.papers import PaperReader
 from symgrad.documents.slopes import VERBS, DocumentCall, SlopeText, find_parts
+from symgrad.documents.spelling import domain_of, macros_of, without_macros
 from symgrad.errors import (
     ProgramSyntaxError,
     SymgradError,
@@ -23,20 +24,24 @@ from symgrad.errors import (
     UnknownNameError,
     UsageError,
 )
-from symgrad.frontend.latex.meaning.differentials import inputs_of, sole_input
+from symgrad.frontend.latex.meaning.differentials import sole_input
+from symgrad.frontend.latex.meaning.inputs import input_of, inputs_of
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import one_of
-from symgrad.ir.traverse import substitute
+from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ir.types import Shape
 from symgrad.source import Location, Source, Span
 
 __all__ = ["ReadSide", "SideReader", "DefinedTarget", "WrittenSlope"]
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _LONE_NAME = re.compile(rf"\s*({_NAME.pattern})\s*")
+_LONE_POWER = re.compile(rf"\s*({_NAME.pattern})\s*(?:\*\*|\^)\s*([2-9])\s*")
+_STARRED = re.compile(rf"\s*({_NAME.pattern})\*\s*")
 _HEAD = re.compile(rf"\s*({_NAME.pattern})\s*\(\s*({_NAME.pattern}(?:\s*,\s*{_NAME.pattern})*)\s*\)\s*")
 _CALLED = re.compile(r"\s*['(]")
-_SIGNS = str.maketrans({"·": "*", "×": "*", "−": "-", "⋅": "*", "\t": " "})
+_SIGNS = str.maketrans({"≤": "<=", "≥": ">=", "≠": "!=", "·": "*", "×": "*", "−": "-", "⋅": "*", "\t": " "})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +90,13 @@ class DefinedTarget:
         name: a name.
         parameters: of a function of the notation; None for a value.
         alone: whether the name stands there alone, without arguments or subscripts that are letters.
+        power: of the name that stands there, which the equation gives.
     """
 
     name: str
     parameters: tuple[str, ...] | None = None
     alone: bool = True
+    power: int = 1
 
 
 class SideReader:
@@ -116,11 +123,29 @@ class SideReader:
         """Return what an equation with this left side may define; None if it defines nothing."""
         if text.notation == "latex":
             found = self._papers.target(text.text)
-            return None if found is None else DefinedTarget(found[0], alone=found[1])
+            if found is None or self._names.partial_of(found[0]) is not None:
+                return None
+            return DefinedTarget(found[0], alone=found[1])
         name, head = _LONE_NAME.fullmatch(text.text), _HEAD.fullmatch(text.text)
         if head is not None and self._is_new_function(head[1]):
             return DefinedTarget(head[1], tuple(p.strip() for p in head[2].split(",")))
-        return None if name is None else DefinedTarget(name[1])
+        starred = _STARRED.fullmatch(text.text)
+        if starred is not None:  # K* = ... on the left is the name of a solution
+            return DefinedTarget(f"{starred[1]}_star")
+        if name is None or self._names.partial_of(name[1]) or self._names.differential_of(name[1]):
+            return None
+        return DefinedTarget(name[1])
+
+    def power_target(self, text: SideText) -> DefinedTarget | None:
+        """Return the name that nothing defines yet and whose power is this left side, as in r**2 = x**2 + y**2."""
+        if text.notation == "latex":
+            found = self._papers.power_target(text.text)
+        else:
+            match = _LONE_POWER.fullmatch(text.text)
+            found = None if match is None else (match[1], int(match[2]))
+        if found is None or found[0] in self._names:
+            return None
+        return DefinedTarget(found[0], power=found[1])
 
     def _is_new_function(self, name: str) -> bool:
         if name in self._names or name in VERBS:
@@ -154,19 +179,24 @@ class SideReader:
         except SymgradError as error:
             raise self._placed(error, whole) from None
         self._take_readings(left)
+        self._names.saw(s.name for s in symbols_of([node]))
         return name, ReadSide(right, self._names.expr(node), ())
 
     def _line(self, offset: int) -> int:
         return self._source.line_column(offset)[0]
 
-    def side(self, text: SideText) -> ReadSide:
+    def side(self, text: SideText, like: Shape = ()) -> ReadSide:
         """Return what a side means.
+
+        Args:
+            text: it.
+            like: the shape of the side before, which says the size of an identity matrix that stands alone.
 
         Raises:
             SymgradError: if it means nothing, with the place in the document.
         """
         if text.notation == "latex":
-            return self._paper_side(text)
+            return self._paper_side(text, like)
         self._derived = False
         names = self._names
         typed = in_notation(
@@ -178,20 +208,32 @@ class SideReader:
             raise self._placed(error, text, typed) from None
         self._take_habits(typed, text)
         names = tuple(dict.fromkeys(_NAME.findall(typed.text)))
+        self._names.saw(names)
         return ReadSide(text, self._names.expr(node, names), names, slope, values=self._derived)
 
-    def _paper_side(self, text: SideText) -> ReadSide:
+    def truth(self, text: SideText) -> Node | None:
+        """Return a relation such as ``x > 0`` as a truth value; None for one that is none of numbers.
+
+        Raises:
+            SymgradError: if it means nothing.
+        """
+        node = self.side(text).expr.node
+        return node if node.dtype == "bool" and not node.shape else None
+
+    def _paper_side(self, text: SideText, like: Shape) -> ReadSide:
         try:
-            node = self._papers.value(text.text, self._line(text.span.start))
+            node = self._papers.value(text.text, self._line(text.span.start), like)
         except SymgradError as error:
             raise self._placed(error, text) from None
         self._take_readings(text)
+        self._names.saw(s.name for s in symbols_of([node]))
         slopes = self._papers.slopes
         slope = None
         if slopes and slopes[-1].value is node:
             of, by, value = (self._names.expr(n) for n in (slopes[-1].of, slopes[-1].by, node))
             implied = tuple(self._names.implied.values())
             plain = not implied or derivative(of, (by,)).node is node
+            plain = plain and reparametrised(of.node, by.node) is None
             slope = WrittenSlope(of, (by,), value, plain)
         return ReadSide(text, self._names.expr(node), (), slope, values=bool(slopes))
 
@@ -243,7 +285,28 @@ class SideReader:
                     raise
                 span = error.at.span
                 line, _ = self._source.line_column(start + span.start)
+                meant = self._as_derivative(text[span.start : span.end], line)
+                if meant is not None:
+                    known = {**known, text[span.start : span.end]: meant}
+                    continue
                 self._names.undeclared(text[span.start : span.end], line)
+
+    def _as_derivative(self, name: str, line: int) -> Node | None:
+        """Return what f_xy and dx mean, where f and x are names that fit."""
+        names = self._names
+        partial, rest = names.partial_of(name), names.differential_of(name)
+        if partial is not None:
+            of, by = partial
+            self._derived = True
+            said = f"{name} is read as the derivative of {of} by {', '.join(by)}; otherwise: a declaration of {name}"
+            names.assume(said, line, stated=False)
+            return derivative(
+                names.expr(names.values[of]), tuple(names.expr(names.values[b]) for b in by)
+            ).node
+        if rest is not None:
+            self._derived = True
+            return names.differential(names.values[rest])
+        return None
 
     def _called(self, call: DocumentCall, text: str, start: int) -> Node:
         arguments = [self._part(a, text, start) for a in call.arguments]
@@ -280,17 +343,19 @@ class SideReader:
         said = text[part.of.start : part.of.end]
         of = names.expr(self._part(part.of, text, start), _NAME.findall(said))
         gradient = text[part.span.start] == "∇" or text.startswith("grad", part.span.start)
-        by = [self._by(name, part, start) for name in part.by] or [
+        by = [self._by(name, part) for name in part.by] or [
             self._only(of, said.strip(), part, gradient=gradient)
         ] * part.order
         if not part.by and gradient:
             self._read_by(text[part.span.start : part.span.end], of, by[0], start + part.span.start)
+        for x in by:
+            self._check_slope(of, x, part)
         exprs = tuple(names.expr(n, _NAME.findall(" ".join(part.by))) for n in by)
         implied = () if part.partial else tuple(names.implied.values())
         value = derivative(of, exprs, implied)
-        slope = WrittenSlope(
-            of, exprs, value, plain=value.node is derivative(of, exprs).node if implied else True
-        )
+        plain = not implied or value.node is derivative(of, exprs).node
+        plain = plain and all(reparametrised(of.node, x) is None for x in by)
+        slope = WrittenSlope(of, exprs, value, plain)
         if part.at is None:
             return value.node, slope
         arguments = [self._part(a, text, start) for a in part.at]
@@ -337,10 +402,23 @@ class SideReader:
         plain = bool(by) and node is value.node
         return node, WrittenSlope(of, by, names.expr(node), plain=plain)
 
-    def _by(self, text: str, part: SlopeText, start: int) -> Node:
-        if text in self._names.values:
-            return self._names.values[text]
-        return self._parsed(text, {}, start + part.span.start)
+    def _by(self, text: str, part: SlopeText) -> Node:
+        names = self._names
+        if text in names.values:
+            return names.values[text]
+        raise UnknownNameError(
+            f"this is a derivative by '{text}', which nothing above reads",
+            at=Location(Source(""), part.span),
+            expected="a name that is read above",
+        )
+
+    def _check_slope(self, of: Expr, x: Node, part: SlopeText) -> None:
+        try:
+            self._names.check_slope(of.node, x)
+        except UnknownNameError as error:
+            raise UnknownNameError(
+                error.what, at=Location(Source(""), part.span), expected=error.expected
+            ) from None
 
     def _read_by(self, said: str, of: Expr, by: Node, offset: int) -> None:
         """Note by what a gradient was taken that does not say so, where there is a choice."""
@@ -357,8 +435,12 @@ class SideReader:
         if parameters is not None and len(parameters) == 1:
             return self._names.values[parameters[0]]
         inputs = inputs_of(of.node)
-        found = sole_input(inputs, gradient=gradient)
+        found = sole_input(inputs, gradient=True) if gradient else input_of(of.node)
         if found is not None and found is not of.node:
+            if len(inputs) > 1 and not gradient:
+                self._names.assume(
+                    f"{name}' is the derivative by {found.name}", self._names.line, stated=False
+                )
             return found
         if of.node.op is SYMBOL and of.shape:
             raise ProgramSyntaxError(

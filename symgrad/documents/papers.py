@@ -1,4 +1,4 @@
-r"""What sides in LaTeX mean, in the names of a document; declarations such as x \in \mathbb{R}^n, as in programs."""
+r"""What sides in LaTeX mean, in the names of a document."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgrad.api.functions.from_latex import differentiated_node
-from symgrad.documents.calculus import derivative
+from symgrad.documents.calculus import derivative, reparametrised
 from symgrad.documents.names import DocumentNames
 from symgrad.errors import ShapeError, SymgradError, UnknownFunctionError
 from symgrad.frontend.expressions.terms import Term
@@ -17,22 +17,24 @@ from symgrad.frontend.latex.meaning.applied import LatexFunction
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.lines import LatexReader
 from symgrad.frontend.latex.meaning.names import KnownNames, base_of, spelled_name
-from symgrad.frontend.latex.syntax.tree import Bracket, Command, LatexLine, ProductTree, Scripted, Tree, Word
+from symgrad.frontend.latex.syntax.tree import (
+    Bracket,
+    Command,
+    LatexLine,
+    NumberTree,
+    ProductTree,
+    Scripted,
+    Tree,
+    Word,
+)
 from symgrad.ir.graph import Node, size_leaf
+from symgrad.ir.types import Shape
 from symgrad.source import Location, Source, Span
 
-__all__ = ["PaperReader", "PaperSlope", "declared_names", "domain_of", "macros_of", "without_macros"]
+__all__ = ["PaperReader", "PaperSlope"]
 
 _WORD = re.compile(r"[a-zA-Z]+")
 _COMMAND = re.compile(r"\\([a-zA-Z]+)")
-_BRACED = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
-_PLAIN_BODY = re.compile(r"^\\(?:\w+)\s*(?:\{\s*\\\w+\s*\}|\\\w+)\s*\{(.*)\}$", re.DOTALL)
-_MACRO = re.compile(
-    rf"\\(?:re|provide)?(?:newcommand|command)\*?\s*(?:\{{\s*\\(?P<a>\w+)\s*\}}|\\(?P<b>\w+))\s*(?:\[\d\])?\s*{_BRACED}"
-    rf"|\\def\s*\\(?P<c>\w+)(?:#\d)*\s*{_BRACED}|\\DeclareMathOperator\*?\s*\{{\s*\\(?P<e>\w+)\s*\}}\s*{_BRACED}"
-)
-
-
 _FRACTION = r"\\[dt]?frac\s*"
 _PRODUCT = re.compile(_FRACTION + r".*" + _FRACTION, re.DOTALL)
 _LEIBNIZ = re.compile(
@@ -68,35 +70,6 @@ class PaperSlope:
     value: Node
 
 
-def macros_of(text: str) -> dict[str, str]:
-    r"""Return the macros that a document defines, each with its definition.
-
-    Example:
-        >>> macros_of(r"\newcommand{\R}{\mathbb{R}} so $x \in \R$")
-        {'R': '\\newcommand{\\R}{\\mathbb{R}}'}
-    """
-    found: dict[str, str] = {}
-    for match in _MACRO.finditer(text):
-        name = next(n for n in match.groups() if n is not None)
-        found[name] = match.group()
-    return found
-
-
-def without_macros(text: str, macros: Mapping[str, str]) -> str:
-    r"""Return a text with the bodies of macros that have no arguments.
-
-    Example:
-        >>> without_macros(r"\R^n", macros_of(r"\newcommand{\R}{\mathbb{R}}"))
-        '\\mathbb{R}^n'
-    """
-
-    def body(match: re.Match[str]) -> str:
-        found = _PLAIN_BODY.search(macros.get(match[1], ""))
-        return match[0] if found is None else found[1]
-
-    return _COMMAND.sub(body, text)
-
-
 class PaperReader:
     """Reads formulas in LaTeX in the names of a document.
 
@@ -120,6 +93,8 @@ class PaperReader:
         self._options = options
         self._heads: dict[str, list[str]] = {}
         self._indexed = 0
+        self._like: Shape = ()
+        self._bodies: set[str] = set()
 
     # -- what is on the left --------------------------------------------------------------------------------------
 
@@ -149,7 +124,9 @@ class PaperReader:
             if reader.is_known(tree) or reader.spelled_function(tree, None) is not None:
                 return None
         if isinstance(tree, Scripted) and (
-            tree.primes or (tree.below is not None and reader.is_known(tree.base))
+            tree.primes
+            or (isinstance(tree.above, NumberTree) and not reader.is_mark(tree))
+            or (tree.below is not None and reader.is_known(tree.base))
         ):
             return None
         if isinstance(tree, Command) and tree.name == "ell":
@@ -164,14 +141,36 @@ class PaperReader:
             )  # else h_i = ..., for all i
         return (name, alone) if found is None else (found, True)
 
+    def power_target(self, text: str) -> tuple[str, int] | None:
+        """Return the name and the number above it of a left side that is nothing else: r^2."""
+        try:
+            _, lines = self._lines(text)
+        except SymgradError:
+            return None
+        tree = lines[0].sides[0] if len(lines) == 1 and not lines[0].relations else None
+        if not isinstance(tree, Scripted) or not isinstance(tree.above, NumberTree) or tree.primes:
+            return None
+        power = tree.above.text
+        if not power.isdecimal() or int(power) < 2:
+            return None
+        bare = Scripted(tree.start, tree.end, tree.base, tree.below, None, 0, tree.below_text)
+        name = spelled_name(bare if tree.below_text else tree.base)
+        return None if name is None or base_of(tree) is None else (name, int(power))
+
     # -- what is on the right -------------------------------------------------------------------------------------
 
-    def value(self, text: str, line: int) -> Node:
+    def value(self, text: str, line: int, like: Shape = ()) -> Node:
         """Return what a formula means.
+
+        Args:
+            text: it.
+            line: of the document.
+            like: the shape of what it is said to be equal to.
 
         Raises:
             SymgradError: if it means nothing, with the place in its text.
         """
+        self._like = like
         return self._read(text, line)[0]
 
     def definition(self, text: str, line: int) -> tuple[str, Node]:
@@ -180,8 +179,12 @@ class PaperReader:
         Raises:
             SymgradError: if it defines nothing, with the place in its text.
         """
+        before = len(self._functions)
         node, name = self._read(text, line)
         assert name is not None
+        if len(self._functions) > before:  # its body is read where it is called, with the names in it
+            self._bodies.update(_WORD.findall(text))
+            self._names.arguments.update(*(f.parameters for f in self._functions.values()))
         return name, node
 
     def _read(self, text: str, line: int) -> tuple[Node, str | None]:
@@ -216,6 +219,9 @@ class PaperReader:
             return value
 
         reader.differentiate = differentiated
+        reader.like = self._like
+        reader.derives = True
+        reader.differential = self._names.differential
         try:
             reader.infer_arrays([side for statement in lines for side in statement.sides])
             for statement in lines:
@@ -239,8 +245,9 @@ class PaperReader:
         return listing.result, None
 
     def _differentiated(self, y: Node, x: Node, *, partial: bool) -> Node:
+        self._names.check_slope(y, x)
         implied = () if partial else tuple(self._names.implied.values())
-        if not implied:
+        if not implied and reparametrised(y, x) is None:
             return differentiated_node(y, x)
         return derivative(self._names.expr(y), (self._names.expr(x),), implied).node
 
@@ -254,7 +261,9 @@ class PaperReader:
         self, source: Source, text: str, *, rows: bool = False, calls: str | None = None
     ) -> LatexReader:
         known = self._known(text)
-        if _LEIBNIZ.search(text) and "d" not in self._names.values:  # a size d is not what stands in d/dx
+        if (
+            self._names.varied or _LEIBNIZ.search(text)
+        ) and "d" not in self._names.values:  # a size d is not what stands in d/dx
             known.pop("d", None)
         options = self._options if calls is None else {**self._options, "calls": calls}
         reader = (_RowReader if rows else LatexReader)(source, known, False, options)
@@ -268,79 +277,11 @@ class PaperReader:
             head = _WORD.match(name)
             self._heads.setdefault("" if head is None else head[0], []).append(name)
         self._indexed = names.count
-        heads = {"", *_WORD.findall(text)}
+        heads = {"", *_WORD.findall(text), *self._bodies}
         heads |= {letter for head in heads for letter in head}
+        heads |= {head.upper() for head in heads if len(head) == 1}  # of x_i the matrix X that it is a row of
         found: dict[str, Node] = {}
         for head in sorted(heads):
             for name in self._heads.get(head, ()):
                 found[name] = names.values[name] if name in names.values else size_leaf(name)
         return found
-
-
-# ------------------------------------------------------------------------------------------------------- declarations
-
-_SETS = re.compile(
-    r"\s*\\(?:mathbb|mathds|Bbb)\s*\{?\s*(?P<letter>[RZNS])\s*\}?"
-    r"\s*(?P<sign>_\s*(?:\{\s*(?:>|\\geq?|\\ge|\+|\+\+)\s*0?\s*\}|\+))?"
-    r"\s*(?:\^\s*(?P<size>\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\w))?\s*(?P<later>_\s*(?:\{\s*(?:>|\\geq?|\+|\+\+)\s*0?\s*\}|\+))?\s*"
-)
-_INTERVAL = re.compile(
-    r"\s*(?:\\left)?[(\[]\s*(?P<low>-?[\d./]+)\s*,\s*(?P<high>-?[\d./]+)\s*(?:\\right)?[)\]]\s*"
-)
-_LABELS = re.compile(r"\s*\\\{\s*0\s*,\s*1\s*\\\}\s*(?:\^\s*(?P<size>\{[^{}]*\}|\w))?\s*")
-_TIMES = re.compile(r"\\times|,")
-
-
-def domain_of(text: str) -> str | None:
-    r"""Return a set as programs write a domain; None for one that they have no word for.
-
-    Example:
-        >>> domain_of(r"\mathbb{R}^{n \times d}"), domain_of(r"\mathbb{R}_{>0}"), domain_of("(0, 1)"), domain_of("X")
-        ('real[n, d]', 'positive', 'real(0, 1)', None)
-    """
-    found = _SETS.fullmatch(text)
-    if found is not None:
-        sign = found["sign"] or found["later"] or ""
-        shape = _shape(found["size"])
-        if found["letter"] == "S":
-            return None if shape is None else f"real[{shape}, {shape}] symmetric"
-        kinds = {"R": "real", "Z": "int", "N": "int(0, oo)"}
-        kind = kinds[found["letter"]]
-        if sign and found["letter"] == "R":
-            kind = "nonnegative" if "ge" in sign else "positive"
-        return kind if shape is None else f"{kind}[{shape}]"
-    interval = _INTERVAL.fullmatch(text)
-    if interval is not None:
-        return f"real({interval['low']}, {interval['high']})"
-    labels = _LABELS.fullmatch(text)
-    if labels is not None:
-        shape = _shape(labels["size"])
-        return "int(0, 1)" if shape is None else f"int(0, 1)[{shape}]"
-    return None
-
-
-def _shape(size: str | None) -> str | None:
-    if size is None:
-        return None
-    return ", ".join(" ".join(part.split()) for part in _TIMES.split(size.strip("{}")))
-
-
-def declared_names(text: str) -> list[str] | None:
-    r"""Return the names of a list such as ``x, \hat{y}``; None if one is none.
-
-    Example:
-        >>> declared_names(r"x, \hat{y}")
-        ['x', 'y_hat']
-    """
-    found: list[str] = []
-    for part in text.split(","):
-        try:
-            lines = latex_statements(Source(part))
-        except SymgradError:
-            return None
-        tree: Tree | None = lines[0].sides[0] if len(lines) == 1 and not lines[0].relations else None
-        name = None if tree is None else spelled_name(tree)
-        if name is None:
-            return None
-        found.append(name)
-    return found

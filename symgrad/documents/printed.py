@@ -97,11 +97,17 @@ def _verdict(step: ReviewStep, verdict: Verdict) -> list[str]:
     if verdict.witness is not None and verdict.values is not None:
         point = ", ".join(f"{name} = {_short(value)}" for name, value in verdict.witness.items())
         where = f"at {point}" if len(point) <= _POINT else "at one point"
+        where = where if point else "everywhere"
         entry = f" entry {list(verdict.index)}" if verdict.index else ""
         right, wrong = map(_number, verdict.values)
         if step.kind == "derivative":
             lines[0] = (
                 f"refuted: {where} the derivative{' has' if entry else ' is'}{entry} {right}, and this {wrong}"
+            )
+        elif step.kind == "solution":
+            where = f", {where}" if point else ""
+            lines[0] = (
+                f"refuted: put into the equation{where} its left side{entry} is {right}, and not {wrong}"
             )
         else:
             lines[0] = f"refuted: {where}{entry} it was {right} before, and is {wrong} here"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symgrad.api.claims.verify import checked_seconds
+from symgrad.documents.facts import DocumentFacts, facts_in
+from symgrad.documents.layout.order import explained_first
 from symgrad.documents.layout.passages import DocumentForm, form_of, passages
-from symgrad.documents.layout.statements import statements
+from symgrad.documents.layout.statements import ChainText, statements
 from symgrad.documents.reviewer import Reviewer
 from symgrad.documents.steps import ReviewRecord
 from symgrad.errors import ProgramSyntaxError, UsageError
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
     from typing import Unpack
 
 __all__ = ["Review", "review"]
+
+_AHEAD = 6  # statements behind one that may say what it is for
+_READINGS = 5  # of a document in which names are explained behind their use, by others that are
 
 # What is imported in functions here is for start-up time: a review is written in one of these forms, or in none.
 
@@ -112,8 +118,28 @@ def review(
             expected="equations: in fenced blocks marked symgrad, between dollars, or on lines of plain text",
             cure="write a step such as dL/dw = 2*w",
         )
-    reviewer = Reviewer(source, seconds, chosen)
+    order, facts = list(range(len(found))), facts_in(text)
+    reviewer = _reviewed(source, found, order, facts, seconds, chosen)
+    for _ in range(_READINGS):
+        if not (reviewer.late or reviewer.again):
+            break
+        order = explained_first(order, reviewer.late, found)
+        reviewer = _reviewed(source, found, order, facts, seconds, chosen)
+    steps = sorted(reviewer.steps, key=lambda step: step.span.start)
+    return Review(source, known, tuple(steps), reviewer.names.told())
+
+
+def _reviewed(
+    source: Source,
+    found: Sequence[ChainText],
+    order: Sequence[int],
+    facts: DocumentFacts,
+    seconds: float,
+    options: Mapping[str, Any],
+) -> Reviewer:
+    """Return what became of statements that are read in an order."""
+    reviewer = Reviewer(source, facts, seconds, options)
     reviewer.expect(found)
-    for statement in steps("documents", "reviewing", found):
-        reviewer.read(statement)
-    return Review(source, known, tuple(reviewer.steps), reviewer.names.told())
+    for k in steps("documents", "reviewing", order):
+        reviewer.read(k, found[k], found[k + 1 : k + 1 + _AHEAD])
+    return reviewer

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from fractions import Fraction
 
-from symgrad.documents.judging import Judge, Judged
-from symgrad.documents.layout.prose import CONDITION_CUES, SELF_CUES
+from symgrad.documents.holding import HoldingRules
+from symgrad.documents.judging import Judged
+from symgrad.documents.layout.prose import (
+    ASKED_CUES,
+    CONDITION_CUES,
+    EXPLAINED_CUES,
+    SELF_CUES,
+    VALUE_CUES,
+)
 from symgrad.documents.layout.statements import ChainText, Relation, SideText
-from symgrad.documents.meaning import DefinedTarget, ReadSide, SideReader
-from symgrad.documents.names import DocumentNames, Implied
-from symgrad.documents.papers import declared_names
-from symgrad.documents.steps import ReviewStep, StepKind
+from symgrad.documents.meaning import DefinedTarget, ReadSide
+from symgrad.documents.spelling import declared_names, varied_in
+from symgrad.documents.stepping import WrittenEquation, said
+from symgrad.documents.taken import Condition, Implied
 from symgrad.errors import ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
-from symgrad.ir.traverse import topological
-from symgrad.source import Source, Span
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.source import Span
 
 __all__ = ["Reviewer"]
 
 _NAME = re.compile(r"[^\W\d_]+")
-_OPENING = re.compile(r"\s*(?:(?:```|~~~)\w*|`|\$\$?|\\[\[(]|\\begin\{[^}]*\})?\s*$")
-_PROSE = 200  # characters before an equation that may say what it is
 
 
 # What is laid out in columns of its own, as an array is, and has equations in it.
@@ -39,48 +45,27 @@ _SIGNS: dict[str, str] = {
 }
 
 
-class _Equation(NamedTuple):
-    """Two sides as they are written."""
+class Reviewer(HoldingRules):
+    """Reads the statements of one document, one after the other."""
 
-    left: SideText
-    relation: Relation
-    right: SideText
+    def read(self, number: int, statement: ChainText, following: Sequence[ChainText] = ()) -> None:
+        """Read a statement and judge its steps.
 
-
-class Reviewer:
-    """Reads the statements of one document, one after the other.
-
-    Args:
-        source: the document.
-        seconds: how long one step may take.
-        options: how LaTeX is read where it is ambiguous.
-
-    Attributes:
-        names: what the names of the document mean so far.
-        steps: those that were read.
-    """
-
-    def __init__(self, source: Source, seconds: float, options: Mapping[str, Any]) -> None:
-        self.names = DocumentNames()
-        self.steps: list[ReviewStep] = []
-        self._source = source
-        self._reader = SideReader(source, self.names, options)
-        self._judge = Judge(self.names, seconds)
-        self._later: list[ChainText] = []
-        self._last: ReadSide | SideText | None = None
-        self._right: ReadSide | None = None  # the last side of a chain before one that is wrong
-
-    def expect(self, statements: Iterable[ChainText]) -> None:
-        """Note what will be read, so that a declaration may read names that are declared below it."""
-        self._later = [s for s in statements if s.relations and s.relations[0].kind == "declare"]
-
-    def read(self, statement: ChainText) -> None:
-        """Read a statement and judge its steps."""
+        Args:
+            number: its place among all statements of the document.
+            statement: it.
+            following: some behind it, which may say what it is for.
+        """
+        self._behind_it, self._before = following, ""
+        self._number = self.names.reading = number
+        self.names.line = self._line(statement.sides[0].span.start)
+        if not statement.continues:
+            self.names.varied = varied_in([side.text for side in statement.sides])
         relations, sides = statement.relations, list(statement.sides)
         if any(r.kind == "declare" for r in relations):
             self._declare(statement)
             return
-        if self._says_sign(statement):
+        if self._says_sign(statement) or self._says_case(statement):
             return
         hidden = None if relations else _HIDDEN.search(sides[0].text)
         if hidden is not None:
@@ -91,13 +76,17 @@ class Reviewer:
         left = self._last
         if not statement.continues:
             left, self._right = sides.pop(0), None
+            self._before = self._prose(left.span.start)
+            self._judge.case = self._case_of(statement)
+            self._ask_for_zero(left.span.start)
             if relations and relations[0].kind in ("equal", "define") and sides[0].text.strip():
-                taken, value = self._taken(_Equation(left, relations[0], sides[0]))
+                taken, value = self._taken(WrittenEquation(left, relations[0], sides[0]))
                 if taken:
                     left, sides, relations = value, sides[1:], relations[1:]
-        for relation, text in zip(relations, sides, strict=True):
-            left = self._step(left, relation, text)
+        for k, (relation, text) in enumerate(zip(relations, sides, strict=True), 1):
+            left = self._step(left, relation, text, ends=k == len(sides))
         self._last = left
+        self._end = statement.sides[-1].span.end
 
     # -- what is no claim ----------------------------------------------------------------------------------------
 
@@ -115,7 +104,7 @@ class Reviewer:
                 return
             declared = f"{', '.join(names)} : {domain}"
         try:
-            self.names.declare(declared, self._line(start))
+            misread = self.names.declare(declared, self._line(start))
         except UnknownNameError as error:
             later = self._declaring(error)
             if later is None:
@@ -123,8 +112,14 @@ class Reviewer:
             else:
                 self._declare(later)
                 self._declare(statement)
+            return
         except SymgradError as error:
             self._unread(Span(start, end), text, _anywhere(error))
+            return
+        uses = [self.names.first_read[name] for name in misread]
+        if uses and min(uses) < self._number:
+            self.late.append((min(uses), self._number))
+            self._judge.idle = True
 
     def _declared_below(self, text: SideText) -> bool:
         """Take in the next declaration below of a name in a text; tell whether there is one."""
@@ -159,10 +154,7 @@ class Reviewer:
             return False
         return True
 
-    def _first(self, statement: ChainText) -> _Equation:
-        return _Equation(statement.sides[0], statement.relations[0], statement.sides[-1])
-
-    def _taken(self, equation: _Equation) -> tuple[bool, ReadSide | None]:
+    def _taken(self, equation: WrittenEquation) -> tuple[bool, ReadSide | None]:
         """Take in an equation that defines a name, or that gives an input a value.
 
         Returns:
@@ -170,56 +162,139 @@ class Reviewer:
         """
         target = self._reader.target(equation.left)
         if target is None:
-            return False, None
+            target = self._reader.power_target(equation.left)
+            return (False, None) if target is None else (True, self._defined(target, equation))
         is_input = self.names.is_input(target.name)
         if target.name not in self.names or (equation.relation.kind == "define" and not is_input):
             return True, self._defined(target, equation)
         return self._value(target.name, equation) if is_input else (False, None)
 
-    def _defined(self, target: DefinedTarget, equation: _Equation) -> ReadSide | None:
+    def _defined(self, target: DefinedTarget, equation: WrittenEquation) -> ReadSide | None:
         name, is_new = target.name, target.name not in self.names
         try:
             if target.parameters is None and target.alone:
                 side = self._reader.side(equation.right)
+                if target.power != 1:
+                    side = self._rooted(target, side, equation)
             else:
                 name, side = self._reader.defined(target, equation.left, equation.right)
+                is_new = name not in self.names
         except SymgradError as error:
             if self._declared_below(equation.right):
                 return self._defined(target, equation)
-            if is_new:
-                self.names.lose(name, self._line(equation.left.span.start))
             self._unread(equation.right.span, equation.right.text, error)
+            self.names.lost[name] = self._line(equation.left.span.start)
             return None
         if is_new and name in self.names:  # reading it took it for an input
             return self._implied(name, side, equation)
+        if is_new and self.names.was_missed(name):
+            self.late.append((self.names.first_read[name], self._number))
+            self._judge.idle = True
+        plain = self.names.plain_name(name) if is_new else None
         self.names.define(name, side.expr.node, side.names)
-        self._add("definition", equation.right, equation)
+        symbol = None if plain is None else self.names.values[plain]
+        asked = [] if symbol is None else self.names.asked_of(symbol)
+        if symbol is None or not asked or side.expr.shape not in ((), symbol.shape):
+            self._add("definition", equation.right, equation)
+        else:  # K_star = ... behind an equation that asks for K
+            self._add_solution(equation, self._judge.solution(symbol, side, asked))
+            self.names.marked[symbol] = side.expr.node
+            self._answer(symbol, asked)
         return side
 
-    def _value(self, name: str, equation: _Equation) -> tuple[bool, ReadSide | None]:
+    def _rooted(self, target: DefinedTarget, side: ReadSide, equation: WrittenEquation) -> ReadSide:
+        """Return what a name is whose power an equation gives: the root that is not negative."""
+        line = self._line(equation.left.span.start)
+        if not target.power % 2:
+            self.names.assume(f"{target.name} is the root that is not negative", line)
+        root = side.expr ** (1 / Fraction(target.power))
+        return replace(side, expr=self.names.expr(root.node, side.names))
+
+    def _value(self, name: str, equation: WrittenEquation) -> tuple[bool, ReadSide | None]:
         """Take in what gives an input a value, or defines it by an equation that it stands in itself."""
         symbol = self.names.values[name]
-        side = self._read(equation.right)
-        if side is None:
+        asked, unused = self._asked_of(symbol), self._is_unused(name)
+        try:
+            side = self._reader.side(equation.right)
+        except SymgradError as error:
+            if asked and isinstance(error, ShapeError):
+                self._add_judged(equation.right, equation, self._judge.misfit(None, error))
+            else:
+                self._unread(equation.right.span, equation.right.text, error)
             return True, None
-        if symbol in set(topological([side.expr.node])):
-            if SELF_CUES.search(self._prose(equation.left.span.start)) is None:
+        reads = set(topological([side.expr.node]))
+        if symbol not in reads and not asked and self._is_late(name, side):
+            self.late.append((self.names.first_read[name], self._number))
+            self._judge.idle = True
+        if symbol in reads:
+            if SELF_CUES.search(self._before) is None:
                 return False, None
             return True, self._implied(name, side, equation)
         if side.expr.shape not in ((), symbol.shape):
             return False, None
-        self.names.fixed[symbol] = side.expr.node
-        self.names.assume(
-            f"{name} = {_said(equation.right)} from here on", self._line(equation.left.span.start)
-        )
+        if asked:
+            return self._solution(symbol, side, equation, asked)
+        if unused and side.expr.shape == symbol.shape and _varies(side):  # declared, and now defined
+            self.names.define(name, side.expr.node, side.names)
+            self._add("definition", equation.right, equation)
+            return True, side
+        self._fix(symbol, side, equation)
         self._add("condition", equation.right, equation, message=f"{name} has this value from here on")
         return True, side
 
-    def _implied(self, name: str, side: ReadSide, equation: _Equation) -> ReadSide:
+    def _is_unused(self, name: str) -> bool:
+        """Tell whether no formula has read a name: then it was declared alone, and an equation can define it."""
+        return name not in self.names.first_read and VALUE_CUES.search(self._before) is None
+
+    def _is_late(self, name: str, side: ReadSide) -> bool:
+        """Tell whether an equation explains a name that lines above read, and is no value that it takes.
+
+        That is so of a formula of other inputs, for a name that nothing declares, or behind *where* and its like.
+        """
+        if self.names.first_read.get(name, self._number) >= self._number:
+            return False
+        if not _varies(side):
+            return False
+        if EXPLAINED_CUES.search(self._before) is not None:
+            return True
+        return not self.names.is_declared(name) and VALUE_CUES.search(self._before) is None
+
+    def _fix(self, symbol: Node, side: ReadSide, equation: WrittenEquation) -> None:
+        self.names.fix(symbol, side.expr.node)
+        line = self._line(equation.left.span.start)
+        self.names.assume(f"{symbol.name} = {said(equation.right)} from here on", line)
+
+    def _asked_of(self, symbol: Node) -> list[Condition]:
+        """Return the equations that a value of an input is to solve; none where it is given in passing."""
+        asked = self.names.asked_of(symbol)
+        given = VALUE_CUES.search(self._before) is not None
+        if given and (symbol in self.names.fixed or not any(symbol in c.unknowns for c in asked)):
+            return []
+        return asked
+
+    def _solution(
+        self, symbol: Node, side: ReadSide, equation: WrittenEquation, asked: list[Condition]
+    ) -> tuple[bool, ReadSide | None]:
+        judged = self._judge.solution(symbol, side, asked)
+        if symbol in self.names.fixed and judged.verdict.status != "proved":
+            return False, None  # it has a value already, and this is a claim about that
+        self._add_solution(equation, judged)
+        self._fix(symbol, side, equation)
+        self._answer(symbol, asked)
+        return True, side
+
+    def _answer(self, symbol: Node, asked: list[Condition]) -> None:
+        self.names.settle(symbol, [c for c in asked if symbol in c.unknowns] or asked[:1])
+
+    def _add_solution(self, equation: WrittenEquation, judged: Judged) -> None:
+        corrected = None if judged.corrected is None else f"{said(equation.left)} = {judged.corrected}"
+        self._add_judged(equation.right, equation, replace(judged, corrected=corrected))
+
+    def _implied(self, name: str, side: ReadSide, equation: WrittenEquation) -> ReadSide:
         symbol = self.names.values[name]
         self.names.implied[symbol] = Implied(symbol, side.expr.node)
         self.names.assume(
-            f"{name} solves {name} = {_said(equation.right)}", self._line(equation.left.span.start)
+            f"{name} solves {name} = {said(equation.right)}", self._line(equation.left.span.start)
         )
         message = f"{name} is what solves this equation; d{name} follows it, ∂ holds {name} fixed"
         self._add("condition", equation.right, equation, message=message)
@@ -228,22 +303,24 @@ class Reviewer:
     # -- claims --------------------------------------------------------------------------------------------------
 
     def _step(
-        self, left: ReadSide | SideText | None, relation: Relation, text: SideText
+        self, left: ReadSide | SideText | None, relation: Relation, text: SideText, *, ends: bool
     ) -> ReadSide | SideText | None:
-        """Judge a step; return the side that the next one goes on with."""
-        said = isinstance(left, ReadSide)
-        if isinstance(left, SideText):
-            left = self._read(left)
-            said = left is None
-        equation = _Equation(SideText(0, "") if left is None else left.text, relation, text)
+        """Judge a step, perhaps that at the end of its chain; return the side that the next one goes on with."""
         if not text.text.strip():
             self._unread(relation.span, relation.text, ProgramSyntaxError("nothing stands behind it"))
             return left
-        if relation.kind == "other":
+        if relation.kind == "other":  # and nothing needs the side before
+            before = left.text if isinstance(left, ReadSide) else left or SideText(0, "")
+            equation = WrittenEquation(before, relation, text)
             self._add("relation", text, equation, message=f"'{relation.text}' is no equality, and not judged")
             return text
+        unread = False
+        if isinstance(left, SideText):
+            left = self._read(left)
+            unread = left is None
+        equation = WrittenEquation(SideText(0, "") if left is None else left.text, relation, text)
         try:
-            right = self._reader.side(text)
+            right = self._reader.side(text, () if left is None else left.expr.shape)
         except ShapeError as error:
             if left is None:
                 self._unread(text.span, text.text, error)
@@ -254,78 +331,34 @@ class Reviewer:
             self._unread(text.span, text.text, error)
             return left
         if left is None:
-            if not said:  # what is wrong with that side stands right above
+            if not unread:  # what is wrong with that side stands right above
                 self._add("not understood", text, equation, message="what stands before it could not be read")
             return right
-        if relation.kind == "require" or self._is_condition(left):
-            self._add("condition", text, equation, message="read as a condition, which is not judged")
+        if relation.kind == "require" or (ends and CONDITION_CUES.search(self._before)):
+            asked = relation.kind == "require" or ASKED_CUES.search(self._before) is not None
+            self._hold(left, right, equation, asked=asked)
+            return right
+        if self._says_symmetric(left, right, equation):
             return right
         right = replace(right, values=right.values or left.values, claimed=left.slope or left.claimed)
         judged = self._judge.judged(left, right)
+        if judged.verdict.status == "refuted" and ends and self._is_sought(left, right):
+            self._hold(left, right, equation, asked=True)
+            return right
+        if judged.verdict.status == "refuted" and ends and self._is_fact(left, right):
+            self._hold(left, right, equation, asked=False)
+            return right
         if judged.verdict.status == "refuted":
             if self._right is None:
                 self._right = left
             elif (again := self._judge.judged(self._right, right)).verdict.status == "proved":
                 # Who goes on from the right formula has made one mistake, and not two.
-                message = (
-                    f"this is '{_said(self._right.text)}' again, and does not follow from the wrong line"
-                )
+                message = f"this is '{said(self._right.text)}' again, and does not follow from the wrong line"
                 judged, self._right = replace(again, message=message), None
         self._add_judged(text, equation, judged)
         return right
 
-    def _is_condition(self, left: ReadSide) -> bool:
-        return CONDITION_CUES.search(self._prose(left.text.span.start)) is not None
-
-    def _prose(self, before: int) -> str:
-        """Return the words before a place, of its paragraph."""
-        text = _OPENING.sub("", self._source.text[max(0, before - _PROSE) : before])
-        return re.split(r"\n[ \t]*\n", text)[-1]
-
     # -- steps ---------------------------------------------------------------------------------------------------
-
-    def _read(self, text: SideText) -> ReadSide | None:
-        try:
-            return self._reader.side(text)
-        except SymgradError as error:
-            self._unread(text.span, text.text, error)
-            return None
-
-    def _unread(self, span: Span, text: str, error: SymgradError) -> None:
-        told = SymgradError(
-            error.what, expected=error.expected, cure=error.cure
-        )  # the place is that of the step
-        span = span if error.at is None else error.at.span
-        line, column = self._source.line_column(span.start)
-        said = " ".join(text.split())
-        step = ReviewStep("not understood", line, column, span, said, message=str(told))
-        if step not in self.steps[-2:]:
-            self.steps.append(step)
-
-    def _add(
-        self, kind: StepKind, text: SideText, equation: _Equation, *, message: str | None = None
-    ) -> None:
-        self.steps.append(replace(self._made(kind, text, equation), message=message))
-
-    def _add_judged(self, text: SideText, equation: _Equation, judged: Judged) -> None:
-        step = self._made(judged.kind, text, equation)
-        self.steps.append(
-            replace(step, verdict=judged.verdict, message=judged.message, corrected=judged.corrected)
-        )
-
-    def _made(self, kind: StepKind, text: SideText, equation: _Equation) -> ReviewStep:
-        line, column = self._source.line_column(text.span.start)
-        return ReviewStep(
-            kind, line, column, text.span, _said(text), _said(equation.left), equation.relation.text
-        )
-
-    def _line(self, offset: int) -> int:
-        return self._source.line_column(offset)[0]
-
-
-def _said(side: SideText) -> str:
-    """Return a side on one line."""
-    return " ".join(side.text.split())
 
 
 def _declaration(statement: ChainText) -> str:
@@ -338,3 +371,8 @@ def _declaration(statement: ChainText) -> str:
 def _anywhere(error: SymgradError) -> SymgradError:
     """Return an error without its place, which is one in another text."""
     return type(error)(error.what, expected=error.expected, cure=error.cure)
+
+
+def _varies(side: ReadSide) -> bool:
+    """Tell whether a side reads real inputs, and so is more than a number."""
+    return any(s.dtype == "real" for s in symbols_of([side.expr.node]))

@@ -56,6 +56,7 @@ _TOKEN = re.compile(
 _UPPER = re.compile(r"(?P<d>[d∂])(?P<order>[2-9²³]?)(?P<of>\w*)")
 _LOWER = re.compile(r"(?P<d>[d∂])(?P<by>\w+?)(?P<order>[2-9²³]?)")
 _NABLA = re.compile(r"∇(?P<order>²?)(?:_(?P<by>\w+))?(?P<of>\w*)")
+_OPERATOR = re.compile(r"D_(?P<by>\w+)")
 VERBS: Mapping[str, int] = {"grad": 1, "gradient": 1, "diff": 1, "derivative": 1, "jacobian": 1, "hessian": 2}
 """Functions that are derivatives of their first argument, and how often they differentiate."""
 _DIGITS = {"": 1, "²": 2, "³": 3, **{str(k): k for k in range(2, 10)}}
@@ -118,7 +119,14 @@ class _Finder:
 
     def _at(self, k: int) -> SlopeText | DocumentCall | None:
         token = self._tokens[k]
-        return self._quotient(k) or self._nabla(k) or self._verb(k) or self._primed(k) or self._call(k, token)
+        return (
+            self._quotient(k)
+            or self._nabla(k)
+            or self._operator(k)
+            or self._verb(k)
+            or self._primed(k)
+            or self._call(k, token)
+        )
 
     def _text_at(self, k: int) -> str:
         return self._tokens[k].text if 0 <= k < len(self._tokens) else ""
@@ -170,6 +178,16 @@ class _Finder:
         if of is None or end is None:
             raise self._nothing(token)
         return SlopeText(Span(token.start, end), of, by, order)
+
+    def _operator(self, k: int) -> SlopeText | None:
+        """D_x f."""
+        match = _OPERATOR.fullmatch(self._text_at(k))
+        if match is None or self._known(self._text_at(k)) or k + 1 >= len(self._tokens):
+            return None
+        if self._text_at(k + 1) not in ("(", "[") and self._tokens[k + 1].kind != "name":
+            return None
+        of, end = self._operand(k + 1)
+        return SlopeText(Span(self._tokens[k].start, end), of, (match["by"],))
 
     def _verb(self, k: int) -> SlopeText | None:
         order = VERBS.get(self._text_at(k))

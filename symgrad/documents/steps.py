@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from symgrad.documents.layout.passages import DocumentForm
-from symgrad.documents.names import Assumption
+from symgrad.documents.taken import Assumption
 from symgrad.source import Source, Span
 from symgrad.verdicts.verdict import Status, Verdict
 
 __all__ = ["ReviewRecord", "ReviewStep", "StepKind"]
 
 StepKind: TypeAlias = Literal[
-    "definition", "derivative", "rewriting", "condition", "relation", "not understood"
+    "definition", "derivative", "rewriting", "solution", "condition", "relation", "not understood"
 ]
 
 
@@ -23,6 +23,7 @@ class ReviewStep:
 
     Args:
         kind: ``definition`` of a name; ``derivative``, a claim that something is one; ``rewriting`` of the side before;
+            ``solution``, a value that is said to solve an equation that was asked for;
             ``condition``, an equation that is asked for or that gives a value, which is taken to hold;
             ``relation``, a step that is no equality; ``not understood``.
         line: of the document, from 1; where the side begins that is judged.

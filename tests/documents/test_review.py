@@ -127,7 +127,7 @@ def test_an_equation_that_is_asked_for_is_taken_to_hold() -> None:
     assert [s.status or s.kind for s in found.steps] == [
         "definition",
         "condition",
-        "condition",
+        "proved",
         "proved",
         "proved",
         "refuted",
@@ -392,7 +392,9 @@ def test_a_sign_that_is_said_of_a_new_name_is_a_declaration() -> None:
     assert sg.review(r"Let $\sigma > 0$ and $f = \sqrt{\sigma^2}$. Then $f = \sigma$.").status == "proved"
     assert sg.review("x >= 0\nf = abs(x)\nf = x").status == "proved"
     case = sg.review(r"Let $f = |x|$. For $x > 0$, $\frac{df}{dx} = 1$.")
-    assert case.status != "proved", "of a name that was read before it is a case, and holds there alone"
+    assert case.status == "proved", "of a name that was read before it is a case, and holds there alone"
+    assert any("x > 0" in a.text for a in case.assumptions)
+    assert sg.review(r"Let $f = |x|$. For $x > 0$, $\frac{df}{dx} = -1$.").status == "refuted"
 
 
 def test_a_prime_is_a_derivative_in_latex_too() -> None:

@@ -8,7 +8,16 @@ from collections.abc import Collection, Iterator
 from symgrad.documents.layout.remarks import Vocabulary, without_mark, without_remarks
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS
 
-__all__ = ["CONDITION_CUES", "SELF_CUES", "formulas_alone"]
+__all__ = [
+    "ASKED_CUES",
+    "CONDITION_CUES",
+    "EXPLAINED_CUES",
+    "SELF_CUES",
+    "SOUGHT_CUES",
+    "VALUE_CUES",
+    "ZERO_CUES",
+    "formulas_alone",
+]
 
 CONDITION_CUES = re.compile(
     r"\b(setting|solve|solves|solving|require|requires|requiring|impose|imposing|such that|satisfies|satisfy|suppose"
@@ -16,6 +25,54 @@ CONDITION_CUES = re.compile(
     re.IGNORECASE,
 )
 """Words right before an equation that is to be solved, or that is asked for, and that is no step."""
+
+ASKED_CUES = re.compile(
+    r"\b(set|setting|solve|solves|solving|require|requires|requiring|impose|imposing|subject to|constraint)\b",
+    re.IGNORECASE,
+)
+"""Those of them behind which a value is sought for which the equation holds."""
+
+SOUGHT_CUES = re.compile(
+    r"\b(set|setting|equat\w+|solv\w+|requir\w+|optim\w+|minim\w+|maxim\w+|stationar\w+|critical|extrem\w+"
+    r"|first.order|vanish\w*|equilibri\w+|steady|subject to|constraint)\b",
+    re.IGNORECASE,
+)
+"""Words in the sentence of an equation with a number on its right that is no step where it does not hold everywhere."""
+
+ZERO_CUES = re.compile(
+    r"\b(?:set|sets|setting|equat\w+|put|putting)\s[^.=$]{0,60}?\b(?:to|equals?|equal to)\s+(?:zero|0)\b",
+    re.IGNORECASE,
+)
+"""Words that ask for the zero of the derivative before them."""
+
+VALUE_CUES = re.compile(
+    r"\b(at|with|for|take|taking|if|assume|assuming|suppose|when|say|choose|choosing|fix|put|putting"
+    r"|given|insert\w*|substitut\w+|plug\w*)(?:\s+\w+)?\s*$",
+    re.IGNORECASE,
+)
+"""Words right before an equation that gives an input a value."""
+
+CASE_CUES = re.compile(
+    r"\b(for|if|when|where|whenever|case|provided|wherever|region|on|in|as long as|inside|assuming|with)"
+    r"(?:\s+(?:all|any|every|that|and))*\s*$",
+    re.IGNORECASE,
+)
+"""Words right before a relation such as ``x > 0`` that is a case, for which alone its sentence is said."""
+
+GENERAL_CUES = re.compile(
+    r"\b(let|assume|assuming that|suppose|since|because|given|take|from now on)(?:\s+(?:all|that|and|now))*\s*$",
+    re.IGNORECASE,
+)
+"""Words right before one that is meant from there on."""
+
+FACT_CUES = re.compile(
+    r"\b(with|where|let|assum\w+|suppose|given|provided|satisf\w+|obey\w*|such|since|because|as)(?:\s+that)?\s*$",
+    re.IGNORECASE,
+)
+"""Words right before an equation of inputs that is known to hold."""
+
+EXPLAINED_CUES = re.compile(r"\b(where|here|with|in which|denotes?|let|define)\s*$", re.IGNORECASE)
+"""Words right before an equation that explains a name of a formula above."""
 
 SELF_CUES = re.compile(
     r"\b(fixed.point|solves|solve|satisfies|satisfy|defined by|root|implicit\w*|equilibrium)\b", re.IGNORECASE
@@ -152,7 +209,7 @@ def _without_words(code: str, start: int, end: int, words: Vocabulary) -> tuple[
         slope = _SLOPE.match(first) is not None and piece[: match.start()].rstrip().endswith("/")
         inside = outside[match.start(2)] == "_" and piece[match.start(2)] != "_"
         beside = inside or words.are_factors(first, second, piece[match.end(2) :])
-        if not (slope or beside or first.startswith("∇") or {first, second} & _OPERATORS):
+        if not (slope or beside or first.startswith(("∇", "D_")) or {first, second} & _OPERATORS):
             if relation is None:
                 return None
             if match.start(2) > middle:

@@ -292,12 +292,17 @@ class BigRules(ApplicationRules):
             word = Word(tree.base.start, tree.base.end, spelled)
             items = self.index_trees(tree.below, 0)
             names = tuple(i.text for i in items if isinstance(i, Word))
-            if len(names) == len(items) and all(n in sizes for n in names) and not self.is_known(word):
+            if len(names) == len(items) and all(n in sizes for n in names) and not self._declared_as(word):
                 used.setdefault(word.text, names)
                 span = Span(tree.start, tree.end)
                 if used[word.text] == names and word.text not in self.symbols:
                     shape = tuple(sizes[n] for n in names)
                     self._declare_array(word, shape, span)
+
+    def _declared_as(self, word: Word) -> bool:
+        """Tell whether a letter is known, or its capital is a matrix whose rows it is."""
+        matrix = self.defined.get(word.text.upper())
+        return self.is_known(word) or (matrix is not None and len(matrix.shape) == 2)
 
     def _is_zero(self, tree: Tree) -> bool:
         return isinstance(tree, NumberTree) and tree.text == "0"

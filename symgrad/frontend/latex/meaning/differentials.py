@@ -68,9 +68,11 @@ class DifferentialRules(BigRules):
 
     Attributes:
         differentiate: returns derivatives; None where they are refused.
+        differential: returns the differential of a value, where these are read.
     """
 
     differentiate: Differentiate | None = None
+    differential: Callable[[Node], Node] | None = None
 
     # ------------------------------------------------------------------------------------------------ how it is written
 
@@ -149,6 +151,85 @@ class DifferentialRules(BigRules):
             ):
                 return bare, 1
         return tree, 1
+
+    def _letter_operator(self, tree: Tree) -> LatexDerivative | None:
+        """Return the derivative that D_x is, where D is no name; None for anything else."""
+        if not isinstance(tree, Scripted) or tree.above is not None or not tree.below or self.is_known(tree):
+            return None
+        base = tree.base
+        if not isinstance(base, Word) or base.text != "D" or self.is_known(base):
+            return None
+        by = self.index_trees(tree.below, 0)
+        return LatexDerivative(None, tuple(by)) if all(self.is_known(b) for b in by) else None
+
+    def _is_d(self, tree: Tree) -> bool:
+        """Tell whether a letter is the d of a differential, dx, and no name of its own."""
+        base = tree.base if isinstance(tree, Scripted) and tree.below is None else tree
+        return isinstance(base, Word) and base.text == "d" and not self.is_known(base)
+
+    def _with_quotients(self, tree: ProductTree) -> ProductTree:
+        """Return a product with fractions in the place of dy/dx."""
+        factors, signs, adjacent = list(tree.factors), list(tree.signs), list(tree.adjacent)
+        i = 0
+        while i + 3 < len(factors):
+            of, by = factors[i + 1], factors[i + 3]
+            if (
+                self._is_d(factors[i])
+                and self._is_d(factors[i + 2])
+                and signs[i + 1 : i + 4] == ["", "/", ""]
+                and self.name_here(of) is not None
+            ):
+                above = ProductTree(factors[i].start, of.end, (factors[i], of), ("", ""), (False, True))
+                below = ProductTree(
+                    factors[i + 2].start, by.end, (factors[i + 2], by), ("", ""), (False, True)
+                )
+                factors[i : i + 4] = [Fraction(above.start, below.end, above, below)]
+                signs[i : i + 4], adjacent[i : i + 4] = [signs[i]], [adjacent[i]]
+            i += 1
+        return ProductTree(tree.start, tree.end, tuple(factors), tuple(signs), tuple(adjacent))
+
+    def _moved(self, factor: Tree, after: Tree | None) -> Term | None:
+        """Return a differential, dx of a name that is known; None for other factors."""
+        if (
+            after is None
+            or self.differential is None
+            or not isinstance(factor, Word)
+            or not self._is_d(factor)
+        ):
+            return None
+        name = self.name_here(after)
+        node = None if name is None else self.defined.get(name)
+        if node is None:
+            return None
+        spot = Tree(factor.start, after.end)
+        if not factor.upright:
+            self.read_as(spot, f"the differential of {name}", "a declaration of d")
+        return Term(self.differential(node), spot.start, spot.end)
+
+    def _is_value_at(self, factor: Tree, after: Tree) -> bool:
+        """Tell whether brackets behind a name say what it is a function of: y(x).
+
+        Raises:
+            UnsupportedError: for an input, of which that is not known.
+        """
+        bracket = self.call_bracket(after) if self.derives else None
+        if bracket is None or bracket.kind != "(" or len(bracket.items) != 1:
+            return False
+        inner, name = bracket.items[0], self.name_here(factor)
+        node = None if name is None else self.defined.get(name)
+        if node is None or not isinstance(inner, Word) or (isinstance(factor, Scripted) and factor.above):
+            return False
+        argument = self.name_here(inner)
+        x = None if argument is None else self.defined.get(argument)
+        if node.args:
+            return x is not None and x in symbols_of([node])
+        raise self.refuse(
+            f"{self.text_of(factor)} is an input here, and no function of {self.text_of(inner)}",
+            Tree(factor.start, after.end),
+            expected=f"a formula for {self.text_of(factor)}",
+            cure=f"define it as a function of {self.text_of(inner)}",
+            cls=UnsupportedError,
+        )
 
     def nabla_of(self, tree: Tree) -> tuple[int, tuple[Tree, ...]] | None:
         r"""Return the order of \nabla, and what it is by; None for anything else."""

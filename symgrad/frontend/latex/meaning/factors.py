@@ -30,6 +30,8 @@ class FactorRules(SpecialRules):
         if joined is not None:
             return (yield self.value(joined))
         self._check_words(tree)
+        if self.derives:
+            tree = self._with_quotients(tree)
         operands: _Operands = []
         i = 0
         while i < len(tree.factors):
@@ -53,6 +55,15 @@ class FactorRules(SpecialRules):
             if special is not None:
                 operands.append((sign, special[0]))
                 i += special[1]
+                continue
+            moved = self._moved(factor, after) if self.derives and i + 1 < len(tree.factors) else None
+            if moved is not None:
+                operands.append((sign, moved))
+                i += 2
+                continue
+            if after is not None and self._is_value_at(factor, after):
+                operands.append((sign, (yield self.value(factor))))
+                i += 2
                 continue
             if after is not None:
                 self.check_factor(factor, after, tree.adjacent[i + 1])
@@ -165,6 +176,9 @@ class FactorRules(SpecialRules):
             if body is None:
                 raise self._of_nothing(factor)
             return (yield self.derivative(written, body, factor))
+        operator = self._letter_operator(factor) if self.derives and body is not None else None
+        if operator is not None and body is not None:
+            return (yield self.derivative(operator, body, factor))
         nabla = self.nabla_of(factor)
         if nabla is not None:
             if rest and tree.signs[i + 1] in ("cdot", "times"):

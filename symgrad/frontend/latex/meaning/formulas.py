@@ -50,7 +50,12 @@ class FormulaRules(ChoiceRules):
         strict: whether names must be declared.
         options: of `symgrad.frontend.latex.meaning.readings.checked_options`.
         differentiate: returns the derivative of one node by another.
+
+    Attributes:
+        like: the shape of what the formula is said to be equal to, if that is known.
     """
+
+    like: Shape = ()
 
     def __init__(
         self,
@@ -94,6 +99,10 @@ class FormulaRules(ChoiceRules):
             SymgradError: what is wrong with it, with the place.
         """
         found = finish(self.value(tree))
+        if isinstance(found, IdentityTerm) and len(self.like) == 2:
+            found = self.sized_identity(
+                found, Term(self.array_symbol("__like_", self.like), found.start, found.end)
+            )
         if isinstance(found, IdentityTerm):
             raise self.refuse(
                 "nothing says the size of the identity matrix",

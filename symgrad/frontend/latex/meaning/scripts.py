@@ -2,8 +2,11 @@ r"""Letters and their scripts: names, entries of arrays, powers, transposes, inv
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from symgrad.errors import ShapeError, UnknownNameError, UnsupportedError
 from symgrad.frontend.expressions.terms import Term
+from symgrad.frontend.latex.meaning.inputs import input_of, inputs_of
 from symgrad.frontend.latex.meaning.letters import LetterRules, RowTerm
 from symgrad.frontend.latex.meaning.names import base_of, spelled_name
 from symgrad.frontend.latex.syntax.steps import Steps
@@ -26,7 +29,13 @@ __all__ = ["ScriptRules"]
 
 
 class ScriptRules(LetterRules):
-    """The rules of scripts."""
+    """The rules of scripts.
+
+    Attributes:
+        derives: whether marks on names that are computed are derivatives, as in derivations: y', f_{xy}, dy.
+    """
+
+    derives = False
 
     def combines_functions(self, tree: Tree) -> bool:
         """Tell whether a factor is made of functions of the text, or has a prime behind a formula."""
@@ -79,7 +88,10 @@ class ScriptRules(LetterRules):
             return (yield self._primed(tree))
         if tree.below is None and not tree.below_text:
             return (yield self.letter(base))
-        name = self.name_here(base)
+        partial = self._partial(tree) if self.derives else None
+        if partial is not None:
+            return partial
+        name = self.name_here(base) or self._matrix_of_rows(tree)
         if name is not None and self.options["subscript"] == "entry":
             array = self.named(name, base)
             if array.node.shape:
@@ -102,6 +114,42 @@ class ScriptRules(LetterRules):
             )
         return (yield self.letter(tree))
 
+    def _matrix_of_rows(self, tree: Scripted) -> str | None:
+        """Return the known matrix whose rows a letter with a bound index is: X of x_i, where nothing is called x."""
+        word = base_of(tree.base)
+        name = None if word is None else self.known.find(word.text.upper(), exact=True)
+        if name is None or word is None or name == word.text or not tree.below:
+            return None
+        matrix = self.defined.get(name)
+        if matrix is None or len(matrix.shape) != 2 or not any(self._reads_bound(i) for i in tree.below):
+            return None
+        rows = "a row" if len(self.index_trees(tree.below, 2)) == 1 else "an entry"
+        self.read_as(tree, f"{rows} of {name}", f"a declaration of {word.text}")
+        return name
+
+    def _partial(self, tree: Scripted) -> Term | None:
+        """Return the derivative that f_{xy} is of a computed number, by inputs that it reads; None for a name."""
+        name = self.name_here(tree.base)
+        value = None if name is None else self.defined.get(name)
+        if value is None or not value.args or value.shape:
+            return None
+        inputs = {s.name: s for s in inputs_of(value)}
+        by: list[tuple[Term, Tree]] = []
+        for item in self.index_trees(tree.below or (), 0):
+            known = self.name_here(item)
+            if known is None or known not in inputs:
+                return None
+            by.append((Term(inputs[known], item.start, item.end), item))
+        if not by:
+            return None
+        said = ", ".join(term.node.name for term, _ in by)
+        self.read_as(tree, f"the derivative of {name} by {said}", 'subscript="name"')
+        return self.differentiated(Term(value, tree.start, tree.end), by, tree)
+
+    def differentiated(self, y: Term, by: Sequence[tuple[Term, Tree]], whole: Tree) -> Term:
+        """Return a derivative."""
+        raise NotImplementedError
+
     def _reads_bound(self, tree: Tree) -> bool:
         if isinstance(tree, Word):
             return tree.text in self.bound
@@ -116,6 +164,13 @@ class ScriptRules(LetterRules):
         raise NotImplementedError
 
     def _primed(self, tree: Scripted) -> Steps[Term]:
+        name = self.name_here(tree.base) if self.derives and tree.below is None else None
+        value = None if name is None else self.defined.get(name)
+        x = None if value is None or not value.args else input_of(value)
+        if value is not None and x is not None and self.options["prime"] != "name":
+            self.read_as(tree, f"the derivative of {name} by {x.name}", 'prime="name"')
+            by = [(Term(x, tree.start, tree.end), tree)] * tree.primes
+            return self.differentiated(Term(value, tree.start, tree.end), by, tree)
         slope = None if self.options["prime"] == "name" else self.slope_of_name(tree)
         if slope is not None:
             return slope

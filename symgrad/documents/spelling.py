@@ -1,0 +1,136 @@
+r"""Declarations in LaTeX such as x \in \mathbb{R}^n, as programs write them; the macros of a document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from symgrad.errors import SymgradError
+from symgrad.frontend.latex.document import latex_statements
+from symgrad.frontend.latex.meaning.names import spelled_name
+from symgrad.frontend.latex.syntax.tree import Tree
+from symgrad.source import Source
+
+__all__ = ["declared_names", "domain_of", "macros_of", "varied_in", "without_macros"]
+
+_COMMAND = re.compile(r"\\([a-zA-Z]+)")
+_BRACED = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
+_PLAIN_BODY = re.compile(r"^\\(?:\w+)\s*(?:\{\s*\\\w+\s*\}|\\\w+)\s*\{(.*)\}$", re.DOTALL)
+_MACRO = re.compile(
+    rf"\\(?:re|provide)?(?:newcommand|command)\*?\s*(?:\{{\s*\\(?P<a>\w+)\s*\}}|\\(?P<b>\w+))\s*(?:\[\d\])?\s*{_BRACED}"
+    rf"|\\def\s*\\(?P<c>\w+)(?:#\d)*\s*{_BRACED}|\\DeclareMathOperator\*?\s*\{{\s*\\(?P<e>\w+)\s*\}}\s*{_BRACED}"
+)
+
+
+def macros_of(text: str) -> dict[str, str]:
+    r"""Return the macros that a document defines, each with its definition.
+
+    Example:
+        >>> macros_of(r"\newcommand{\R}{\mathbb{R}} so $x \in \R$")
+        {'R': '\\newcommand{\\R}{\\mathbb{R}}'}
+    """
+    found: dict[str, str] = {}
+    for match in _MACRO.finditer(text):
+        name = next(n for n in match.groups() if n is not None)
+        found[name] = match.group()
+    return found
+
+
+def without_macros(text: str, macros: Mapping[str, str]) -> str:
+    r"""Return a text with the bodies of macros that have no arguments.
+
+    Example:
+        >>> without_macros(r"\R^n", macros_of(r"\newcommand{\R}{\mathbb{R}}"))
+        '\\mathbb{R}^n'
+    """
+
+    def body(match: re.Match[str]) -> str:
+        found = _PLAIN_BODY.search(macros.get(match[1], ""))
+        return match[0] if found is None else found[1]
+
+    return _COMMAND.sub(body, text)
+
+
+# ------------------------------------------------------------------------------------------------------- declarations
+
+_SETS = re.compile(
+    r"\s*\\(?:mathbb|mathds|Bbb)\s*\{?\s*(?P<letter>[RZNS])\s*\}?"
+    r"\s*(?P<sign>_\s*(?:\{\s*(?:>|\\geq?|\\ge|\+|\+\+)\s*0?\s*\}|\+))?"
+    r"\s*(?:\^\s*(?P<size>\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\w))?\s*(?P<later>_\s*(?:\{\s*(?:>|\\geq?|\+|\+\+)\s*0?\s*\}|\+))?\s*"
+)
+_INTERVAL = re.compile(
+    r"\s*(?:\\left)?[(\[]\s*(?P<low>-?[\d./]+)\s*,\s*(?P<high>-?[\d./]+)\s*(?:\\right)?[)\]]\s*"
+)
+_LABELS = re.compile(r"\s*\\\{\s*0\s*,\s*1\s*\\\}\s*(?:\^\s*(?P<size>\{[^{}]*\}|\w))?\s*")
+_TIMES = re.compile(r"\\times|,")
+
+
+def domain_of(text: str) -> str | None:
+    r"""Return a set as programs write a domain; None for one that they have no word for.
+
+    Example:
+        >>> domain_of(r"\mathbb{R}^{n \times d}"), domain_of(r"\mathbb{R}_{>0}"), domain_of("(0, 1)"), domain_of("X")
+        ('real[n, d]', 'positive', 'real(0, 1)', None)
+    """
+    found = _SETS.fullmatch(text)
+    if found is not None:
+        sign = found["sign"] or found["later"] or ""
+        shape = _shape(found["size"])
+        if found["letter"] == "S":
+            return None if shape is None else f"real[{shape}, {shape}] symmetric"
+        kinds = {"R": "real", "Z": "int", "N": "int(0, oo)"}
+        kind = kinds[found["letter"]]
+        if sign and found["letter"] == "R":
+            kind = "nonnegative" if "ge" in sign else "positive"
+        return kind if shape is None else f"{kind}[{shape}]"
+    interval = _INTERVAL.fullmatch(text)
+    if interval is not None:
+        return f"real({interval['low']}, {interval['high']})"
+    labels = _LABELS.fullmatch(text)
+    if labels is not None:
+        shape = _shape(labels["size"])
+        return "int(0, 1)" if shape is None else f"int(0, 1)[{shape}]"
+    return None
+
+
+def _shape(size: str | None) -> str | None:
+    if size is None:
+        return None
+    return ", ".join(" ".join(part.split()) for part in _TIMES.split(size.strip("{}")))
+
+
+def declared_names(text: str) -> list[str] | None:
+    r"""Return the names of a list such as ``x, \hat{y}``; None if one is none.
+
+    Example:
+        >>> declared_names(r"x, \hat{y}")
+        ['x', 'y_hat']
+    """
+    found: list[str] = []
+    for part in text.split(","):
+        try:
+            lines = latex_statements(Source(part))
+        except SymgradError:
+            return None
+        tree: Tree | None = lines[0].sides[0] if len(lines) == 1 and not lines[0].relations else None
+        name = None if tree is None else spelled_name(tree)
+        if name is None:
+            return None
+        found.append(name)
+    return found
+
+
+_QUOTIENTS = re.compile(rf"\\[dt]?frac\s*{_BRACED}\s*{_BRACED}|[d∂]\w*\s*/\s*[d∂]\w+")
+_DIFFERENTIALS = re.compile(
+    r"(?<![a-zA-Z\\])(?:\\(?:mathrm|text|operatorname)\{d\}|d)\s*(?:\\(?:mathbf|bm|vec)\{)?\\?([a-zA-Z]\w*)"
+)
+
+
+def varied_in(sides: Sequence[str]) -> frozenset[str]:
+    r"""Return the names whose differentials stand in the sides of an equation, but for quotients of them.
+
+    Example:
+        >>> sorted(varied_in(["df", r"\frac{df}{dy} dx + 2 \mathrm{d}\theta"]))
+        ['f', 'theta', 'x']
+    """
+    return frozenset(name for side in sides for name in _DIFFERENTIALS.findall(_QUOTIENTS.sub(" ", side)))
