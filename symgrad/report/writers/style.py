@@ -1,4 +1,8 @@
-"""The style of reports in HTML: one sheet, for light and dark, phones, desktops and paper."""
+"""The style of reports in HTML: one sheet, for light and dark, phones, desktops and paper.
+
+A page is dark where the reader's system is. A part of a page is dark where the page says that it is, as JupyterLab,
+VS Code and the documents of nbconvert and Sphinx do, whatever the system says. Each rule is about `.sg` alone.
+"""
 
 from __future__ import annotations
 
@@ -54,22 +58,19 @@ _DRAWN = {
 }
 
 
-def _variables(palette: dict[str, str]) -> str:
-    return " ".join(f"--{name}: {colour};" for name, colour in palette.items())
-
-
-_DARK_DRAWN = "\n".join(
-    f'  .sg svg [{kind}="{light}"] {{ {kind}: {dark}; }}'
+_COLOURS = " ".join(f"--{name}: light-dark({light}, {_DARK[name]});" for name, light in _LIGHT.items())
+_DRAWN_DARK = "\n".join(
+    f'.sg svg [{kind}="{light}"] {{ {kind}: light-dark({light}, {dark}); }}'
     for light, dark in _DRAWN.items()
     for kind in ("fill", "stroke")
 )
 
 STYLE = f"""
-.sg {{ color-scheme: light; {_variables(_LIGHT)} }}
-@media screen and (prefers-color-scheme: dark) {{
-  .sg {{ color-scheme: dark; {_variables(_DARK)} }}
-{_DARK_DRAWN}
-}}
+.sg {{ color-scheme: light dark; {_COLOURS} }}
+[data-jp-theme-light="true"] .sg, .vscode-light .sg, [data-theme="light"] .sg {{ color-scheme: light; }}
+[data-jp-theme-light="false"] .sg, .vscode-dark .sg, [data-theme="dark"] .sg {{ color-scheme: dark; }}
+@media print {{ .sg.sg {{ color-scheme: light; }} }}
+{_DRAWN_DARK}
 .sg {{ font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, Helvetica, Arial, sans-serif; color: var(--ink);
   background: var(--paper); overflow-wrap: break-word; }}
 .sg *, .sg *::before {{ box-sizing: border-box; }}
@@ -121,6 +122,7 @@ STYLE = f"""
   border-bottom: 1px solid var(--rule); }}
 .sg thead th {{ font-size: .85rem; color: var(--soft); font-weight: 600; border-bottom-color: var(--soft); }}
 .sg tbody th {{ font-weight: 600; }}
+.sg.sg tbody tr:nth-child(n) {{ background: none; }}
 .sg .number {{ text-align: right; font-variant-numeric: tabular-nums; }}
 .sg .doc td, .sg .doc th {{ border: 0; padding: .1rem .7rem .1rem 0; font-weight: 400; }}
 .sg .doc .line {{ white-space: pre-wrap; overflow-wrap: anywhere; width: 100%; }}
@@ -155,8 +157,8 @@ STYLE = f"""
 """.strip()
 
 PAGE = """
-html { background: #ffffff; }
-@media screen and (prefers-color-scheme: dark) { html { background: #15181c; } }
+html { color-scheme: light dark; background: light-dark(#ffffff, #15181c); }
+@media print { html { color-scheme: light; } }
 body.sg { margin: 0; padding: 2rem 1rem 4rem; }
 body.sg > main { max-width: 60rem; margin: 0 auto; }
 @media print { body.sg { padding: 0; } }
