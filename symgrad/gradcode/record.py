@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NoReturn, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, NoReturn, TypeAlias, get_args
 
 import numpy as np
 
 from symgrad.errors import NotInProgramError, TruthValueError
 from symgrad.ir.listing import one_of, suggest
+from symgrad.report.report import Reported
 from symgrad.verdicts.told.diagnosis import Diagnosis
 from symgrad.verdicts.verdict import Status, Verdict
 
@@ -144,7 +145,7 @@ class ArgumentVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class CodeVerdict:
+class CodeVerdict(Reported):
     """What is known of gradient code. It has no truth value: read ``status`` or ``kind``.
 
     Args:
@@ -152,6 +153,8 @@ class CodeVerdict:
         how: how it was decided, in words.
         seconds: how long it took.
     """
+
+    told_by: ClassVar[str] = "symgrad.gradcode.report:code_report"
 
     arguments: Mapping[str, ArgumentVerdict]
     how: str

@@ -152,6 +152,11 @@ class Reported:
     __slots__ = ()
     told_by: ClassVar[str]
 
+    def __dir__(self) -> list[str]:
+        """Leave out what is internal: completion is for users."""
+        names = (n for n in super().__dir__() if n != "told_by")
+        return [n for n in names if "(internal)" not in (getattr(type(self), n, None).__doc__ or "")]
+
     def report(self) -> Report:
         """Return what it says as a report, which can be written as text, Markdown, LaTeX, HTML or JSON."""
         return called(self.told_by, self)

@@ -73,6 +73,9 @@ class Program(Reported):
 
             raise no_attribute_of_program(self.names, name)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.names)
+
     def __contains__(self, name: object) -> bool:
         return name in self._exprs
 

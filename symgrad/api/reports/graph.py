@@ -23,15 +23,13 @@ from symgrad.render.limits import BOXES, GRADIENT_CHARACTERS
 from symgrad.render.pictures.interactive import Graph
 from symgrad.render.pictures.picture import Highlight
 from symgrad.render.pictures.svg import graph_svg
+from symgrad.spell.values import short_value
 
 __all__ = ["derivation_graph", "formula_graph"]
 
-_ENTRIES = 6
-"""Entries of an array that a note shows."""
-
 
 def formula_graph(y: Expr, values: Mapping[str, Any]) -> Graph:
-    """Return the graph of a formula in the names of its program, with values and gradients at a point if there are any."""
+    """Return the graph of a formula in the names of its program."""
     listing = joined_listing(y.listings)
     names = {} if listing is None else listing.name_of()
     return _graph(y, values, names, Highlight(), y.name or Naming(names).body(y.node))
@@ -86,7 +84,7 @@ def _numbers(y: Expr, nodes: Sequence[Node], values: Mapping[str, Any]) -> list[
     sizes = sizes_by_name(y, inputs, values)
     given = {n: v for n, v in values.items() if n not in sizes}
     bound = bind(inputs, (), given, together=is_elementwise([y.node]), sizes=sizes)
-    lines = [[f"value: {_short(v)}"] for v in evaluate(as_computed(nodes), bound, sizes)]
+    lines = [[f"value: {short_value(v)}"] for v in evaluate(as_computed(nodes), bound, sizes)]
     if y.shape or y.dtype != "real" or (any(np.ndim(v) for v in bound.values()) and is_elementwise([y.node])):
         return lines
     moving = [i for i, n in enumerate(nodes) if n.dtype == "real"]
@@ -94,14 +92,5 @@ def _numbers(y: Expr, nodes: Sequence[Node], values: Mapping[str, Any]) -> list[
     slopes = evaluate(as_computed([e.node for e in exprs]), bound, sizes)
     for i, e, slope in zip(moving, exprs, slopes, strict=True):
         why = "" if e.nothing is None else f" ({e.nothing})"
-        lines[i].append(f"gradient: {_short(slope)}{why}")
+        lines[i].append(f"gradient: {short_value(slope)}{why}")
     return lines
-
-
-def _short(value: Any) -> str:
-    """Return a number in six digits, an array by its first entries."""
-    array = np.asarray(value)
-    if not array.ndim:
-        return f"{array.item():.6g}" if array.dtype.kind == "f" else str(array.item())
-    entries = ", ".join(_short(v) for v in array.flat[:_ENTRIES])
-    return f"{shape_text(array.shape)}: {entries}{', ...' if array.size > _ENTRIES else ''}"

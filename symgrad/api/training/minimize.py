@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from symgrad.ir.listing import suggest
 from symgrad.ir.types import REAL, Declaration, Domain
 from symgrad.ir.values.inputs import bind
 from symgrad.ops.array.layout import shape_text
+from symgrad.report.report import Reported
 from symgrad.spell.free_names import free_name
 from symgrad.work import working
 
@@ -32,7 +33,7 @@ __all__ = ["Minimum", "minimize"]
 
 
 @dataclass(frozen=True, slots=True)
-class Minimum:
+class Minimum(Reported):
     """Where a search for a minimum ended.
 
     Attributes:
@@ -42,6 +43,8 @@ class Minimum:
         message: SciPy's reason for stopping, and which variable left its domain.
         scipy: SciPy's own result, its ``x`` the variables one after the other.
     """
+
+    told_by: ClassVar[str] = "symgrad.api.reports.training:minimum_report"
 
     solution: Mapping[str, Any]
     value: float
