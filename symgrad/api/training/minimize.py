@@ -27,6 +27,7 @@ from symgrad.ir.values.inputs import bind
 from symgrad.ops.array.layout import shape_text
 from symgrad.report.report import Reported
 from symgrad.spell.free_names import free_name
+from symgrad.spell.values import short_value
 from symgrad.work import working
 
 __all__ = ["Minimum", "minimize"]
@@ -55,6 +56,10 @@ class Minimum(Reported):
     def __getitem__(self, name: str) -> Any:
         """Return the value of a variable, by its name."""
         return self.solution[name]
+
+    def __str__(self) -> str:
+        head = f"{'a minimum' if self.success else 'no minimum'}: {self.message.rstrip('.')}, loss {self.value:.6g}"
+        return "\n".join([head, *(f"  {name} = {short_value(v)}" for name, v in self.solution.items())])
 
 
 def minimize(
