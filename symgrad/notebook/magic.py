@@ -20,6 +20,7 @@ from IPython.display import display
 
 import symgrad
 from symgrad.api.noise.audit import audit
+from symgrad.api.reports.derivatives import program_report
 from symgrad.cli import main
 from symgrad.cli.main import expression_of, targets
 from symgrad.errors import SymgradError, UsageError
@@ -156,7 +157,7 @@ class Magic(Magics):
 def _answers(program: symgrad.Program, options: Any) -> list[Any]:
     """Return what the options of a cell ask for; the program, if nothing."""
     if not (options.wrt or options.explain or options.audit or options.lint):
-        return [program if options.of is None else program[options.of]]
+        return [program_report(program, text=False) if options.of is None else program[options.of]]
     found: list[Any] = []
     y = expression_of(program, options.of)
     if options.wrt or options.explain or options.audit:

@@ -16,8 +16,8 @@ from symgrad.reasons.naming import Naming
 from symgrad.reasons.noise import array_witness
 from symgrad.reasons.noise.precision import PrecisionPair
 from symgrad.render.derivation import derivation_latex, derivation_svg, derivation_text
-from symgrad.render.reports.derivation import derivation_report
 from symgrad.render.plain import derivation_json
+from symgrad.render.reports.derivation import derivation_report
 
 FREEZING = """
 X : real[n, 5]

@@ -1,7 +1,8 @@
 """The style of reports in HTML: one sheet, for light and dark, phones, desktops and paper.
 
 A page is dark where the reader's system is. A part of a page is dark where the page says that it is, as JupyterLab,
-VS Code and the documents of nbconvert and Sphinx do, whatever the system says. Each rule is about `.sg` alone.
+VS Code and the documents of nbconvert and Sphinx do, whatever the system says. Each rule is
+about `.sg` alone; such pages have rules of their own for all tables, and `.sg.sg` goes before these.
 """
 
 from __future__ import annotations
@@ -73,13 +74,15 @@ STYLE = f"""
 {_DRAWN_DARK}
 .sg {{ font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, Helvetica, Arial, sans-serif; color: var(--ink);
   background: var(--paper); overflow-wrap: break-word; }}
+.sg:not(body) {{ padding: .3rem .9rem .6rem; border-radius: 8px; }}
+.sg > style + h2 {{ margin-top: .4rem; }}
 .sg *, .sg *::before {{ box-sizing: border-box; }}
 .sg h1 {{ font-size: 1.6rem; line-height: 1.25; margin: 0 0 1.2rem; text-wrap: balance; }}
 .sg h2 {{ font-size: 1.2rem; line-height: 1.3; margin: 2.2rem 0 .7rem; }}
 .sg h3 {{ font-size: 1rem; margin: 1.5rem 0 .5rem; }}
 .sg p {{ margin: .6rem 0; max-width: 46rem; }}
-.sg p.soft, .sg figcaption, .sg caption, .sg .place {{ color: var(--soft); }}
-.sg code, .sg pre, .sg .doc td {{ font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace;
+.sg p.soft, .sg figcaption, .sg.sg caption, .sg .place {{ color: var(--soft); }}
+.sg code, .sg pre, .sg.sg .doc td {{ font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace;
   font-size: .875em; }}
 .sg code {{ overflow-wrap: anywhere; }}
 .sg math {{ font-size: 1.08em; }}
@@ -116,20 +119,21 @@ STYLE = f"""
   padding: .4rem 1rem; margin: 1rem 0; }}
 .sg mark {{ background: var(--tone-tint, var(--bad-tint)); color: inherit;
   text-decoration: underline wavy var(--tone, var(--bad)); text-underline-offset: .2em; }}
-.sg table {{ border-collapse: collapse; min-width: min(100%, 24rem); }}
-.sg caption {{ text-align: left; font-size: .9rem; padding-bottom: .3rem; }}
-.sg th, .sg td {{ text-align: left; vertical-align: top; padding: .4rem .8rem .4rem 0;
+.sg.sg table {{ border-collapse: collapse; font-size: inherit; table-layout: auto; margin: 0;
+  min-width: min(100%, 24rem); }}
+.sg.sg caption {{ text-align: left; font-size: .9rem; padding-bottom: .3rem; }}
+.sg.sg th, .sg.sg td {{ text-align: left; vertical-align: top; padding: .4rem .8rem .4rem 0;
   border-bottom: 1px solid var(--rule); }}
-.sg thead th {{ font-size: .85rem; color: var(--soft); font-weight: 600; border-bottom-color: var(--soft); }}
-.sg tbody th {{ font-weight: 600; }}
+.sg.sg thead th {{ font-size: .85rem; color: var(--soft); font-weight: 600; border-bottom-color: var(--soft); }}
+.sg.sg tbody th {{ font-weight: 600; }}
 .sg.sg tbody tr:nth-child(n) {{ background: none; }}
-.sg .number {{ text-align: right; font-variant-numeric: tabular-nums; }}
-.sg .doc td, .sg .doc th {{ border: 0; padding: .1rem .7rem .1rem 0; font-weight: 400; }}
-.sg .doc .line {{ white-space: pre-wrap; overflow-wrap: anywhere; width: 100%; }}
-.sg .doc tr.bad > .line {{ background: var(--bad-tint); }}
-.sg .doc .no {{ color: var(--soft); text-align: right; }}
-.sg .doc tr.said > td {{ color: var(--soft); padding-bottom: .5rem; }}
-.sg .doc tr.said .line {{ border-left: 3px solid var(--tone); padding-left: .8rem; color: var(--ink); }}
+.sg.sg .number {{ text-align: right; font-variant-numeric: tabular-nums; }}
+.sg.sg .doc td, .sg.sg .doc th {{ border: 0; padding: .1rem .7rem .1rem 0; font-weight: 400; }}
+.sg.sg .doc .line {{ white-space: pre-wrap; overflow-wrap: anywhere; width: 100%; }}
+.sg.sg .doc tr.bad > .line {{ background: var(--bad-tint); }}
+.sg.sg .doc .no {{ color: var(--soft); text-align: right; }}
+.sg.sg .doc tr.said > td {{ color: var(--soft); padding-bottom: .5rem; }}
+.sg.sg .doc tr.said .line {{ border-left: 3px solid var(--tone); padding-left: .8rem; color: var(--ink); }}
 .sg details {{ margin: .3rem 0; }}
 .sg summary {{ cursor: pointer; padding: .25rem 0; }}
 .sg .steps {{ margin: .6rem 0; padding: 0; list-style: none; border-top: 1px solid var(--rule); }}
