@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Mapping
 from typing import Any
 
@@ -54,8 +53,8 @@ def _at(error: SymgradError) -> str:
 
 
 def bindings(program: Program) -> dict[str, Expr]:
-    """Return what a program defines, by the names that Python can have."""
-    return {n: program[n] for n in program if n.isidentifier() and not keyword.iskeyword(n)}
+    """Return what a program defines; the notation has no names that Python has not."""
+    return {name: program[name] for name in program}
 
 
 def error_report(error: SymgradError) -> Report:

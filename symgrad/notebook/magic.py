@@ -17,6 +17,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from IPython.display import display
+from IPython.utils.generics import complete_object
 
 import symgrad
 from symgrad.api.noise.audit import audit
@@ -26,6 +27,7 @@ from symgrad.cli.main import expression_of, targets
 from symgrad.errors import SymgradError, UsageError
 from symgrad.notebook.cells import bindings, error_report, read_cell
 from symgrad.render.progress import show_usually
+from symgrad.report.report import Reported
 
 __all__ = ["Magic", "StoppedError", "load", "unload"]
 
@@ -173,9 +175,14 @@ def _answers(program: symgrad.Program, options: Any) -> list[Any]:
     return found
 
 
+def _offered(answer: Reported, _: list[str]) -> list[str]:
+    return dir(answer)
+
+
 def load(shell: Any) -> None:
-    """Register the magics."""
+    """Register the magics, and what completion offers of answers: it would list what is internal, too."""
     shell.register_magics(Magic)
+    complete_object.register(Reported, _offered)
     show_usually()
 
 

@@ -14,7 +14,7 @@ from symgrad.notebook.cells import bindings, error_report, read_cell
 def test_a_cell_reads_names_of_earlier_ones_and_speaks_them() -> None:
     names: dict[str, Any] = bindings(read_cell("x : positive\ny = x**2", "one", {}))
     later = read_cell("z = log(y) + x", "two", names)
-    assert str(sg.grad(later["z"], "x")) == "(x + 2)/x"
+    assert str(sg.grad(later["z"], "x")) == "1 + 2/x"
     assert str(later).splitlines() == ["x : positive", "y = x**2", "z = log(y) + x"]
     assert "y_bar = 1/y" in str(sg.explain(later["z"], "x"))
 
@@ -36,11 +36,6 @@ def test_names_that_are_no_formulas_are_not_read() -> None:
         read_cell("x : real\ny = x*w", "two", {"w": 3.0})
     assert caught.value.at is not None
     assert (caught.value.at.line, caught.value.at.column) == (2, 7)
-
-
-def test_names_that_python_cannot_have_are_not_bound() -> None:
-    program = read_cell("lambda : positive\ny = lambda**2", "one", {})
-    assert list(bindings(program)) == ["y"]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("IPython", reason="symgrad[notebook] has it")
 
+from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
@@ -18,12 +19,13 @@ import symgrad as sg
 @pytest.fixture
 def shell(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    made: Any = InteractiveShell(user_ns={}, history_length=0)
+    InteractiveShell.clear_instance()
+    made: Any = InteractiveShell.instance(user_ns={})
     made.history_manager.enabled = False
     made.run_line_magic("load_ext", "symgrad")
     yield made
     made.run_line_magic("unload_ext", "symgrad")
-    made.history_manager.end_session()
+    InteractiveShell.clear_instance()
 
 
 def ran(shell: Any, source: str, *, fails: bool = False) -> tuple[str, list[Any]]:
@@ -139,8 +141,9 @@ def test_commands_that_fail_say_why_and_fail_the_cell(shell: Any, line: str, mes
 
 
 def completions(shell: Any, text: str) -> set[str]:
-    shell.Completer.use_jedi = False
-    return set(shell.complete(None, text, len(text))[1])
+    shell.Completer.use_jedi = False  # the same whether it is installed or not
+    with provisionalcompleter():
+        return {text[: c.start] + c.text for c in shell.Completer.completions(text, len(text))}
 
 
 def test_names_and_attributes_complete(shell: Any) -> None:

@@ -107,7 +107,8 @@ def graph_fragment(svg: str) -> str:
     name = "sg-graph-" + hashlib.sha256(svg.encode()).hexdigest()[:12]
     return (
         f'<div class="sg sg-graph" id="{name}" lang="en"><style>{STYLE}\n{_OWN}</style>\n'
-        f'<div class="scroll picture">{svg}</div>\n<script>{_script()}("{name}");</script></div>\n'
+        f'<div class="scroll picture" tabindex="0" role="group" aria-label="graph">{svg}</div>\n'
+        f'<script>{_script()}("{name}");</script></div>\n'
     )
 
 
