@@ -41,6 +41,7 @@ BENCHMARKS: Mapping[str, tuple[str, str, str]] = {
     "c": ("c_source", "run", "C source under gcc -O3 -march=native, and the same kernels as machine code"),
     "arrays": ("arrays", "run", "Array programs: value and gradient on one processor, one thread each"),
     "parsing": ("parsing", "run", "Reading program text"),
+    "web": ("web", "run", "The page of symgrad serve, over HTTP"),
     "stops": ("stops", "run", "Questions about stop_gradients and noise in a long program"),
 }
 

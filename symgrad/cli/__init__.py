@@ -11,8 +11,11 @@ import sys
 try:
     from symgrad.cli import audit, lint, stops, verdicts  # registers their commands
     from symgrad.cli.main import main
+    from symgrad.web.command import serve
 except KeyboardInterrupt:  # Ctrl-C while it starts ends as it does later, without a traceback
     sys.stderr.write("symgrad: interrupted\n")
     sys.exit(130)
 
-__all__ = ["audit", "lint", "main", "stops", "verdicts"]
+main.add_command(serve)
+
+__all__ = ["audit", "lint", "main", "serve", "stops", "verdicts"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from symgrad.api.derivatives.differentiate import grad
 from symgrad.api.derivatives.jacobians import hessian, jacobian
@@ -14,7 +15,7 @@ from symgrad.errors import NotInProgramError, UnsupportedError
 from symgrad.ir.graph import number
 from symgrad.ir.traverse import topological
 
-__all__ = ["derivative"]
+__all__ = ["ImplicitSlope", "derivative", "implicit_slope"]
 
 
 def derivative(y: Expr, by: tuple[Expr, ...], implied: Collection[Implied] = ()) -> Expr:
@@ -42,11 +43,64 @@ def derivative(y: Expr, by: tuple[Expr, ...], implied: Collection[Implied] = ())
     return y
 
 
-def _once(y: Expr, x: Expr, implied: Collection[Implied]) -> Expr:
+@dataclass(frozen=True, slots=True)
+class ImplicitSlope:
+    """How an unknown z = g(z, x) follows x, and with it a value y.
+
+    Args:
+        y: the value.
+        x: what is differentiated by.
+        z: the unknown.
+        value: g.
+        here: dg/dz.
+        there: dg/dx.
+    """
+
+    y: Expr
+    x: Expr
+    z: Expr
+    value: Expr
+    here: Expr
+    there: Expr
+
+    def follow(self, *, sign: int = 1) -> Expr:
+        """Return dz/dx = (1 - dg/dz)^-1 dg/dx; with another sign, (1 + dg/dz)^-1 dg/dx."""
+        if self.z.shape:
+            return solve(eye(self.z.shape[0]) - sign * self.here, self.there)
+        return self.there / (1 - sign * self.here)
+
+    def along(self, step: Expr, following: Expr) -> Expr:
+        """Return what a derivative by z sends on, where z follows x in a given way."""
+        if self.z.shape:
+            return step @ following
+        return step[..., None] * following if self.x.shape and step.shape else step * following
+
+    def total(self, following: Expr) -> Expr:
+        """Return dy/dx, where z follows x in a given way."""
+        if self.y.node is self.z.node:
+            return following
+        through = self.along(_plain(self.y, self.z), following)
+        return _plain(self.y, self.x) + through if self.x.node in topological([self.y.node]) else through
+
+    def inner(self) -> tuple[Expr, Expr] | None:
+        """Return du/dz and du/dx, where g is a function of u; None where it is none."""
+        node = self.value.node
+        if len(node.args) != 1 or not node.op.pointwise:
+            return None
+        u = Expr(node.args[0], listings=self.value.listings)
+        return _plain(u, self.z), _plain(u, self.x)
+
+
+def implicit_slope(y: Expr, x: Expr, implied: Collection[Implied]) -> ImplicitSlope | None:
+    """Return how a value follows through an equation; None where it follows none.
+
+    Raises:
+        UnsupportedError: as for `derivative`.
+    """
     reached = set(topological([y.node]))
     follows = [i for i in implied if i.unknown is not x.node and i.unknown in reached]
     if not follows:
-        return _plain(y, x)
+        return None
     if len(follows) > 1:
         raise UnsupportedError(
             "a derivative through two equations at once", cure="define one unknown by the other"
@@ -54,17 +108,12 @@ def _once(y: Expr, x: Expr, implied: Collection[Implied]) -> Expr:
     z, value = (Expr(n, listings=y.listings) for n in (follows[0].unknown, follows[0].value))
     if len(z.shape) > 1 or len(x.shape) > 1:
         raise UnsupportedError("a derivative through an equation of matrices", cure="write it for a vector")
-    here, there = _plain(value, z), _plain(value, x)
-    follow = solve(eye(z.shape[0]) - here, there) if z.shape else there / (1 - here)
-    if y.node is z.node:
-        return follow
-    through = _plain(y, z)
-    through = (
-        through @ follow
-        if z.shape
-        else (through[..., None] * follow if x.shape and y.shape else through * follow)
-    )
-    return _plain(y, x) + through if x.node in reached else through
+    return ImplicitSlope(y, x, z, value, _plain(value, z), _plain(value, x))
+
+
+def _once(y: Expr, x: Expr, implied: Collection[Implied]) -> Expr:
+    slope = implicit_slope(y, x, implied)
+    return _plain(y, x) if slope is None else slope.total(slope.follow())
 
 
 def _plain(y: Expr, x: Expr) -> Expr:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from symgrad.api.claims.verify import equal, verify
 from symgrad.api.functions.layout import broadcast_to
 from symgrad.api.handles.expr import Expr
-from symgrad.documents.calculus import derivative
+from symgrad.documents.calculus import derivative, implicit_slope
+from symgrad.documents.implicit import implicit_mistakes
 from symgrad.documents.meaning import ReadSide
 from symgrad.documents.names import DocumentNames
 from symgrad.documents.solving import known_values, solved
@@ -16,6 +18,9 @@ from symgrad.documents.steps import StepKind
 from symgrad.errors import ShapeError, SymgradError
 from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.mistakes.found import agree_at_points
+from symgrad.mistakes.kinds import OF_ALGEBRA
+from symgrad.verdicts.told.diagnosis import Diagnoses
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["Judge", "Judged"]
@@ -64,6 +69,8 @@ class Judge:
             verdict = Verdict("undecided", error.what)
         if verdict.status == "refuted" and left.slope is None:
             verdict = self._as_derivative(left, right, verdict)
+        if verdict.status == "refuted":
+            verdict = self._as_implicit(left, right, verdict)
         return Judged(kind, verdict, corrected=self._corrected(left, verdict))
 
     def misfit(self, left: ReadSide, error: ShapeError) -> Judged:
@@ -83,7 +90,31 @@ class Judge:
             return verdict
         if of_left.status == "refuted" or of_right.status != "refuted":
             return verdict
-        return replace(verdict, diagnoses=of_right.diagnoses)
+        known = verdict.diagnosis
+        if known and known[0].kind in OF_ALGEBRA:
+            return verdict  # who rewrote wrongly there made no mistake in differentiating
+        return replace(verdict, diagnoses=of_right.diagnoses.with_more(lambda: known))
+
+    def _as_implicit(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
+        """Return a verdict on a wrong derivative through an equation that knows the mistake."""
+        written = left.slope or left.claimed
+        if written is None or written.plain or len(written.by) != 1:
+            return verdict
+        try:
+            slope = implicit_slope(written.of, written.by[0], tuple(self._names.implied.values()))
+        except SymgradError:
+            return verdict
+        found = [] if slope is None else implicit_mistakes(slope, right.expr, self._agree)
+        return replace(verdict, diagnoses=Diagnoses(found)) if found else verdict
+
+    def _agree(self, one: Expr, other: Expr) -> bool:
+        """Tell whether two formulas are equal where the document's equations hold, at exact points."""
+        nodes, _ = self._given([one.node, other.node])
+        first, second = [one.node, other.node] if nodes is None else nodes
+        try:
+            return agree_at_points(first, second, time.monotonic() + _QUICK / 4) is True
+        except SymgradError:
+            return False
 
     def _corrected(self, left: ReadSide, verdict: Verdict) -> str | None:
         """Return the right line where a derivative is wrong: that derivative."""

@@ -32,7 +32,7 @@ from symgrad.llvm.engine.target import Target, host, target_lines
 from symgrad.llvm.text.types import float_type
 from symgrad.lower.elementwise.schedule import schedule
 
-__all__ = ["check_path", "save", "write_artefacts"]
+__all__ = ["c_text", "check_path", "save", "write_artefacts"]
 
 _C = {"float64": "double", "float32": "float", "int64": "int64_t", "bool": "unsigned char"}
 _WRITTEN = {
@@ -170,6 +170,23 @@ def write_artefacts(
     for target, written in ready:
         write_atomically(target, written)
     return tuple(target for target, _ in ready)
+
+
+def c_text(kernel: Kernel, name: str, outputs: Sequence[str] | None = None) -> str:
+    """Return a kernel as C source, with its header before it: what `save` writes as ``.h`` and ``.c``.
+
+    Args:
+        kernel: the kernel, of an elementwise program.
+        name: of the functions.
+        outputs: names for the outputs in the header.
+
+    Raises:
+        UnsupportedError: if the kernel calls functions of SciPy, or of an array program.
+        UsageError: if outputs has the wrong length.
+    """
+    names = _names(kernel, name, outputs)
+    _check(kernel, "C source")
+    return _header(kernel, names) + "\n" + _c_source(kernel, names)
 
 
 def _names(kernel: Kernel, name: str, outputs: Sequence[str] | None) -> _Names:

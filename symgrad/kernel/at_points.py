@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from symgrad.errors import UnsupportedError
+from symgrad.ir.graph import Node
 
 if TYPE_CHECKING:
-    from symgrad.kernel.kernel import Kernel
     from symgrad.kernel.points import Use
     from symgrad.llvm.calls.points import PointFunctions
 
@@ -21,6 +24,12 @@ class AtPoints:
     """The part of `Kernel` that computes single points."""
 
     __slots__ = ()
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[Node, ...]
+    symbols: tuple[Node, ...]
+    kinds: tuple[np.dtype[Any], ...]
 
     @property
     def scalar(self) -> Callable[..., Any]:
@@ -42,7 +51,7 @@ class AtPoints:
         """
         from symgrad.kernel.points import scalar_function
 
-        return scalar_function(self._kernel, self._point())
+        return scalar_function(self, self._point())
 
     def as_lowlevel(self, use: Use = "integrand") -> Any:
         """Return the first output as a ``scipy.LowLevelCallable``, which SciPy calls without Python.
@@ -65,7 +74,7 @@ class AtPoints:
         """
         from symgrad.kernel.points import low_level
 
-        return low_level(self._kernel, self._own_point(), use)
+        return low_level(self, self._own_point(), use)
 
     def as_ctypes(self) -> Any:
         """Return the kernel at one point as a function of ctypes, which Numba and cffi call too.
@@ -90,7 +99,7 @@ class AtPoints:
         """
         from symgrad.kernel.points import as_ctypes
 
-        return as_ctypes(self._kernel, self._own_point())
+        return as_ctypes(self, self._own_point())
 
     @property
     def address(self) -> int:
@@ -105,21 +114,21 @@ class AtPoints:
         from symgrad.kernel.points import c_signature
 
         self._own_point()
-        return c_signature(self._kernel)
+        return c_signature(self)
 
-    @property
-    def _kernel(self) -> Kernel:
-        raise NotImplementedError
+    @abstractmethod
+    def __call__(self, /, *arrays: Any, **by_name: Any) -> Any:
+        """Compute the outputs: `Kernel` says how."""
 
     def _point(self) -> PointFunctions | None:
         """The code of one point; None where there is none."""
         return None
 
     def _own_point(self) -> PointFunctions:
-        code, kernel = self._point(), self._kernel
-        if code is None or any(node.shape for node in (*kernel.symbols, *kernel.outputs)):
+        code = self._point()
+        if code is None or any(node.shape for node in (*self.symbols, *self.outputs)):
             raise UnsupportedError(
-                f"kernel '{kernel.name}' has no code for one point",
+                f"kernel '{self.name}' has no code for one point",
                 expected="inputs and outputs without axes, and less than 2,000 values that wait in memory",
                 cure="write it to a file with save, whose functions take arrays",
             )

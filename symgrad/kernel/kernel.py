@@ -278,10 +278,6 @@ class Kernel(Reported, AtPoints, ABC):
         return da.apply_gufunc(self, self._declared.text, *aligned, output_dtypes=types)
 
     @property
-    def _kernel(self) -> Kernel:
-        return self
-
-    @property
     @abstractmethod
     def _declared(self) -> Signature:
         """The shapes of every argument without a batch."""

@@ -6,17 +6,15 @@ import ctypes
 import keyword
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
 from symgrad.errors import ArrayTypeError, UnsupportedError, UsageError
+from symgrad.ir.graph import Node
 from symgrad.kernel.c_names import c_function, c_identifiers
 from symgrad.kernel.calls.numbers import number_call
 from symgrad.llvm.calls.points import FILTER, INTEGRAND, NUMBERS, POINT, PointFunctions
-
-if TYPE_CHECKING:
-    from symgrad.kernel.kernel import Kernel
 
 __all__ = ["Use", "as_ctypes", "c_signature", "low_level", "scalar_function"]
 
@@ -35,7 +33,19 @@ _USES: dict[str, tuple[str, Any]] = {
 }
 
 
-def scalar_function(kernel: Kernel, code: PointFunctions | None) -> Callable[..., Any]:
+class _OfNumbers(Protocol):
+    """What is asked of a kernel: `Kernel` is one."""
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[Node, ...]
+    symbols: tuple[Node, ...]
+    kinds: tuple[np.dtype[Any], ...]
+
+    def __call__(self, /, *arrays: Any, **by_name: Any) -> Any: ...
+
+
+def scalar_function(kernel: _OfNumbers, code: PointFunctions | None) -> Callable[..., Any]:
     """Return a function of numbers, native where it can be.
 
     Args:
@@ -58,17 +68,17 @@ def scalar_function(kernel: Kernel, code: PointFunctions | None) -> Callable[...
         node.dtype == "int" for node in kernel.symbols
     ):  # which numbers are whole, it checks
         return otherwise
-    count = len(kernel.inputs)
+    count, name = len(kernel.inputs), kernel.name.replace("-", "_")
     what = "the output" if len(kernel.outputs) == 1 else f"a tuple of {len(kernel.outputs)} outputs"
     doc = f"Compute {what} of kernel '{kernel.name}' at one point, of numbers."
-    if all(name.isidentifier() and not keyword.iskeyword(name) for name in (kernel.__name__, *kernel.inputs)):
-        doc = f"{kernel.__name__}({', '.join(kernel.inputs)})\n--\n\n{doc}"
+    if all(x.isidentifier() and not keyword.iskeyword(x) for x in (name, *kernel.inputs)):
+        doc = f"{name}({', '.join(kernel.inputs)})\n--\n\n{doc}"
     made = number_call(
         code.functions[POINT],
         0,
         kernel.kinds,
         count,
-        name=kernel.__name__,
+        name=name,
         doc=doc,
         code=code,
         result=float,
@@ -77,7 +87,7 @@ def scalar_function(kernel: Kernel, code: PointFunctions | None) -> Callable[...
     return otherwise if made is None else made
 
 
-def _plain_numbers(kernel: Kernel, /, *numbers: Any, **by_name: Any) -> Any:
+def _plain_numbers(kernel: _OfNumbers, /, *numbers: Any, **by_name: Any) -> Any:
     """Call a kernel with numbers, which it checks, and return numbers of Python's.
 
     Raises:
@@ -94,7 +104,7 @@ def _plain_numbers(kernel: Kernel, /, *numbers: Any, **by_name: Any) -> Any:
     return found.item() if len(kernel.outputs) == 1 else tuple([value.item() for value in found])
 
 
-def c_signature(kernel: Kernel) -> str:
+def c_signature(kernel: _OfNumbers) -> str:
     """Return the declaration in C of a kernel's function of numbers."""
     count = len(kernel.outputs)
     outputs = ["out"] if count == 1 else [f"out{k}" for k in range(count)]
@@ -106,7 +116,7 @@ def c_signature(kernel: Kernel) -> str:
     return f"void {c_function(kernel.name, ())}({', '.join(given)})"
 
 
-def as_ctypes(kernel: Kernel, code: PointFunctions) -> Any:
+def as_ctypes(kernel: _OfNumbers, code: PointFunctions) -> Any:
     """Return a kernel's function of numbers as one of ctypes, which keeps the code in memory."""
     nin = len(kernel.inputs)
     types = [_TYPES[kind.name][0] for kind in kernel.kinds]
@@ -114,7 +124,7 @@ def as_ctypes(kernel: Kernel, code: PointFunctions) -> Any:
     return _kept(code, NUMBERS, (None, *arguments))
 
 
-def low_level(kernel: Kernel, code: PointFunctions, use: str) -> Any:
+def low_level(kernel: _OfNumbers, code: PointFunctions, use: str) -> Any:
     """Return what SciPy calls without Python.
 
     Raises:

@@ -81,6 +81,16 @@ class RightDerivation:
                 trace = pull_back([node], [part], inside)
                 yield from self._sites(inside, trace, dict(zip(inside, trace.gradients, strict=True)))
 
+    def inside(self, wrong: Wrong) -> Iterator[Site]:
+        """Yield the equations below those at which a mistake was made, as the derivation with it reaches them."""
+        parts = [(n, c) for n, c in wrong.parts if n is not None]
+        nodes, cotangents = [n for n, _ in parts], [c for _, c in parts]
+        real = [n for n in self.order if n.dtype == "real"]
+        trace = pull_back([self.y, *nodes], [as_node(1), *cotangents], real)
+        bars = dict(zip(real, trace.gradients, strict=True))
+        below = [n for n in topological(nodes) if n.dtype == "real"]
+        yield from self._sites(below, trace, bars)
+
     def _sites(self, order: list[Node], trace: BackwardTrace, bars: Mapping[Node, Node]) -> Iterator[Site]:
         sent = {(s.node, s.argument): s.contribution for s in trace.steps}
         for node in reversed(order):

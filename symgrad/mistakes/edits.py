@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 from itertools import combinations
@@ -17,7 +17,7 @@ from symgrad.ops.array.contraction import contract, sum_over
 from symgrad.ops.array.layout import full
 from symgrad.ops.array.linalg import adjoint, product_of
 
-__all__ = ["Edit", "dropped", "edited", "repaired"]
+__all__ = ["Edit", "chained", "dropped", "edited", "matrices_of", "repaired", "swapped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class Edit:
         rank: how common it is, as of a `MalRule`.
         says: the sentence, in which ``{0}`` is the text of the node and ``{held}`` that of a part of it.
         held: this part.
+        also: what else is changed at the same time.
     """
 
     kind: str
@@ -39,6 +40,7 @@ class Edit:
     rank: float
     says: str
     held: Node | None = None
+    also: Mapping[Node, Node] = field(default_factory=dict[Node, Node])
 
 
 _TRANSPOSE = "the claim lacks a transpose of {0}"
@@ -47,6 +49,7 @@ _ONE_MORE = "the claim has a transpose too many, of {held} in {0}"
 _ORDER = "the claim has the operands of {0} in the wrong order"
 _SIGN = "the claim has the wrong sign of {held} in {0}"
 _RIGHT_SIGN = "the claim has lost the minus sign before {held}, which the right derivative has"
+_TURNED = "the claim has the two cases of {0} exchanged, or their condition turned round"
 _SUM = "the claim lacks a sum over {0}"
 _MEAN = "the claim lacks a mean over {0}"
 _AXES = "the claim sums over the wrong axes at {0}"
@@ -66,8 +69,8 @@ def edited(formula: Node, edits: Iterable[Edit]) -> Iterator[tuple[Edit, Node]]:
             continue
         places = readers.get(edit.node, [])
         for changed in [
-            {edit.node: edit.other},
-            *(_there(edit, *place) for place in places if len(places) > 1),
+            {edit.node: edit.other, **edit.also},
+            *(_there(edit, *place) for place in places if len(places) > 1 and not edit.also),
         ]:
             try:
                 (found,) = substitute([formula], changed)
@@ -97,6 +100,9 @@ def repaired(claim: Node, counts: Mapping[str, int]) -> Iterator[Edit]:
             yield Edit("missing-transpose", node, adjoint(node), 17.5, _TRANSPOSE)
         if node.shape and node.dtype == "real":
             yield from _sums(node)
+        if name == "where":
+            condition, one, other = node.args
+            yield Edit("condition-turned", node, apply(node.op, (condition, other, one)), 12, _TURNED)
         if name == "neg":
             yield Edit("lost-minus", node, node.args[0], 15, _SIGN, node)
         elif name == "add":
@@ -156,7 +162,7 @@ def _contraction(node: Node) -> Iterator[Edit]:
                 kind, rank = ("missing-transpose", 16.5) if plain else ("extra-transpose", 17)
                 yield Edit(kind, node, made, rank, _OPERAND if plain else _ONE_MORE, node.args[k])
     if len(node.args) == 2 and all(len(own) <= 2 for own in labels):
-        made = _swapped(node)
+        made = swapped(node)
         if made is not None:
             yield Edit("operands-swapped", node, made, 16.8 if vectors else 16, _ORDER)
         if not result and all(len(own) == 1 for own in labels):
@@ -170,8 +176,13 @@ def _contraction(node: Node) -> Iterator[Edit]:
 
 
 def _chains(node: Node) -> Iterator[Edit]:
+    for made in chained(node):
+        yield Edit("operands-swapped", node, made, 16, _ORDER)
+
+
+def chained(node: Node) -> Iterator[Node]:
     """Yield a product of several matrices with two neighbours in the other order."""
-    factors = _factors(node)
+    factors = matrices_of(node)
     if len(factors) < 3:
         return
     for k in range(len(factors) - 1):
@@ -179,7 +190,7 @@ def _chains(node: Node) -> Iterator[Edit]:
         if all(len(f.shape) == 2 for f in turned):
             made = _product(turned)
             if made is not None:
-                yield Edit("operands-swapped", node, made, 16, _ORDER)
+                yield made
 
 
 def _product(factors: list[Node]) -> Node | None:
@@ -189,7 +200,7 @@ def _product(factors: list[Node]) -> Node | None:
         return None
 
 
-def _factors(node: Node) -> list[Node]:
+def matrices_of(node: Node) -> list[Node]:
     """Return the matrices of a product of several, each as it stands there."""
     if node.op.name != "einsum" or len(node.args) != 2 or len(node.shape) != 2:
         return [node]
@@ -198,8 +209,8 @@ def _factors(node: Node) -> list[Node]:
     if len(first) != 2 or len(second) != 2 or len(shared) != 1 or shared[0] in result:
         return [node]
     a, b = node.args
-    left = [adjoint(a)] if first[0] == shared[0] else _factors(a)
-    right = [adjoint(b)] if second[1] == shared[0] else _factors(b)
+    left = [adjoint(a)] if first[0] == shared[0] else matrices_of(a)
+    right = [adjoint(b)] if second[1] == shared[0] else matrices_of(b)
     if first[0] in result and result[0] not in first:
         return [node]
     return [*left, *right] if result[0] in first else [node]
@@ -221,7 +232,7 @@ def _try(args: tuple[Node, ...], labels: Sequence[Sequence[int]], result: Sequen
         return None
 
 
-def _swapped(node: Node) -> Node | None:
+def swapped(node: Node) -> Node | None:
     """Return B@A for A@B, x@A for A@x and outer(y, x) for outer(x, y)."""
     (first, second), result = node.params
     a, b = node.args

@@ -18,7 +18,7 @@ from symgrad.verdicts.decide import equal
 from symgrad.verdicts.limits import FIRST_POINTS
 from symgrad.verdicts.search.refute import refute
 
-__all__ = ["Found", "confirmed"]
+__all__ = ["Found", "agree_at_points", "confirmed"]
 
 _NEARBY = 4  # points
 
@@ -78,19 +78,36 @@ def _hold(sides: Callable[[], tuple[Node, Node]], deadline: float) -> bool:
         nodes = sides()
         if any(n.op.name not in OPS for n in topological(nodes) if n.args):
             return True  # of what no program can name only values in floats are known
-        claim = equal(*nodes)
+        return agree_at_points(*nodes, deadline) is not False
     except SymgradError:
         return False
+
+
+def agree_at_points(one: Node, other: Node, deadline: float) -> bool | None:
+    """Tell whether two formulas are equal at the first exact points that are tried; None where neither is computed.
+
+    Args:
+        one: a formula.
+        other: another, of its shape.
+        deadline: on the clock of `time.monotonic`.
+
+    Raises:
+        SymgradError: for what cannot be compared.
+    """
+    claim = equal(one, other)
     looked = refute(
         claim.program,
         claim.a,
         claim.b,
+        strict=True,  # at a kink each of two forms may have taken another slope
         defined=claim.defined,
         deadline=deadline,
         enough=FIRST_POINTS,
         finer=False,
     )
-    return looked.witness is None or _only_there(nodes, looked.witness.point)
+    if looked.witness is not None:
+        return _only_there((one, other), looked.witness.point)
+    return True if looked.points else None
 
 
 def _only_there(nodes: Sequence[Node], witness: Mapping[str, Any]) -> bool:

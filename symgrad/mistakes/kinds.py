@@ -2,7 +2,42 @@
 
 from __future__ import annotations
 
-__all__ = ["KINDS"]
+__all__ = ["KINDS", "OF_ALGEBRA"]
+
+OF_ALGEBRA = {
+    "power-of-a-sum": "the power of a sum counts as the sum of the powers",
+    "root-of-a-sum": "the root of a sum counts as the sum of the roots",
+    "reciprocal-of-a-sum": "what is divided by a sum is divided by each of its terms",
+    "log-of-a-sum": "the logarithm of a sum counts as the sum of the logarithms",
+    "log-of-a-product": "the logarithm of a product counts as the product of the logarithms",
+    "log-of-a-quotient": "the logarithm of a quotient counts as the quotient of the logarithms",
+    "log-of-a-power": "the exponent in a logarithm does not come out as a factor",
+    "exp-of-a-sum": "the exponential of a sum counts as the sum of the exponentials",
+    "exp-of-a-product": "the exponential of a product counts as the product of the exponentials",
+    "function-of-a-sum": "a function counts as linear: f(a + b) as f(a) + f(b)",
+    "function-of-a-multiple": "a factor is taken out of a function: f(2*x) as 2*f(x)",
+    "lost-bracket": "what stands before or behind a bracket reaches one of its parts alone",
+    "exponents-multiplied": "exponents are multiplied in a product of powers, or divided in a quotient",
+    "exponents-added": "exponents are added in a power of a power",
+    "negative-power": "a negative exponent counts as a sign, or a fraction as a reciprocal",
+    "power-as-product": "x**n counts as n*x",
+    "cancelled-term": "a term of a sum is cancelled in a fraction",
+    "fractions-added": "fractions are added without a common denominator",
+    "quotient-inverted": "a fraction is divided by, or multiplied with, the wrong way round",
+    "trig-identity-sign": "a wrong sign in an identity of trigonometric or hyperbolic functions",
+    "parity": "the sign of an argument is turned as if the function were even, or odd",
+    "root-of-a-square": "the root of a square counts as what is squared, or |x| as x",
+    "transpose-of-a-product": "the transpose of a product with its factors in the old order",
+    "inverse-of-a-product": "the inverse of a product with its factors in the old order",
+    "inverse-of-a-sum": "the inverse of a sum counts as the sum of the inverses",
+    "trace-of-a-product": "the trace of a product counts as the product of the traces",
+    "determinant-of-a-multiple": "det(c*A) counts as c*det(A)",
+    "determinant-of-a-sum": "the determinant of a sum counts as the sum of the determinants",
+    "norm-of-a-sum": "the squared length of a sum counts as the sum of the squares",
+    "sum-of-a-product": "the sum of products counts as the product of the sums",
+    "sum-of-a-power": "the sum of powers counts as the power of the sum",
+}
+"""Slugs of mistakes that are made in rewriting alone."""
 
 KINDS = {
     "forgot-inner-derivative": "the chain rule without the derivative of the inner function",
@@ -46,6 +81,10 @@ KINDS = {
     "operands-swapped": "the operands of a product of arrays in the wrong order",
     "symmetric-assumed": "a matrix counts as symmetric that is not",
     "inverse-sign": "the sign of the derivative of an inverse or a determinant",
+    "implicit-factor-lost": "the unknown of an equation is held fixed where it follows what is differentiated by",
+    "implicit-sign": "a wrong sign in the derivative of what an equation defines",
+    "implicit-upside-down": "the derivative of what an equation defines upside down",
+    "condition-turned": "the two cases of a choice are exchanged",
     "other-variable": "the derivative by another variable",
     "not-differentiated": "the formula itself",
     "names-exchanged": "two names are exchanged",
@@ -54,5 +93,6 @@ KINDS = {
     "right-on-a-branch": "right in a part of the domain",
     "label-out-of-range": "labels that nothing declares to be in range",
     "constant-read-as-variable": "e or E is a name like any other",
+    **OF_ALGEBRA,
 }
 """The slugs of diagnoses, with what is wrong."""

@@ -9,9 +9,11 @@ __all__ = [
     "DRAWS",
     "EDITS",
     "ENTRIES",
+    "HUMAN",
     "LANES",
     "MOST_LANES",
     "NAMED",
+    "NESTED",
     "NODES",
     "PAIRS",
     "PAIRS_FOUND",
@@ -23,6 +25,7 @@ __all__ = [
     "SIMPLE",
     "SIZES",
     "SQUARE",
+    "TERMS",
     "TEXT",
 ]
 
@@ -88,3 +91,12 @@ PASSED = 3
 
 MOST_LANES = 0.9
 """Of the points at which formulas of numbers are compared, the part at which they are to agree."""
+
+TERMS = 32
+"""Terms of a formula that is multiplied out to find a slip in one of them."""
+
+HUMAN = 31
+"""The rank up to which a mistake is told as a second one, made inside of a first."""
+
+NESTED = 60
+"""Mistakes inside of which a second one is looked for."""

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
-from typing import Any
+from itertools import chain, combinations
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
+from symgrad.mistakes.axes import other_sums, without_outer
 from symgrad.mistakes.derivation import RightDerivation, TooManyEntries
 from symgrad.mistakes.edits import Edit, dropped, edited, repaired
 from symgrad.mistakes.found import Found, confirmed
-from symgrad.mistakes.limits import EDITS, PAIRS
+from symgrad.mistakes.limits import EDITS, HUMAN, NESTED, PAIRS, PAIRS_FOUND
 from symgrad.mistakes.numbers import Array, lengths, sampled_arrays, sampled_lanes
 from symgrad.mistakes.pairs import pairs_that_give
 from symgrad.mistakes.rows import ROWS
-from symgrad.mistakes.rule import MalRule, Wrong
+from symgrad.mistakes.rule import MalRule, Site, Wrong
 from symgrad.mistakes.structure import (
     Whole,
     WholeDifference,
@@ -32,6 +33,8 @@ from symgrad.mistakes.structure import (
 from symgrad.rules.pipeline import canonical
 
 __all__ = ["recognise"]
+
+_Made: TypeAlias = "tuple[MalRule, Node, Wrong]"
 
 
 def recognise(
@@ -64,6 +67,13 @@ def recognise(
     return search.run() if derivation.sampled.points else []
 
 
+def _apart(one: Wrong, other: Wrong) -> bool:
+    """Tell whether two mistakes are made in parts of a program of which neither holds the other."""
+    first, second = ([n for n, _ in w.parts if n is not None] for w in (one, other))
+    inside, around = set(topological(first)), set(topological(second))
+    return not any(n in around for n in first) and not any(n in inside for n in second)
+
+
 def _counts(sizes: Mapping[str, int], nodes: Sequence[Node]) -> dict[str, int]:
     """Return numbers of entries as they are written: of named axes, or else of all that there are."""
     named = dict(sizes) or {str(n): n for s in symbols_of(nodes) for n in lengths(s.shape) if n > 1}
@@ -86,7 +96,7 @@ class _Recognition:
         self.right: Array = np.zeros(0)
         self.found: list[Found] = []
         self.most = True
-        self.others: list[tuple[MalRule, Node, Wrong]] = []
+        self.others: list[_Made] = []
         self.deltas: list[Array] = []
 
     def sample(self, witness: Mapping[str, Any] | None) -> None:
@@ -124,8 +134,8 @@ class _Recognition:
         yield self.simple
         yield lambda: self.slips(canonical([d.right]).nodes[0], outer=True)
         yield lambda: self.structure(differences(d, self.claim, self.right, self.claimed))
-        yield self.pairs
         yield lambda: self.structure(on_a_branch(d, self.right, self.claimed))
+        yield self.pairs
 
     def simple(self) -> None:
         """One mistake: in the derivation, or in writing the claim."""
@@ -174,21 +184,53 @@ class _Recognition:
         if self.agrees(values, self.claimed) and not self.agrees(values, self.right):
             sides = lambda: (d.formula(wrong), claim)  # noqa: E731  it is one of many
             self.note(Found(row.kind, row.says, node, wrong.words, row.rank, sides))
-        elif not self.found and not wrong.alone and len(self.others) < PAIRS:
+        elif not self.found and row.paired and not wrong.alone and len(self.others) < PAIRS:
             self.others.append((row, node, wrong))
             self.deltas.append(values - self.right)
 
     def pairs(self) -> None:
-        """Find two mistakes that each add their part."""
-        d, claim = self.derivation, self.claim
+        """Find two mistakes that each add their part, or one inside of what another was made in."""
         for i, j in pairs_that_give(self.claimed - self.right, self.deltas):
-            (row, node, wrong), (other, there, also) = self.others[i], self.others[j]
-            if other.rank < row.rank:
-                (row, node, wrong), (other, there, also) = (other, there, also), (row, node, wrong)
-            parts = Wrong((*wrong.parts, *also.parts))
-            second = Found(other.kind, other.says, there, also.words, other.rank)
-            sides = None if wrong.value or also.value else lambda parts=parts: (d.formula(parts), claim)
-            self.note(Found(row.kind, row.says, node, wrong.words, row.rank + other.rank, sides, second))
+            one, other = self.others[i], self.others[j]
+            if _apart(one[2], other[2]):
+                self.note_both(one, other, Wrong((*one[2].parts, *other[2].parts)))
+        if not self.found:
+            self.nested()
+
+    def nested(self) -> None:
+        """Make a second mistake in a derivation that has one already, below it."""
+        first_found = len(self.found) + PAIRS_FOUND
+        for outer in sorted(self.others, key=lambda o: o[0].rank)[:NESTED]:
+            wrong = outer[2]
+            if wrong.value is not None or any(n is None for n, _ in wrong.parts):
+                continue
+            for site in self.derivation.inside(wrong):
+                if self.late() or len(self.found) >= first_found:
+                    return
+                for row in ROWS:
+                    if row.paired and row.rank <= HUMAN and (not row.ops or site.node.op.name in row.ops):
+                        self.second(outer, row, site)
+
+    def second(self, outer: _Made, row: MalRule, site: Site) -> None:
+        """Try a second mistake at a place that the first has changed."""
+        d = self.derivation
+        try:
+            for inner in row.distort(site):
+                if inner.value is not None or inner.alone:
+                    continue
+                both = Wrong((*outer[2].parts, *inner.parts))
+                if self.agrees(d.values_of(both), self.claimed):
+                    self.note_both(outer, (row, site.node, inner), both)
+        except (SymgradError, ValueError, np.linalg.LinAlgError):
+            return  # its shapes do not fit here
+
+    def note_both(self, one: _Made, two: _Made, both: Wrong) -> None:
+        """Keep two mistakes that give the claim together, the commoner first."""
+        (row, node, wrong), (other, there, also) = sorted((one, two), key=lambda m: m[0].rank)
+        second = Found(other.kind, other.says, there, also.words, other.rank)
+        known = one[2].value is None and two[2].value is None
+        sides = (lambda: (self.derivation.formula(both), self.claim)) if known else None
+        self.note(Found(row.kind, row.says, node, wrong.words, row.rank + other.rank, sides, second))
 
     # ------------------------------------------------------------------------------------------------------ formulas
 
@@ -210,7 +252,8 @@ class _Recognition:
     def repairs(self) -> None:
         """Find changes of the claim that make it right."""
         self.sums()
-        found = edited(self.claim, repaired(self.claim, self.derivation.counts))
+        counts = self.derivation.counts
+        found = edited(self.claim, chain(repaired(self.claim, counts), other_sums(self.claim, counts)))
         for n, (edit, formula) in enumerate(found):
             if self.late() or n > EDITS:
                 return
@@ -248,6 +291,15 @@ class _Recognition:
                 sides = lambda one=one, other=other: (one, other)  # noqa: E731  it is one of two
                 at = edit.node if edit.node is self.claim else None
                 self.note(Found(edit.kind, edit.says, at, {}, edit.rank, sides, in_claim=True))
+
+        for right in (self.derivation.right, canonical([self.derivation.right]).nodes[0]):
+            for edit, made in without_outer(right, self.claim.shape) if not self.fits else ():
+                if all(
+                    agree(np.ravel(p(made)), np.ravel(p(self.claim)), np.ravel(p(made)), lanes=False)
+                    for p in self.derivation.sampled.points
+                ):
+                    sides = lambda made=made: (made, self.claim)  # noqa: E731  it is one of two
+                    self.note(Found(edit.kind, edit.says, None, {"held": edit.held}, edit.rank, sides))
 
     def symmetric(self) -> None:
         """Find whether the claim is right of symmetric matrices alone."""

@@ -89,6 +89,7 @@ class MalRule:
         ops: the ops at whose equations it is made; () for any.
         distort: what it makes of the step at a site, each way one `Wrong`.
         rank: how common it is: of two that give one formula the smaller is told first.
+        paired: whether it is told as one of two mistakes; what explains nearly anything is not.
     """
 
     kind: str
@@ -96,3 +97,4 @@ class MalRule:
     ops: Sequence[str] = ()
     distort: Callable[[Site], Iterable[Wrong]]
     rank: float
+    paired: bool = True

@@ -42,7 +42,8 @@ def agree(one: Array, other: Array, right: Array, *, lanes: bool, most: bool = F
             scale = scale + 1e-4 * np.abs(right)
         if not lanes:
             scale = np.maximum(scale, 1e-3 * np.max(scale, initial=0))
-        fine = np.abs(one - other) <= AGREE * scale
+        # What is infinite is as far from another value as it is large: it would agree with any.
+        fine = (np.abs(one - other) <= AGREE * scale) & np.isfinite(scale)
         return bool(np.mean(fine) >= MOST_LANES if most and lanes and len(fine) else np.all(fine))
 
 
@@ -107,6 +108,9 @@ class Whole:
         for text, n in counts.items():
             yield "factor-n", float(n), f"times {text}"
             yield "factor-n", 1 / n, f"divided by {text}"
+            if n > 1:
+                yield "factor-n", 1 - 1 / n, f"times (1 - 1/{_bracketed(text)})"
+                yield "factor-n", n / (n - 1), f"divided by (1 - 1/{_bracketed(text)})"
         for (a, m), (b, n) in permutations(counts.items(), 2):
             yield "factor-n", m / n, f"times {a}/({b})"
         yield "degrees-for-radians", pi / 180, "times pi/180"
@@ -114,6 +118,10 @@ class Whole:
         for base in (2.0, 10.0):
             yield "log-base", log(base), f"times log({base:g})"
             yield "log-base", 1 / log(base), f"divided by log({base:g})"
+
+
+def _bracketed(text: str) -> str:
+    return text if text.isidentifier() or text.isdecimal() else f"({text})"
 
 
 _SUM = "the claim lacks a sum over all of {0}"

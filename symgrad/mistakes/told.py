@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from string import Formatter
@@ -14,11 +14,13 @@ import numpy as np
 from symgrad.backward.vjp import pull_back
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import NUMBER, Node, as_node, symbol
+from symgrad.ir.resize import size_names
 from symgrad.ir.sizes import names_of
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.mistakes.limits import AGREE, NAMED, SECONDS, SHOWN, SIZES, SQUARE, TEXT
 from symgrad.mistakes.recognise import Found, recognise
+from symgrad.mistakes.rewritten import rewritings_that_give
 from symgrad.mistakes.sized import SizedPairs, monomial_text, named_number
 from symgrad.ops.array.contraction import contract
 from symgrad.rules.pipeline import canonical
@@ -26,7 +28,7 @@ from symgrad.source import Location
 from symgrad.spell.printer import expression_text
 from symgrad.verdicts.told.diagnosis import Diagnosis
 
-__all__ = ["CLAIM", "WrongClaim", "diagnosed"]
+__all__ = ["CLAIM", "WrongClaim", "WrongRewriting", "diagnosed", "rewriting_diagnosed"]
 
 _CODE = ".py"  # of a file whose places are whole lines
 
@@ -85,15 +87,56 @@ def diagnosed(question: WrongClaim) -> list[Diagnosis]:
         )
     except (SymgradError, OverflowError, ValueError, np.linalg.LinAlgError):
         return []
-    words = _Words(
-        question, y, claim, _Elsewhere(question, (y, number, of_it), wrt, sizes or question.sizes, square)
-    )
-    return words.told(found)
+    elsewhere = _Elsewhere(question, (y, number, of_it), wrt, sizes or question.sizes, square)
+    words = _Words(question.locate, question.names, question.proved, elsewhere)
+    words.note(y, question.y)
+    if question.claim is not None:
+        words.note(claim, question.claim)
+    return words.told(found, question.corrected() if found else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongRewriting:
+    """An equation of two formulas that does not hold.
+
+    Args:
+        sides: the one before and what is claimed of it, as they were written.
+        build: returns both for some lengths in the place of names.
+        locate: as of a `WrongClaim`.
+        names: of nodes.
+        witness: a point at which they differ.
+    """
+
+    sides: tuple[Node, Node]
+    build: Callable[[Mapping[str, int]], Sequence[Node]]
+    locate: Callable[[Node, bool], Location | None]
+    names: Mapping[Node, str]
+    witness: Mapping[str, Any] | None
+
+
+def rewriting_diagnosed(question: WrongRewriting) -> list[Diagnosis]:
+    """Return the mistakes of algebra that explain an equation, best first; none where none is recognised."""
+    deadline = time.monotonic() + SECONDS
+    names = _sizes_first(question.sides)
+    if len(names) > len(SIZES):
+        return []
+    sizes = dict(zip(names, SIZES, strict=False))
+    try:
+        before, claim = question.build(sizes)
+        witness = None if sizes else question.witness
+        found = rewritings_that_give(before, claim, deadline, witness=witness)
+    except (SymgradError, OverflowError, ValueError, np.linalg.LinAlgError):
+        return []
+    words = _Words(question.locate, question.names, ())
+    for made, written in zip((before, claim), question.sides, strict=True):
+        words.note(made, written)
+    return _told_once(words.one(r.found, words.formula(r.right, sizes)) for r in found)
 
 
 def _built(question: WrongClaim) -> tuple[Node, Node, Node, Mapping[str, int]] | None:
     """Return the claim for some lengths: different ones, or all alike where it has no value else."""
-    names = list(dict.fromkeys(names_of(*(s.shape for s in question.symbols))))
+    written = [question.y] if question.claim is None else [question.y, question.claim]
+    names = _sizes_first([*question.symbols, *written])
     if len(names) > len(SIZES):
         return None
     last = None
@@ -114,6 +157,11 @@ def _built(question: WrongClaim) -> tuple[Node, Node, Node, Mapping[str, int]] |
         if claim.shape == (*y.shape, *wrt.shape):
             break
     return last
+
+
+def _sizes_first(nodes: Sequence[Node]) -> list[str]:
+    """Return the names of lengths, those of the axes of inputs as these have them, then the others."""
+    return list(dict.fromkeys([*names_of(*(s.shape for s in symbols_of(nodes))), *size_names(nodes)]))
 
 
 def _as_number(y: Node, wrt: Node, claim: Node) -> tuple[Node, Node]:
@@ -149,7 +197,7 @@ class _Elsewhere:
         sizes: Mapping[str, int],
         square: Sequence[str],
     ) -> None:
-        self.sizes = sizes
+        self.sizes, self.given = sizes, bool(question.sizes)
         self.second = {name: _NEXT.get(n, n + 2) for name, n in sizes.items()}
         self._question, self._made, self._wrt, self._square = question, made, wrt, square
         self._asked: tuple[Node, Node, Node] | None = None
@@ -232,18 +280,36 @@ class _Unnamed(Exception):
     """A part of a formula has lengths in it whose names are not known."""
 
 
-class _Words:
-    """Texts and places of nodes that were made for some lengths."""
+def _told_once(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
+    by_message: dict[str, Diagnosis] = {}
+    for d in diagnoses:
+        by_message.setdefault(d.message, d)
+    return [*by_message.values()][:SHOWN]
 
-    def __init__(self, question: WrongClaim, y: Node, claim: Node, elsewhere: _Elsewhere) -> None:
-        self.question = question
+
+class _Words:
+    """Texts and places of nodes that were made for some lengths.
+
+    Args:
+        locate: returns where a text first writes a node: the program, or else the claim.
+        names: of nodes as they were written.
+        proved: conditions under which a claim holds all the same.
+    """
+
+    def __init__(
+        self,
+        locate: Callable[[Node, bool], Location | None],
+        names: Mapping[Node, str],
+        proved: Sequence[str],
+        elsewhere: _Elsewhere | None = None,
+    ) -> None:
+        self.locate = locate
+        self.names = names
+        self.proved = proved
         self.elsewhere = elsewhere
         self.originals: dict[Node, Node] = {}
-        self._walk(y, question.y)
-        if question.claim is not None:
-            self._walk(claim, question.claim)
 
-    def _walk(self, made: Node, written: Node) -> None:
+    def note(self, made: Node, written: Node) -> None:
         """Note which node was written for each that was made of it."""
         pending = [(made, written)]
         while pending:
@@ -254,19 +320,24 @@ class _Words:
             if one.op is other.op and len(one.args) == len(other.args):
                 pending += zip(one.args, other.args, strict=True)
 
-    def told(self, found: Sequence[Found]) -> list[Diagnosis]:
+    def told(self, found: Sequence[Found], corrected: str | None) -> list[Diagnosis]:
         """Return diagnoses of mistakes, each with the right derivative."""
-        corrected = self.question.corrected() if found else None
-        by_message: dict[str, Diagnosis] = {}
+        diagnoses: list[Diagnosis] = []
         for f in found:
-            if not self.elsewhere.holds(f):
+            if self.elsewhere is not None and not self.elsewhere.holds(f):
                 continue  # 1 + n is 6 for n = 5 alone
             try:
-                diagnosis = self.one(f, corrected)
+                diagnoses.append(self.one(f, corrected))
             except _Unnamed:
                 continue  # rather than with numbers that stand in no text
-            by_message.setdefault(diagnosis.message, diagnosis)
-        return [*by_message.values()][:SHOWN]
+        return _told_once(diagnoses)
+
+    def formula(self, node: Node | None, sizes: Mapping[str, int]) -> str | None:
+        """Return a formula in the names of its program; None where lengths stand in it that have names."""
+        if node is None or (sizes and any(n.is_number() and n.value in SIZES for n in topological([node]))):
+            return None
+        (written,) = substitute([node], {made: old for made, old in self.originals.items() if not made.args})
+        return expression_text(written, self.names)
 
     def one(self, f: Found, corrected: str | None) -> Diagnosis:
         message, location = self.sentence(f)
@@ -280,14 +351,14 @@ class _Words:
         """Return what is said of a mistake, and where it is."""
         location = None if f.at is None else self.location(f.at, f.in_claim)
         words = {k: self.text(v, f.in_claim) if isinstance(v, Node) else v for k, v in f.words.items()}
-        where = " or ".join(self.question.proved)
+        where = " or ".join(self.proved)
         words.setdefault("where", f"where {where}" if where else "in a part of the domain")
         at = "" if f.at is None else self.text(f.at, f.in_claim, named=False)
         place = "" if location is None else f"line {location.line}, column {location.column}"
         if place and not f.in_claim:
             at += f" at {place}"
         says, number = f.says, f.words.get("number")
-        if isinstance(number, float) and self.elsewhere.sizes:
+        if isinstance(number, float) and self.elsewhere is not None and self.elsewhere.sizes:
             told = self.elsewhere.number(f, number)
             if told is None:
                 raise _Unnamed
@@ -297,24 +368,23 @@ class _Words:
 
     def location(self, node: Node, in_claim: bool) -> Location | None:
         """Return where a text first writes a node."""
-        locate = self.question.locate
-        found = locate(node, True) if in_claim else None
-        return found if found is not None else locate(self.originals.get(node, node), in_claim)
+        found = self.locate(node, True) if in_claim else None
+        return found if found is not None else self.locate(self.originals.get(node, node), in_claim)
 
     def text(self, node: Node, in_claim: bool, *, named: bool = True) -> str:
         """Return a node by its name, or as a text writes it, or as it is printed."""
         original = self.originals.get(node, node)
-        name = self.question.names.get(original)
+        name = self.names.get(original)
         if name is not None and named:
             return f"`{name}`"
         location = self.location(node, in_claim)
         if location is None or location.source.name.endswith(_CODE):
-            if node not in self.originals or self.question.sizes:
+            if self.elsewhere is not None and (node not in self.originals or self.elsewhere.given):
                 with_names = self.elsewhere.named(node)
                 if with_names is None:
                     raise _Unnamed
                 original = with_names if with_names is not node else original
-            text = expression_text(original, self.question.names)
+            text = expression_text(original, self.names)
         else:
             text = " ".join(location.source.text[location.span.start : location.span.end].split())
         if name is not None and (location is None or len(text) > NAMED):

@@ -14,7 +14,7 @@ class Case:
     Args:
         kind: the mistake.
         program: in lines.
-        wrt: by what.
+        wrt: by what; "" where the claim is that the last line is equal to something else.
         claim: what is claimed of the last line.
         shown: whether the page has it.
         first: whether it is named before all others: what gives the same formula may come before it.
@@ -188,6 +188,22 @@ CASES = (
         "A",
         "c*inv(A).T@outer(a, b)@inv(A).T + eye(n)",
     ),
+    Case(
+        "condition-turned",
+        "x : real[n]\ny : real[n]\nf = sum(maximum(0, 1 - x*y))",
+        "x",
+        "-y*where(x*y > 1, 1, 0)",
+    ),
+    _also(
+        "forgot-inner-derivative",
+        "x, w, t : real\no = 1/(1 + exp(-(w*x)))\ny = (o - t)**2",
+        "w",
+        "2*(o - t)*x",
+    ),
+    _more(
+        "forgot-inner-derivative", "W : real[h, d]\nx : real[d]\nv : real[h]\ny = v@tanh(W@x)", "x", "W.T@v"
+    ),
+    _more("factor-2", "w : real[d]\nc : real\nv : real[d]\ny = c*w@w + v@w", "w", "c*w + v"),
     Case("other-variable", "x, z : real\ny = x**2*exp(x*z)", "x", "x**3*exp(x*z)"),
     Case("not-differentiated", "x : real\ny = x*sin(x) + x**3", "x", "x*sin(x) + x**3"),
     Case(

@@ -2,38 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 import symgrad as sg
+from symgrad.mistakes import rewritten
 from symgrad.mistakes.kinds import KINDS
 from symgrad.mistakes.recognise import recognise
-from symgrad.mistakes.rows import ROWS
+from symgrad.mistakes.rows import REWRITINGS, ROWS
 from symgrad.mistakes.rule import MalRule, Site
 from symgrad.verdicts.verdict import Verdict
 from tests.conftest import compare_golden
 from tests.mistakes.cases import CASES, Case
+from tests.mistakes.rewritings import REWRITTEN
 
 ROOT = Path(__file__).parents[2]
-HINTS = {
+HINTS = {  # told of claims in other words: tests/verdicts, tests/api, tests/documents
     "label-out-of-range",
     "constant-read-as-variable",
-}  # told of claims in other words: tests/verdicts, tests/api
+    "implicit-factor-lost",
+    "implicit-sign",
+    "implicit-upside-down",
+}
 INTRODUCTION = Path(__file__).with_name("introduction.md")
+BETWEEN = Path(__file__).with_name("rewritings.md")
 
 
 @cache
 def verdict_on(case: Case) -> Verdict:
-    return sg.verify(sg.parse(f"\n{case.program}\n").last, case.wrt, case.claim)  # as the page has it
+    value = sg.parse(f"\n{case.program}\n").last  # as the page has it
+    return sg.verify(value, case.wrt, case.claim) if case.wrt else sg.equal(value, case.claim)
 
 
 def name_of(case: Case) -> str:
     return f"{case.kind}: {case.claim}"
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_of)
+@pytest.mark.parametrize("case", [*CASES, *REWRITTEN], ids=name_of)
 def test_it_is_named(case: Case) -> None:
     verdict = verdict_on(case)
     assert verdict.status == "refuted"
@@ -42,8 +50,23 @@ def test_it_is_named(case: Case) -> None:
 
 
 def test_every_kind_has_a_problem_and_a_line() -> None:
-    assert {c.kind for c in CASES if c.shown} == {*KINDS} - HINTS
-    assert {row.kind for row in ROWS} <= {*KINDS}
+    assert {c.kind for c in (*CASES, *REWRITTEN) if c.shown} == {*KINDS} - HINTS
+    assert {row.kind for row in (*ROWS, *REWRITINGS)} <= {*KINDS}
+
+
+def test_every_wrong_rewriting_of_the_catalogue_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row of algebra is what gives the claim of some problem."""
+    fired: set[str] = set()
+    original = rewritten.confirmed
+
+    def noted(found, deadline):
+        fired.update(f.says for f in found)
+        return original(found, deadline)
+
+    monkeypatch.setattr(rewritten, "confirmed", noted)
+    for case in REWRITTEN:
+        _ = verdict_on.__wrapped__(case).diagnosis
+    assert [row.says for row in REWRITINGS if row.says not in fired] == []
 
 
 def test_every_row_of_the_catalogue_fires(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +79,7 @@ def test_every_row_of_the_catalogue_fires(monkeypatch: pytest.MonkeyPatch) -> No
                 wrong.words["row"] = k  # type: ignore[index]
                 yield wrong
 
-        return MalRule(kind=row.kind, says=row.says, ops=row.ops, distort=distort, rank=row.rank)
+        return replace(row, distort=distort)
 
     monkeypatch.setattr("symgrad.mistakes.recognise.ROWS", tuple(watched(r, k) for k, r in enumerate(ROWS)))
     for case in CASES:
@@ -91,7 +114,9 @@ def _listed(case: Case) -> str:
             '>>> p = sg.parse("""',
             *told,
             '... """)',
-            f'>>> print(sg.verify(p["{result}"], "{case.wrt}", "{case.claim}"))',
+            f'>>> print(sg.verify(p["{result}"], "{case.wrt}", "{case.claim}"))'
+            if case.wrt
+            else f'>>> print(sg.equal(p["{result}"], "{case.claim}"))',
             text,
             "",
             "```",
@@ -102,6 +127,7 @@ def _listed(case: Case) -> str:
 
 def test_the_page_shows_what_is_said(request: pytest.FixtureRequest) -> None:
     page = INTRODUCTION.read_text(encoding="utf-8") + "\n".join(_listed(c) for c in CASES if c.shown)
+    page += "\n" + BETWEEN.read_text(encoding="utf-8") + "\n".join(_listed(c) for c in REWRITTEN if c.shown)
     update = bool(request.config.getoption("--update-golden"))
     compare_golden(ROOT / "docs" / "mistakes.md", page, update=update)
 

@@ -97,6 +97,12 @@ def test_a_refuted_claim_is_told_with_its_point_and_its_mistake(reports: dict[st
     assert table.rows[-1][0][0].startswith("the claim")
 
 
+def test_a_claim_stands_as_it_was_written() -> None:
+    found = sg.verify("x : real\ny = sin(x**2)*exp(x)", "x", "sin(x**2)*exp(x) + y").report()
+    (lines,) = blocks(found, MathLines)
+    assert lines.rows[-1].latex.endswith(r"\sin\left(x^{2}\right) e^{x} + y")
+
+
 def test_an_audit_has_every_moment_as_a_formula(reports: dict[str, Report]) -> None:
     (table,) = blocks(reports["audit"], Table)
     assert [row[0] for row in table.rows] == [("mean",), ("variance",), ("reference",), ("bias",)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from symgrad.api.claims.claimed import by_symbol
 from symgrad.api.claims.domains import within
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import names_in
+from symgrad.api.handles.sides import SideLike, pair, written
 from symgrad.errors import SymgradError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node, size_leaf
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from symgrad.verdicts.told.diagnosis import Diagnosis
     from symgrad.verdicts.verdict import Verdict
 
-__all__ = ["with_mistakes"]
+__all__ = ["with_mistakes", "with_mistakes_of_algebra"]
 
 
 def with_mistakes(
@@ -66,6 +67,43 @@ def with_mistakes(
             corrected=read.corrected,
         )
         return diagnosed(question)
+
+    return replace(verdict, diagnoses=verdict.diagnoses.with_more(find))
+
+
+def with_mistakes_of_algebra(
+    verdict: Verdict, given: tuple[SideLike, SideLike], sides: Sequence[Node]
+) -> Verdict:
+    """Return a verdict that, if it refutes an equation, finds the wrong rewriting in it when it is asked.
+
+    Args:
+        verdict: on the equation.
+        given: its sides as they were given.
+        sides: their nodes, in the domains of the claim.
+    """
+    of_values = verdict if verdict.of_values is None else verdict.of_values
+    if of_values.status != "refuted" or of_values.witness is None:
+        return verdict
+
+    def find() -> list[Diagnosis]:
+        from symgrad.mistakes.told import (
+            WrongRewriting,
+            rewriting_diagnosed,
+        )  # for start-up time: it is asked of few claims
+
+        listings, names = written(*given)
+
+        def locate(node: Node, in_claim: bool) -> Location | None:
+            return next((at for one in listings[in_claim] if (at := one.location(node)) is not None), None)
+
+        question = WrongRewriting(
+            sides=pair(*given),
+            build=lambda sizes: resized(sides, sizes),
+            locate=locate,
+            names=names,
+            witness=of_values.witness,
+        )
+        return rewriting_diagnosed(question)
 
     return replace(verdict, diagnoses=verdict.diagnoses.with_more(find))
 

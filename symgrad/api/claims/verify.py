@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from symgrad.api.claims.claimed import question, read_claim
 from symgrad.api.claims.domains import decide_with_ends, within
 from symgrad.api.claims.fitting import Built, Misfit, fit_shapes
-from symgrad.api.claims.mistakes import with_mistakes
+from symgrad.api.claims.mistakes import with_mistakes, with_mistakes_of_algebra
 from symgrad.api.derivatives.draws import differentiated_by
 from symgrad.api.derivatives.targets import Wrt, differentiable
 from symgrad.api.handles.expr import Expr
@@ -127,9 +127,9 @@ def _compared(
 
     verdict = judged((a, b), (first, second), sizes, told, seconds)
     hint = mistaken_constant(a, b) if verdict.status == "refuted" else None
-    if hint is None:
-        return verdict
-    return replace(verdict, diagnoses=Diagnoses([Diagnosis("constant-read-as-variable", hint)]))
+    if hint is not None:
+        return replace(verdict, diagnoses=Diagnoses([Diagnosis("constant-read-as-variable", hint)]))
+    return verdict if sizes else with_mistakes_of_algebra(verdict, (a, b), (first, second))
 
 
 def sides_of(a: SideLike, b: SideLike) -> tuple[Built, Mapping[str, Size] | None] | Verdict:

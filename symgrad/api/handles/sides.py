@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias, cast
 
 from symgrad.api.handles.expr import Expr, Operand
 from symgrad.api.handles.given import alone, names_in
 from symgrad.api.handles.program import Program, parse
 from symgrad.errors import ProgramSyntaxError, RedefinitionError, SymgradError, UnknownNameError
-from symgrad.frontend.text import parse_expression
+from symgrad.frontend.text import parse_expression, parse_program
 from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import symbols_of, topological
 
-__all__ = ["SideLike", "mistaken_constant", "no_contradiction", "pair"]
+__all__ = ["SideLike", "mistaken_constant", "no_contradiction", "pair", "written"]
 
 SideLike: TypeAlias = "Operand | str | Program"
 
@@ -37,6 +38,31 @@ def pair(a: SideLike, b: SideLike) -> tuple[Node, Node]:
     if second is not None:
         return _within(a, names_in(second), _FIRST, free=texts), second.node
     return parse(cast("str", a), _FIRST).last.node, parse(cast("str", b), _SECOND).last.node
+
+
+def written(a: SideLike, b: SideLike) -> tuple[tuple[Sequence[Listing], Sequence[Listing]], dict[Node, str]]:
+    """Return what each of two sides was written in, and the names of values in either; of what `pair` takes.
+
+    Raises:
+        SymgradError: errors of reading a text.
+    """
+    first, second = alone(a, _FIRST), alone(b, _SECOND)
+    known = {
+        name: node for side in (second, first) if side is not None for name, node in names_in(side).items()
+    }
+    texts = isinstance(a, str) and isinstance(b, str)
+    found = [
+        side.listings if side is not None else [_text_within(text, known, name, free=texts)]
+        for side, text, name in ((first, a, _FIRST), (second, b, _SECOND))
+    ]
+    return (found[0], found[1]), {node: name for name, node in known.items()}
+
+
+def _text_within(side: SideLike, known: Mapping[str, Node], name: str, *, free: bool) -> Listing:
+    text = cast("str", side)
+    by_itself = _program(text, name) if free else None
+    more = {} if by_itself is None else names_in(by_itself.last)
+    return parse_program(text, name, {**more, **known})
 
 
 def mistaken_constant(a: SideLike, b: SideLike) -> str | None:

@@ -9,6 +9,8 @@ from symgrad.api.handles.told import leibniz_of, title
 from symgrad.api.reports.maths import listing_of, program_blocks
 from symgrad.errors import SymgradError
 from symgrad.frontend.text import parse_expression
+from symgrad.ir.graph import symbol
+from symgrad.ir.types import Declaration
 from symgrad.render.latex.expressions import latex
 from symgrad.report.about import Subject
 from symgrad.report.blocks import Block, Code, MathLines, Maths
@@ -54,11 +56,17 @@ def _brief(text: str) -> str:
 def _written(claim: Expr | str, value: Expr, target: Expr) -> str | None:
     """Return a claim as LaTeX, in the names of the program; None if it cannot be read as it stands."""
     known = {**names_in(target), **names_in(value)}
+    if not isinstance(claim, str):
+        return latex(claim.node, {n: name for name, n in known.items() if n.args})
+    # As it was written: a name stands for itself, and a part that has a name elsewhere stays as it is.
+    alike = {
+        name: symbol(Declaration(name, shape=n.shape)) if n.args and n.dtype == "real" else n
+        for name, n in known.items()
+    }
     try:
-        node = parse_expression(claim, known, "the claim") if isinstance(claim, str) else claim.node
+        return latex(parse_expression(claim, alike, "the claim"))
     except SymgradError:
         return None
-    return latex(node, {n: name for name, n in known.items() if n.args})
 
 
 def _side(side: SideLike, other: SideLike) -> Maths | None:

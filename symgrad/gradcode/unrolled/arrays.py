@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.errors import UnsupportedError
-from symgrad.gradcode.unrolled.entries import Entry, applied, calls, where
+from symgrad.gradcode.unrolled.entries import FormulaEntry, applied, calls, where
 from symgrad.gradcode.unrolled.paths import choose
 
 __all__ = ["EntryArray", "Masked", "function_called", "traced_array", "ufunc_called"]
@@ -24,7 +24,7 @@ def plain(value: Any) -> Any:
     """Return arrays of ours, in lists too, as NumPy's arrays of objects: of the same memory."""
     if isinstance(value, EntryArray):
         return value.view(np.ndarray)
-    if isinstance(value, Entry):
+    if isinstance(value, FormulaEntry):
         found = np.empty((), dtype=object)
         found[()] = value
         return found
@@ -259,8 +259,8 @@ def _kind(item: Any) -> str:
     """Return whether a subscript holds truth values or positions that are traced, or neither."""
     first = (
         item
-        if isinstance(item, Entry)
-        else next((v for v in np.ravel(plain(item)) if isinstance(v, Entry)), None)
+        if isinstance(item, FormulaEntry)
+        else next((v for v in np.ravel(plain(item)) if isinstance(v, FormulaEntry)), None)
     )
     return "" if first is None else "mask" if first.expr.dtype == "bool" else "positions"
 
@@ -268,7 +268,7 @@ def _kind(item: Any) -> str:
 def _is_traced(item: Any) -> bool:
     if isinstance(item, list):
         item = np.array(item, dtype=object)
-    return isinstance(item, Entry) or (isinstance(item, np.ndarray) and item.dtype == object)
+    return isinstance(item, FormulaEntry) or (isinstance(item, np.ndarray) and item.dtype == object)
 
 
 def concrete(key: Any, shape: tuple[int, ...]) -> Any:
@@ -296,7 +296,7 @@ def concrete(key: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _picked(value: Any, length: int) -> int:
-    return choose(value.expr, length) if isinstance(value, Entry) else int(value)
+    return choose(value.expr, length) if isinstance(value, FormulaEntry) else int(value)
 
 
 def _depth(item: Any) -> int:
@@ -337,7 +337,9 @@ class Masked(np.lib.mixins.NDArrayOperatorsMixin):
     def is_of(self, mask: Any) -> bool:
         """Tell whether it is of the same entries as another mask takes out."""
         return self.mask.shape == mask.shape and all(
-            a.expr.node is b.expr.node if isinstance(a, Entry) and isinstance(b, Entry) else a is b
+            a.expr.node is b.expr.node
+            if isinstance(a, FormulaEntry) and isinstance(b, FormulaEntry)
+            else a is b
             for a, b in zip(self.mask.flat, mask.flat, strict=True)
         )
 
@@ -361,7 +363,7 @@ class EntryArray(np.ndarray):
             if isinstance(value, Masked):
                 raise UnsupportedError("what a mask takes out, written elsewhere")
             own = self.view(np.ndarray)
-            own[concrete(key, self.shape)] = value if isinstance(value, Entry) else plain(value)
+            own[concrete(key, self.shape)] = value if isinstance(value, FormulaEntry) else plain(value)
             return
         mask = self._fitting(key)
         if isinstance(value, Masked):

@@ -14,7 +14,7 @@ from symgrad.errors import UnsupportedError
 from symgrad.gradcode.unrolled.paths import decide
 from symgrad.ir.graph import Node
 
-__all__ = ["Entry", "applied", "calls", "formula_of", "where"]
+__all__ = ["FormulaEntry", "applied", "calls", "formula_of", "where"]
 
 _DENOMINATOR = 10_000
 _DIGITS = 15  # of a float that is meant as the decimal that it prints
@@ -51,28 +51,28 @@ def formula_of(value: Any) -> Expr:
         raise UnsupportedError("it reads an entry of np.empty that nothing was written to")
     if isinstance(value, Expr):
         return value
-    return value.expr if isinstance(value, Entry) else as_expr(_exact(value))
+    return value.expr if isinstance(value, FormulaEntry) else as_expr(_exact(value))
 
 
 def applied(name: str, *values: Any) -> Any:
     """Return what a ufunc of NumPy, by its name, gives of entries and numbers."""
-    if name in _EXACT and not any(isinstance(v, Entry) for v in values):
+    if name in _EXACT and not any(isinstance(v, FormulaEntry) for v in values):
         plain = [_exact(v) for v in values]
         if all(isinstance(v, int | Fraction) for v in plain):
             return _EXACT[name](*plain)
     if name == "add":  # of zeros, to which code adds
         for k, v in enumerate(values):
-            if not isinstance(v, Entry) and v == 0 and values[1 - k] is not None:
+            if not isinstance(v, FormulaEntry) and v == 0 and values[1 - k] is not None:
                 return values[1 - k]
     formulas = [formula_of(v) for v in values]
     if name == "multiply" and [f.dtype for f in formulas].count("bool") == 1:  # a mask: proofs know choices
         mask, value = formulas if formulas[0].dtype == "bool" else formulas[::-1]
-        return where(Entry(mask), value, 0)
+        return where(FormulaEntry(mask), value, 0)
     if name == "equal" and _is_extreme(*formulas):
         name = "greater_equal" if _top(*formulas).op.name == "maximum" else "less_equal"
         formulas = formulas if _top(*formulas) is formulas[1].node else formulas[::-1]
     made: Any = getattr(np, name)(*formulas)
-    return Entry(made)
+    return FormulaEntry(made)
 
 
 _EXTREMES = ("maximum", "minimum")
@@ -99,10 +99,10 @@ def _is_extreme(a: Expr, b: Expr) -> bool:
 
 def where(condition: Any, x: Any, y: Any) -> Any:
     """Return one of two entries, by a third."""
-    if not isinstance(condition, Entry):
+    if not isinstance(condition, FormulaEntry):
         return x if condition else y
     made: Any = np.where(condition.expr, formula_of(x), formula_of(y))
-    return Entry(made)
+    return FormulaEntry(made)
 
 
 def _binary(name: str, *, turned: bool = False) -> Callable[[Any, Any], Any]:
@@ -118,7 +118,7 @@ calls: dict[str, Callable[..., Any]] = {}
 """What NumPy's ufuncs and functions mean for entries: `arrays.py`, whose arrays are made of entries, says it."""
 
 
-class Entry:
+class FormulaEntry:
     """An entry of an array.
 
     Args:
@@ -153,16 +153,16 @@ class Entry:
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __neg__(self) -> Any:
-        return Entry(-self.expr)
+        return FormulaEntry(-self.expr)
 
     def __pos__(self) -> Any:
         return self
 
     def __abs__(self) -> Any:
-        return Entry(abs(self.expr))
+        return FormulaEntry(abs(self.expr))
 
     def __invert__(self) -> Any:
-        return Entry(~self.expr)
+        return FormulaEntry(~self.expr)
 
     def __bool__(self) -> bool:
         return decide(self.expr if self.expr.dtype == "bool" else self.expr != 0)
@@ -173,18 +173,18 @@ class Entry:
     def __int__(self) -> NoReturn:
         raise UnsupportedError("it makes an int of what is traced")
 
-    def item(self) -> Entry:
+    def item(self) -> FormulaEntry:
         """Return it."""
         return self
 
     copy = item
     T = property(item)
 
-    def astype(self, _dtype: Any, **_: Any) -> Entry:
+    def astype(self, _dtype: Any, **_: Any) -> FormulaEntry:
         """Return it as a float."""
         return self
 
-    def mean(self, *_: Any, **__: Any) -> Entry:
+    def mean(self, *_: Any, **__: Any) -> FormulaEntry:
         """Return it: of one number the mean, the sum, the largest."""
         return self
 

@@ -19,7 +19,7 @@ from symgrad.errors import SymgradError, UnsupportedError
 from symgrad.gradcode.calling import Called, by_name
 from symgrad.gradcode.limits import MOST_UNROLLED
 from symgrad.gradcode.unrolled.arrays import EntryArray, Masked
-from symgrad.gradcode.unrolled.entries import Entry, formula_of
+from symgrad.gradcode.unrolled.entries import FormulaEntry, formula_of
 from symgrad.gradcode.unrolled.paths import Run, runs
 from symgrad.gradcode.unrolled.rebound import rebound
 from symgrad.ir.graph import Node, as_node, symbol
@@ -71,7 +71,7 @@ class _Inputs:
         for name, table in self.symbols.items():
             array = np.empty(table.shape, dtype=object)
             for at in np.ndindex(*table.shape):
-                array[at] = Entry(handle(table[at]))
+                array[at] = FormulaEntry(handle(table[at]))
             found[name] = array.view(EntryArray) if array.shape else array[()]
         return found
 

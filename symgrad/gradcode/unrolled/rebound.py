@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.gradcode.unrolled.arrays import FUNCTIONS, filled, function_called, plain, traced_array
-from symgrad.gradcode.unrolled.entries import Entry
+from symgrad.gradcode.unrolled.entries import FormulaEntry
 from symgrad.importers.names import of_user
 
 __all__ = ["rebound"]
@@ -63,7 +63,7 @@ def _array(function: Callable[..., Any], *, copies: bool) -> Callable[..., Any]:
 def _is_traced(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(_is_traced(v) for v in cast("list[Any]", value))
-    return isinstance(value, Entry) or (isinstance(value, np.ndarray) and value.dtype == object)
+    return isinstance(value, FormulaEntry) or (isinstance(value, np.ndarray) and value.dtype == object)
 
 
 def _nested(value: Any) -> Any:

@@ -149,7 +149,7 @@ class Statements:
     # instructions
 
     def _instruction(self, line: Instruction) -> None:
-        name, code, _, _ = line
+        name, code = line.name, line.code
         op, *rest = code.split(" ")
         kinds = _LANES.findall(code)
         kind = TYPES[kinds[0]] if kinds else ""

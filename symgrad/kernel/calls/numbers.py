@@ -26,7 +26,7 @@ _MOST = 256
 """Arguments together; those of more, which wait on the stack, are for arrays."""
 
 
-class _Machinery:
+class _NumberCalls:
     """The one native function; the method definitions that Python's function objects point to are their owners'."""
 
     def __init__(self) -> None:
@@ -40,8 +40,8 @@ class _Machinery:
 
 
 @made_once
-def _machinery() -> _Machinery:
-    return _Machinery()
+def _native() -> _NumberCalls:
+    return _NumberCalls()
 
 
 class _Owner:
@@ -52,7 +52,7 @@ class _Owner:
     def __init__(self, name: str, doc: str, code: object) -> None:
         self.code = code
         self.name, self.doc = name.encode(errors="replace"), doc.encode(errors="replace")
-        self.method = MethodDef(self.name, _machinery().address, FASTCALL | KEYWORDS, self.doc)
+        self.method = MethodDef(self.name, _native().address, FASTCALL | KEYWORDS, self.doc)
 
 
 def number_call(
@@ -85,7 +85,7 @@ def number_call(
     """
     if refusal() is not None or len(kinds) > _MOST:
         return None
-    machinery = _machinery()
+    native = _native()
     api = ctypes.pythonapi
     objects = {
         "float": float,
@@ -109,8 +109,8 @@ def number_call(
     found: dict[str, int] = {"loop": loop, "passed": passed, "nin": nin, "nout": len(kinds) - nin}
     found |= {key: id(value) for key, value in objects.items()}
     found |= {key: cast(int, ctypes.cast(f, ctypes.c_void_p).value) for key, f in functions.items()}
-    found["new.object"] = machinery.new_object
+    found["new.object"] = native.new_object
     numbers = struct.pack(f"={len(INFO)}q", *(found[key] for key, _ in INFO))
     info = numbers + bytes(_KINDS[np.dtype(kind).name] for kind in kinds)
     owner = _Owner(name, doc, code)
-    return machinery.make(ctypes.addressof(owner.method), (info, otherwise, owner), None)
+    return native.make(ctypes.addressof(owner.method), (info, otherwise, owner), None)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from symgrad.errors import InternalError, UnsupportedError
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
 from symgrad.llvm.text.builder import Value, VectorBuilder
-from symgrad.llvm.text.instructions import Line
+from symgrad.llvm.text.instructions import Line, with_place
+from symgrad.llvm.text.places import Places
 from symgrad.lower.elementwise.schedule import Chunk
 
 __all__ = ["ChunkWriter", "lower_node"]
@@ -44,8 +45,12 @@ class ChunkWriter:
         constants: dict[Node, Value],
         position: dict[Node, int],
         fusable: frozenset[Node],
+        places: Places | None = None,
+        function: str = "",
     ) -> None:
         self.builder = builder
+        self._places = places
+        self._function = function
         self.fusable = fusable
         self.constants = constants
         self.values: dict[Node, Value] = {}
@@ -54,6 +59,8 @@ class ChunkWriter:
 
     def run(self, chunk: Chunk, asked: dict[Node, list[int]]) -> None:
         for node in chunk.nodes:
+            if self._places is not None:
+                self.builder.at = self._places.number(self._function, node)
             if node.op is SYMBOL:
                 self.values[node] = self._read(self.position[node], node.dtype == "bool")
             else:
@@ -80,19 +87,23 @@ class ChunkWriter:
         return self.values[node]
 
     def _base(self, k: int) -> None:
-        self.prologue.append(f"  %ap{k} = getelementptr ptr, ptr %bases, i64 {k}")
-        self.prologue.append(f"  %a{k} = load ptr, ptr %ap{k}")
+        self._before(f"  %ap{k} = getelementptr ptr, ptr %bases, i64 {k}")
+        self._before(f"  %a{k} = load ptr, ptr %ap{k}")
+
+    def _before(self, line: str) -> None:
+        self.prologue.append(with_place(line, self.builder.at))
 
     def _element(self, k: int, index: str, mask: bool) -> str:
         kind = "i8" if mask else self.builder.real.llvm
-        self.builder.lines.append(f"  %p{k} = getelementptr {kind}, ptr %a{k}, i64 {index}")
+        line = f"  %p{k} = getelementptr {kind}, ptr %a{k}, i64 {index}"
+        self.builder.lines.append(with_place(line, self.builder.at))
         return f"%p{k}"
 
     def _read(self, k: int, mask: bool) -> Value:
         self._base(k)
-        self.prologue.append(f"  %mp{k} = getelementptr i64, ptr %masks, i64 {k}")
-        self.prologue.append(f"  %m{k} = load i64, ptr %mp{k}")
-        self.builder.lines.append(f"  %i{k} = and i64 %i, %m{k}")
+        self._before(f"  %mp{k} = getelementptr i64, ptr %masks, i64 {k}")
+        self._before(f"  %m{k} = load i64, ptr %mp{k}")
+        self.builder.lines.append(with_place(f"  %i{k} = and i64 %i, %m{k}", self.builder.at))
         return self._load(self._element(k, f"%i{k}", mask), mask)
 
     def _slot(self, slot: int) -> str:

@@ -32,9 +32,10 @@ from symgrad.llvm.elementwise.copy_code import loop_over_copies
 from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.engine.target import Target
 from symgrad.llvm.text.builder import Value, VectorBuilder
-from symgrad.llvm.text.instructions import Line
+from symgrad.llvm.text.instructions import Line, with_place
 from symgrad.llvm.text.literals import in_memory, in_memory_where_inlined
 from symgrad.llvm.text.module import Attributes, Function, Global, Item, Module
+from symgrad.llvm.text.places import Places
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.elementwise.limits import elements_of_a_call, limited_by_memory, side_by_side
 from symgrad.lower.elementwise.schedule import Chunk, Schedule
@@ -75,7 +76,13 @@ class Emitted:
 
 
 def emit(
-    plan: Schedule, real: FloatType, target: Target, *, entry: Entry | None = None, quick: bool = False
+    plan: Schedule,
+    real: FloatType,
+    target: Target,
+    *,
+    entry: Entry | None = None,
+    quick: bool = False,
+    places: Places | None = None,
 ) -> Emitted:
     """Write a schedule as an LLVM module.
 
@@ -85,6 +92,7 @@ def emit(
         target: what the processors have that it is for.
         entry: also define these C functions, and with them everything that they need but libm.
         quick: write what is soon compiled: one vector at a time, and the functions elsewhere. The bits are the same.
+        places: say of each instruction which equation it comes from, and note here what the numbers mean.
 
     Raises:
         NumberTooLargeError: if a constant is too large for the format.
@@ -95,7 +103,7 @@ def emit(
     with np.errstate(all="ignore"), growing():
         constants = fold_constants(plan, VectorBuilder(real, width, declarations))
         near = not quick and target.estimates and width * real.itemsize == target.vector_bytes
-        body, tables = _body(plan, real, width, declarations, constants, near)
+        body, tables = _body(plan, real, width, declarations, constants, near, places)
     bools = tuple(node.dtype == "bool" for node in (*plan.inputs, *plan.outputs))
     itemsizes = tuple(1 if b else real.itemsize for b in bools)
     nin = len(plan.inputs)
@@ -129,6 +137,8 @@ def emit(
     if entry is not None:
         kinds = ["i8" if b else real.llvm for b in bools]
         items += [loop.driver(itemsizes, internal=True), *entry.functions(kinds, itemsizes, nin)]
+    if places is not None:
+        items.append(places.metadata())
     module = Module(items)
     return Emitted(str(module), itemsizes, bools, real, width, module.needs, shared)
 
@@ -153,7 +163,7 @@ def emit_point(plan: Schedule, real: FloatType, target: Target, entries: Iterabl
     declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=plan.fast)
     with np.errstate(all="ignore"), growing():
         constants = fold_constants(plan, VectorBuilder(real, 1, declarations))
-        body, _ = _body(plan, real, 1, declarations, constants, False)
+        body, _ = _body(plan, real, 1, declarations, constants, False, None)
     count = len(plan.inputs) + len(plan.outputs)
     masks = Global("ufunc.masks", f"[{count} x i64]", "zeroinitializer")
     lines = [
@@ -192,6 +202,7 @@ def _body(
     declarations: Declarations,
     constants: dict[Node, Value],
     near: bool,
+    places: Places | None,
 ) -> tuple[list[Item], list[Global]]:
     """The function ``body`` and, if the graph is large, the functions ``chunk.K`` that it calls in turn.
 
@@ -213,7 +224,9 @@ def _body(
             first = turns.pop()[1] if turns and turns[-1][0] == chunk.group else len(copies) - 1
             turns.append((chunk.group, first, len(copies)))
             continue
-        writer = ChunkWriter(VectorBuilder(real, width, declarations), constants, position, plan.fusable)
+        builder = VectorBuilder(real, width, declarations)
+        function = _BODY if len(chunks) == 1 else f"chunk.{index}"
+        writer = ChunkWriter(builder, constants, position, plan.fusable, places, function)
         writer.run(chunk, asked)
         if index == len(chunks) - 1:
             for node in plan.outputs:
@@ -230,7 +243,7 @@ def _body(
             writer.prologue += before
             tables += table
     if len(chunks) == 1:
-        return [_loop_over_lanes(writers[0].prologue, codes[0], width)], tables
+        return [_loop_over_lanes(writers[0].prologue, codes[0], width, places)], tables
     given = ", ".join(_GIVEN)
     calls: list[Line] = [
         f"  call void @chunk.{first}({given})"
@@ -243,8 +256,13 @@ def _body(
             f"chunk.{i}",
             "void",
             _GIVEN,
-            [*writer.prologue, *codes[i], "  ret void"],
+            [
+                *writer.prologue,
+                *codes[i],
+                with_place("  ret void", places.number(f"chunk.{i}", None) if places is not None else 0),
+            ],
             attributes=Attributes.REALIGNED,
+            place=places.function(f"chunk.{i}") if places is not None else 0,
         )
         for i, writer in writers.items()
     ]
@@ -253,23 +271,27 @@ def _body(
         functions += loop_over_copies(
             group, copies, builder, constants, position, asked, plan.fusable, plan.slots - 1
         )
-    return [_loop_over_lanes([], calls, width), *functions], tables
+    return [_loop_over_lanes([], calls, width, None), *functions], tables
 
 
-def _loop_over_lanes(prologue: Sequence[Line], lines: Sequence[Line], width: int) -> Function:
+def _loop_over_lanes(
+    prologue: Sequence[Line], lines: Sequence[Line], width: int, places: Places | None
+) -> Function:
     """The function ``body``: the given straight-line code for lanes ``%i``, ``%i + W``, ... below ``%count`` > 0."""
+    at = places.number(_BODY, None) if places is not None else 0
     code = [
         "entry:",
         *prologue,
-        "  br label %lanes",
+        with_place("  br label %lanes", at),
         "lanes:",
-        "  %i = phi i64 [ 0, %entry ], [ %i.next, %lanes ]",
+        with_place("  %i = phi i64 [ 0, %entry ], [ %i.next, %lanes ]", at),
         *lines,
-        f"  %i.next = add i64 %i, {width}",
-        "  %more = icmp slt i64 %i.next, %count",
-        "  br i1 %more, label %lanes, label %done",
+        with_place(f"  %i.next = add i64 %i, {width}", at),
+        with_place("  %more = icmp slt i64 %i.next, %count", at),
+        with_place("  br i1 %more, label %lanes, label %done", at),
         "done:",
-        "  ret void",
+        with_place("  ret void", at),
     ]
     parameters = ("ptr %bases", "ptr %masks", "i64 %count", "ptr %spill")
-    return Function(_BODY, "void", parameters, code, attributes=Attributes.REALIGNED)
+    place = places.function(_BODY) if places is not None else 0
+    return Function(_BODY, "void", parameters, code, attributes=Attributes.REALIGNED, place=place)

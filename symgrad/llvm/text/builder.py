@@ -22,7 +22,7 @@ from symgrad.llvm.engine.scipy_code import PREFIX, SCIPY, value_of
 from symgrad.llvm.maths import FUNCTIONS
 from symgrad.llvm.maths.vectors.fold import fold
 from symgrad.llvm.text.fusing import fused
-from symgrad.llvm.text.instructions import Instruction, Line, Several, Splat, flat
+from symgrad.llvm.text.instructions import Instruction, Line, Several, Splat, flat, with_place
 from symgrad.llvm.text.module import Function
 from symgrad.llvm.text.types import FLOAT64, FloatType
 
@@ -53,6 +53,8 @@ class VectorBuilder:
         self.lines: list[Line] = []
         self.fuses = False
         """Whether a product and a sum may be rounded once together, where the target has such an instruction."""
+        self.at = 0
+        """The number of the place that what is written now comes from (`places.py`)."""
         self.vector = f"<{width} x {real.llvm}>"
         self.bits = f"<{width} x i1>"
         self.bytes = f"<{width} x i8>"
@@ -80,18 +82,18 @@ class VectorBuilder:
         value = self._seen.get(key)
         if value is None:
             value = self._seen[key] = Value(self._name(), mask, None)
-            self.lines.append(Instruction(value.text, code, operands, fuses))
+            self.lines.append(Instruction(value.text, code, operands, fuses, self.at))
         return value
 
     def fresh(self, instruction: str, *, mask: bool = False) -> Value:
         """Add an instruction that reads memory: never shared."""
         name = self._name()
-        self.lines.append(f"  {name} = {instruction}")
+        self.lines.append(with_place(f"  {name} = {instruction}", self.at))
         return Value(name, mask, None)
 
     def do(self, code: str, *operands: str) -> None:
         """Add an instruction that gives nothing."""
-        self.lines.append(Instruction("", code, operands))
+        self.lines.append(Instruction("", code, operands, at=self.at))
 
     def _name(self) -> str:
         self._count += 1
@@ -364,7 +366,8 @@ class VectorBuilder:
             # As if this part were all: the code of the others is left out.
             one = () if part is None else (part,)
             made = self.declarations.uses(name, self.real, self.width, parts=one).function
-            call = Several([Instruction(value.text, f"call {made.returns} @{made.name}({given})", operands)])
+            code = f"call {made.returns} @{made.name}({given})"
+            call = Several([Instruction(value.text, code, operands, at=self.at)])
             self.lines.append(call)
         else:
             call, before = self._calls[place]
@@ -374,10 +377,11 @@ class VectorBuilder:
                 name, self.real, self.width, instead_of=before, parts=order
             ).function
             all_of = f"{value.text}.all"
+            at = self.at
             call[:] = [
-                Instruction(all_of, f"call {made.returns} @{made.name}({given})", operands),
+                Instruction(all_of, f"call {made.returns} @{made.name}({given})", operands, at=at),
                 *(
-                    Instruction(v, f"extractvalue {made.returns} %s, {k}", (all_of,))
+                    Instruction(v, f"extractvalue {made.returns} %s, {k}", (all_of,), at=at)
                     for k, (_, v) in enumerate(found)
                 ),
             ]

@@ -35,7 +35,7 @@ def fused(lines: Sequence[str | Instruction], vector: str, intrinsic: str) -> li
     for i, line in enumerate(lines):
         if not isinstance(line, Instruction) or line.code not in of_interest:
             continue
-        name, code, operands, fuses = line
+        name, code, operands, fuses, at = line
         place[name] = i
         if fuses and code in {add, sub}:
             a, b = operands
@@ -48,13 +48,13 @@ def fused(lines: Sequence[str | Instruction], vector: str, intrinsic: str) -> li
                 x, y = products[inside]
                 call = Several()
                 if left and code == sub:
-                    call.append(Instruction(f"{name}.c", neg, (other,)))
+                    call.append(Instruction(f"{name}.c", neg, (other,), at=at))
                     other = f"{name}.c"
                 if minus:
                     x, y = (y, x) if isinstance(x, Splat) else (x, y)
-                    call.append(Instruction(f"{name}.n", neg, (x,)))
+                    call.append(Instruction(f"{name}.n", neg, (x,), at=at))
                     x = f"{name}.n"
-                call.append(Instruction(name, both, (x, y, other)))
+                call.append(Instruction(name, both, (x, y, other), at=at))
                 made[i] = call
                 for gone in {own, inside}:
                     made[place[gone]] = Several()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["Instruction", "Line", "Several", "Splat", "flat", "printed"]
+__all__ = ["Instruction", "Line", "Several", "Splat", "flat", "printed", "with_place"]
 
 
 class Splat(str):
@@ -39,6 +39,7 @@ class Instruction(NamedTuple):
         code: its text with ``%s`` for every operand; as it is, if it has none.
         operands: names or numbers, in this order.
         fuses: whether it may be rounded once together with others.
+        at: the number of the place that it comes from (`places.py`), 0 where nobody asks.
 
     Example:
         >>> print(Instruction("%v2", "fadd <4 x double> %s, %s", ("%v0", "%v1")))
@@ -49,6 +50,7 @@ class Instruction(NamedTuple):
     code: str
     operands: tuple[str, ...] = ()
     fuses: bool = False
+    at: int = 0
 
     def __str__(self) -> str:
         return printed([self])[0]
@@ -75,6 +77,11 @@ def flat(lines: Iterable[Line]) -> list[str | Instruction]:
     return found
 
 
+def with_place(text: str, at: int) -> str:
+    """Return an instruction with the number of the place that it comes from, if it has one."""
+    return f"{text}, !dbg !{at}" if at else text
+
+
 def printed(lines: Iterable[Line]) -> list[str]:
     """Return the lines as text."""
     found: list[str] = []
@@ -84,7 +91,9 @@ def printed(lines: Iterable[Line]) -> list[str]:
         elif isinstance(line, Several):
             found += map(str, line)
         else:
-            name, code, operands, _ = line
+            name, code, operands, _, at = line
             text = code % operands if operands else code
+            if at:
+                text = with_place(text, at)
             found.append(f"  {name} = {text}" if name else f"  {text}")
     return found

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from symgrad.llvm.text.instructions import Instruction, Line, Splat
+from symgrad.llvm.text.instructions import Instruction, Line, Splat, with_place
 from symgrad.llvm.text.module import Attributes, Function, Global
 from symgrad.llvm.text.types import FloatType
 
@@ -88,22 +88,24 @@ def _read(
     numbers: list[str] = []
     made: list[Line] = []
 
-    def moved(x: Splat) -> str:
+    def moved(x: Splat, at: int) -> str:
         k = len(numbers)
         numbers.append(f"{x.kind} {x.digits}")
         made.extend(
-            [
+            with_place(text, at)
+            for text in (
                 f"  %n{k}.p = getelementptr {x.kind}, ptr %near{k // _NEAR}, i64 {k % _NEAR - _NEAR // 2}",
                 f"  %n{k}.v = load {x.kind}, ptr %n{k}.p",
                 f"  %n{k}.l = insertelement {vector} poison, {x.kind} %n{k}.v, i64 0",
                 f"  %n{k} = shufflevector {vector} %n{k}.l, {vector} poison, <{width} x i32> zeroinitializer",
-            ]
+            )
         )
         return f"%n{k}"
 
     for i, line in enumerate(lines):
         if i in found and isinstance(line, Instruction):
-            operands = [moved(x) if isinstance(x, Splat) and x in found[i] else x for x in line.operands]
+            at, inside = line.at, found[i]
+            operands = [moved(x, at) if isinstance(x, Splat) and x in inside else x for x in line.operands]
             line = line._replace(operands=tuple(operands))
         made.append(line)
     if not numbers:

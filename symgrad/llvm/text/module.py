@@ -99,6 +99,7 @@ class Function:
         body: its lines.
         linkage: external if other modules call it.
         attributes: its group.
+        place: its number among places (`places.py`), 0 where nobody asks.
 
     Example:
         >>> print(Function("same", "i64", ("i64 %x",), ["  ret i64 %x"], attributes=Attributes.INLINED))
@@ -113,6 +114,7 @@ class Function:
     body: Sequence[Line]
     linkage: Linkage = "internal"
     attributes: Attributes = Attributes.USUAL
+    place: int = 0
 
     @property
     def declaration(self) -> FunctionDeclaration:
@@ -121,6 +123,8 @@ class Function:
 
     def __str__(self) -> str:
         head = f"{self.returns} @{self.name}({', '.join(self.parameters)}) #{self.attributes:d}"
+        if self.place:
+            head += f" !dbg !{self.place}"
         return "\n".join([f"define {_internal(self.linkage)}{head} {{", *printed(self.body), "}"])
 
 

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from symgrad.mistakes.rows import arrays, paths, powers, quotients, stops, trigonometric
+from symgrad.mistakes.rewriting import AlgebraRule
+from symgrad.mistakes.rows import (
+    arrays,
+    brackets,
+    exponents,
+    identities,
+    matrices,
+    paths,
+    powers,
+    quotients,
+    stops,
+    trigonometric,
+)
 from symgrad.mistakes.rule import MalRule
 
-__all__ = ["ROWS"]
+__all__ = ["REWRITINGS", "ROWS"]
 
 ROWS: tuple[MalRule, ...] = (
     *stops.ROWS,
@@ -14,4 +26,11 @@ ROWS: tuple[MalRule, ...] = (
     *trigonometric.ROWS,
     *paths.ROWS,
     *arrays.ROWS,
+)
+
+REWRITINGS: tuple[AlgebraRule, ...] = (
+    *brackets.REWRITINGS,
+    *exponents.REWRITINGS,
+    *identities.REWRITINGS,
+    *matrices.REWRITINGS,
 )

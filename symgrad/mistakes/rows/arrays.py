@@ -8,6 +8,7 @@ from itertools import combinations
 
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node, as_node
+from symgrad.ir.traverse import topological
 from symgrad.mistakes.limits import PASSED
 from symgrad.mistakes.numbers import entries
 from symgrad.mistakes.rule import MalRule, Site, Wrong
@@ -140,10 +141,36 @@ def _one_way(s: Site) -> Iterator[Wrong]:
             yield Wrong(((s.node.args[i], s.right(i)),), alone=True, words={"held": s.node.args[i]})
 
 
+def _square_form(s: Site) -> Iterator[Wrong]:
+    """Differentiate c*x@x as c*x, as if one of two equal terms were the derivative."""
+    if len(s.moving) == 2 and len({_bare(a, s.wrt) for a in s.node.args}) == 1:
+        yield s.sends({0: as_node(0)})
+        yield s.sends({0: 3 * s.right(0)})
+
+
+def _bare(node: Node, wrt: Node) -> Node:
+    """Return a value without the factors that do not depend on the variable."""
+    while node.op.name in ("mul", "div", "neg"):
+        moving = [a for a in node.args if wrt in topological([a])]
+        if len(moving) != 1:
+            break
+        (node,) = moving
+    return node
+
+
 def _beyond(s: Site) -> Iterator[Wrong]:
     """Pass a cotangent by several functions at once, to a value of the same shape."""
     if not s.y_of_arrays or not s.moving:
         return
+    yield from _past(s)
+
+
+def _beyond_numbers(s: Site) -> Iterator[Wrong]:
+    if not s.y_of_arrays:
+        yield from _past(s)
+
+
+def _past(s: Site) -> Iterator[Wrong]:
     seen = {*s.node.args}
     level = [a for i in s.moving for a in s.node.args[i].args]
     for _ in range(PASSED):
@@ -181,6 +208,7 @@ ROWS = (
         says="this is what one gets by summing the derivative of {0} over the wrong axes",
         distort=_other_axes,
         rank=21,
+        paired=False,
     ),
     MalRule(
         kind="inverse-sign",
@@ -223,9 +251,24 @@ ROWS = (
         rank=11.6,
     ),
     MalRule(
+        kind="factor-2",
+        says="this is what one gets by a factor of 2 too many or too few in the derivative of {0}, a square",
+        ops=("einsum", "mul"),
+        distort=_square_form,
+        rank=11.4,
+    ),
+    MalRule(
         kind="forgot-inner-derivative",
         says="this is what one gets by forgetting the derivative of {0} by {held}",
         distort=_beyond,
         rank=26,
+        paired=False,
+    ),
+    MalRule(
+        kind="forgot-inner-derivative",
+        says="this is what one gets by forgetting the derivative of {0} by {held}",
+        distort=_beyond_numbers,
+        rank=29.5,
+        paired=False,
     ),
 )

@@ -15,14 +15,18 @@ _LINEAR = frozenset({"add", "neg", "reshape", "broadcast_to", "slice", "concaten
 
 def _jump(s: Site) -> Iterator[Wrong]:
     """Take what arrives at the argument of a function for the derivative by the variable."""
-    if len(s.node.args) == 1 or s.node.op.name == "pow":
+    if _is_function(s.node):
         yield from _jump_to(s)
 
 
 def _jump_in(s: Site) -> Iterator[Wrong]:
     """The same in sums, products and quotients."""
-    if len(s.node.args) > 1 and s.node.op.name != "pow":
+    if not _is_function(s.node):
         yield from _jump_to(s)
+
+
+def _is_function(node: Node) -> bool:
+    return (len(node.args) == 1 and node.op.name != "neg") or node.op.name == "pow"
 
 
 def _jump_to(s: Site) -> Iterator[Wrong]:
@@ -45,6 +49,12 @@ def _skipped(s: Site) -> Iterator[Wrong]:
             yield s.sends({0: s.bar})
     elif s.node.op.name == "pow" and 0 in s.moving:
         yield s.sends({0: s.slope(0, 1)})
+
+
+def _skipped_in_array(s: Site) -> Iterator[Wrong]:
+    """The same of each entry of an array: what is lost there is a whole factor, and no slip in writing one."""
+    if s.node.shape and s.node.op.pointwise and len(s.node.args) == 1:
+        yield from _skipped(s)
 
 
 def _held(s: Site) -> Iterator[Wrong]:
@@ -142,18 +152,27 @@ ROWS = (
         says="this is what one gets by forgetting the inner derivative of {0}",
         distort=_jump_in,
         rank=27,
+        paired=False,
     ),
     MalRule(
         kind="forgot-inner-derivative",
         says="this is what one gets by taking the derivative by {0} for the one that is asked",
         distort=_jump_from,
         rank=24,
+        paired=False,
     ),
     MalRule(
         kind="forgot-inner-derivative",
         says="this is what one gets by forgetting the derivative of {0} itself",
         distort=_skipped,
         rank=25,
+        paired=False,
+    ),
+    MalRule(
+        kind="forgot-inner-derivative",
+        says="this is what one gets by forgetting the derivative of {0} itself",
+        distort=_skipped_in_array,
+        rank=17.2,
     ),
     MalRule(
         kind="treated-variable-as-constant",
@@ -178,6 +197,7 @@ ROWS = (
         says="this is what one gets by differentiating {held} too, as if it were the variable",
         distort=_everywhere_variable,
         rank=21,
+        paired=False,
     ),
     MalRule(
         kind="noise-treated-as-variable",

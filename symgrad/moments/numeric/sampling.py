@@ -13,7 +13,6 @@ from symgrad.ir.graph import Node
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import is_elementwise, symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate, sizes_of
-from symgrad.kernel.compile import compile_nodes
 from symgrad.moments.given import MomentBudget
 from symgrad.ops.random.laws import drawn
 from symgrad.work import steps
@@ -65,7 +64,7 @@ def sampled(
     """
     known = sizes_of([*topological(outputs), *sources], values, sizes)
     symbols = [s for s in symbols_of(outputs) if s in values or s in sources]
-    kernel = compile_nodes(list(outputs), symbols) if symbols else None
+    kernel = _kernel(outputs, symbols) if symbols else None
     shapes = {s: tuple(evaluate_size(x, known) for x in s.shape) for s in sources}
     entries = max([1, *(math.prod(s) for s in shapes.values()), *(_length(o, known) for o in outputs)])
     block = max(1, min(_BLOCK, _ENTRIES // entries))
@@ -83,6 +82,12 @@ def sampled(
         whole = [_batched(f, o, known, block) for f, o in zip(arrays, outputs, strict=True)]
         sums.add(whole if kind == "covariance" else whole[:1])
     return sums.covariance() if kind == "covariance" else sums.expectation()
+
+
+def _kernel(outputs: Sequence[Node], symbols: Sequence[Node]) -> Any:
+    from symgrad.kernel.compile import compile_nodes  # closed forms need no llvmlite, which a browser has not
+
+    return compile_nodes(list(outputs), symbols)
 
 
 def _aligned(draws: Any, rank: int) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from symgrad.ir.graph import Node
-from symgrad.ir.traverse import symbols_of
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.reasons.derivation import DerivationRecord, DerivationStep
 from symgrad.reasons.gaps.removable import Gap
 from symgrad.reasons.noise.jumps import MovedJump
@@ -46,6 +46,8 @@ from symgrad.report.report import Report
 from symgrad.source import Place
 
 __all__ = ["derivation_report", "noise_blocks", "place_items"]
+
+_LINES = 40  # of a program that is shown whole above its gradient
 
 
 def derivation_report(d: DerivationRecord) -> Report:
@@ -88,12 +90,11 @@ def _gradients(d: DerivationRecord) -> Iterator[Block]:
     if arrays:
         inputs = [prose(Literal(str(s.declaration))) for s in arrays]
         yield Items(tuple(inputs))
-    if d.y in d.naming.names and d.y.args:
-        name = d.naming.names[d.y]
-        text = f"{name} = {d.naming.body(d.y, GRADIENT_CHARACTERS)}"
-        rows.append(
-            Maths(text, f"{latex_name(name)} &= {cell_latex(d, d.y, whole=True, width=GRADIENT_CHARACTERS)}")
-        )
+    named = [n for n in topological([d.y]) if n in d.naming.names and n.args]
+    for n in named if len(named) <= _LINES else named[-1:]:
+        name, body = d.naming.names[n], d.naming.body(n, GRADIENT_CHARACTERS)
+        shown = cell_latex(d, n, whole=True, width=GRADIENT_CHARACTERS)
+        rows.append(Maths(f"{name} = {body}", f"{latex_name(name)} &= {shown}"))
     heads = briefs(d, ())
     notes: list[Prose] = []
     for i, w in enumerate(d.wrt):

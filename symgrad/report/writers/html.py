@@ -31,7 +31,7 @@ from symgrad.report.writers.drawing import safe_svg
 from symgrad.report.writers.rows import aligned_latex
 from symgrad.report.writers.style import PAGE, STYLE
 
-__all__ = ["report_fragment", "report_html"]
+__all__ = ["blocks_html", "report_fragment", "report_html"]
 
 
 def report_html(report: Report) -> str:
@@ -67,6 +67,11 @@ def report_fragment(report: Report) -> str:
     return (
         f'<div class="sg" lang="en"><style>{STYLE}</style>\n<h2>{_text(report.title)}</h2>\n{body}\n</div>\n'
     )
+
+
+def blocks_html(blocks: Iterable[Block]) -> str:
+    """Return blocks as a part of a page that has the style of reports, for elements of the class ``sg``."""
+    return "\n".join(_blocks(blocks, 2))
 
 
 def _text(text: str) -> str:

@@ -1,0 +1,95 @@
+"""What a wrong rule of algebra is: a row of data that puts something else in the place of one part of a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add, mul
+
+from symgrad.ir.graph import OPS, Node, as_node
+
+__all__ = ["AlgebraRule", "Swap", "factors_of", "is_sum", "product", "signed", "terms_of", "total"]
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """A wrong rewriting of one part.
+
+    Args:
+        other: what the mistake makes of it.
+        right: what it is rightly rewritten to, where there is such a form.
+    """
+
+    other: Node
+    right: Node | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlgebraRule:
+    """A mistake that people make when they rewrite.
+
+    Args:
+        kind: its slug.
+        says: the sentence, in which ``{0}`` is the text of the part.
+        ops: the ops of the parts at which it is made.
+        distort: what it makes of one.
+        rank: how common it is, as of a `MalRule`.
+    """
+
+    kind: str
+    says: str
+    ops: Sequence[str]
+    distort: Callable[[Node], Iterable[Swap]]
+    rank: float
+
+
+def terms_of(node: Node) -> list[tuple[int, Node]]:
+    """Return the terms of a sum, each with its sign.
+
+    Example:
+        >>> from symgrad.api.handles.expr import symbols
+        >>> a, b, c = (e.node for e in symbols("a b c"))
+        >>> [(sign, term.name) for sign, term in terms_of(a - (b - c))]
+        [(1, 'a'), (-1, 'b'), (1, 'c')]
+    """
+    found: list[tuple[int, Node]] = []
+    pending = [(1, node)]
+    while pending:
+        sign, part = pending.pop()
+        if part.op.name == "add":
+            pending += [(sign, a) for a in reversed(part.args)]
+        elif part.op.name == "neg":
+            pending.append((-sign, part.args[0]))
+        else:
+            found.append((sign, part))
+    return found
+
+
+def is_sum(node: Node) -> bool:
+    """Tell whether a formula has several terms."""
+    return len(terms_of(node)) > 1
+
+
+def factors_of(node: Node) -> list[Node]:
+    """Return the factors of a product."""
+    if node.op.name != "mul":
+        return [node]
+    return [f for a in node.args for f in factors_of(a)]
+
+
+def signed(sign: int, node: Node) -> Node:
+    """Return a formula with a sign."""
+    return node if sign > 0 else OPS["neg"](node)
+
+
+def total(terms: Iterable[Node]) -> Node:
+    """Return the sum of some formulas; 0 of none."""
+    found = list(terms)
+    return reduce(add, found) if found else as_node(0)
+
+
+def product(factors: Iterable[Node]) -> Node:
+    """Return the product of some formulas; 1 of none."""
+    found = list(factors)
+    return reduce(mul, found) if found else as_node(1)

@@ -1,0 +1,69 @@
+"""The command that opens a page in the browser: one of those of `symgrad/cli/`."""
+
+from __future__ import annotations
+
+import webbrowser
+from collections.abc import Sequence
+
+import click
+
+from symgrad.errors import UsageError
+
+__all__ = ["serve"]
+
+# What is imported in functions here is for start-up time, and may be missing.
+
+_EXAMPLES = """
+\b
+symgrad serve
+symgrad serve --port 0 --no-browser
+symgrad serve --host 0.0.0.0 --name symgrad.example.org --proxy 10.0.0.1
+"""
+
+
+@click.command(epilog=_EXAMPLES)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address at which to listen.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8421, show_default=True, help="0 takes one that is free."
+)
+@click.option(
+    "--name",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="A name by which the page may be asked for, beside localhost. Repeatable.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(1, 256), help="Questions at once; by default one a processor, at least two."
+)
+@click.option(
+    "--proxy", "proxies", multiple=True, metavar="ADDRESS", help="A proxy whose word is taken for who asks."
+)
+@click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page.")
+def serve(
+    host: str, port: int, names: Sequence[str], jobs: int | None, proxies: Sequence[str], browser: bool
+) -> None:
+    """Open a page on which one types a formula and sees everything about it.
+
+    It listens on this machine alone, unless --host says otherwise. Nothing that is typed is run or written anywhere.
+    Ctrl-C ends it.
+    """
+    try:
+        from symgrad.web.serving import is_loopback, run
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
+            raise
+        raise UsageError(
+            f"the page needs {error.name}, which is not installed", cure="pip install 'symgrad[web]'"
+        ) from None
+    if not is_loopback(host):
+        click.echo(
+            f"symgrad: {host} may be reached from other machines; docs/web.md says what to do then", err=True
+        )
+
+    def ready(address: str) -> None:
+        click.echo(f"{address}  (Ctrl-C ends it)")
+        if browser:
+            webbrowser.open(address)
+
+    run(host, port, names, jobs=jobs, proxies=",".join(proxies), ready=ready)

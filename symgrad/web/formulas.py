@@ -1,0 +1,101 @@
+"""The parts of an answer that are formulas and reasons: gradient, verdict, derivation, noise, picture, LaTeX."""
+
+from __future__ import annotations
+
+import symgrad
+from symgrad.api.handles.told import latex_together, leibniz_of, title, together
+from symgrad.errors import UsageError
+from symgrad.report.blocks import Block as Told
+from symgrad.report.blocks import Heading, MathLines, Maths, Paragraph, Table
+from symgrad.report.report import Report
+from symgrad.web.blocks import Block, code, fold, html, text, verdict_block
+from symgrad.web.limits import VERDICT_SECONDS
+from symgrad.web.question import PageQuestion
+
+__all__ = ["derivation", "gradient", "graph", "latex", "moments", "noise", "verdict"]
+
+
+def gradient(question: PageQuestion) -> list[Block]:
+    """Return the derivatives as formulas, with where they are defined although the program is not."""
+    exprs = question.gradients
+    said, below, notes = together(exprs)
+    lines: list[str] = []
+    for w, g, formula, about in zip(question.wrt, exprs, said, notes, strict=True):
+        lines.append(f"{title(question.y, [w])} = {formula}")
+        if g.nothing is not None:
+            lines[-1] += f"    # {g.nothing}"
+        lines += [f"    # {note}" for note in about]
+    names = [leibniz_of(question.y, [w]) for w in question.wrt]
+    written = "\n".join([*lines, *below])
+    formula = Maths(written, latex_together(exprs, names))
+    return [html([MathLines((formula,), "the gradient")]), code(written, "as text")]
+
+
+def verdict(question: PageQuestion) -> list[Block]:
+    """Return whether a derivative that somebody claims is right; nothing where none is claimed."""
+    claim = question.said("claim")
+    if not claim:
+        return []
+    if len(question.wrt) != 1:
+        names = ", ".join(str(w) for w in question.wrt)
+        raise UsageError(f"a claim is about one derivative, not those by {names}", cure="say by which one")
+    found = symgrad.verify(question.y, question.wrt[0], claim, time_limit=VERDICT_SECONDS)
+    blocks = [verdict_block(found.status, str(found))]
+    if found.proof is not None:
+        blocks.append(fold("the proof, for symgrad check", [code(found.proof.to_json())]))
+    return blocks
+
+
+def derivation(question: PageQuestion) -> list[Block]:
+    """Return how the gradient comes about, from the output back, each step with its rule."""
+    sections = _sections(question.derivation.report())
+    return [html(block for title in (*_GAPS, *_BACKWARD) for block in sections.get(title, ()))]
+
+
+def noise(question: PageQuestion) -> list[Block]:
+    """Return whether each random input enters the gradient, and by which path."""
+    found = _sections(question.derivation.report()).get(_NOISE)
+    return [html(found) if found else text("There is no random input. Declare one: u ~ Uniform(0.9, 1.1)")]
+
+
+def graph(question: PageQuestion) -> list[Block]:
+    """Return a picture of the graph, with the ways of noise and of derivatives."""
+    return [html(_sections(question.derivation.report())[_GRAPH])]
+
+
+_NOISE, _GRAPH = "Noise", "Graph"
+_GAPS = ("Points without a value",)
+_BACKWARD = ("Backward pass, from the output back", "Steps, from the output back")
+"""Headings of the report of a derivation."""
+
+
+def _sections(report: Report) -> dict[str, list[Told]]:
+    """Return the blocks below each heading of a report."""
+    found: dict[str, list[Told]] = {"": []}
+    for block in report.blocks:
+        if isinstance(block, Heading):
+            found[block.text] = []
+        else:
+            found[next(reversed(found))].append(block)
+    return found
+
+
+def moments(question: PageQuestion) -> list[Block]:
+    """Return mean, variance and bias of the gradient over the random inputs."""
+    if not question.derivation.noise:
+        return [text("The program has no random input to average over.")]
+    found = _sections(symgrad.audit(question.y, list(question.wrt)).report())
+    shown = {
+        title: [b for b in blocks if isinstance(b, (Table, Paragraph))] for title, blocks in found.items()
+    }
+    left_out = {"", _GRAPH, *_BACKWARD}  # which have parts of their own
+    return [html(shown[title]) for title in shown if title not in left_out and shown[title]]
+
+
+def latex(question: PageQuestion) -> list[Block]:
+    """Return the derivatives, and the derivation, as LaTeX."""
+    names = [leibniz_of(question.y, [w]) for w in question.wrt]
+    blocks = [code(latex_together(question.gradients, names), "the gradient")]
+    if not question.y.shape:
+        blocks.append(code(question.derivation.latex(), "the derivation"))
+    return blocks

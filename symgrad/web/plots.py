@@ -1,0 +1,108 @@
+"""The part of an answer that is a picture of a value and its gradient along one input."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+import symgrad
+from symgrad.errors import EvaluationError, OutOfMemoryError, UsageError
+from symgrad.gradcode.samples import sample_points
+from symgrad.ir.graph import SYMBOL
+from symgrad.web.blocks import Block, text
+from symgrad.web.limits import PLOT_POINTS
+from symgrad.web.question import PageQuestion
+
+__all__ = ["plot"]
+
+_WIDTH = 6.0
+"""Of the axis, where neither the declaration nor the user says more."""
+
+_FARTHEST = 1e15
+"""Of the ends of an axis: beyond, neighbours on it are the same floating-point numbers."""
+
+
+def plot(question: PageQuestion) -> list[Block]:
+    """Return values of the formula and of its derivative along the first input that one differentiates by.
+
+    Of an array the first entry moves. All other inputs stay at a point of their domains.
+    """
+    y, w = question.y, question.wrt[0]
+    if w.name is None or w.node.op is not SYMBOL:
+        raise UsageError("there is no axis for a value between", cure="differentiate by an input")
+    if y.shape:
+        raise UsageError("an array has no curve", cure="say of which number: of")
+    inputs = {str(i.name): i for i in y.inputs}
+    base = next(iter(sample_points(y.node, inputs, {}, [w.name], np.dtype(np.float64))), None)
+    if base is None:
+        raise UsageError("no point of the declared domains was found", cure="declare larger domains")
+    grid = _grid(question.said("range"), w)
+    derivative = question.gradients[0]
+    entry = (0,) * len(w.shape)
+    derivative = derivative[entry] if entry else derivative
+    values = [_at(y, {**base, w.name: _moved(base[w.name], entry, x)}) for x in grid]
+    slopes = [_at(derivative, {**base, w.name: _moved(base[w.name], entry, x)}) for x in grid]
+    if all(v is None for v in values):
+        raise EvaluationError("the formula has no value there", cure="choose another range")
+    along = w.name + ("[" + ", ".join("0" for _ in entry) + "]" if entry else "")
+    name = y.name or "value"
+    curves = [{"label": name, "values": values}, {"label": f"d{name}/d{along}", "values": slopes}]
+    others = [f"{n} = {_short(v)}" for n, v in base.items() if n != w.name]
+    block = {"kind": "plot", "along": along, "x": [round(float(x), 12) for x in grid], "curves": curves}
+    return [block, *([text("with " + ", ".join(others))] if others else [])]
+
+
+def _grid(said: str, w: symgrad.Expr) -> Any:
+    """Return where the formula is computed: what was said, or what is declared, without the ends."""
+    declared = w.node.declaration.values
+    low, high = (None if end is None else float(end) for end in declared.span)
+    if said:
+        first, last = _read_range(said)
+    elif low is None and high is None:
+        first, last = -_WIDTH / 2, _WIDTH / 2
+    else:  # from the end that there is
+        first = low if low is not None else float(high or 0) - _WIDTH
+        last = high if high is not None else first + _WIDTH
+    first, last = max(first, -math.inf if low is None else low), min(last, math.inf if high is None else high)
+    if not first < last:
+        raise UsageError(f"'{said[:40]}' lies outside the declared domain", expected=f"a part of {declared}")
+    grid = np.linspace(first, last, PLOT_POINTS)
+    return grid[(grid > (-math.inf if low is None else low)) & (grid < (math.inf if high is None else high))]
+
+
+def _read_range(said: str) -> tuple[float, float]:
+    parts = said.split(",")
+    try:
+        first, last = (float(p) for p in parts)
+    except ValueError:
+        raise UsageError(f"'{said[:40]}' is no range", expected="two numbers, such as -2, 2") from None
+    if not (abs(first) < _FARTHEST and abs(last) < _FARTHEST and first < last):
+        raise UsageError(f"'{said[:40]}' is no range", expected="two numbers, the smaller one first")
+    return first, last
+
+
+def _moved(base: Any, entry: tuple[int, ...], x: float) -> Any:
+    if not entry:
+        return float(x)
+    moved = np.array(base, dtype=float)
+    moved[entry] = x
+    return moved
+
+
+def _at(e: symgrad.Expr, values: Mapping[str, Any]) -> float | None:
+    """Return a value, None where there is none: JSON has neither NaN nor infinities."""
+    needed = {str(i.name) for i in e.inputs}
+    try:
+        value = float(e(**{name: v for name, v in values.items() if name in needed}))
+    except OutOfMemoryError:  # which every other point would need, too
+        raise
+    except EvaluationError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _short(value: Any) -> str:
+    return np.array2string(np.asarray(value), precision=4, threshold=6, separator=", ").replace("\n", "")

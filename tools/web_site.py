@@ -1,0 +1,60 @@
+"""Write the page of `symgrad serve` as files that need no server: `python tools/web_site.py [FOLDER]`.
+
+Answers are then found in the browser: Python in WebAssembly (Pyodide) in a web worker. Pyodide is not fetched here; its
+files go into FOLDER/pyodide. Everything but native code is answered, for there is no llvmlite in a browser. This is
+an experiment: what symgrad needs is tested without llvmlite, and the page's script against a worker of the test's own.
+"""
+
+from __future__ import annotations
+
+import sys
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # of this tree, whatever is installed
+
+from symgrad.report.writers.style import STYLE  # noqa: E402
+
+STATIC = ROOT / "symgrad" / "web" / "static"
+OWN = Path(__file__).resolve().parent / "web_site"
+
+POLICY = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'"
+)
+"""What a server would say in headers; WebAssembly counts as a script."""
+
+
+def build(folder: Path) -> list[Path]:
+    """Write the page into a folder, and return its files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    content = {path.name: path.read_bytes() for path in STATIC.iterdir()}
+    content |= {path.name: path.read_bytes() for path in OWN.iterdir()}
+    content["report.css"] = STYLE.encode()
+    head = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n<title>'
+    content["index.html"] = content["index.html"].replace(b"<title>", head.encode(), 1)
+    for name, data in content.items():
+        (folder / name).write_bytes(data)
+    archive = folder / "symgrad.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for top in (ROOT / "symgrad", package("opt_einsum")):
+            for path in sorted(top.rglob("*")):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    packed.write(path, path.relative_to(top.parent).as_posix())
+    return [*(folder / name for name in content), archive]
+
+
+def package(name: str) -> Path:
+    """Return the folder of an installed package that is Python alone, and that Pyodide may lack."""
+    spec = find_spec(name)
+    if spec is None or spec.origin is None:
+        raise SystemExit(f"{name} is not installed")
+    return Path(spec.origin).parent
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "site"
+    files = build(target)
+    print(f"wrote {len(files)} files into {target}; Pyodide's go into {target / 'pyodide'}")
