@@ -45,7 +45,7 @@ class Minimum(Reported):
         scipy: SciPy's own result, its ``x`` the variables one after the other.
     """
 
-    told_by: ClassVar[str] = "symgrad.api.reports.training:minimum_report"
+    told_by: ClassVar[str] = "symgrad.api.reports.minima:minimum_report"
 
     solution: Mapping[str, Any]
     value: float

@@ -47,7 +47,7 @@ class Training(Reported):
         message: why it ended.
     """
 
-    told_by: ClassVar[str] = "symgrad.api.reports.training:training_report"
+    told_by: ClassVar[str] = "symgrad.api.reports.minima:training_report"
 
     solution: Mapping[str, Any] = field(repr=False)
     history: np.ndarray[Any, Any] = field(repr=False)
