@@ -54,6 +54,15 @@ def test_whole_numbers_and_conditions_have_no_gradient() -> None:
 def test_without_a_point_boxes_tell_equations() -> None:
     graph = sg.parse(NOISY)["z"].graph()
     assert graph.notes["y"] == "y = x**2"
+    # What reads no input has its value anywhere.
+    assert told(sg.parse("2 + 3*pi").last.graph(), "2 + 3*pi") == {"value": "11.4248", "gradient": "1"}
+
+
+def test_of_a_large_graph_a_part_is_drawn() -> None:
+    lines = ["x : real", "h0 = x", *(f"h{k + 1} = sin(h{k}*x + {k})" for k in range(150))]
+    graph = sg.parse("\n".join(lines))["h150"].graph(x=1.0)
+    assert len(graph.notes) == graph.svg().count("<title>") - 1 == 200
+    assert "200 of" in graph.svg()
 
 
 def test_a_derivation_points_out_the_noise() -> None:

@@ -59,7 +59,7 @@ def _graph(
         naming = Naming(names)
         notes = [_equation(n, naming) for n in nodes]
         called = [naming.text(n, GRADIENT_CHARACTERS) for n in nodes]
-        if values:
+        if values or not inputs_of([y]):
             below = _numbers(y, nodes, values)
             notes = ["\n".join([note, *lines]) for note, lines in zip(notes, below, strict=True)]
         told.update(zip(called, notes, strict=True))
