@@ -185,6 +185,19 @@ def test_completion_leaves_out_what_is_internal() -> None:
     assert {"graph", "subs"} <= set(dir(program["y"]))
 
 
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_answer_shows_itself_in_a_notebook(name: str) -> None:
+    answer = ANSWERS[name]()
+    bundle = answer._repr_mimebundle_(include=None, exclude=None)
+    assert bundle["text/plain"] == (repr(answer) if isinstance(answer, sg.Expr) else str(answer))
+    if isinstance(answer, sg.Expr):  # one formula is set by the notebook
+        assert bundle["text/latex"].startswith(r"$\displaystyle ")
+        return
+    page = Page(bundle["text/html"])
+    assert page.tags[0] == ("div", {"class": "sg", "lang": "en"})
+    assert not {"script", "link", "iframe", "html", "body"} & {tag for tag, _ in page.tags}
+
+
 def test_notebooks_get_a_part_of_a_page() -> None:
     found = sg.explain(NOISY, "y")._repr_mimebundle_(include=None, exclude=None)
     assert set(found) == {"text/plain", "text/html"}
