@@ -10,8 +10,14 @@ _MISSING = {
 }
 
 
+_MAGIC = "symgrad/notebook/magic.py"
+"""What imports IPython, which is an extra."""
+
+
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out a file whose name says that it is about a framework which is not there."""
+    """Leave out a file whose name says that it is about a framework which is not there, and the magics likewise."""
+    if collection_path.as_posix().endswith(_MAGIC) and find_spec("IPython") is None:
+        return True
     if collection_path.parent.as_posix().endswith(_FOLDERS) and _MISSING.intersection(
         collection_path.stem.split("_")
     ):

@@ -45,6 +45,16 @@ def __getattr__(name: str) -> object:
     )
 
 
+def load_ipython_extension(shell: object) -> None:
+    """Load the magics of notebooks: IPython calls it for ``%load_ext symgrad``. See docs/notebook.md."""
+    import_module("symgrad.notebook.magic").load(shell)
+
+
+def unload_ipython_extension(shell: object) -> None:
+    """Take the magics away: IPython calls it for ``%unload_ext symgrad``."""
+    import_module("symgrad.notebook.magic").unload(shell)
+
+
 # What `from symgrad import *` takes: all but what would hide Python's own functions, such as sum and abs.
 # What belongs to a framework is asked for by name: a star imports none of them.
 __all__ = [n for n, room in _PUBLIC.items() if not hasattr(builtins, n) and ".export." not in room]  # pyright: ignore[reportUnsupportedDunderAll]  (of the stub)

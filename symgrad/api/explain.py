@@ -22,11 +22,12 @@ from symgrad.reasons.gaps.removable import Gap
 from symgrad.reasons.noise.jumps import MovedJump
 from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.reasons.parts import ByParts, by_parts
-from symgrad.report.report import Report, Reported
+from symgrad.report.report import Report, Reported, called
 from symgrad.words.adjoints import Adjoint
 
 if TYPE_CHECKING:
     from symgrad.api.lessons import DerivationLine, Lesson, NextStep
+    from symgrad.render.pictures.interactive import Graph
     from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["Adjoint", "ByParts", "Derivation", "explain"]
@@ -176,6 +177,30 @@ class Derivation(Reported):
             known = ", ".join(self.noise) or "none: the program has no random input"
             raise UsageError(f"'{noise}' is not a random input", expected=known)
         return derivation_svg(self._record, noise)
+
+    def graph(self, values: Mapping[str, Any] | None = None, /, **by_name: Any) -> Graph:
+        r"""Return the picture for notebooks and pages, in which boxes tell their values and gradients, and fold.
+
+        Args:
+            values: a value for each input, by name; with none the boxes tell their equations alone.
+            by_name: the same for names that are Python identifiers.
+
+        Returns:
+            A Graph: notebooks show it; ``.svg()``, ``.html()``, ``.save(path)`` and ``.notes``.
+
+        Raises:
+            MissingInputError: if there are values, but not for each input.
+            SymgradError: for values that a call of the formula would not take.
+
+        Example:
+            >>> import symgrad as sg
+            >>> d = sg.explain("x : real\ny = sin(x**2)", "x")
+            >>> d.graph(x=2.0)
+            <Graph of y, differentiated by x: 3 boxes>
+        """
+        return called(
+            "symgrad.api.reports.graph:derivation_graph", self, self._y, {**(values or {}), **by_name}
+        )
 
     @property
     def lines(self) -> tuple[DerivationLine, ...]:

@@ -10,6 +10,9 @@ import numpy as np
 
 from symgrad.errors import NotInProgramError, TruthValueError
 from symgrad.ir.listing import one_of, suggest
+from symgrad.report.blocks import Banner, Block, Code, Column, Heading, Table, Tone, prose
+from symgrad.report.blocks import Literal as Text
+from symgrad.report.report import Report, Reported
 from symgrad.verdicts.told.diagnosis import Diagnosis
 from symgrad.verdicts.verdict import Status, Verdict
 
@@ -143,8 +146,11 @@ class ArgumentVerdict:
         }
 
 
+_TONES: dict[str, Tone] = {"proved": "good", "refuted": "bad", "supported": "open", "undecided": "open"}
+
+
 @dataclass(frozen=True, slots=True)
-class CodeVerdict:
+class CodeVerdict(Reported):
     """What is known of gradient code. It has no truth value: read ``status`` or ``kind``.
 
     Args:
@@ -200,6 +206,24 @@ class CodeVerdict:
             lines += [f"  {line}" for line in verdict.text(told=told).splitlines()]
             told = told if verdict.point is None else verdict.point
         return "\n".join(lines)
+
+    def report(self) -> Report:
+        """Return it as a report: a row for each argument, and what is wrong, in words."""
+        rows = tuple(
+            (prose(Text(name)), prose(v.status), prose(v.kind), prose(v.told))
+            for name, v in self.arguments.items()
+        )
+        columns = tuple(map(Column, ("gradient by", "verdict", "kind", "what is known")))
+        blocks: list[Block] = [
+            Banner(self.status, _TONES[self.status], prose(self.how)),
+            Table("The gradient by each argument", columns, rows),
+        ]
+        told = None
+        for name, v in self.arguments.items():
+            if v.kind != "right" or v.notes:
+                blocks += [Heading(f"By {name}"), Code(v.text(told=told), "text")]
+                told = told if v.point is None else v.point
+        return Report("Does the code compute the gradient?", tuple(blocks))
 
     def to_json(self) -> dict[str, Any]:
         """Return it as what `json.dumps` takes."""

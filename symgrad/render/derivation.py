@@ -29,6 +29,7 @@ from symgrad.spell.printer import one_line
 
 __all__ = [
     "cell_latex",
+    "derivation_highlight",
     "derivation_latex",
     "derivation_svg",
     "derivation_text",

@@ -13,7 +13,7 @@ from symgrad.errors import UsageError
 from symgrad.files import write_atomically
 from symgrad.report.blocks import Block
 
-__all__ = ["FORMS", "Report", "Reported", "form_of_path"]
+__all__ = ["FORMS", "Report", "Reported", "called", "form_of_path"]
 
 FORMS = ("text", "markdown", "latex", "html", "json")
 """The forms of a report."""
@@ -39,7 +39,7 @@ def form_of_path(path: str | Path) -> str | None:
     return _ENDINGS.get(Path(path).suffix.lower())
 
 
-def _called(path: str, *given: Any) -> Any:
+def called(path: str, *given: Any) -> Any:
     """Return what a function gives that stands above what calls it, and so is known by its name alone."""
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)(*given)
@@ -71,27 +71,27 @@ class Report:
         Args:
             width: columns of a line of prose; formulas and code are never broken.
         """
-        return _called("symgrad.report.writers.text:report_text", self, width)
+        return called("symgrad.report.writers.text:report_text", self, width)
 
     def markdown(self) -> str:
         """Return it as Markdown, with formulas between dollars."""
-        return _called("symgrad.report.writers.markdown:report_markdown", self)
+        return called("symgrad.report.writers.markdown:report_markdown", self)
 
     def latex(self) -> str:
         """Return it as a document of LaTeX, for any of its engines."""
-        return _called("symgrad.report.writers.latex:report_latex", self)
+        return called("symgrad.report.writers.latex:report_latex", self)
 
     def html(self) -> str:
         """Return it as one page of HTML: no script, no network, light and dark, to be read on a phone or printed."""
-        return _called("symgrad.report.writers.html:report_html", self)
+        return called("symgrad.report.writers.html:report_html", self)
 
     def fragment(self) -> str:
         """Return it as a part of a page of HTML, as notebooks show it."""
-        return _called("symgrad.report.writers.html:report_fragment", self)
+        return called("symgrad.report.writers.html:report_fragment", self)
 
     def json(self) -> dict[str, Any]:
         """Return it as a dictionary of plain values, keyed by attribute names; `report_schema` is its schema."""
-        return _called("symgrad.report.writers.plain:report_json", self)
+        return called("symgrad.report.writers.plain:report_json", self)
 
     def written(self, form: str) -> str:
         """Return it in one of its forms.
@@ -152,9 +152,14 @@ class Reported:
     __slots__ = ()
     told_by: ClassVar[str]
 
+    def __dir__(self) -> list[str]:
+        """Leave out what is internal: completion is for users."""
+        names = (n for n in super().__dir__() if n != "told_by")
+        return [n for n in names if "(internal)" not in (getattr(type(self), n, None).__doc__ or "")]
+
     def report(self) -> Report:
         """Return what it says as a report, which can be written as text, Markdown, LaTeX, HTML or JSON."""
-        return _called(self.told_by, self)
+        return called(self.told_by, self)
 
     def html(self) -> str:
         """Return its report as one page of HTML that needs no network."""

@@ -77,7 +77,8 @@ def test_each_error_leads_to_its_section(name: str) -> None:
 def test_every_example_is_in_the_gallery() -> None:
     programs = set((ROOT / "examples").glob("*.py"))
     right = {p for p in (ROOT / "examples" / "derivations").glob("*.md") if not p.stem.endswith("_wrong")}
-    assert set(examples()) == programs | right
+    notebooks = set((ROOT / "examples" / "notebooks").glob("*.ipynb"))
+    assert set(examples()) == programs | right | notebooks
     assert len({page_of(path) for path in examples()}) == len(examples())
     for path in programs:
         assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), f"{path.name} says nothing"

@@ -53,7 +53,16 @@ ANSWERS: dict[str, Callable[[], Any]] = {
     "derivative": lambda: sg.grad(ARRAYS, "w"),
     "kernel": lambda: sg.compile("x : real\ny = (exp(x) - 1)/x", accuracy="fast"),
     "kernel of arrays": lambda: sg.compile(ARRAYS),
+    "minimum": lambda: sg.minimize("x, y : real; f = (x - 1)**2 + y**2", ["x", "y"], {"x": 0.0, "y": 1.0}),
+    "training": lambda: sg.train(
+        "w : real[3]; f = sum((w - 1)**2)", {"w": [0.0, 0.0, 0.0]}, steps=50, rate=0.1
+    ),
+    "code": lambda: sg.verify_code(_square, lambda x: (x,), "x : real"),
 }
+
+
+def _square(x: Any) -> Any:
+    return x * x
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +158,44 @@ def test_a_verdict_travels_with_what_it_is_about() -> None:
     copied = pickle.loads(pickle.dumps(verdict))
     assert copied.report().title == verdict.report().title == "Is dy/dx = x?"
     assert copied == verdict
+
+
+def test_a_minimum_says_where_it_is(reports: dict[str, Report]) -> None:
+    (table,) = blocks(reports["minimum"], Table)
+    assert [row[0][0] for row in table.rows][-1] == "The loss there"
+    assert blocks(reports["minimum"], Banner)[0].word == "found"
+    assert str(sg.minimize("x : real; f = (x - 1)**2", "x", {"x": 0.0})).endswith("\n  x = 1")
+
+
+def test_a_training_draws_its_loss(reports: dict[str, Report]) -> None:
+    assert blocks(reports["training"], Banner)[0].word == "adam, 50 steps"
+    assert [f.title for f in blocks(reports["training"], Figure)] == ["Loss over the steps"]
+
+
+def test_a_verdict_on_code_says_what_is_wrong(reports: dict[str, Report]) -> None:
+    (banner,) = blocks(reports["code"], Banner)
+    assert (banner.word, banner.tone) == ("refuted", "bad")
+    assert "factor-2" in reports["code"].text()
+
+
+def test_completion_leaves_out_what_is_internal() -> None:
+    program = sg.parse("x : real; y = x**2")
+    assert not {"told_by", "listing"} & set(dir(program))
+    assert not {"told_by", "listings", "origins"} & set(dir(program["y"]))
+    assert {"graph", "subs"} <= set(dir(program["y"]))
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_answer_shows_itself_in_a_notebook(name: str) -> None:
+    answer = ANSWERS[name]()
+    bundle = answer._repr_mimebundle_(include=None, exclude=None)
+    assert bundle["text/plain"] == (repr(answer) if isinstance(answer, sg.Expr) else str(answer))
+    if isinstance(answer, sg.Expr):  # one formula is set by the notebook
+        assert bundle["text/latex"].startswith(r"$\displaystyle ")
+        return
+    page = Page(bundle["text/html"])
+    assert page.tags[0] == ("div", {"class": "sg", "lang": "en"})
+    assert not {"script", "link", "iframe", "html", "body"} & {tag for tag, _ in page.tags}
 
 
 def test_notebooks_get_a_part_of_a_page() -> None:

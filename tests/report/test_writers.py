@@ -303,7 +303,8 @@ def test_paper_unfolds_and_phones_scroll_in_boxes() -> None:
     page = report("x").html()
     assert "@media print" in page
     assert "details::details-content" in page
-    assert "prefers-color-scheme: dark" in page
+    assert "color-scheme: light dark" in page
+    assert "light-dark(#1b1f24, #e6e9ee)" in page
     wide = [a for t, a in Page(page).tags if t == "div" and "scroll" in (a.get("class") or "")]
     assert wide
     assert all(a.get("tabindex") == "0" and a.get("aria-label") for a in wide)

@@ -7,6 +7,7 @@ with a planted error is reviewed.
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import subprocess
@@ -14,10 +15,11 @@ import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from tools.manual.contents import ROOT, links
 
-__all__ = ["GALLERY", "example_page", "examples", "page_of"]
+__all__ = ["GALLERY", "example_page", "examples", "executed", "page_of"]
 
 GALLERY = ROOT / "docs" / "gallery.md"
 
@@ -47,6 +49,8 @@ def example_page(path: Path, pictures: Path, *, run: bool) -> str:
         pictures: a folder beside the page, for what it draws.
         run: whether it is run, or the page does without.
     """
+    if path.suffix == ".ipynb":
+        return _notebook(path, pictures, run)
     return _program(path, pictures, run) if path.suffix == ".py" else _derivation(path, run)
 
 
@@ -67,6 +71,47 @@ def _program(path: Path, pictures: Path, run: bool) -> str:
     body = source[source.index('"""', 3) + 3 :].strip("\n")
     lines += ["## The program\n", f"`{path.relative_to(ROOT).as_posix()}`\n", _fenced("python", body)]
     return "\n".join(lines)
+
+
+def _notebook(path: Path, pictures: Path, run: bool) -> str:
+    """Return the cells of a notebook with what they show: its pictures, and the text of everything else."""
+    book: Any = json.loads(path.read_text(encoding="utf-8"))
+    missing = [name for name in ("nbclient", "ipykernel") if find_spec(name) is None]
+    if run and not missing:
+        book = executed(path)
+    parts: list[str] = []
+    for number, cell in enumerate(book["cells"], 1):
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source + "\n")
+            continue
+        parts.append(_fenced("symgrad" if source.startswith("%%symgrad") else "python", source))
+        for output in cell["outputs"]:
+            data = output.get("data", {})
+            if "image/svg+xml" in data:
+                pictures.mkdir(parents=True, exist_ok=True)
+                drawn = pictures / f"cell{number}.svg"
+                drawn.write_text("".join(data["image/svg+xml"]), encoding="utf-8", newline="\n")
+                parts.append(f"![What the cell shows]({pictures.name}/{drawn.name})\n")
+            else:
+                parts.append(_fenced("text", "".join(data.get("text/plain", output.get("text", "")))))
+    said = f"A notebook, `{path.relative_to(ROOT).as_posix()}`, to be run in JupyterLab or VS Code."
+    if run and missing:
+        said += f" Not run for this page, which was made without {' and '.join(missing)}."
+    first, *others = parts
+    return "\n".join([first, said + "\n", *others])
+
+
+def executed(path: Path) -> Any:
+    """Return a notebook as it is after all of its cells ran, in an empty folder."""
+    import nbformat  # an extra: not everywhere
+    from nbclient import NotebookClient
+
+    book: Any = nbformat.read(path, as_version=4)
+    with tempfile.TemporaryDirectory() as folder:
+        client = NotebookClient(book, timeout=_TIMEOUT, resources={"metadata": {"path": folder}})
+        client.execute(env=_environment())
+    return book
 
 
 def _title(path: Path) -> str:
@@ -104,17 +149,10 @@ def _derivation(path: Path, run: bool) -> str:
 
 
 def _run(command: list[str], folder: Path, expected: tuple[int, ...]) -> str:
-    environment = os.environ | {
-        "COLUMNS": _COLUMNS,
-        "NO_COLOR": "1",
-        "MPLBACKEND": "agg",  # no window
-        "PYTHONIOENCODING": "utf-8",
-        "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
-    }
     done = subprocess.run(
         command,
         cwd=folder,
-        env=environment,
+        env=_environment(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
@@ -124,6 +162,16 @@ def _run(command: list[str], folder: Path, expected: tuple[int, ...]) -> str:
     if done.returncode not in expected:
         raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
     return done.stdout
+
+
+def _environment() -> dict[str, str]:
+    return os.environ | {
+        "COLUMNS": _COLUMNS,
+        "NO_COLOR": "1",
+        "MPLBACKEND": "agg",  # no window
+        "PYTHONIOENCODING": "utf-8",
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
+    }
 
 
 def _fenced(language: str, text: str) -> str:

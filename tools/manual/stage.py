@@ -23,6 +23,7 @@ _WORKERS = 2  # examples at a time
 _FILES = (
     "docs/**/*.svg",
     "examples/*.py",
+    "examples/notebooks/*.ipynb",
     "examples/programs/*",
     "examples/derivations/*.tex",
     "LICENSE",

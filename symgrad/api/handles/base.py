@@ -128,11 +128,6 @@ class Handle:
             self._answers = {}
         return self._answers
 
-    def __dir__(self) -> list[str]:
-        return [
-            n for n in super().__dir__() if "(internal)" not in (getattr(type(self), n, None).__doc__ or "")
-        ]
-
     def __copy__(self) -> Self:
         return self
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from symgrad.api.handles.base import Number, handle_on
 from symgrad.api.handles.convert import node_of
@@ -28,8 +28,11 @@ from symgrad.ir.values.exchange import DASK, called_with_arrays, library_of
 from symgrad.ir.values.inputs import bind, in_order
 from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import as_computed
-from symgrad.report.report import Reported
+from symgrad.report.report import Reported, called
 from symgrad.rewrite.drawn import declared
+
+if TYPE_CHECKING:
+    from symgrad.render.pictures.interactive import Graph
 
 __all__ = ["Expr", "ExprLike", "Operand", "apply_op", "as_expr", "build_expr", "handle", "node_of"]
 
@@ -92,6 +95,30 @@ class Expr(FormMethods, Reported):
             (True, False)
         """
         return self._node is node_of(other)
+
+    def graph(self, values: Mapping[str, Any] | None = None, /, **by_name: Any) -> Graph:
+        r"""Return its graph, for notebooks and pages: boxes tell their values and gradients, and fold.
+
+        Args:
+            values: a value for each input, by name; with none the boxes tell their equations alone.
+            by_name: the same for names that are Python identifiers.
+
+        Returns:
+            A Graph: notebooks show it; ``.svg()``, ``.html()``, ``.save(path)`` and ``.notes``.
+
+        Raises:
+            MissingInputError: if there are values, but not for each input.
+            SymgradError: for values that `__call__` would not take.
+
+        Example:
+            >>> import symgrad as sg
+            >>> x = sg.symbols("x")
+            >>> print(sg.sin(x**2).graph(x=2.0).notes["x"])
+            x : real
+            value: 2
+            gradient: -2.61457
+        """
+        return called("symgrad.api.reports.graph:formula_graph", self, {**(values or {}), **by_name})
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         found = {"text/plain": repr(self)}

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import symgrad.ops  # noqa: F401  (registers the records that programs name)
 from symgrad.api.habits import no_attribute_of_program
 from symgrad.api.handles.expr import Expr, node_of
+from symgrad.api.handles.inputs import listings_of
 from symgrad.errors import NotInProgramError, UsageError
 from symgrad.ir.listing import Listing
+from symgrad.ir.traverse import topological
 from symgrad.report.report import Reported
 
 __all__ = ["Program", "parse"]
@@ -45,10 +47,12 @@ class Program(Reported):
 
     told_by: ClassVar[str] = "symgrad.api.reports.derivatives:program_report"
 
-    def __init__(self, listing: Listing) -> None:
+    def __init__(self, listing: Listing, known: tuple[Listing, ...] = ()) -> None:
         self._listing = listing
-        self._exprs = {name: Expr(listing[name], listings=(listing,)) for name in listing.names}
-        self._result = None if listing.result is None else Expr(listing.result, listings=(listing,))
+        self._known = known  # programs whose names were known beforehand: what is printed speaks these, too
+        listings = (listing, *known)
+        self._exprs = {name: Expr(listing[name], listings=listings) for name in listing.names}
+        self._result = None if listing.result is None else Expr(listing.result, listings=listings)
 
     def __getitem__(self, name: str) -> Expr:
         """Return the expression of a name.
@@ -72,6 +76,9 @@ class Program(Reported):
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
             raise no_attribute_of_program(self.names, name)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.names)
 
     def __contains__(self, name: object) -> bool:
         return name in self._exprs
@@ -136,15 +143,22 @@ class Program(Reported):
         if listing.source is not None:
             names = {**spelled, **{n: name for n, name in listing.name_of().items() if n.args}}
             spelled |= call_texts(calls_in(listing.source.text, listing.assignments.values()), names)
+        reads = set(
+            topological([*listing.assignments.values(), *([listing.result] if listing.result else [])])
+        )
+        given = {name: n for name, n in listing.given.items() if n.args and n in reads}
         return program_text(
-            listing.assignments, result=listing.result, declared=listing.symbols.values(), spelled=spelled
+            {**given, **listing.assignments},
+            result=listing.result,
+            declared=listing.symbols.values(),
+            spelled=spelled,
         )
 
     def __repr__(self) -> str:
         return f"Program({', '.join(self.names)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Program, (self._listing,))
+        return (Program, (self._listing, self._known))
 
 
 def parse(text: str, name: str = "<text>", symbols: Mapping[str, Any] | None = None) -> Program:
@@ -185,4 +199,5 @@ def parse(text: str, name: str = "<text>", symbols: Mapping[str, Any] | None = N
             cure=f"sg.parse(open({text!r}).read())",
         )
     known = None if symbols is None else {n: node_of(e) for n, e in symbols.items()}
-    return Program(parse_program(text, name, known))
+    given = () if symbols is None else listings_of([e for e in symbols.values() if isinstance(e, Expr)])
+    return Program(parse_program(text, name, known), given)

@@ -86,15 +86,21 @@ def partials_report(found: Derivatives) -> Report:
     return derivatives_report(found[()], shown or {(): found[()]})
 
 
-def program_report(program: Program) -> Report:
-    """Return a program as a report: its inputs, its lines as formulas, its text."""
+def program_report(program: Program, *, text: bool = True) -> Report:
+    """Return a program as a report: its inputs, its lines as formulas, its text.
+
+    Args:
+        program: the program.
+        text: whether its text is to be there, which a cell of a notebook has above.
+    """
     outputs = (
         list(program.outputs.values())
         if program.result is None
         else [*program.outputs.values(), program.result]
     )
     blocks: list[Block] = program_blocks(program.listing, outputs)
-    blocks += [Heading("In program notation"), Code(str(program), "symgrad")]
+    if text:
+        blocks += [Heading("In program notation"), Code(str(program), "symgrad")]
     return Report(f"Program of {', '.join(program.outputs) or 'a formula'}", tuple(blocks))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -25,14 +25,16 @@ from symgrad.ir.listing import suggest
 from symgrad.ir.types import REAL, Declaration, Domain
 from symgrad.ir.values.inputs import bind
 from symgrad.ops.array.layout import shape_text
+from symgrad.report.report import Reported
 from symgrad.spell.free_names import free_name
+from symgrad.spell.values import short_value
 from symgrad.work import working
 
 __all__ = ["Minimum", "minimize"]
 
 
 @dataclass(frozen=True, slots=True)
-class Minimum:
+class Minimum(Reported):
     """Where a search for a minimum ended.
 
     Attributes:
@@ -43,6 +45,8 @@ class Minimum:
         scipy: SciPy's own result, its ``x`` the variables one after the other.
     """
 
+    told_by: ClassVar[str] = "symgrad.api.reports.minima:minimum_report"
+
     solution: Mapping[str, Any]
     value: float
     success: bool
@@ -52,6 +56,10 @@ class Minimum:
     def __getitem__(self, name: str) -> Any:
         """Return the value of a variable, by its name."""
         return self.solution[name]
+
+    def __str__(self) -> str:
+        head = f"{'a minimum' if self.success else 'no minimum'}: {self.message.rstrip('.')}, loss {self.value:.6g}"
+        return "\n".join([head, *(f"  {name} = {short_value(v)}" for name, v in self.solution.items())])
 
 
 def minimize(

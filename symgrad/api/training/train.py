@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any, TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from symgrad.errors import ArrayTypeError, ConvergenceError, MissingInputError, 
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
 from symgrad.ops.array.layout import shape_text
+from symgrad.report.report import Reported
 from symgrad.work import working
 
 __all__ = ["Training", "train"]
@@ -33,7 +34,7 @@ _Rate: TypeAlias = "float | Callable[[int], float]"
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
+class Training(Reported):
     """Where training ended.
 
     Attributes:
@@ -45,6 +46,8 @@ class Training:
         method: the method.
         message: why it ended.
     """
+
+    told_by: ClassVar[str] = "symgrad.api.reports.minima:training_report"
 
     solution: Mapping[str, Any] = field(repr=False)
     history: np.ndarray[Any, Any] = field(repr=False)

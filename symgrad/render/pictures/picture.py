@@ -88,11 +88,13 @@ class Picture:
 
     Attributes:
         total: how many boxes the whole graph would have.
+        nodes: what each box stands for; none where the boxes stand for something else than equations.
     """
 
     boxes: tuple[Box, ...]
     edges: tuple[Edge, ...]
     total: int
+    nodes: tuple[Node, ...] = ()
 
 
 def picture(outputs: Sequence[Node], names: Mapping[Node, str], highlight: Highlight, limit: int) -> Picture:
@@ -137,7 +139,7 @@ def picture(outputs: Sequence[Node], names: Mapping[Node, str], highlight: Highl
         if a in number
     ]
     edges += _bridges(paths, number)
-    return Picture(tuple(boxes), tuple(edges), len(drawn))
+    return Picture(tuple(boxes), tuple(edges), len(drawn), tuple(number))
 
 
 def _inlined(order: Sequence[Node], keep: Collection[Node], names: Mapping[Node, str]) -> set[Node]:

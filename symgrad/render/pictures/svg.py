@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
 from symgrad.ir.graph import Node
@@ -46,6 +46,7 @@ def graph_svg(
     highlight: Highlight | None = None,
     title: str = "",
     limit: int = BOXES,
+    noted: Callable[[Sequence[Node]], Sequence[str]] | None = None,
 ) -> str:
     r"""Return a picture of a graph: inputs above, outputs below, a box per equation, an arrow per value read.
 
@@ -56,6 +57,7 @@ def graph_svg(
         title: a line above the picture.
         limit: the largest number of boxes; of a larger graph only the neighbourhood of the highlighted
             paths is drawn, and the caption says so.
+        noted: returns a text for each node that is drawn, which one reads by pointing at its box.
 
     Returns:
         A standalone SVG document.
@@ -68,11 +70,16 @@ def graph_svg(
     """
     highlight = Highlight() if highlight is None else highlight
     shown = picture(outputs, names, highlight, limit)
-    return picture_svg(shown, _captions(highlight, shown), _legend(shown), title)
+    notes = None if noted is None else noted(shown.nodes)
+    return picture_svg(shown, _captions(highlight, shown), _legend(shown), title, notes)
 
 
 def picture_svg(
-    shown: Picture, captions: Sequence[str], legend: Sequence[tuple[str, str]], title: str = ""
+    shown: Picture,
+    captions: Sequence[str],
+    legend: Sequence[tuple[str, str]],
+    title: str = "",
+    notes: Sequence[str] | None = None,
 ) -> str:
     """Return a picture as SVG.
 
@@ -81,6 +88,8 @@ def picture_svg(
         captions: sentences below the picture.
         legend: pairs (mark, meaning) above them; the mark of an arrow is "value".
         title: a line above the picture.
+        notes: a text for each box, which one reads by pointing at it. Boxes and edges are then elements of their own:
+            a box says its number, an edge those of its ends.
 
     Returns:
         A standalone SVG document.
@@ -104,9 +113,16 @@ def picture_svg(
     body: list[str] = []
     for band in (True, False):  # bands first, so that every line lies above all of them
         for edge, route in zip(shown.edges, layout.routes, strict=True):
-            body += _edge(edge, route, band=band)
-    for box, (w, h), (x, y) in zip(shown.boxes, sizes, layout.centres, strict=True):
-        body += _box(box, x - w / 2, y - h / 2, w, h)
+            drawn = _edge(edge, route, band=band)
+            ends = f'class="flow" data-from="{edge.source}" data-to="{edge.target}"'
+            body += drawn if notes is None or not drawn else [f"<g {ends}>", *drawn, "</g>"]
+    for i, (box, (w, h), (x, y)) in enumerate(zip(shown.boxes, sizes, layout.centres, strict=True)):
+        drawn = _box(box, x - w / 2, y - h / 2, w, h)
+        if notes is not None:
+            # Titles may have several lines, text may not.
+            told = "\n".join(_escape(line) for line in notes[i].split("\n"))
+            drawn = [f'<g class="node" data-number="{i}"><title>{told}</title>', *drawn, "</g>"]
+        body += drawn
     label = title or "computation graph"
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(page_width)}" height="{_n(page_height)}" '

@@ -1,4 +1,9 @@
-"""The style of reports in HTML: one sheet, for light and dark, phones, desktops and paper."""
+"""The style of reports in HTML: one sheet, for light and dark, phones, desktops and paper.
+
+A page is dark where the reader's system is. A part of a page is dark where the page says that it is, as JupyterLab,
+VS Code and the documents of nbconvert and Sphinx do, whatever the system says. Each rule is
+about `.sg` alone; such pages have rules of their own for all tables, and `.sg.sg` goes before these.
+"""
 
 from __future__ import annotations
 
@@ -54,31 +59,30 @@ _DRAWN = {
 }
 
 
-def _variables(palette: dict[str, str]) -> str:
-    return " ".join(f"--{name}: {colour};" for name, colour in palette.items())
-
-
-_DARK_DRAWN = "\n".join(
-    f'  .sg svg [{kind}="{light}"] {{ {kind}: {dark}; }}'
+_COLOURS = " ".join(f"--{name}: light-dark({light}, {_DARK[name]});" for name, light in _LIGHT.items())
+_DRAWN_DARK = "\n".join(
+    f'.sg svg [{kind}="{light}"] {{ {kind}: light-dark({light}, {dark}); }}'
     for light, dark in _DRAWN.items()
     for kind in ("fill", "stroke")
 )
 
 STYLE = f"""
-.sg {{ color-scheme: light; {_variables(_LIGHT)} }}
-@media screen and (prefers-color-scheme: dark) {{
-  .sg {{ color-scheme: dark; {_variables(_DARK)} }}
-{_DARK_DRAWN}
-}}
+.sg {{ color-scheme: light dark; {_COLOURS} }}
+[data-jp-theme-light="true"] .sg, .vscode-light .sg, [data-theme="light"] .sg {{ color-scheme: light; }}
+[data-jp-theme-light="false"] .sg, .vscode-dark .sg, [data-theme="dark"] .sg {{ color-scheme: dark; }}
+@media print {{ .sg.sg {{ color-scheme: light; }} }}
+{_DRAWN_DARK}
 .sg {{ font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, Helvetica, Arial, sans-serif; color: var(--ink);
   background: var(--paper); overflow-wrap: break-word; }}
+.sg:not(body) {{ padding: .3rem .9rem .6rem; border-radius: 8px; }}
+.sg > style + h2 {{ margin-top: .4rem; }}
 .sg *, .sg *::before {{ box-sizing: border-box; }}
 .sg h1 {{ font-size: 1.6rem; line-height: 1.25; margin: 0 0 1.2rem; text-wrap: balance; }}
 .sg h2 {{ font-size: 1.2rem; line-height: 1.3; margin: 2.2rem 0 .7rem; }}
 .sg h3 {{ font-size: 1rem; margin: 1.5rem 0 .5rem; }}
 .sg p {{ margin: .6rem 0; max-width: 46rem; }}
-.sg p.soft, .sg figcaption, .sg caption, .sg .place {{ color: var(--soft); }}
-.sg code, .sg pre, .sg .doc td {{ font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace;
+.sg p.soft, .sg figcaption, .sg.sg caption, .sg .place {{ color: var(--soft); }}
+.sg code, .sg pre, .sg.sg .doc td {{ font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace;
   font-size: .875em; }}
 .sg code {{ overflow-wrap: anywhere; }}
 .sg math {{ font-size: 1.08em; }}
@@ -115,19 +119,21 @@ STYLE = f"""
   padding: .4rem 1rem; margin: 1rem 0; }}
 .sg mark {{ background: var(--tone-tint, var(--bad-tint)); color: inherit;
   text-decoration: underline wavy var(--tone, var(--bad)); text-underline-offset: .2em; }}
-.sg table {{ border-collapse: collapse; min-width: min(100%, 24rem); }}
-.sg caption {{ text-align: left; font-size: .9rem; padding-bottom: .3rem; }}
-.sg th, .sg td {{ text-align: left; vertical-align: top; padding: .4rem .8rem .4rem 0;
+.sg.sg table {{ border-collapse: collapse; font-size: inherit; table-layout: auto; margin: 0;
+  min-width: min(100%, 24rem); }}
+.sg.sg caption {{ text-align: left; font-size: .9rem; padding-bottom: .3rem; }}
+.sg.sg th, .sg.sg td {{ text-align: left; vertical-align: top; padding: .4rem .8rem .4rem 0;
   border-bottom: 1px solid var(--rule); }}
-.sg thead th {{ font-size: .85rem; color: var(--soft); font-weight: 600; border-bottom-color: var(--soft); }}
-.sg tbody th {{ font-weight: 600; }}
-.sg .number {{ text-align: right; font-variant-numeric: tabular-nums; }}
-.sg .doc td, .sg .doc th {{ border: 0; padding: .1rem .7rem .1rem 0; font-weight: 400; }}
-.sg .doc .line {{ white-space: pre-wrap; overflow-wrap: anywhere; width: 100%; }}
-.sg .doc tr.bad > .line {{ background: var(--bad-tint); }}
-.sg .doc .no {{ color: var(--soft); text-align: right; }}
-.sg .doc tr.said > td {{ color: var(--soft); padding-bottom: .5rem; }}
-.sg .doc tr.said .line {{ border-left: 3px solid var(--tone); padding-left: .8rem; color: var(--ink); }}
+.sg.sg thead th {{ font-size: .85rem; color: var(--soft); font-weight: 600; border-bottom-color: var(--soft); }}
+.sg.sg tbody th {{ font-weight: 600; }}
+.sg.sg tbody tr:nth-child(n) {{ background: none; }}
+.sg.sg .number {{ text-align: right; font-variant-numeric: tabular-nums; }}
+.sg.sg .doc td, .sg.sg .doc th {{ border: 0; padding: .1rem .7rem .1rem 0; font-weight: 400; }}
+.sg.sg .doc .line {{ white-space: pre-wrap; overflow-wrap: anywhere; width: 100%; }}
+.sg.sg .doc tr.bad > .line {{ background: var(--bad-tint); }}
+.sg.sg .doc .no {{ color: var(--soft); text-align: right; }}
+.sg.sg .doc tr.said > td {{ color: var(--soft); padding-bottom: .5rem; }}
+.sg.sg .doc tr.said .line {{ border-left: 3px solid var(--tone); padding-left: .8rem; color: var(--ink); }}
 .sg details {{ margin: .3rem 0; }}
 .sg summary {{ cursor: pointer; padding: .25rem 0; }}
 .sg .steps {{ margin: .6rem 0; padding: 0; list-style: none; border-top: 1px solid var(--rule); }}
@@ -155,8 +161,8 @@ STYLE = f"""
 """.strip()
 
 PAGE = """
-html { background: #ffffff; }
-@media screen and (prefers-color-scheme: dark) { html { background: #15181c; } }
+html { color-scheme: light dark; background: light-dark(#ffffff, #15181c); }
+@media print { html { color-scheme: light; } }
 body.sg { margin: 0; padding: 2rem 1rem 4rem; }
 body.sg > main { max-width: 60rem; margin: 0 auto; }
 @media print { body.sg { padding: 0; } }

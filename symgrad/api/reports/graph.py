@@ -1,0 +1,96 @@
+"""Graphs that one looks into: what their boxes tell, the values and gradients at a point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from symgrad.api.derivatives.differentiate import grad
+from symgrad.api.explain import Derivation, joined_listing
+from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.inputs import inputs_of, known_symbols, sizes_by_name
+from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.traverse import is_elementwise
+from symgrad.ir.values.evaluate import evaluate
+from symgrad.ir.values.inputs import bind
+from symgrad.ops.array.layout import shape_text
+from symgrad.ops.control import as_computed
+from symgrad.reasons.naming import Naming
+from symgrad.render.derivation import derivation_highlight, title_text
+from symgrad.render.limits import BOXES, GRADIENT_CHARACTERS
+from symgrad.render.pictures.interactive import Graph
+from symgrad.render.pictures.picture import Highlight
+from symgrad.render.pictures.svg import graph_svg
+from symgrad.spell.values import short_value
+
+__all__ = ["derivation_graph", "formula_graph"]
+
+
+def formula_graph(y: Expr, values: Mapping[str, Any]) -> Graph:
+    """Return the graph of a formula in the names of its program."""
+    listing = joined_listing(y.listings)
+    names = {} if listing is None else listing.name_of()
+    return _graph(y, values, names, Highlight(), y.name or Naming(names).body(y.node))
+
+
+def derivation_graph(d: Derivation, y: Expr, values: Mapping[str, Any]) -> Graph:
+    """Return the graph of a derivation with the paths of the noise and of the derivative."""
+    record = d.record
+    return _graph(y, values, record.naming.names, derivation_highlight(record), title_text(record))
+
+
+def _graph(
+    y: Expr, values: Mapping[str, Any], names: Mapping[Node, str], highlight: Highlight, title: str
+) -> Graph:
+    """Return the graph of a formula, with values and gradients at a point.
+
+    Args:
+        y: the formula; of an array its boxes tell values alone.
+        values: a value for each input, by name; or none, for equations alone.
+        names: the nodes that have a name.
+        highlight: what to point out.
+        title: a line above the picture.
+    """
+    told: dict[str, str] = {}
+
+    def noted(nodes: Sequence[Node]) -> list[str]:
+        naming = Naming(names)
+        notes = [_equation(n, naming) for n in nodes]
+        called = [naming.text(n, GRADIENT_CHARACTERS) for n in nodes]
+        if values or not inputs_of([y]):
+            below = _numbers(y, nodes, values)
+            notes = ["\n".join([note, *lines]) for note, lines in zip(notes, below, strict=True)]
+        told.update(zip(called, notes, strict=True))
+        return notes
+
+    svg = graph_svg([y.node], names, highlight=highlight, title=title, limit=BOXES, noted=noted)
+    return Graph(title, svg, told)
+
+
+def _equation(node: Node, naming: Naming) -> str:
+    if not node.args:
+        return str(node.declaration) if node.op is SYMBOL else naming.text(node)
+    body, shape = naming.body(node, GRADIENT_CHARACTERS), f" : {shape_text(node.shape)}" if node.shape else ""
+    return f"{naming.names[node]} = {body}{shape}" if node in naming.names else f"{body}{shape}"
+
+
+def _numbers(y: Expr, nodes: Sequence[Node], values: Mapping[str, Any]) -> list[list[str]]:
+    """Return for each node its value and the gradient by it, as lines."""
+    inputs = inputs_of([y], values)
+    known = {s.name for s in known_symbols([y])} - {s.name for s in inputs}
+    values = {n: v for n, v in values.items() if n not in known}
+    sizes = sizes_by_name(y, inputs, values)
+    given = {n: v for n, v in values.items() if n not in sizes}
+    bound = bind(inputs, (), given, together=is_elementwise([y.node]), sizes=sizes)
+    lines = [[f"value: {short_value(v)}"] for v in evaluate(as_computed(nodes), bound, sizes)]
+    if y.shape or y.dtype != "real" or (any(np.ndim(v) for v in bound.values()) and is_elementwise([y.node])):
+        return lines
+    moving = [i for i, n in enumerate(nodes) if n.dtype == "real"]
+    exprs = grad(y, [Expr(nodes[i], listings=y.listings) for i in moving])
+    slopes = evaluate(as_computed([e.node for e in exprs]), bound, sizes)
+    for i, e, slope in zip(moving, exprs, slopes, strict=True):
+        why = "" if e.nothing is None else f" ({e.nothing})"
+        lines[i].append(f"gradient: {short_value(slope)}{why}")
+    return lines

@@ -1,0 +1,59 @@
+"""Where a search for a minimum, or training, ended: as reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symgrad.render.pictures.plot import Curve, plot_svg
+from symgrad.report.blocks import Banner, Block, Column, Figure, Literal, Prose, Table, prose
+from symgrad.report.report import Report
+from symgrad.spell.values import short_value
+
+if TYPE_CHECKING:
+    from symgrad.api.training.minimize import Minimum
+    from symgrad.api.training.train import Training
+
+__all__ = ["minimum_report", "training_report"]
+
+_POINTS = 400
+"""Steps of a training that are drawn."""
+
+
+def minimum_report(found: Minimum) -> Report:
+    """Return where a search for a minimum ended as a report."""
+    word, tone = ("found", "good") if found.success else ("not found", "warn")
+    blocks: tuple[Block, ...] = (
+        Banner(word, tone, prose(found.message)),
+        _values(found.solution, "The loss there", found.value, ()),
+    )
+    return Report("A minimum" if found.success else "The end of a search for a minimum", blocks)
+
+
+def training_report(done: Training) -> Report:
+    """Return where training ended as a report, with the loss over the steps."""
+    first, last = float(done.history[0]), done.value
+    said = f"{done.message}; loss {first:.6g} at first, {last:.6g} at last"
+    blocks: list[Block] = [
+        Banner(f"{done.method}, {done.steps:,} steps", "plain", prose(said)),
+        _values(done.solution, "The loss of the last step", last, done.frozen),
+    ]
+    if np.isfinite(done.history).any() and done.steps > 1:
+        # The mean of as many steps as fall on a point: a minibatch says little by itself.
+        parts = np.array_split(done.history, min(done.steps, _POINTS))
+        ends = np.cumsum([len(p) for p in parts])
+        drawn = Curve("loss", [float(e) for e in ends], [float(np.mean(p)) for p in parts])
+        title = "Loss over the steps"
+        blocks.append(Figure(plot_svg([drawn], title, "step", "loss"), title, said))
+    return Report("Training", tuple(blocks))
+
+
+def _values(solution: Mapping[str, Any], last: str, value: float, frozen: Sequence[str]) -> Table:
+    rows: list[tuple[Prose, ...]] = [
+        (prose(Literal(name)), prose(short_value(v), " (frozen)" if name in frozen else ""))
+        for name, v in solution.items()
+    ]
+    rows.append((prose(last), prose(f"{value:.6g}")))
+    return Table("Where it ended", (Column("name"), Column("value")), tuple(rows))

@@ -1,0 +1,134 @@
+"""Pictures of graphs as parts of a page, whose boxes tell their values and fold: SVG, and one small script."""
+
+from __future__ import annotations
+
+import hashlib
+import pkgutil
+from collections.abc import Mapping
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from symgrad.errors import UsageError
+from symgrad.files import write_atomically
+from symgrad.report.writers.style import PAGE, STYLE
+
+__all__ = ["Graph", "graph_fragment", "graph_page"]
+
+_OWN = """
+.sg-graph .node { cursor: default; }
+.sg-graph .node[aria-expanded] { cursor: pointer; }
+.sg-graph .node:focus { outline: none; }
+.sg-graph .node:focus-visible > .box, .sg-graph .node:hover > .box { stroke: var(--flow); stroke-width: 3; }
+.sg-graph .node.folded > .box { stroke: var(--open); stroke-width: 3; stroke-dasharray: 2 3; }
+.sg-graph .told { min-height: 6.6em; white-space: pre-wrap; overflow-wrap: anywhere; }
+""".strip()
+
+
+class Graph:
+    r"""A picture of a formula, for notebooks and pages.
+
+    Pointing at a box, or going to it by keys, tells its equation, and at a given point its value and the derivative of
+    the formula by it. A click folds what only that box reads. It needs no server; without scripts it is the picture,
+    with the same texts as titles.
+
+    Attributes:
+        title: what it shows.
+
+    Example:
+        >>> import symgrad as sg
+        >>> p = sg.parse("x : real\ny = sin(x**2)")
+        >>> g = p["y"].graph(x=2.0)
+        >>> print(g.notes["x**2"])
+        x**2
+        value: 4
+        gradient: -0.653644
+        >>> g.save("y.html")  # doctest: +SKIP
+    """
+
+    def __init__(self, title: str, svg: str, notes: Mapping[str, str]) -> None:
+        self.title = title
+        self._svg = svg
+        self._notes = dict(notes)
+
+    @property
+    def notes(self) -> Mapping[str, str]:
+        """What the boxes tell, by the name or the formula of each."""
+        return self._notes
+
+    def svg(self) -> str:
+        """Return the picture as a standalone SVG document, with what the boxes tell as titles."""
+        return self._svg
+
+    def html(self) -> str:
+        """Return it as a page that needs no network; its only script is that of the boxes."""
+        return graph_page(self._svg, self.title)
+
+    def fragment(self) -> str:
+        """Return it as a part of a page of HTML, as notebooks show it."""
+        return graph_fragment(self._svg)
+
+    def save(self, path: str | Path) -> None:
+        """Write it into a file, whose name ends in .html or .svg.
+
+        Raises:
+            UsageError: for another ending.
+            FileError: if it cannot be written.
+        """
+        writers = {".html": self.html, ".svg": self.svg}
+        written = writers.get(Path(path).suffix.lower())
+        if written is None:
+            raise UsageError(
+                f"'{Path(path).name}' does not say how to write a graph",
+                expected=f"a name that ends in {' or '.join(writers)}",
+            )
+        write_atomically(Path(path), written().encode())
+
+    def __repr__(self) -> str:
+        return f"<Graph of {self.title}: {len(self._notes)} boxes>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "image/svg+xml": self._svg, "text/html": self.fragment()}
+
+
+def graph_fragment(svg: str) -> str:
+    """Return a picture with notes as a part of a page.
+
+    The picture is whole without the script, which some viewers leave out. The script reads nothing but the picture.
+
+    Args:
+        svg: a picture of `graph_svg` whose boxes have notes; what is text in it is escaped.
+
+    Example:
+        >>> graph_fragment("<svg></svg>").count("<script>")
+        1
+    """
+    name = "sg-graph-" + hashlib.sha256(svg.encode()).hexdigest()[:12]
+    return (
+        f'<div class="sg sg-graph" id="{name}" lang="en"><style>{STYLE}\n{_OWN}</style>\n'
+        f'<div class="scroll picture" tabindex="0" role="group" aria-label="graph">{svg}</div>\n'
+        f'<script>{_script()}("{name}");</script></div>\n'
+    )
+
+
+def graph_page(svg: str, title: str) -> str:
+    """Return a picture with notes as a page that needs no network."""
+    allowed = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            '<html lang="en"><head><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f'<meta http-equiv="Content-Security-Policy" content="{allowed}">',
+            f"<title>{escape(title)}</title><style>{PAGE}</style></head>",
+            f'<body class="sg"><main>{graph_fragment(svg)}</main></body></html>',
+            "",
+        ]
+    )
+
+
+@cache
+def _script() -> str:
+    # By pkgutil: the package may lie in an archive.
+    return (pkgutil.get_data(__name__, "graph.js") or b"").decode().strip()

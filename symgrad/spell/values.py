@@ -1,0 +1,27 @@
+"""Values as one reads them in passing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["short_value"]
+
+_ENTRIES = 6
+"""Entries of an array that are shown."""
+
+
+def short_value(value: Any) -> str:
+    """Return a number in six digits, an array by its shape and its first entries.
+
+    Example:
+        >>> short_value(2/3), short_value(np.arange(8.0).reshape(2, 4)), short_value(True)
+        ('0.666667', '(2, 4): 0, 1, 2, 3, 4, 5, ...', 'True')
+    """
+    array = np.asarray(value)
+    if not array.ndim:
+        return f"{array.item():.6g}" if array.dtype.kind == "f" else str(array.item())
+    entries = ", ".join(short_value(v) for v in array.flat[:_ENTRIES])
+    shape = f"({', '.join(map(str, array.shape))}{',' if array.ndim == 1 else ''})"
+    return f"{shape}: {entries}{', ...' if array.size > _ENTRIES else ''}"
