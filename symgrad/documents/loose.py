@@ -249,7 +249,7 @@ class _Rewriter:
             return False
         if "(" in (self._shown[k - 1], self._shown[k]) and "(" not in (left.text, right.text):
             return False  # f ∘ g
-        if {left.text, right.text} & _KEYWORDS or left.text == "∇" or left.text.startswith("∇_"):
+        if {left.text, right.text} & _KEYWORDS or left.text == "∇" or left.text.startswith(("∇_", "D_")):
             return False
         if left.kind == "name" and (self._is_bare(k - 1) or self._acts(k - 1)):
             return False

@@ -342,6 +342,7 @@ class SideReader:
         self._derived = True
         said = text[part.of.start : part.of.end]
         of = names.expr(self._part(part.of, text, start), _NAME.findall(said))
+        self._check_slope(of, of.node, part)  # a formula that could not be read is said first
         gradient = text[part.span.start] == "∇" or text.startswith("grad", part.span.start)
         by = [self._by(name, part) for name in part.by] or [
             self._only(of, said.strip(), part, gradient=gradient)
