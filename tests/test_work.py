@@ -33,7 +33,11 @@ def threads():
     return [t for t in threading.enumerate() if t.name == "symgrad progress"]
 
 
-def test_nobody_watches_and_nothing_is_wrapped():
+def test_nobody_watches_and_nothing_is_wrapped(monkeypatch):
+    monkeypatch.setattr(
+        "symgrad.work._usual", None
+    )  # the command line, in another test, watches from then on
+    monkeypatch.setattr("symgrad.work._usual_watcher", None)
     items = [1, 2]
     assert steps("ir", "counting", items) is items
     with working("ir", "counting") as work:

@@ -24,7 +24,7 @@ def expanded(formula: Node) -> Node | None:
         >>> from symgrad.api.handles.expr import handle
         >>> a, b = sg.symbols("a b")
         >>> print(handle(expanded(((a - b)*(a + 1)).node)))
-        a*a + a*1 - b*a - b*1
+        a*a + a*1 + -b*a + -b*1
     """
     known: dict[Node, _Terms] = {}
     for node in topological([formula]):

@@ -48,8 +48,8 @@ def terms_of(node: Node) -> list[tuple[int, Node]]:
     """Return the terms of a sum, each with its sign.
 
     Example:
-        >>> from symgrad.api.handles.expr import symbols
-        >>> a, b, c = (e.node for e in symbols("a b c"))
+        >>> import symgrad as sg
+        >>> a, b, c = (e.node for e in sg.symbols("a b c"))
         >>> [(sign, term.name) for sign, term in terms_of(a - (b - c))]
         [(1, 'a'), (-1, 'b'), (1, 'c')]
     """

@@ -161,6 +161,8 @@ def test_when_it_is_shown(monkeypatch, said, command, interactive, wanted):
         monkeypatch.setenv("SYMGRAD_PROGRESS", said)
     if interactive:
         monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
+    else:  # a shell of IPython's that another test started leaves one
+        monkeypatch.delattr(sys, "ps1", raising=False)
     show_usually(command=command)
     assert made == [Display if wanted else None]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from symgrad.ir.graph import Node
 
-__all__ = ["LARGE", "NUMBERS", "Bools", "Graph", "Ints"]
+__all__ = ["LARGE", "NUMBERS", "Bools", "NumberedGraph", "Ints"]
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -25,7 +25,7 @@ _SHALLOW = 3
 """Equal so deep, equations of small graphs have one colour."""
 
 
-class Graph:
+class NumberedGraph:
     """The symbols and equations of a graph by number; the number after the last stands for all constants.
 
     Args:

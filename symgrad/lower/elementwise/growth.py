@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from symgrad.lower.cost import own_cost
-from symgrad.lower.elementwise.alike import Bools, Graph, Ints
+from symgrad.lower.elementwise.alike import Bools, Ints, NumberedGraph
 
 __all__ = ["FEWEST", "LEAST", "PART", "Group", "Growth"]
 
@@ -99,7 +99,7 @@ class Growth:
         taken: what is in a group for good, and what can be in none.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: NumberedGraph) -> None:
         self.graph = graph
         n = graph.n
         self.taken: Bools = graph.leaf.copy()

@@ -20,7 +20,7 @@ import numpy as np
 
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node
-from symgrad.lower.elementwise.alike import Bools, Graph, Ints
+from symgrad.lower.elementwise.alike import Bools, Ints, NumberedGraph
 from symgrad.lower.elementwise.growth import FEWEST, LEAST, PART, Group, Growth
 from symgrad.work import working
 
@@ -56,7 +56,7 @@ def repetitions(
     """
     if len(nodes) < SMALL:
         return []
-    graph = Graph(nodes, outputs, fusable)
+    graph = NumberedGraph(nodes, outputs, fusable)
     colours, sizes = graph.colours()
     alike = (np.bincount(colours)[colours] >= FEWEST) & (sizes >= _LEAST_SIZE)
     if 4 * int(alike.sum()) < int((~graph.leaf[:-1]).sum()):
