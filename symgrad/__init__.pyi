@@ -9,6 +9,7 @@ from symgrad import nn as nn
 from symgrad import special as special
 from symgrad import testing as testing
 from symgrad.api.claims.equivalent import equivalent as equivalent
+from symgrad.api.claims.gaps import check_domain as check_domain
 from symgrad.api.claims.verify import equal as equal
 from symgrad.api.claims.verify import verify as verify
 from symgrad.api.derivatives.custom import custom_gradient as custom_gradient
@@ -32,7 +33,7 @@ from symgrad.api.derivatives.row_gradient import row_gradient as row_gradient
 from symgrad.api.derivatives.synthesis import ignore_noise as ignore_noise
 from symgrad.api.derivatives.synthesis import with_gradient as with_gradient
 from symgrad.api.derivatives.unknowns import Implicit as Implicit
-from symgrad.api.explain import explain as explain
+from symgrad.api.explaining.explain import explain as explain
 from symgrad.api.functions.arrays import argmax as argmax
 from symgrad.api.functions.arrays import argmin as argmin
 from symgrad.api.functions.arrays import cumsum as cumsum
@@ -120,7 +121,6 @@ from symgrad.api.functions.matrices import trace as trace
 from symgrad.api.functions.own import register_op as register_op
 from symgrad.api.functions.symbols import symbols as symbols
 from symgrad.api.functions.symbols import tensor as tensor
-from symgrad.api.gaps import check_domain as check_domain
 from symgrad.api.handles.expr import Expr as Expr
 from symgrad.api.handles.program import Program as Program
 from symgrad.api.handles.program import parse as parse

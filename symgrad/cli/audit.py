@@ -13,8 +13,9 @@ import numpy as np
 
 import symgrad
 from symgrad.cli.files import read_source
-from symgrad.cli.main import OUTPUT, WRT, emit, expression_of, format_option, main, program_options, targets
-from symgrad.cli.values import read_values
+from symgrad.cli.given.values import read_values
+from symgrad.cli.main import main
+from symgrad.cli.options import OUTPUT, WRT, emit, expression_of, format_option, program_options, targets
 from symgrad.report.blocks import Column, Heading, Prose, Table, prose
 from symgrad.report.report import Report
 from symgrad.work import working

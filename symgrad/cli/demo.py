@@ -13,7 +13,7 @@ import click
 import numpy as np
 
 import symgrad
-from symgrad.api.explain import Derivation
+from symgrad.api.explaining.explain import Derivation
 from symgrad.cli.files import write_text
 from symgrad.ir.graph import Node
 from symgrad.ops.random.laws import drawn

@@ -12,7 +12,7 @@ import click
 
 import symgrad
 from symgrad.cli.files import read_source
-from symgrad.cli.main import expression_of
+from symgrad.cli.options import expression_of
 from symgrad.errors import UsageError
 from symgrad.ir.listing import one_of
 

@@ -10,7 +10,7 @@ from symgrad.cli.files import read_text
 from symgrad.errors import UsageError
 
 if TYPE_CHECKING:
-    from symgrad.api.explain import Derivation
+    from symgrad.api.explaining.explain import Derivation
 
 __all__ = ["Exercise"]
 

@@ -15,7 +15,8 @@ import click
 import symgrad
 from symgrad.cli.files import read_text
 from symgrad.cli.functions import FRAMEWORK, SPECS, output_of, python_function
-from symgrad.cli.main import OUTPUT, emit, expression_of, format_option, main, names_in
+from symgrad.cli.main import main
+from symgrad.cli.options import OUTPUT, emit, expression_of, format_option, names_in
 from symgrad.errors import SymgradError, UsageError
 from symgrad.ir.listing import one_of, suggest
 
@@ -195,10 +196,10 @@ def _checks() -> list[tuple[str, tuple[str, str]]]:
 
 def _report(findings: Sequence[Finding], form: str) -> str:
     if form in ("markdown", "latex", "html"):
-        from symgrad.render.reports.findings import findings_report
+        from symgrad.render.reports.lint import findings_report
 
         return findings_report(findings).written(form)
-    from symgrad.render.findings import findings_github, findings_sarif, findings_text
+    from symgrad.render.texts.findings import findings_github, findings_sarif, findings_text
 
     if form == "json":
         return json.dumps([f.json() for f in findings], indent=2, ensure_ascii=False)

@@ -5,44 +5,37 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, NoReturn
 
 import click
 import numpy as np
 
 import symgrad
-from symgrad.api.derivatives.entries import target_named
 from symgrad.cli.files import read_latex_source, read_source, reading_options, write_arrays, write_text
+from symgrad.cli.options import (
+    DTYPE,
+    ORDER,
+    OUTPUT,
+    READINGS,
+    WRT,
+    emit,
+    expression_of,
+    format_option,
+    kernel_of,
+    program_options,
+    targets,
+)
 from symgrad.errors import FileError, NumberTooLargeError, SymgradError, UsageError
 from symgrad.files import make_folder, reason
 from symgrad.render.progress import show_usually
-from symgrad.report.report import form_of_path
 
-__all__ = [
-    "INTERRUPTED",
-    "OUTPUT",
-    "OF",
-    "READINGS",
-    "WRT",
-    "expression_of",
-    "emit",
-    "format_option",
-    "kernel_of",
-    "main",
-    "names_in",
-    "program_options",
-    "targets",
-]
+__all__ = ["INTERRUPTED", "main"]
 
 # What is imported in functions here is for start-up time: each command has its own.
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _EXIT = """
 \b
@@ -112,61 +105,10 @@ def main() -> None:
     """
 
 
-OF = click.option("--of", "of", metavar="NAME", help="What to work on; by default the last line.")
-
-
-def program_options(command: F) -> F:
-    """Add the argument SOURCE and the option --of."""
-    return click.argument("source")(OF(command))
-
-
-WRT = click.option(
-    "--wrt",
-    metavar="NAME[,NAME]",
-    help="What to differentiate by; by default every real input that is not random.",
-)
-_ORDER = click.option(
-    "--order", type=click.IntRange(1, 8), default=1, show_default=True, help="All partials up to this order."
-)
-READINGS = click.option(
-    "--read",
-    "readings",
-    multiple=True,
-    metavar="OPTION=VALUE",
-    help="How to read what is ambiguous in LaTeX, such as slash=product (repeatable).",
-)
-OUTPUT = click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file.")
-_DTYPE = click.option(
-    "--dtype", type=click.Choice(["float64", "float32"]), default="float64", show_default=True
-)
-
-
-def format_option(*choices: str) -> Callable[[F], F]:
-    """Return the option --format; without it, the ending of the name that -o gives says the form, where it can."""
-    default = "text, or what -o ends in"
-
-    def added(command: F) -> F:
-        @wraps(command)
-        def chosen(*args: Any, form: str | None, **options: Any) -> Any:
-            return command(*args, form=form or _form_of(options.get("output"), choices), **options)
-
-        option = click.option(
-            "--format", "form", type=click.Choice(choices), default=None, show_default=default
-        )
-        return cast("F", option(chosen))
-
-    return added
-
-
-def _form_of(output: Path | None, choices: Sequence[str]) -> str:
-    found = None if output is None else form_of_path(output)
-    return found if found is not None and found in choices else "text"
-
-
 @main.command()
 @program_options
 @WRT
-@_ORDER
+@ORDER
 @click.option("--stable", is_flag=True, help="In forms that lose fewer digits in floating point.")
 @click.option("--expand", is_flag=True, help="Over inputs alone, without the names of the program.")
 @click.option("--standalone", is_flag=True, help="With --format latex: a whole document.")
@@ -269,9 +211,9 @@ def explain(
 @main.command("compile")
 @program_options
 @WRT
-@_ORDER
+@ORDER
 @click.option("--no-gradient", is_flag=True, help="Compile the values alone.")
-@_DTYPE
+@DTYPE
 @click.option("--name", help="Name of the functions; by default that of the file.")
 @click.option(
     "--cpu",
@@ -303,7 +245,7 @@ def compile_(
 ) -> None:
     """Compile values and gradients to source or native code in a file."""
     from symgrad.cli.report import partials
-    from symgrad.kernel.artefact import check_path
+    from symgrad.kernel.artefacts.artefact import check_path
 
     check_path(output, cpu, triple)
     program = read_source(source)
@@ -320,9 +262,9 @@ def compile_(
 @program_options
 @WRT
 @click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
-@_ORDER
+@ORDER
 @click.option("--no-gradient", is_flag=True, help="Compute the values alone.")
-@_DTYPE
+@DTYPE
 @format_option("text", "json")
 @OUTPUT
 def run(
@@ -342,8 +284,8 @@ def run(
     column of a .csv file: x=2, x=-2,-1,1, 'X=[[1, 2], [3, 4]]', x=points.npy, x=arrays.npz:x, x=table.csv:height.
     With -o, results go to a .npy (one array), .npz or .csv file.
     """
+    from symgrad.cli.given.values import read_values
     from symgrad.cli.report import arrays_report, partials, run_report
-    from symgrad.cli.values import read_values
 
     program = read_source(source)
     y = expression_of(program, of)
@@ -383,34 +325,7 @@ def demo(directory: Path, seed: int) -> None:
     run_demo(directory, seed)
 
 
-_OUTSIDE_BRACKETS = re.compile(r",(?![^\[]*\])")
-
 _VALUE_ALONE = "name one with --wrt, or leave the gradient out with --no-gradient"
-
-
-def expression_of(program: symgrad.Program, of: str | None) -> symgrad.Expr:
-    """Return what a command works on."""
-    return program.last if of is None else program[of]
-
-
-def targets(y: symgrad.Expr, wrt: str | None, cure: str = "name one with --wrt") -> list[symgrad.Expr]:
-    """Return what to differentiate by: the names asked for, else every real input that is not random."""
-    if wrt is not None:
-        return [target_named(y, name) for name in names_in(wrt, "--wrt")]
-    found = [i for i in y.inputs if i.dtype == "real" and i.node.declaration.distribution is None]
-    if not found:
-        raise UsageError("the program has no real input to differentiate by", cure=cure)
-    return found
-
-
-def names_in(said: str, option: str) -> list[str]:
-    """Return the names that an option lists."""
-    names = [name.strip() for name in _OUTSIDE_BRACKETS.split(said) if name.strip()]
-    if not names:
-        raise UsageError(
-            f"{option} names nothing", expected=f"{option} NAME[,NAME]", cure="name an input, or leave it out"
-        )
-    return names
 
 
 def _in(dtype: str, name: str, value: Any) -> Any:
@@ -433,19 +348,3 @@ def _in(dtype: str, name: str, value: Any) -> Any:
 def _column_name(name: str, key: tuple[symgrad.Expr, ...]) -> str:
     power = str(len(key)) if len(key) > 1 else ""
     return "_".join([f"d{power}{name}", *(f"d{w.name or w}" for w in key)])
-
-
-def kernel_of(program: symgrad.Program, outputs: list[symgrad.Expr], dtype: str, name: str) -> symgrad.Kernel:
-    """Return the kernel of a value and its derivatives, which read nothing that the value does not read."""
-    read = {s.name for s in outputs[0].inputs}
-    inputs = [i for i in program.inputs if i.name in read]
-    return symgrad.compile(outputs, inputs, dtype=dtype, name=name)
-
-
-def emit(text: str, output: Path | None) -> None:
-    """Print a text, or write it into a file."""
-    if output is None:
-        click.echo(text)
-    else:
-        write_text(output, text if text.endswith("\n") else text + "\n")
-        click.echo(f"wrote {output}")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import symgrad
-from symgrad.api.explain import Derivation
+from symgrad.api.explaining.explain import Derivation
 from symgrad.api.handles.told import latex_together, leibniz_of, title, together
 
 __all__ = ["arrays_report", "derive_report", "explain_report", "latex_document", "partials", "run_report"]
@@ -62,7 +62,8 @@ def derive_report(
             found[key] = g.stable()
     name = y.name or ""
     if form in ("markdown", "html"):
-        from symgrad.api.reports.derivatives import derivatives_report
+        # for start-up time: text needs no writers of reports
+        from symgrad.api.reports.gradients import derivatives_report
 
         return derivatives_report(y, found).written(form)
     if form == "json":

@@ -11,7 +11,8 @@ import click
 import symgrad
 from symgrad.cli.files import read_text
 from symgrad.cli.functions import FRAMEWORK, SPECS, read_expression
-from symgrad.cli.main import OF, OUTPUT, WRT, emit, format_option, main, names_in, targets
+from symgrad.cli.main import main
+from symgrad.cli.options import OF, OUTPUT, WRT, emit, format_option, names_in, targets
 from symgrad.cli.verdicts import DOMAIN, PROOF, TIME, domains, finish
 from symgrad.errors import UsageError
 from symgrad.work import working

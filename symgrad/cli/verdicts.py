@@ -18,17 +18,8 @@ import symgrad
 from symgrad.cli.checked import checked_lines
 from symgrad.cli.files import read_source, read_text, reading_options, write_text
 from symgrad.cli.functions import code_and_gradient
-from symgrad.cli.main import (
-    INTERRUPTED,
-    OUTPUT,
-    READINGS,
-    emit,
-    expression_of,
-    format_option,
-    main,
-    names_in,
-    targets,
-)
+from symgrad.cli.main import INTERRUPTED, main
+from symgrad.cli.options import OUTPUT, READINGS, emit, expression_of, format_option, names_in, targets
 from symgrad.errors import FileError, UsageError
 from symgrad.files import read_text as read_file
 from symgrad.frontend.limits import TEXT_CHARACTERS

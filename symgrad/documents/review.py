@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symgrad.api.claims.verify import checked_seconds
-from symgrad.documents.facts import DocumentFacts, facts_in
 from symgrad.documents.layout.order import explained_first
 from symgrad.documents.layout.passages import DocumentForm, form_of, passages
 from symgrad.documents.layout.statements import ChainText, statements
 from symgrad.documents.reviewer import Reviewer
+from symgrad.documents.sides.facts import DocumentFacts, facts_in
 from symgrad.documents.steps import ReviewRecord
 from symgrad.errors import ProgramSyntaxError, UsageError
 from symgrad.frontend.latex.meaning.readings import ReadingOptions, checked_options

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from symgrad.documents.holding import HoldingRules
-from symgrad.documents.judging import Judged
+from symgrad.documents.judging.holding import HoldingRules
+from symgrad.documents.judging.judge import Judged
+from symgrad.documents.judging.stepping import WrittenEquation, said
 from symgrad.documents.layout.prose import (
     ASKED_CUES,
     CONDITION_CUES,
@@ -17,9 +18,8 @@ from symgrad.documents.layout.prose import (
     VALUE_CUES,
 )
 from symgrad.documents.layout.statements import ChainText, Relation, SideText
-from symgrad.documents.meaning import DefinedTarget, ReadSide
-from symgrad.documents.spelling import declared_names, varied_in
-from symgrad.documents.stepping import WrittenEquation, said
+from symgrad.documents.sides.meaning import DefinedTarget, ReadSide
+from symgrad.documents.sides.spelling import declared_names, varied_in
 from symgrad.documents.taken import Condition, Implied
 from symgrad.errors import ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
 from symgrad.ir.graph import Node

@@ -122,8 +122,8 @@ def compile_nodes(
 
 
 def save_native(kernel: Kernel, path: str | Path, **how: Any) -> tuple[Path, ...]:
-    """Write a kernel to a file: `symgrad.kernel.artefact.save`."""
-    from symgrad.kernel.artefact import save  # most kernels are never written
+    """Write a kernel to a file: `symgrad.kernel.artefacts.artefact.save`."""
+    from symgrad.kernel.artefacts.artefact import save  # most kernels are never written
 
     return save(kernel, path, **how)
 

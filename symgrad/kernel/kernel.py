@@ -16,9 +16,9 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import flatten, rebuild
 from symgrad.ir.values.exchange import DASK, PLAIN, as_array, called_with_arrays, library_of
 from symgrad.ir.values.inputs import check_int64, converted, not_complex
-from symgrad.kernel.at_points import AtPoints
 from symgrad.kernel.calls.native import Native
 from symgrad.kernel.calls.threads import cores
+from symgrad.kernel.points.offered import AtPoints
 from symgrad.kernel.signature import Signature
 from symgrad.kernel.ufunc import MAX_ARGS, ufuncs_are_known
 from symgrad.llvm.engine.jit import Effort, emit_assembly

@@ -12,16 +12,10 @@ import numpy as np
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.mistakes.axes import other_sums, without_outer
 from symgrad.mistakes.derivation import RightDerivation, TooManyEntries
-from symgrad.mistakes.edits import Edit, dropped, edited, repaired
-from symgrad.mistakes.found import Found, confirmed
-from symgrad.mistakes.limits import EDITS, HUMAN, NESTED, PAIRS, PAIRS_FOUND
-from symgrad.mistakes.numbers import Array, lengths, sampled_arrays, sampled_lanes
-from symgrad.mistakes.pairs import pairs_that_give
-from symgrad.mistakes.rows import ROWS
-from symgrad.mistakes.rule import MalRule, Site, Wrong
-from symgrad.mistakes.structure import (
+from symgrad.mistakes.edits.axes import other_sums, without_outer
+from symgrad.mistakes.edits.formulas import Edit, dropped, edited, repaired
+from symgrad.mistakes.edits.structure import (
     Whole,
     WholeDifference,
     agree,
@@ -30,6 +24,12 @@ from symgrad.mistakes.structure import (
     of_symmetric,
     on_a_branch,
 )
+from symgrad.mistakes.found import Found, confirmed
+from symgrad.mistakes.limits import EDITS, HUMAN, NESTED, PAIRS, PAIRS_FOUND
+from symgrad.mistakes.numbers import Array, lengths, sampled_arrays, sampled_lanes
+from symgrad.mistakes.pairs import pairs_that_give
+from symgrad.mistakes.rows import ROWS
+from symgrad.mistakes.rule import MalRule, Site, Wrong
 from symgrad.rules.pipeline import canonical
 
 __all__ = ["recognise"]

@@ -18,9 +18,9 @@ from symgrad.ir.resize import size_names
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
+from symgrad.mistakes.algebra.rewritten import rewritings_that_give
 from symgrad.mistakes.limits import AGREE, NAMED, SECONDS, SHOWN, SIZES, SQUARE, TEXT
 from symgrad.mistakes.recognise import Found, recognise
-from symgrad.mistakes.rewritten import rewritings_that_give
 from symgrad.mistakes.sized import SizedPairs, monomial_text, named_number
 from symgrad.ops.array.contraction import contract
 from symgrad.rules.pipeline import canonical

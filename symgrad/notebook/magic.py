@@ -21,9 +21,9 @@ from IPython.utils.generics import complete_object
 
 import symgrad
 from symgrad.api.noise.audit import audit
-from symgrad.api.reports.derivatives import program_report
+from symgrad.api.reports.gradients import program_report
 from symgrad.cli import main
-from symgrad.cli.main import expression_of, targets
+from symgrad.cli.options import expression_of, targets
 from symgrad.errors import SymgradError, UsageError
 from symgrad.notebook.cells import bindings, error_report, read_cell
 from symgrad.render.progress import show_usually

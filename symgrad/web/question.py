@@ -8,7 +8,7 @@ from typing import Any
 
 import symgrad
 from symgrad.api.derivatives.entries import target_named
-from symgrad.api.explain import Derivation
+from symgrad.api.explaining.explain import Derivation
 from symgrad.errors import UsageError
 from symgrad.web.limits import TARGETS
 

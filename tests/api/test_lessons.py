@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import symgrad as sg
-from symgrad.api.explain import Derivation
-from symgrad.api.lessons import NextStep
+from symgrad.api.explaining.explain import Derivation
+from symgrad.api.explaining.lessons import NextStep
 
 CHAIN = "x : real\ns = x**2\nz = sin(s)"
 

@@ -21,7 +21,7 @@ from scipy import special
 import symgrad as sg
 from symgrad.errors import RedefinitionError, SymgradError, UnknownNameError, UnsupportedError, UsageError
 from symgrad.ir.graph import OPS
-from symgrad.kernel.artefact import write_artefacts
+from symgrad.kernel.artefacts.artefact import write_artefacts
 from symgrad.ops.document import kinks_page
 from symgrad.ops.own import OWN, drop_own
 from tests.processes import printed

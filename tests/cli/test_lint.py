@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.importers.code.checks import SOURCE_CHECKS
-from symgrad.render.findings import findings_github, findings_sarif, findings_text
+from symgrad.render.texts.findings import findings_github, findings_sarif, findings_text
 from symgrad.source import Place
 from symgrad.stops.finding import Finding
 from symgrad.stops.table import CHECKS

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 import symgrad as sg
 from symgrad.cli import main
-from symgrad.cli.numbers import read_number
-from symgrad.cli.values import read_values
+from symgrad.cli.given.numbers import read_number
+from symgrad.cli.given.values import read_values
 from symgrad.errors import NumberTooLargeError, SymgradError
 
 

@@ -7,7 +7,7 @@ import pytest
 import symgrad as sg
 from symgrad.documents.layout.passages import passages
 from symgrad.documents.layout.statements import statements
-from symgrad.documents.loose import in_notation
+from symgrad.documents.sides.loose import in_notation
 
 
 def told(text: str, name: str = "page.txt") -> list[tuple[int, str]]:

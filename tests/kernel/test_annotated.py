@@ -7,8 +7,8 @@ import pytest
 import symgrad as sg
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import topological
-from symgrad.kernel import annotated
-from symgrad.kernel.annotated import assembly_lines
+from symgrad.kernel.artefacts import annotated
+from symgrad.kernel.artefacts.annotated import assembly_lines
 
 ELEMENTWISE = {
     "roots": "x : real; u : real\ny = sqrt(x**2*u) + x/u",

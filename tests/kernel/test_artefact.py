@@ -15,7 +15,7 @@ from symgrad.errors import FileError, UnsupportedError, UsageError
 from symgrad.files import write_atomically
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import BOOL, Declaration
-from symgrad.kernel.artefact import write_artefacts
+from symgrad.kernel.artefacts.artefact import write_artefacts
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.engine.jit import emit_object
 from tests.kernel.formulas import op, same_bits, sub, u, x

@@ -15,8 +15,8 @@ import pytest
 import symgrad as sg
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import Declaration
-from symgrad.kernel.artefact import write_artefacts
-from symgrad.kernel.c_names import c_function, c_identifier, c_identifiers
+from symgrad.kernel.artefacts.artefact import write_artefacts
+from symgrad.kernel.c.identifiers import c_function, c_identifier, c_identifiers
 from symgrad.kernel.compile import compile_nodes
 from symgrad.ops.scalar.arith import add, mul
 from tests.kernel.headers import c_prototype

@@ -14,7 +14,7 @@ from symgrad.ir.graph import OPS, Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import INT
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.kernel.artefact import write_artefacts
+from symgrad.kernel.artefacts.artefact import write_artefacts
 from symgrad.kernel.compile import compile_nodes
 from symgrad.kernel.kernel import as_tuple
 from symgrad.lower.arrays.simpler import normal

@@ -12,7 +12,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import OutOfMemoryError, ShapeError
-from symgrad.kernel.artefact import write_artefacts
+from symgrad.kernel.artefacts.artefact import write_artefacts
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.arrays.driver import FIELDS
 from tests.kernel.test_artefact import CC, needs_cc

@@ -19,7 +19,7 @@ from symgrad.api.kernels.compile import arranged
 from symgrad.ir.graph import OPS, SYMBOL, Node, number, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import BOOL, Declaration
-from symgrad.kernel.artefact import write_artefacts
+from symgrad.kernel.artefacts.artefact import write_artefacts
 from symgrad.kernel.compile import compile_nodes, save_native
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.llvm.elementwise.code import ElementwiseCode

@@ -15,7 +15,7 @@ from symgrad.errors import UnsupportedError
 from symgrad.ir.graph import OPS, as_node, symbol
 from symgrad.ir.types import Declaration
 from symgrad.ir.written import WRITTEN
-from symgrad.kernel.artefact import write_artefacts
+from symgrad.kernel.artefacts.artefact import write_artefacts
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.engine.scipy_code import SCIPY
 

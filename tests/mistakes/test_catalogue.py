@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import symgrad as sg
-from symgrad.mistakes import rewritten
+from symgrad.mistakes.algebra import rewritten
 from symgrad.mistakes.kinds import KINDS
 from symgrad.mistakes.recognise import recognise
 from symgrad.mistakes.rows import REWRITINGS, ROWS

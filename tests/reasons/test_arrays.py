@@ -15,9 +15,9 @@ from symgrad.reasons.derivation import DerivationRecord, explain
 from symgrad.reasons.naming import Naming
 from symgrad.reasons.noise import array_witness
 from symgrad.reasons.noise.precision import PrecisionPair
-from symgrad.render.derivation import derivation_latex, derivation_svg, derivation_text
-from symgrad.render.plain import derivation_json
-from symgrad.render.reports.derivation import derivation_report
+from symgrad.render.reports.steps import derivation_report
+from symgrad.render.texts.derivation import derivation_latex, derivation_svg, derivation_text
+from symgrad.render.texts.plain import derivation_json
 
 FREEZING = """
 X : real[n, 5]

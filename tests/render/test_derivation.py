@@ -12,9 +12,9 @@ from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import OPS, symbol
 from symgrad.ir.types import Declaration
 from symgrad.reasons.derivation import explain
-from symgrad.render.derivation import derivation_latex, derivation_text, path_text
-from symgrad.render.plain import derivation_json
-from symgrad.render.reports.derivation import derivation_report
+from symgrad.render.reports.steps import derivation_report
+from symgrad.render.texts.derivation import derivation_latex, derivation_text, path_text
+from symgrad.render.texts.plain import derivation_json
 from symgrad.source import Place
 from tests.reasons.programs import HEAD, TRICKS
 

@@ -10,7 +10,7 @@ from symgrad.api.derivatives.differentiate import vjp
 from symgrad.api.derivatives.draws import differentiated_by
 from symgrad.api.derivatives.jacobians import jacobian
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable
-from symgrad.api.explain import joined_listing
+from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
 from symgrad.api.handles.told import title
@@ -96,7 +96,7 @@ class Effective(Reported):
         order: up to which order derivatives are listed.
     """
 
-    told_by: ClassVar[str] = "symgrad.api.reports.derivatives:effective_report"
+    told_by: ClassVar[str] = "symgrad.api.reports.gradients:effective_report"
 
     def __init__(self, y: Expr, wrt: Sequence[Expr], single: bool, order: int) -> None:
         self._y, self._wrt, self._single, self.order = y, tuple(wrt), single, order

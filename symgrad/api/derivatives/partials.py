@@ -28,7 +28,7 @@ class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
         dy/dc = (2*r - y)/(2*r**2)
     """
 
-    told_by: ClassVar[str] = "symgrad.api.reports.derivatives:partials_report"
+    told_by: ClassVar[str] = "symgrad.api.reports.gradients:partials_report"
 
     def __init__(self, wrt: Sequence[Expr], partials: Mapping[tuple[int, ...], Expr]) -> None:
         self._wrt = tuple(wrt)
@@ -111,7 +111,7 @@ class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
             return 2.0*(X.T @ r), 2.0*np.sum(r)
         """
         from symgrad.render.numpy.source import numpy_source  # for start-up time
-        from symgrad.render.said import said_source
+        from symgrad.render.texts.said import said_source
 
         exprs = [e for _, e in self._shown()]
         said = None if expand or any(e.slope is None for e in exprs) else said_together(exprs)

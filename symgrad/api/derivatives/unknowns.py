@@ -327,7 +327,7 @@ class Implicit:
             \end{aligned}
         """
         from symgrad.render.latex.pieces import latex_name  # for start-up time
-        from symgrad.render.said import latex_rows, leibniz, named_latex, said_rows
+        from symgrad.render.texts.said import latex_rows, leibniz, named_latex, said_rows
 
         told = self._told
         if told is None:

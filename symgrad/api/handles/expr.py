@@ -65,7 +65,7 @@ class Expr(FormMethods, Reported):
         6.0
     """
 
-    told_by: ClassVar[str] = "symgrad.api.reports.derivatives:formula_report"
+    told_by: ClassVar[str] = "symgrad.api.reports.gradients:formula_report"
 
     __slots__ = ()
     __array_priority__ = 1000

@@ -212,7 +212,7 @@ class FormMethods(ArrayMethods):
             \frac{x}{2}
         """
         from symgrad.render.latex.expressions import latex
-        from symgrad.render.said import named_latex, said_latex
+        from symgrad.render.texts.said import named_latex, said_latex
 
         said = None if expand else said_together([self])
         if said is not None:
@@ -233,7 +233,7 @@ class FormMethods(ArrayMethods):
             UnsupportedError: for an op that has neither a NumPy function nor a formula.
         """
         from symgrad.render.numpy.source import numpy_source
-        from symgrad.render.said import said_source
+        from symgrad.render.texts.said import said_source
 
         said = None if expand else said_together([self])
         return numpy_source([readable(self)], name=name) if said is None else said_source(said, name)

@@ -45,7 +45,7 @@ class Program(Reported):
         sqrt(x**2*u)
     """
 
-    told_by: ClassVar[str] = "symgrad.api.reports.derivatives:program_report"
+    told_by: ClassVar[str] = "symgrad.api.reports.gradients:program_report"
 
     def __init__(self, listing: Listing, known: tuple[Listing, ...] = ()) -> None:
         self._listing = listing

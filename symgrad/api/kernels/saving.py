@@ -8,7 +8,7 @@ from pathlib import Path
 
 from symgrad.errors import UsageError
 from symgrad.files import write_atomically
-from symgrad.kernel.c_names import c_identifier
+from symgrad.kernel.c.identifiers import c_identifier
 from symgrad.kernel.compile import save_native
 from symgrad.kernel.kernel import Kernel
 
@@ -28,7 +28,7 @@ def save(
     path = Path(path)
     if path.suffix != ".py":
         return save_native(kernel, path, name=name, outputs=outputs, cpu=cpu, triple=triple)
-    from symgrad.kernel.artefact import check_path  # most kernels are never written
+    from symgrad.kernel.artefacts.artefact import check_path  # most kernels are never written
     from symgrad.render.numpy.source import numpy_source
 
     check_path(path, cpu, triple)

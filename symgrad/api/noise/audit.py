@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
-from symgrad.api.explain import joined_listing
+from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
 from symgrad.api.handles.inputs import known_symbols
@@ -159,7 +159,7 @@ class Audit(_Moments, Mapping[str, NoiseAudit], Reported):
         derivation: the derivation of the gradient: see `explain`.
     """
 
-    told_by: ClassVar[str] = "symgrad.api.reports.audit:audit_report"
+    told_by: ClassVar[str] = "symgrad.api.reports.noisy:audit_report"
 
     def __init__(
         self, record: DerivationRecord, question: AuditQuestion, single: bool, each: Mapping[str, NoiseAudit]
@@ -191,7 +191,7 @@ class Audit(_Moments, Mapping[str, NoiseAudit], Reported):
         return found[0] if self._single else found
 
     def __str__(self) -> str:
-        from symgrad.render.audit import Averaged, audit_text  # for start-up time
+        from symgrad.render.texts.audit import Averaged, audit_text  # for start-up time
 
         q = self._question
         sections = [Averaged(a.verdict, a.question.told(), a.notes) for a in self._each.values()]

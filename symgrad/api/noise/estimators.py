@@ -24,7 +24,7 @@ from symgrad.moments.reference import least_certain, less
 from symgrad.moments.shortest import multiplied_out, shortest
 from symgrad.ops.array.contraction import sum_over
 from symgrad.ops.array.layout import shape_text
-from symgrad.render.comparison import ComparisonRow, comparison_text, estimate_text, formula_lines
+from symgrad.render.texts.comparison import ComparisonRow, comparison_text, estimate_text, formula_lines
 from symgrad.report.report import Reported
 from symgrad.spell.printer import str_text
 from symgrad.verdicts.verdict import Verdict
@@ -156,7 +156,7 @@ class Comparison(Mapping[str, Estimator], Reported):
         target: the gradient that they estimate: an Expr, or an `Estimated`.
     """
 
-    told_by: ClassVar[str] = "symgrad.api.reports.derivatives:comparison_report"
+    told_by: ClassVar[str] = "symgrad.api.reports.gradients:comparison_report"
 
     def __init__(self, estimators: Mapping[str, Estimator], wrt: str, values: Mapping[str, Any]) -> None:
         self._estimators, self._wrt, self._values = dict(estimators), wrt, dict(values)
@@ -267,7 +267,7 @@ class Comparison(Mapping[str, Estimator], Reported):
 
 def _lines(found: Any, y: Expr) -> list[str]:
     """Return the lines in which a formula is printed, in the names of a program."""
-    from symgrad.render.audit import with_decimals  # for start-up time
+    from symgrad.render.texts.audit import with_decimals  # for start-up time
 
     if isinstance(found, Estimated):
         return [str(found) if found.how == "none" else _NUMERIC]

@@ -9,7 +9,7 @@ from typing import Any, cast, overload
 
 from symgrad.api.claims.verify import checked_seconds
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
-from symgrad.api.explain import joined_listing
+from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
 from symgrad.errors import UsageError
@@ -51,7 +51,7 @@ class Findings(Sequence[Finding], Reported):
 
     def report(self) -> Report:
         """Return them as a report, each with its line."""
-        from symgrad.render.reports.findings import findings_report  # for start-up time
+        from symgrad.render.reports.lint import findings_report  # for start-up time
 
         return findings_report(self)
 

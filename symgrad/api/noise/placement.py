@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from symgrad.api.claims.verify import checked_seconds
 from symgrad.api.derivatives.synthesis import fixed_at
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
-from symgrad.api.explain import joined_listing
+from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
 from symgrad.errors import DomainError, UsageError
@@ -71,7 +71,7 @@ class Placement(Reported):
         tried: how many sets of each size were compared at exact points; edges in series count once.
     """
 
-    told_by: ClassVar[str] = "symgrad.api.reports.derivatives:placement_report"
+    told_by: ClassVar[str] = "symgrad.api.reports.gradients:placement_report"
 
     possible: bool | None
     edges: tuple[StopEdge, ...]

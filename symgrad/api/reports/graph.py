@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.api.derivatives.differentiate import grad
-from symgrad.api.explain import Derivation, joined_listing
+from symgrad.api.explaining.explain import Derivation, joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.inputs import inputs_of, known_symbols, sizes_by_name
 from symgrad.ir.graph import SYMBOL, Node
@@ -18,11 +18,11 @@ from symgrad.ir.values.inputs import bind
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.control import as_computed
 from symgrad.reasons.naming import Naming
-from symgrad.render.derivation import derivation_highlight, title_text
 from symgrad.render.limits import BOXES, GRADIENT_CHARACTERS
 from symgrad.render.pictures.interactive import Graph
 from symgrad.render.pictures.picture import Highlight
 from symgrad.render.pictures.svg import graph_svg
+from symgrad.render.texts.derivation import derivation_highlight, title_text
 from symgrad.spell.values import short_value
 
 __all__ = ["derivation_graph", "formula_graph"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symgrad.kernel.c_names import c_identifiers
+from symgrad.kernel.c.identifiers import c_identifiers
 from symgrad.llvm.text.types import FloatType
 
 __all__ = ["Abi", "entries"]

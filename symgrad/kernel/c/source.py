@@ -25,8 +25,8 @@ from symgrad.ir.collector import growing
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.kernel.c.abi import Abi, entries
 from symgrad.kernel.c.chunks import Chunks
+from symgrad.kernel.c.identifiers import c_identifiers
 from symgrad.kernel.c.statements import C99, TYPES, Statements, structure
-from symgrad.kernel.c_names import c_identifiers
 from symgrad.llvm.elementwise.emit import fold_constants
 from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.engine.scipy_code import SCIPY

@@ -58,6 +58,7 @@ def print_report(report: Report, stream: TextIO | None = None, width: int | None
         stream: where; by default standard output.
         width: columns; by default those of the terminal, up to 100.
     """
+    # for start-up time: texts that are not printed need no terminal
     from rich.console import Console
     from rich.text import Text
 

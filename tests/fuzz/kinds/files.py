@@ -17,8 +17,8 @@ import numpy as np
 
 import symgrad as sg
 from symgrad.cli.files import read_source
-from symgrad.cli.stored import read_array, read_column
-from symgrad.cli.values import read_values
+from symgrad.cli.given.stored import read_array, read_column
+from symgrad.cli.given.values import read_values
 from symgrad.errors import SymgradError
 from symgrad.proof.check import check
 from symgrad.proof.file.reading import read_proof_file

@@ -19,7 +19,7 @@ import sympy
 import symgrad as sg
 from symgrad.errors import SymgradError
 from symgrad.ir.traverse import symbols_of
-from symgrad.kernel.artefact import write_artefacts
+from symgrad.kernel.artefacts.artefact import write_artefacts
 from tests.fuzz.kind import kind, refused
 
 _WORDS = """

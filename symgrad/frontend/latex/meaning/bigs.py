@@ -9,7 +9,7 @@ from symgrad.backward.batch import batch
 from symgrad.errors import DomainError, ShapeError, SymgradError, UnsupportedError
 from symgrad.frontend.expressions.indices import along_indices, index_length, index_symbol
 from symgrad.frontend.expressions.terms import Term
-from symgrad.frontend.latex.meaning.application import ApplicationRules
+from symgrad.frontend.latex.meaning.functions.application import ApplicationRules
 from symgrad.frontend.latex.meaning.letters import BoundIndex
 from symgrad.frontend.latex.meaning.names import spelled_name
 from symgrad.frontend.latex.syntax.steps import Steps

@@ -7,9 +7,9 @@ from typing import Any
 
 from symgrad.errors import ShapeError
 from symgrad.frontend.expressions.terms import Term, Token
-from symgrad.frontend.latex.meaning.applied import LatexFunction
 from symgrad.frontend.latex.meaning.choices import ChoiceRules
 from symgrad.frontend.latex.meaning.differentials import Differentiate
+from symgrad.frontend.latex.meaning.functions.applied import LatexFunction
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.specials import IdentityTerm
 from symgrad.frontend.latex.syntax.steps import Steps, finish

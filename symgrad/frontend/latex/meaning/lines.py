@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from symgrad.errors import RedefinitionError, UnsupportedError
 from symgrad.frontend.expressions.terms import Term
-from symgrad.frontend.latex.meaning.applied import LatexFunction
 from symgrad.frontend.latex.meaning.choices import NO_CONDITIONS
 from symgrad.frontend.latex.meaning.formulas import FormulaRules
+from symgrad.frontend.latex.meaning.functions.applied import LatexFunction
 from symgrad.frontend.latex.meaning.names import base_of, spelled_name
 from symgrad.frontend.latex.syntax.steps import finish
 from symgrad.frontend.latex.syntax.tree import (

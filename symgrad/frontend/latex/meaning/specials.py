@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symgrad.errors import UnsupportedError
 from symgrad.frontend.expressions.terms import Term
-from symgrad.frontend.latex.meaning.composed import ComposedRules
+from symgrad.frontend.latex.meaning.functions.composed import ComposedRules
 from symgrad.frontend.latex.syntax.steps import Steps
 from symgrad.frontend.latex.syntax.tree import Bracket, Command, Scripted, Tree, Word
 from symgrad.frontend.latex.syntax.vocabulary import REFUSED

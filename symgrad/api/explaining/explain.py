@@ -1,0 +1,347 @@
+"""Explanations: the derivation of a gradient, step by step, and what the noise does to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, overload
+
+from symgrad.api.derivatives.draws import differentiated_by
+from symgrad.api.derivatives.targets import Wrt, Wrts
+from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.given import Formula, formula
+from symgrad.errors import UsageError
+from symgrad.ir.graph import OPS, Node
+from symgrad.ir.listing import Listing
+from symgrad.ops.numpy.calls import total
+from symgrad.ops.scalar.arith import mul
+from symgrad.reasons.derivation import DerivationRecord as Record
+from symgrad.reasons.derivation import DerivationStep
+from symgrad.reasons.derivation import explain as derive
+from symgrad.reasons.gaps.removable import Gap
+from symgrad.reasons.noise.jumps import MovedJump
+from symgrad.reasons.noise.verdict import NoiseVerdict
+from symgrad.reasons.parts import ByParts, by_parts
+from symgrad.report.report import Report, Reported, called
+from symgrad.words.adjoints import Adjoint
+
+if TYPE_CHECKING:
+    from symgrad.api.explaining.lessons import DerivationLine, Lesson, NextStep
+    from symgrad.render.pictures.interactive import Graph
+    from symgrad.verdicts.verdict import Verdict
+
+__all__ = ["Adjoint", "ByParts", "Derivation", "explain"]
+
+# What is imported in functions here is for start-up time: a derivation is written in one of these forms, or in none.
+
+
+class Derivation(Reported):
+    """How a gradient comes about, and which random inputs enter it.
+
+    Attributes:
+        adjoints: the backward pass in the names of the program, from the output back: a line for each named value.
+        steps: the pullbacks, from the output back: rule, forward equation, what it read, what it produced.
+        noise: for each random input its verdict: ``.enters`` (True, False, or None where symgrad cannot tell),
+            ``.path`` along value edges, ``.reason`` in a sentence, ``.witness``.
+        gaps: points at which the value or a gradient has no value (0/0, oo - oo), but a limit.
+        jumps: jumps that a random input crosses and a parameter moves: the gradient of the mean has a term more.
+        notes: where simplification made the domain larger.
+    """
+
+    def __init__(self, record: Record, y: Expr, wrt: Sequence[Expr]) -> None:
+        self._record = record
+        self._y = y
+        self._wrt = tuple(wrt)
+        self._taught: Lesson | None = None
+
+    @property
+    def record(self) -> Record:
+        """The derivation on nodes (internal)."""
+        return self._record
+
+    @property
+    def steps(self) -> tuple[DerivationStep, ...]:
+        """The pullbacks in the order in which they run."""
+        return self._record.steps
+
+    @property
+    def adjoints(self) -> tuple[Adjoint, ...]:
+        """The backward pass as lines in the names of the program, such as ``mu_bar = mu/n + zs_bar``.
+
+        From the output back, one line for each named value that leads to ``wrt``, with all that arrives there; each
+        reads names and lines above it alone, so that the lines read back as a program. The last are the gradients.
+        Empty where the program has no names that say it.
+        """
+        return self._record.adjoints
+
+    @property
+    def noise(self) -> Mapping[str, NoiseVerdict]:
+        """The verdict on each random input, by name."""
+        return self._record.noise
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """Points at which the value, or then a gradient, has no value, but a limit; see `check_domain`."""
+
+        def made(n: Any) -> Any:
+            return None if n is None else self._exprs([n])[0]
+
+        return tuple(
+            replace(g, at=made(g.at), part=made(g.part), limit=made(g.limit), form=made(g.form))
+            for _, g in self._record.gaps
+        )
+
+    @property
+    def jumps(self) -> tuple[MovedJump, ...]:
+        """Jumps that a random input crosses and that a parameter moves, with the term that the gradient misses.
+
+        The gradient of the mean over the random input is the mean of the gradient, plus ``.terms[name]``, an Expr, or
+        None where no formula is known.
+        """
+        return tuple(
+            replace(j, terms={n: None if t is None else self._exprs([t])[0] for n, t in j.terms.items()})
+            for j in self._record.jumps
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Where simplification made the domain larger, one sentence each."""
+        return self._record.notes
+
+    @property
+    def gradient(self) -> tuple[Expr, ...]:
+        """The gradients, simplified; stop_gradient stays, so they may be differentiated again."""
+        return self._exprs(self._record.canonical)
+
+    @property
+    def values(self) -> tuple[Expr, ...]:
+        """The gradients as values: stop_gradient(e) is e, which often simplifies further."""
+        return self._exprs(self._record.values)
+
+    @property
+    def nothing(self) -> tuple[str | None, ...]:
+        """For each gradient the kind of nothing it is, or None."""
+        return tuple(None if n is None else str(n) for n in self._record.nothing)
+
+    def _exprs(self, nodes: Sequence[Any]) -> tuple[Expr, ...]:
+        return tuple(Expr(n, listings=self._y.listings, origins=(self._y.node,)) for n in nodes)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        by = ", ".join(str(w) for w in self._wrt)
+        return f"<Derivation of {self._y.name or self._y} by {by}: {len(self.steps)} steps>"
+
+    def text(self, *, steps: bool = False) -> str:
+        """Return it as text of at most 100 columns: what `print` shows.
+
+        Args:
+            steps: list every pullback with its rule, also where the names of the program say the backward pass.
+        """
+        from symgrad.render.texts.derivation import derivation_text
+
+        return derivation_text(self._record, steps=steps)
+
+    def latex(self, *, steps: bool = False) -> str:
+        """Return it as LaTeX, an aligned line for each adjoint.
+
+        Args:
+            steps: a line for each pullback instead; a program without names has these alone.
+        """
+        from symgrad.render.texts.derivation import derivation_latex
+
+        return derivation_latex(self._record, steps=steps)
+
+    def report(self) -> Report:
+        """Return it as a report, with the picture: to be written as text, Markdown, LaTeX, HTML or JSON."""
+        from symgrad.render.reports.steps import derivation_report
+
+        return derivation_report(self._record)
+
+    def json(self) -> dict[str, Any]:
+        """Return it as a dictionary of plain values, keyed by attribute names."""
+        from symgrad.render.texts.plain import derivation_json
+
+        return derivation_json(self._record)
+
+    def svg(self, noise: str | None = None) -> str:
+        """Return a picture of the graph in which the path of the noise is visible.
+
+        Args:
+            noise: the random input to follow; by default all.
+        """
+        from symgrad.render.texts.derivation import derivation_svg
+
+        if noise is not None and noise not in self.noise:
+            known = ", ".join(self.noise) or "none: the program has no random input"
+            raise UsageError(f"'{noise}' is not a random input", expected=known)
+        return derivation_svg(self._record, noise)
+
+    def graph(self, values: Mapping[str, Any] | None = None, /, **by_name: Any) -> Graph:
+        r"""Return the picture for notebooks and pages, in which boxes tell their values and gradients, and fold.
+
+        Args:
+            values: a value for each input, by name; with none the boxes tell their equations alone.
+            by_name: the same for names that are Python identifiers.
+
+        Returns:
+            A Graph: notebooks show it; ``.svg()``, ``.html()``, ``.save(path)`` and ``.notes``.
+
+        Raises:
+            MissingInputError: if there are values, but not for each input.
+            SymgradError: for values that a call of the formula would not take.
+
+        Example:
+            >>> import symgrad as sg
+            >>> d = sg.explain("x : real\ny = sin(x**2)", "x")
+            >>> d.graph(x=2.0)
+            <Graph of y, differentiated by x: 3 boxes>
+        """
+        return called(
+            "symgrad.api.reports.graph:derivation_graph", self, self._y, {**(values or {}), **by_name}
+        )
+
+    @property
+    def lines(self) -> tuple[DerivationLine, ...]:
+        """The derivation line by line, from the output back: ``.name``, ``.formula``, and the ``.rule`` that gives it.
+
+        These are the adjoints where the program has names, else the derivative by each value on the way.
+        """
+        return self._lesson().lines
+
+    def hide_last(self) -> str:
+        """Return the derivation without its last line, as an exercise; `check_answer` tells whether one is right."""
+        return self._lesson().hidden()
+
+    def check_answer(self, answer: str) -> Verdict:
+        r"""Return whether a formula is the last line, with the mistake if it is not.
+
+        Args:
+            answer: the formula, in the names of the program and of the lines above; what stands left of ``=`` is not
+                read.
+
+        Raises:
+            SymgradError: if it cannot be read.
+
+        Example:
+            >>> import symgrad as sg
+            >>> d = sg.explain("x : real\ns = x**2\nz = sin(s)")
+            >>> d.check_answer("x_bar = 2*x*s_bar").status, d.check_answer("s_bar").status
+            ('proved', 'refuted')
+        """
+        return self._lesson().judged(answer)
+
+    def next_step(self, lines: str | Sequence[str] = "") -> NextStep:
+        r"""Return the line of the derivation that comes after those that somebody has so far.
+
+        Each line is compared with the derivation as a formula: it may be written otherwise, and lines may be left out.
+
+        Args:
+            lines: what is there: ``"z_bar = 1"``, ``"dz/ds = cos(s)"``, or a formula alone; in the names of the
+                program, of the derivation, and of lines above.
+
+        Returns:
+            A NextStep: the ``line``, with its ``rule``; or what is ``wrong``: the first line that does not hold.
+
+        Raises:
+            SymgradError: if a line cannot be read.
+
+        Example:
+            >>> import symgrad as sg
+            >>> d = sg.explain("x : real\ns = x**2\nz = sin(s)")
+            >>> print(d.next_step("z_bar = 1"))
+            s_bar = cos(s)
+              rule: sin
+            >>> d.next_step(["ds = -cos(s)"]).wrong.number
+            1
+        """
+        return self._lesson().next_step(lines)
+
+    def _lesson(self) -> Lesson:
+        from symgrad.api.explaining.lessons import Lesson
+
+        if self._taught is None:
+            self._taught = Lesson(self._record, self._y)
+        return self._taught
+
+
+@overload
+def explain(y: Formula, wrt: None = None) -> Any: ...
+@overload
+def explain(y: Formula, wrt: Wrt | Wrts) -> Derivation: ...
+def explain(y: Formula, wrt: Any = None) -> Any:
+    """Derive a gradient step by step, and tell for every random input whether it enters it, and by which path.
+
+    Args:
+        y: a scalar expression.
+        wrt: an input or intermediate expression (or its name), or a list of them; by default every real input that is
+            not random. A gradient that `grad` made explains itself without it.
+
+    Returns:
+        A Derivation. For a product of gradients (``gradients(y, h)*gradients(h, x)``) and for gradients of components
+        that were joined, asked without ``wrt``: what was summed away and what was meant, with the shapes (a ByParts).
+
+    Raises:
+        NotScalarError: if ``y`` is not a scalar.
+        NotInProgramError: if ``wrt`` does not occur in the program.
+
+    Example:
+        >>> import symgrad as sg
+        >>> p = sg.parse('''
+        ... x : real
+        ... u ~ Uniform(0.9, 1.1)
+        ... z = sqrt(stop_gradient(x**2*u - x**2) + x**2)
+        ... ''')
+        >>> d = sg.explain(p["z"], p["x"])
+        >>> d.noise["u"].enters
+        True
+        >>> print(d.noise["u"].reason)
+        the pullback of sqrt reads the forward value z, which depends on u through x**2*u; ...
+    """
+    expr = formula(y)
+    if wrt is None and expr.traces and not expr.derived:
+        listing = joined_listing(expr.listings)
+        names = {} if listing is None else listing.name_of()
+        found = by_parts([expr.node], expr.traces, expr.node, names)
+        if found is not None:
+            return found
+    if wrt is None and expr.derived and len(expr.traces) == 1:
+        trace = expr.traces[0]
+        (origin, seed), *others = trace.outputs
+        if not others:
+            expr, by = (
+                Expr(_weighed(origin, seed), listings=expr.listings),
+                [
+                    Expr(w, listings=expr.listings)
+                    for w, g in zip(trace.wrt, trace.gradients, strict=True)
+                    if g is expr.node
+                ],
+            )
+            wrt = by or [Expr(w, listings=expr.listings) for w in trace.wrt]
+    if wrt is None:
+        wrt = [i for i in expr.inputs if i.dtype == "real" and i.node.declaration.distribution is None]
+        if not wrt:
+            raise UsageError(
+                "there is no real input to differentiate by", cure="name what to differentiate by: wrt="
+            )
+    exprs = differentiated_by(expr, wrt)
+    listing = joined_listing(expr.listings)
+    return Derivation(derive(expr.node, [e.node for e in exprs], listing), expr, exprs)
+
+
+def _weighed(y: Node, seed: Node) -> Node:
+    """Return the number whose gradient a backward pass from y gives: the sum of its entries, times the cotangent."""
+    if not seed.is_number(1):
+        y = mul(OPS["stop_gradient"](seed), y)
+    return total(y) if y.shape else y
+
+
+def joined_listing(listings: Sequence[Listing]) -> Listing | None:
+    """Return one listing for names and random inputs, the first program's names first."""
+    if len(listings) < 2:
+        return listings[0] if listings else None
+    symbols = {name: node for listing in reversed(listings) for name, node in listing.symbols.items()}
+    assignments = {name: node for listing in reversed(listings) for name, node in listing.assignments.items()}
+    places = {node: place for listing in reversed(listings) for node, place in listing.places.items()}
+    return Listing(symbols, {k: v for k, v in assignments.items() if k not in symbols}, places=places)

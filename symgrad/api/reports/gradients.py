@@ -1,0 +1,218 @@
+"""Derivatives, programs, formulas, effective programs, placements and estimators as reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from symgrad.api.explaining.explain import joined_listing
+from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.told import leibniz_of, title, together
+from symgrad.api.reports.maths import expression, program_blocks
+from symgrad.render.pictures.numeric import accuracy_figure, sole_variable
+from symgrad.report.blocks import (
+    Banner,
+    Block,
+    Code,
+    Column,
+    Heading,
+    Items,
+    Literal,
+    MathLines,
+    Maths,
+    Paragraph,
+    Prose,
+    Table,
+    Tone,
+    prose,
+)
+from symgrad.report.report import Report
+from symgrad.verdicts.told.report import verdict_blocks
+
+if TYPE_CHECKING:
+    from symgrad.api.derivatives.effective import Effective
+    from symgrad.api.derivatives.partials import Derivatives
+    from symgrad.api.handles.program import Program
+    from symgrad.api.noise.estimators import Comparison
+    from symgrad.api.noise.placement import Placement
+
+__all__ = [
+    "comparison_report",
+    "derivatives_report",
+    "effective_report",
+    "formula_report",
+    "partials_report",
+    "placement_report",
+    "program_report",
+]
+
+
+def derivatives_report(y: Expr, partials: Mapping[tuple[Expr, ...], Expr]) -> Report:
+    """Return derivatives as a report.
+
+    Args:
+        y: what is differentiated.
+        partials: its derivatives, by what they are by.
+    """
+    exprs = list(partials.values())
+    texts, below, notes = together(exprs)
+    rows = [
+        Maths(f"{title(y, by)} = {text}", f"{leibniz_of(y, by)} &= {e.latex()}")
+        for (by, e), text in zip(partials.items(), texts, strict=True)
+    ]
+    blocks: list[Block] = program_blocks(joined_listing(y.listings), [y])
+    blocks += [Heading("Derivatives"), MathLines(tuple(rows), "the derivatives")]
+    if below:
+        blocks.append(Code("\n".join(below), "symgrad", "In program notation, new names stand for"))
+    said = [
+        prose(Literal(title(y, by)), f": {note}")
+        for by, each in zip(partials, notes, strict=True)
+        for note in each
+    ]
+    said += [
+        prose(Literal(title(y, by)), f" is {e.nothing}")
+        for by, e in partials.items()
+        if e.nothing is not None
+    ]
+    if said:
+        blocks.append(Items(tuple(said)))
+    by = dict.fromkeys(str(w) for key in partials for w in key)
+    return Report(f"Derivatives of {y.name or y} by {', '.join(by)}", tuple(blocks))
+
+
+def partials_report(found: Derivatives) -> Report:
+    """Return all partial derivatives up to an order as a report."""
+    shown = {key: e for key, e in found.items() if key}
+    return derivatives_report(found[()], shown or {(): found[()]})
+
+
+def program_report(program: Program, *, text: bool = True) -> Report:
+    """Return a program as a report: its inputs, its lines as formulas, its text.
+
+    Args:
+        program: the program.
+        text: whether its text is to be there, which a cell of a notebook has above.
+    """
+    outputs = (
+        list(program.outputs.values())
+        if program.result is None
+        else [*program.outputs.values(), program.result]
+    )
+    blocks: list[Block] = program_blocks(program.listing, outputs)
+    if text:
+        blocks += [Heading("In program notation"), Code(str(program), "symgrad")]
+    return Report(f"Program of {', '.join(program.outputs) or 'a formula'}", tuple(blocks))
+
+
+def formula_report(e: Expr) -> Report:
+    """Return a formula as a report, a derivative in the names of its program."""
+    name = e.name
+    shown = expression(e)
+    blocks: list[Block] = []
+    if e.derived:
+        blocks.append(MathLines((shown,), "the formula"))
+        notes = [*e.domain_notes, *e.form_notes]
+        if notes:
+            blocks.append(Items(tuple(prose(n) for n in notes)))
+        if e.nothing is not None:
+            blocks.append(Paragraph(prose(f"It is {e.nothing}.")))
+    else:
+        blocks += program_blocks(joined_listing(e.listings), [e])
+    blocks += _accuracy(e)
+    return Report(name or ("A derivative" if e.derived else "A formula"), tuple(blocks))
+
+
+def _accuracy(e: Expr) -> list[Block]:
+    """Return how many bits of a formula are wrong as it stands, and in its stable form, where that is another one."""
+    x = sole_variable([e.node])
+    if x is None:
+        return []
+    naive, stable = e.canonical() if e.derived else e, e.stable()
+    if stable.node is naive.node:
+        return []
+    drawn = accuracy_figure(
+        e.node,
+        {"as it stands": lambda at: naive(**{x.name: at}), "stable form": lambda at: stable(**{x.name: at})},
+    )
+    if drawn is None:
+        return []
+    shown = Maths(stable.text(), stable.latex())
+    return [
+        Heading("In floating point"),
+        Paragraph(prose("The form that loses fewer digits is ", shown, ".")),
+        drawn,
+    ]
+
+
+def effective_report(found: Effective) -> Report:
+    """Return what a program with stop_gradients computes, forward and backward."""
+    y, wrt = found.of, found.backward.wrt
+    blocks: list[Block] = program_blocks(joined_listing(y.listings), [y])
+    if y.shape and found.order == 1:
+        lefts = [
+            ("", leibniz_of(y, [])),
+            *((w.name or str(w), rf"\\overline{{{w.latex(expand=True)}}}") for w in wrt),
+        ]
+        exprs = (
+            [found.value, *found.backward()]
+            if isinstance(found.backward(), list)
+            else [found.value, found.backward()]
+        )
+    else:
+        named = {str(w.name or w): w for w in wrt}
+        lefts = [
+            (title(y, [named[n] for n in key]), leibniz_of(y, [named[n] for n in key]))
+            for key in found.derivatives
+        ]
+        exprs = list(found.derivatives.values())
+    rows = [
+        Maths(f"{text or y.name or 'value'} = {e.text(expand=True)}", f"{left} &= {e.latex(expand=True)}")
+        for (text, left), e in zip(lefts, exprs, strict=True)
+    ]
+    blocks += [Heading("What it computes"), MathLines(tuple(rows), "value and derivatives")]
+    blocks.append(Paragraph(prose("Every stop_gradient is resolved: these are plain formulas."), soft=True))
+    return Report(f"What {y.name or 'the program'} computes, forward and backward", tuple(blocks))
+
+
+def placement_report(found: Placement) -> Report:
+    """Return where stop_gradients belong, or why none will do."""
+    tone: Tone = "good" if found.possible else "bad" if found.possible is False else "open"
+    head, *rest = str(found).split("\n")
+    blocks: list[Block] = [Banner(head.rstrip(":"), tone, prose(f"{found.reason}.") if found.reason else ())]
+    if found.lines:
+        blocks.append(Code("\n".join(found.lines), "symgrad", "The lines that change"))
+    if found.edges:
+        rows = tuple(
+            (prose(Literal(e.argument)), prose(Literal(e.equation or "the result"))) for e in found.edges
+        )
+        blocks.append(Table("Where they stand", (Column("on"), Column("in")), rows))
+    said = [line for line in rest if not line.startswith("  ")]
+    if said:
+        blocks.append(Items(tuple(prose(line) for line in said)))
+    if found.verdict is not None:
+        blocks += [
+            Heading("The verdict on it"),
+            *verdict_blocks(found.verdict, ("the gradient", "the reference")),
+        ]
+    return Report("Where stop_gradients belong", tuple(blocks))
+
+
+def comparison_report(found: Comparison) -> Report:
+    """Return estimators of one gradient side by side."""
+    head, rows, numbers, notes = found.told()
+    first, *lines = head.split("\n")
+    blocks: list[Block] = [Code("\n".join(line.strip() for line in lines), "symgrad")] if lines else []
+    blocks.append(_compared("Bias, variance and cost of each", rows))
+    if numbers is not None:
+        blocks += [Heading("At numbers"), _compared(numbers[0], numbers[1])]
+    if notes:
+        blocks.append(Items(tuple(prose(n) for n in notes)))
+    return Report(first, tuple(blocks))
+
+
+def _compared(caption: str, rows: Sequence[tuple[str, Sequence[tuple[str, Sequence[str]]]]]) -> Table:
+    columns = [Column("estimator"), *(Column(label, number=label == "operations") for label, _ in rows[0][1])]
+    cells: list[tuple[Prose, ...]] = [
+        (prose(name), *(prose(Literal("; ".join(text))) for _, text in told)) for name, told in rows
+    ]
+    return Table(caption, tuple(columns), tuple(cells))

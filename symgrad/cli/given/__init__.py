@@ -1,0 +1,1 @@
+"""Values that a command line gives: as numbers, in files."""

@@ -1,0 +1,163 @@
+"""What a document takes to hold: cases, equations that are asked for or known, facts."""
+
+from __future__ import annotations
+
+import re
+from functools import reduce
+
+from symgrad.api.handles.expr import Expr
+from symgrad.documents.judging.cases import DocumentCase, case_text, is_behind, reaches, scope_of
+from symgrad.documents.judging.judge import of_one_shape
+from symgrad.documents.judging.stepping import StepKeeper, WrittenEquation, said
+from symgrad.documents.layout.prose import (
+    FACT_CUES,
+    SOUGHT_CUES,
+    ZERO_CUES,
+)
+from symgrad.documents.layout.statements import ChainText, SideText
+from symgrad.documents.sides.facts import SaidFact
+from symgrad.documents.sides.meaning import ReadSide
+from symgrad.documents.sides.spelling import declared_names
+from symgrad.documents.taken import Condition
+from symgrad.errors import SymgradError
+from symgrad.ir.graph import OPS, SYMBOL, Node, number
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ops.array.contraction import transpose
+
+__all__ = ["HoldingRules"]
+
+
+class HoldingRules(StepKeeper):
+    """The rules of what is taken to hold."""
+
+    def _says_case(self, statement: ChainText) -> bool:
+        """Take in ``x > 0`` of names that were read, where it says for which values the sentence holds."""
+        text = case_text(statement, self._source)
+        if text is None:
+            return False
+        before = self._prose(statement.sides[0].span.start)
+        scope = scope_of(before, statement, self._source)
+        was_used = self._behind is statement
+        if scope is None and not was_used:
+            return False
+        node = self._truth(statement, text)
+        written = " ".join(text.text.split())
+        case = DocumentCase(text.span, written, scope or "sentence")
+        if node is None:
+            self._case, self._case_used = (case, None), False
+            return False
+        message = "what this sentence says is judged there"
+        if case.scope == "general":
+            self._general.append(node)
+            self.names.assume(f"{written} from here on", self._line(text.span.start))
+            message = "taken to hold from here on"
+        elif not was_used:
+            self._case, self._case_used = (case, node), False
+        if case.scope == "sentence":
+            self.names.assume(f"{written} in what that sentence says", self._line(text.span.start))
+        self._add("condition", text, self._first(statement), message=message)
+        return True
+
+    def _truth(self, statement: ChainText, text: SideText) -> Node | None:
+        """Return a case as a truth value; None where it reads a name that is new, or is none of numbers."""
+        for side in statement.sides:
+            latex = side.notation == "latex"
+            names = declared_names(side.text) if latex else re.findall(r"[^\W\d]\w*", side.text)
+            if any(n not in self.names and n not in ("abs", "pi", "oo") for n in names or ()):
+                return None
+        try:
+            return self._reader.truth(text)
+        except SymgradError:
+            return None
+
+    def _case_of(self, statement: ChainText) -> Node | None:
+        """Return where a statement is said to hold, as a truth value; None for everywhere."""
+        found, start = list(self._general), statement.sides[0].span.start
+        self._judge.unclear = None
+        if self._case is not None and self._case[0].span.end <= start:
+            case, node = self._case
+            if reaches(case.span, start, self._source, used=self._case_used):
+                if node is None:
+                    self._judge.unclear = case.said
+                else:
+                    found.append(node)
+                self._case_used = self._line(start) == self._line(case.span.start)
+            else:
+                self._case = None
+        following, self._behind = next(iter(self._behind_it), None), None
+        text = None if following is None else case_text(following, self._source)
+        if following is not None and text is not None and is_behind(statement, following, self._source):
+            node = self._truth(following, text)
+            if node is None:
+                self._judge.unclear = " ".join(text.text.split())
+            else:
+                found.append(node)
+                self._behind = following
+        return reduce(OPS["and_"], found) if found else None
+
+    def _hold(self, left: ReadSide, right: ReadSide, equation: WrittenEquation, *, asked: bool) -> None:
+        """Take an equation to hold."""
+        a, b = of_one_shape(left.expr, right.expr)
+        slope = left.slope or left.claimed or right.slope
+        unknowns = () if slope is None else tuple(x.node for x in slope.by)
+        if a.shape == b.shape:
+            written = f"{said(equation.left)} = {said(equation.right)}"
+            self.names.hold(Condition(a.node, b.node, written, unknowns, asked))
+        self._add("condition", equation.right, equation, message="read as a condition, which is not judged")
+
+    def _ask_for_zero(self, start: int) -> None:
+        """Take in that words between the last formula and a place set the derivative to zero that it is about."""
+        last = self._last
+        between = self._source.text[self._end : start] if self._end < start else ""
+        if not isinstance(last, ReadSide) or not last.values or ZERO_CUES.search(between) is None:
+            return
+        slope = last.slope or last.claimed
+        if slope is None:
+            return
+        value, nothing = of_one_shape(slope.value, Expr(number(0)))
+        unknowns = tuple(x.node for x in slope.by)
+        self.names.hold(Condition(value.node, nothing.node, "the derivative is zero", unknowns))
+
+    def _is_sought(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether an equation with a number on its right, which does not hold everywhere, asks for a value.
+
+        That is where words in its sentence say so, or where one of the next statements gives the value.
+        """
+        if not right.expr.node.is_number() or left.expr.node.op is SYMBOL:
+            return False
+        if SOUGHT_CUES.search(re.split(r"[.!?;](?:\s|$)", self._before)[-1]) is not None:
+            return True
+        reads = set(symbols_of([left.expr.node]))
+        return any(self._gives(statement) in reads for statement in self._behind_it)
+
+    def _gives(self, statement: ChainText) -> Node | None:
+        """Return the input for which an equation has a value, also where that is said of a name with a mark."""
+        if (
+            statement.continues
+            or not statement.relations
+            or statement.relations[0].kind not in ("equal", "define")
+        ):
+            return None
+        target = self._reader.target(statement.sides[0])
+        if target is None:
+            return None
+        name = target.name if target.name in self.names else self.names.plain_name(target.name)
+        return self.names.values[name] if name is not None and self.names.is_input(name) else None
+
+    def _says_symmetric(self, left: ReadSide, right: ReadSide, equation: WrittenEquation) -> bool:
+        """Take in that an input is its own transpose: a fact, since it cannot follow."""
+        for a, b in ((left.expr.node, right.expr.node), (right.expr.node, left.expr.node)):
+            if a.op is not SYMBOL or len(a.shape) != 2 or b is not transpose(a, (1, 0)):
+                continue
+            if not a.declaration.symmetric:  # all of the document is meant
+                self.names.facts.add(a.name, SaidFact("symmetric", self._line(equation.left.span.start)))
+                self.again = self._judge.idle = True
+            self._add("condition", equation.right, equation, message=f"{a.name} is symmetric")
+            return True
+        return False
+
+    def _is_fact(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether an equation of inputs alone is one that words say to hold."""
+        if FACT_CUES.search(self._before) is None or left.values or left.slope is not None:
+            return False
+        return not self.names.innermost(topological([left.expr.node, right.expr.node]))

@@ -1,0 +1,306 @@
+"""Verdicts on steps: by the engine that decides claims, in the names of the document."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from symgrad.api.claims.verify import equal, verify
+from symgrad.api.functions.elementary import where
+from symgrad.api.functions.layout import broadcast_to
+from symgrad.api.handles.expr import Expr
+from symgrad.documents.judging.conditions import deduced, put_into, solution
+from symgrad.documents.judging.implicit import implicit_mistakes
+from symgrad.documents.judging.solving import known_values, solved
+from symgrad.documents.sides.calculus import derivative, implicit_slope
+from symgrad.documents.sides.meaning import ReadSide
+from symgrad.documents.sides.names import DocumentNames
+from symgrad.documents.steps import StepKind
+from symgrad.documents.taken import Condition
+from symgrad.errors import ShapeError, SymgradError
+from symgrad.ir.graph import NUMBER, Node
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.mistakes.found import agree_at_points
+from symgrad.mistakes.kinds import OF_ALGEBRA
+from symgrad.verdicts.told.diagnosis import Diagnoses
+from symgrad.verdicts.verdict import Verdict
+
+__all__ = ["Judge", "Judged", "of_one_shape"]
+
+_IDLE = Verdict("undecided", "not looked at")
+_CERTAIN = ("proved", "refuted")
+_QUICK = 2.0  # seconds, after which a step is tried with fewer details
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of a step.
+
+    Args:
+        kind: ``derivative`` or ``rewriting``.
+        verdict: whether it is right.
+        message: what else there is to say.
+        corrected: what the side would have to be.
+    """
+
+    kind: StepKind
+    verdict: Verdict
+    message: str | None = None
+    corrected: str | None = None
+
+
+class Judge:
+    """Decides steps in the names of a document.
+
+    Args:
+        names: what they mean.
+        seconds: how long one step may take.
+
+    Attributes:
+        idle: whether nothing is decided, since the document is to be read again.
+        unclear: a case that was not understood; None for none.
+        case: where the steps are said to hold: a truth value; None for everywhere.
+    """
+
+    def __init__(self, names: DocumentNames, seconds: float) -> None:
+        self._names = names
+        self._seconds = seconds
+        self.idle = False
+        self.case: Node | None = None
+        self.unclear: str | None = None
+
+    def judged(self, left: ReadSide, right: ReadSide) -> Judged:
+        """Decide whether a side is equal to the one before."""
+        kind = _kind(left, right)
+        if self.idle:
+            return Judged(kind, _IDLE)
+        try:
+            verdict = self._verdict(left, right)
+        except ShapeError as error:
+            verdict = Verdict("refuted", error.what)
+        except SymgradError as error:
+            verdict = Verdict("undecided", error.what)
+        message = None
+        if verdict.status == "refuted":
+            verdict, message = self._where_others_hold(left, right, verdict)
+        if verdict.status == "refuted" and verdict.witness is not None:
+            verdict = self._unless_in_doubt(left, right, verdict)
+        if verdict.status == "refuted" and left.slope is None:
+            verdict = self._as_derivative(left, right, verdict)
+        if verdict.status == "refuted":
+            verdict = self._as_implicit(left, right, verdict)
+        return Judged(kind, verdict, message, self._corrected(left, verdict))
+
+    def solution(self, unknown: Node, value: ReadSide, conditions: Sequence[Condition]) -> Judged:
+        """Decide whether a value solves equations that are asked for.
+
+        Args:
+            unknown: an input that they read.
+            value: what the document says that it is.
+            conditions: they, the last one first.
+        """
+        if self.idle:
+            return Judged("solution", _IDLE)
+        names = self._names
+        others = {s: v for s, v in {**names.marked, **names.fixed}.items() if s is not unknown}
+        (node,) = substitute([value.expr.node], others)
+        at = [c.where(others) for c in conditions]
+        try:
+            condition, verdict = put_into(at, unknown, node, self._equation)
+        except ShapeError as error:
+            return Judged("solution", Verdict("refuted", f"its shapes disagree: {error.what}"))
+        if verdict.status == "proved":
+            single = solution(condition.at({}), unknown) is not None
+            return Judged("solution", verdict, None if single else f"a solution of {condition.said}")
+        right = solution(condition.at({}), unknown) if len(conditions) == 1 else None
+        said = None if right is None else Expr(right)
+        corrected = None if said is None else said.latex() if value.text.notation == "latex" else str(said)
+        return Judged("solution", verdict, f"the equation is {condition.said}", corrected)
+
+    def _equation(self, left: Node, right: Node) -> Verdict:
+        """Decide an equation between values, where what else the document says holds."""
+        nodes, message = self._given([left, right])
+        a, b = of_one_shape(*(self._names.expr(n) for n in nodes or (left, right)))
+        verdict = equal(self._in_case(a, b), b, time_limit=self._seconds, values_only=True)
+        if verdict.status == "refuted" and message is not None:
+            return replace(verdict, status="undecided", why=message, proof=None)
+        return verdict
+
+    def _unless_in_doubt(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
+        """Return that a step is undecided where the document says more of its names than is used."""
+        slopes = [s for s in (left.slope, right.slope) if s is not None]
+        nodes = [left.expr.node, right.expr.node, *(s.of.node for s in slopes)]
+        doubt = self._names.doubt(nodes)
+        if doubt is None and self.unclear is not None:
+            doubt = f"the sides differ, but perhaps not in the case '{self.unclear}', which is not understood"
+        symmetric = {} if doubt is not None else self._names.symmetric_cases(nodes)
+        if symmetric:
+            (a, b) = of_one_shape(*map(Expr, substitute(nodes[:2], symmetric)))
+            if equal(a, b, time_limit=_QUICK, values_only=True).status == "proved":
+                said = ", ".join(s.name for s in symmetric)
+                doubt = f"the sides are equal for symmetric {said} alone, which the document says of a case"
+        return verdict if doubt is None else Verdict("undecided", doubt)
+
+    def _in_case(self, a: Expr, b: Expr) -> Expr:
+        """Return the first side where the case holds, the other one elsewhere: equal if they are so in that case."""
+        return a if self.case is None else where(Expr(self.case), a, b)
+
+    def _where_others_hold(
+        self, left: ReadSide, right: ReadSide, verdict: Verdict
+    ) -> tuple[Verdict, str | None]:
+        """Return the verdict on a step that does not hold everywhere, by the equations that are taken to hold.
+
+        What is asked for is no part of a derivative: that is taken before.
+        """
+        slopes = left.slope is not None or right.slope is not None or left.values
+        conditions = [c for c in reversed(self._names.conditions) if not (c.asked and slopes)]
+        if not conditions:
+            return verdict, None
+        marked = self._names.unmarked([left.expr.node, right.expr.node])
+        a, b = of_one_shape(*map(Expr, marked))
+        try:
+            found = deduced(conditions, (a.node, b.node), self._equation)
+        except SymgradError:
+            found = None
+        if found is None:
+            return verdict, None
+        condition, other = found
+        if other.status == "refuted":
+            return other, f"where {condition.said}"
+        return other, f"it follows from {condition.said}" if other.status == "proved" else None
+
+    def misfit(self, left: ReadSide | None, error: ShapeError) -> Judged:
+        """Return what becomes of a step whose side cannot be, since its shapes disagree; of a solution without one."""
+        verdict = Verdict("refuted", f"its shapes disagree: {error.what}")
+        if left is None:
+            return Judged("solution", verdict)
+        return Judged(_kind(left), verdict, corrected=self._corrected(left, verdict))
+
+    def _as_derivative(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
+        """Return a verdict on a wrong rewriting that knows the mistake, where what is rewritten is a derivative."""
+        slope = left.claimed
+        if slope is None or not slope.plain or len(slope.by) != 1:
+            return verdict
+        try:
+            of_left = verify(slope.of, slope.by[0], left.expr, time_limit=_QUICK)
+            of_right = verify(slope.of, slope.by[0], right.expr, time_limit=_QUICK)
+        except SymgradError:
+            return verdict
+        if of_left.status == "refuted" or of_right.status != "refuted":
+            return verdict
+        known = verdict.diagnosis
+        if known and known[0].kind in OF_ALGEBRA:
+            return verdict  # who rewrote wrongly there made no mistake in differentiating
+        return replace(verdict, diagnoses=of_right.diagnoses.with_more(lambda: known))
+
+    def _as_implicit(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
+        """Return a verdict on a wrong derivative through an equation that knows the mistake."""
+        written = left.slope or left.claimed
+        if written is None or written.plain or len(written.by) != 1:
+            return verdict
+        try:
+            slope = implicit_slope(written.of, written.by[0], tuple(self._names.implied.values()))
+        except SymgradError:
+            return verdict
+        found = [] if slope is None else implicit_mistakes(slope, right.expr, self._agree)
+        return replace(verdict, diagnoses=Diagnoses(found)) if found else verdict
+
+    def _agree(self, one: Expr, other: Expr) -> bool:
+        """Tell whether two formulas are equal where the document's equations hold, at exact points."""
+        nodes, _ = self._given([one.node, other.node])
+        first, second = [one.node, other.node] if nodes is None else nodes
+        try:
+            return agree_at_points(first, second, time.monotonic() + _QUICK / 4) is True
+        except SymgradError:
+            return False
+
+    def _corrected(self, left: ReadSide, verdict: Verdict) -> str | None:
+        """Return the right line where a derivative is wrong: that derivative."""
+        if verdict.status != "refuted" or left.slope is None:
+            return None
+        slope = left.slope
+        given, _ = self._given([slope.value.node])
+        if given is not None:
+            value = self._names.expr(given[0]).canonical()
+        else:  # made anew, since what a derivation made is printed in names
+            value = derivative(slope.of, slope.by) if slope.plain else slope.value
+        said = value.latex() if left.text.notation == "latex" else str(value)
+        return f"{left.text.text.strip()} = {said}"
+
+    def _verdict(self, left: ReadSide, right: ReadSide) -> Verdict:
+        a, b = of_one_shape(left.expr, right.expr)
+        nodes, message = self._given([a.node, b.node])
+        # A derivative is a value: what it was made of with stop_gradient is not asked for its own derivative.
+        values_only = left.values or right.values or nodes is not None or self.case is not None
+        if nodes is not None:
+            a, b = (self._names.expr(node, (*left.names, *right.names)) for node in nodes)
+
+        def decided(seconds: float) -> Verdict:
+            for slope, claim in ((left.slope, b), (right.slope, a)):
+                if (
+                    nodes is None
+                    and self.case is None
+                    and slope is not None
+                    and slope.plain
+                    and len(slope.by) == 1
+                ):
+                    return verify(slope.of, slope.by[0], claim, time_limit=seconds)
+            return equal(self._in_case(a, b), b, time_limit=seconds, values_only=values_only)
+
+        verdict = decided(min(_QUICK, self._seconds))
+        if verdict.status not in _CERTAIN and values_only:
+            verdict = self._in_names(a, b, verdict)
+        if verdict.status not in _CERTAIN and self._seconds > _QUICK:
+            verdict = decided(self._seconds)
+        if verdict.status == "refuted" and message is not None:
+            return replace(verdict, status="undecided", why=message, proof=None)
+        return verdict
+
+    def _in_names(self, a: Expr, b: Expr, verdict: Verdict) -> Verdict:
+        """Return a proof that takes names of the document for variables, else the verdict that there is.
+
+        What holds for all values of a variable holds for those that a name has, and is found sooner.
+        """
+        if self.case is not None:
+            return verdict
+        named = self._names.innermost(topological([a.node, b.node]))
+        if not named:
+            return verdict
+        first, second = (Expr(n) for n in substitute([a.node, b.node], named))
+        general = equal(first, second, time_limit=self._seconds, values_only=True)
+        return general if general.status == "proved" else verdict
+
+    def _given(self, nodes: Sequence[Node]) -> tuple[list[Node] | None, str | None]:
+        """Return the sides where the document's equations hold, None where it has none about them.
+
+        The second part says why a difference of the two proves nothing, where it does not.
+        """
+        names = self._names
+        read = set(symbols_of(nodes))
+        if not (read & names.fixed.keys() or read & names.implied.keys()):
+            return None, None
+        found = substitute(nodes, names.fixed)
+        for equation in names.implied.values():
+            if equation.unknown not in set(symbols_of(found)):
+                continue
+            found = substitute(found, known_values(equation.unknown, equation.value))
+            solution = solved(equation.unknown, equation.value)
+            if solution is None:
+                name = equation.unknown.name
+                return found, f"the sides differ, but perhaps not where {name} solves its equation"
+            found = substitute(found, dict([solution]))
+        return found, None
+
+
+def _kind(*sides: ReadSide) -> StepKind:
+    return "rewriting" if all(side.slope is None for side in sides) else "derivative"
+
+
+def of_one_shape(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """Return two sides of an equation; a number alone is an array of the other's shape, as in ``= 0``."""
+    if a.shape and b.node.op is NUMBER:
+        return a, broadcast_to(b, a.shape)
+    if b.shape and a.node.op is NUMBER:
+        return broadcast_to(a, b.shape), b
+    return a, b

@@ -1,0 +1,1 @@
+"""Functions with what they are applied to: with scripts, primes, in compositions."""

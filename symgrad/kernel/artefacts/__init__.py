@@ -1,0 +1,1 @@
+"""A kernel as files, and as assembly that one reads."""

@@ -1,0 +1,1 @@
+"""A kernel at one point, for those who have no arrays."""
