@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from symgrad.backward.trace import BackwardTrace
+from symgrad.backward.trace import BackwardTrace, Slope
 from symgrad.ir.graph import Node
 
 __all__ = ["Arrangement", "Output"]
@@ -19,11 +19,13 @@ class Output:
         node: the value.
         origins: what it is a derivative of; nothing for what the user wrote.
         traces: the backward passes that made it.
+        slope: the derivative that it is, of a scalar, where that is known.
     """
 
     node: Node
     origins: tuple[Node, ...] = ()
     traces: tuple[BackwardTrace, ...] = ()
+    slope: Slope | None = None
 
     @property
     def derived(self) -> bool:

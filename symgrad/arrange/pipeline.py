@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 
 from symgrad.arrange.choice import SMALL, cheaper, cost, evidently_fine
 from symgrad.arrange.coefficients import gathered
@@ -77,29 +78,31 @@ def derivative_forms(
         own: what the user wrote and the kernel computes beside them.
         primal: that, with all that it and what was differentiated are computed from: it stays as it is.
     """
-    from symgrad.rules.pipeline import canonical, stable  # for start-up time: values as written need no rules
+    from symgrad.rules.pipeline import (
+        canonical,
+        fewest_faults,
+        stable,
+    )  # for start-up time: values as written need no rules
 
-    derived = direct = [o.node for o in outputs]
-    size = len(topological(derived))
-    if size > SMALL:
-        with suppress(NumberTooLargeError):  # numbers that would be too long stay where they are
-            # Sums are recognised as the program wrote them, so before any number is taken out of them.
-            grouped = regrouped(derived, primal)
-            # Numbers in front of products make one of what differs in a number alone, and are what scales weigh.
-            scaled = gathered(grouped, primal)
-            # Last of the three, as it puts numbers back into sums where that takes fewer operations.
-            direct = rescaled(scaled, primal)
-    # These passes are linear in the size, those that follow are not.
+    derived = [o.node for o in outputs]
     if not derived:
-        return direct
+        return derived
+    size = len(topological(derived))
+    elementwise = is_elementwise(derived)
+    # Digits are kept more easily than found: a formula's stable form has derivatives that keep them.
+    anew = cache(lambda: rederived(outputs))
     if size > _CANONICAL_UP_TO:
+        # What is done here is linear in the size, what follows is not.
+        chosen = fewest_faults(f() for f in (lambda: derived, anew))[0] if elementwise else derived
         info(
             "arrange",
-            "%d equations of derivatives: linear passes alone (more than %d)",
+            "%d equations of derivatives: %slinear passes alone (more than %d)",
             size,
+            "" if chosen == derived else "made anew of stable forms, as they lose digits; ",
             _CANONICAL_UP_TO,
         )
-        return direct
+        return _linear_passes(chosen, primal)
+    direct = _linear_passes(derived, primal) if size > SMALL else derived
     # Rewriting would say in other words what the program computes anyway: symbols stand for that until it is done.
     stand_ins, values = residuals(own, derived)
     # What no form could better is not rewritten, which may take ten times as long as to compile it.
@@ -117,19 +120,23 @@ def derivative_forms(
     # Only of the canonical form is asked whether it loses digits: collecting may lose them, and finds what keeps them.
     others = (
         lambda: substitute(derived, sums),
-        lambda: canonical(substitute(rederived(outputs), sums), drop_stops=True).nodes,
+        lambda: canonical(substitute(anew(), sums), drop_stops=True).nodes,
+        lambda: substitute(anew(), sums),
     )
-    kept = stable(short, others).nodes
-    lossless = kept == short
-    if kept == short and len(shared) > len(sums):
+    if size > SMALL and elementwise:  # of so many forms are not searched for
+        kept, faults = fewest_faults(f() for f in (lambda: short, *others))
+    else:
+        kept, faults = stable(short, others).nodes, 0
+    lossless = kept == short and not faults
+    if lossless and len(shared) > len(sums):
         # No digits are lost, so all values may be shared, and not sums alone.
         kept = canonical(substitute(derived, shared), drop_stops=True).nodes
-    elif kept == short and not shared:
+    elif lossless and not shared:
         # Digits come first: what is cheaper is asked where all forms keep as many.
         kept = cheaper(short, direct, primal)
     why = (
         "the canonical form loses no digits"
-        if kept == short
+        if kept == short and lossless
         else "as the chain rule gives them, which is cheaper"
         if kept == direct
         else "with values that the program computes anyway"
@@ -138,6 +145,18 @@ def derivative_forms(
     )
     info("arrange", "%d equations of derivatives: %s", size, why)
     return substitute(kept, values)
+
+
+def _linear_passes(derived: Sequence[Node], primal: Collection[Node]) -> Sequence[Node]:
+    """Return many derivatives with fewer operations on numbers, as far as that is found in linear time."""
+    with suppress(NumberTooLargeError):  # numbers that would be too long stay where they are
+        # Sums are recognised as the program wrote them, so before any number is taken out of them.
+        grouped = regrouped(derived, primal)
+        # Numbers in front of products make one of what differs in a number alone, and are what scales weigh.
+        scaled = gathered(grouped, primal)
+        # Last of the three, as it puts numbers back into sums where that takes fewer operations.
+        return rescaled(scaled, primal)
+    return derived
 
 
 def _by_node(outputs: Sequence[Output], forms: Sequence[Node]) -> dict[Node, Node]:

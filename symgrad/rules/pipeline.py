@@ -25,7 +25,7 @@ from symgrad.rules.normal.order import Order
 from symgrad.rules.normal.products import spell_signs
 from symgrad.rules.rows.canonical import CANONICAL, DROP_STOPS
 
-__all__ = ["Canonical", "CanonicalForms", "Stable", "canonical", "stable"]
+__all__ = ["Canonical", "CanonicalForms", "Stable", "canonical", "fewest_faults", "stable"]
 
 _KEPT = 50_000
 """Nodes whose normal forms are remembered."""
@@ -195,7 +195,8 @@ def stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]
     """Replace what loses digits in floating point by what is equal in exact arithmetic and loses fewer.
 
     Args:
-        outputs: nodes of any shapes; beyond 160 equations they stay as they are.
+        outputs: nodes of any shapes; graphs of more than 1000 equations stay as they are, and of more than 160 with
+            arrays in them.
         others: make further forms of all of them, equal in exact arithmetic; asked where those at hand lose digits.
 
     Returns:
@@ -212,13 +213,45 @@ def stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]
     return _stable(outputs, others) if others else remembered(outputs, "stable", lambda: _stable(outputs))
 
 
+def fewest_faults(forms: Iterable[Sequence[Node]]) -> tuple[Sequence[Node], int]:
+    """Return the form of elementwise numbers that loses digits at the fewest sample points, and at how many.
+
+    Unlike `stable` it looks for no form, in time linear in the size: some ten microseconds an equation. A form that has
+    no value at a point where one before it has one is none.
+
+    Args:
+        forms: equal in exact arithmetic, the best otherwise first; no more is asked for after one without a fault.
+    """
+    from symgrad.rules.search.samples import Sample  # for start-up time: many programs ask for none
+
+    sample: Sample | None = None
+    best: tuple[Sequence[Node], int] | None = None
+    for form in forms:
+        if best is not None and form == best[0]:
+            continue
+        sample = sample or Sample(form, Conditions())
+        if best is not None and not sample.has_values_of(form, best[0]):
+            continue
+        faults = sample.faults(form)
+        if best is None or faults < best[1]:
+            best = form, faults
+        if not faults:
+            break
+    assert best is not None, "there is no form"
+    return best
+
+
 def _stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]]] = ()) -> Stable:
-    from symgrad.rules.search.samples import LARGEST, Sample  # for start-up time: many programs ask for none
+    from symgrad.rules.search.samples import (
+        Sample,
+        searchable,
+    )  # for start-up time: many programs ask for none
 
     nodes, trace = list(outputs), Trace()
-    if len(topological(nodes)) > LARGEST:
+    too_large = searchable(nodes)
+    if too_large is not None:
         trace.stopped = "budget"
-        info("rules", "stable forms are not looked for: more than %d equations", LARGEST)
+        info("rules", "stable forms are not looked for: %s", too_large)
         return Stable(nodes, trace)
     known = Conditions()
     sample = Sample(nodes, known)

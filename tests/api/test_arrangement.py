@@ -25,7 +25,17 @@ def test_where_the_canonical_form_has_a_value_the_kernel_has_it(term: str):
     assert 160 < len(topological([slope.node])) <= 400
     at = np.array([-800.0, -30.0, 0.0, 1.0, 30.0, 800.0, 1e200])
     (expected,) = evaluate([slope.canonical().node], {X.node: at})
-    np.testing.assert_allclose(sg.compile([y, slope], [X])(at)[1], expected, rtol=1e-9, atol=0)
+    found = sg.compile([y, slope], [X])(at)[1]
+    known = np.isfinite(expected)
+    assert known.sum() >= 4
+    np.testing.assert_allclose(found[known], expected[known], rtol=1e-9, atol=0)
+
+
+def test_a_sum_of_many_terms_has_slopes_where_each_of_its_terms_overflows():
+    slope = sg.grad(total("log(1 + exp({a}*x))"), X)
+    weights = np.array([(k + 2) / (k + 5) for k in range(30)])
+    found = sg.compile(slope, [X])([800.0, 1e5])
+    np.testing.assert_allclose(found, weights.sum(), rtol=1e-15)
 
 
 def test_functions_of_the_value_are_not_computed_again_in_other_words():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Self
 
 from symgrad.api.handles.methods import ArrayMethods
@@ -11,10 +12,11 @@ from symgrad.ir.graph import SYMBOL
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import shape_text
 from symgrad.rewrite.condition import Conditions
-from symgrad.rewrite.memo import keeping
+from symgrad.rewrite.memo import keeping, remembered
 
 if TYPE_CHECKING:
     from symgrad.cas.objects import Basic
+    from symgrad.rules.pipeline import Stable
 
 __all__ = ["FormMethods"]
 
@@ -90,18 +92,25 @@ class FormMethods(ArrayMethods):
             >>> print((sg.sqrt(x + 1) - sg.sqrt(x)).stable())
             1/(sqrt(x + 1) + sqrt(x))
         """
-        from symgrad.rules.pipeline import stable
-
-        with keeping(self.answers):
-            return self._in_form(stable([readable(self)]).nodes[0], derived=False)
+        return self._in_form(self._stable().nodes[0], derived=False)
 
     @property
     def stable_notes(self) -> tuple[str, ...]:
         """Where the stable form is defined although the one it starts from is not, one sentence each."""
-        from symgrad.rules.pipeline import stable
+        return tuple(self._stable().notes)
 
+    def _stable(self) -> Stable:
+        from symgrad.arrange.output import Output
+        from symgrad.arrange.rederived import rederived
+        from symgrad.rules.pipeline import canonical, stable
+
+        formula = [readable(self)]
         with keeping(self.answers):
-            return tuple(stable([readable(self)]).notes)
+            if not self.derived:
+                return stable(formula)
+            anew = cache(lambda: rederived([Output(self.node, self.origins, self.traces, self.slope)]))
+            others = (lambda: canonical(anew()).nodes, anew)
+            return remembered(formula, "stable derivative", lambda: stable(formula, others))
 
     def simplify(self) -> Self:
         """Return it in the form that is easiest to read, of those that are looked at in bounded time.

@@ -139,4 +139,4 @@ def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> Arrangement:
     """
     nobody: Answers = {}
     with keeping(next((e.answers for e in exprs if e.derived), nobody)):
-        return arrange([Output(e.node, e.origins, e.traces) for e in exprs], fast=fast)
+        return arrange([Output(e.node, e.origins, e.traces, e.slope) for e in exprs], fast=fast)

@@ -8,8 +8,8 @@ The search
     choice      a form is taken if it has fewer wrong bits at sample points of the declared domain, moderate and extreme
                 ones, and at none of them more than half a bit more (an error of an ulp or so is none); exact values
                 there come from arithmetic with many digits, which also has to find both forms equal
-    limits      graphs of up to 160 equations; what is no elementary function of numbers (a Bessel function, an array
-                reduction) is one value of which nothing but its interval is known
+    limits      graphs of up to 1000 equations, with arrays 160; what is no elementary function of numbers (a Bessel
+                function, an array reduction) is one value of which nothing but its interval is known
 
 The choice is among forms that are all exactly equal, so a sample cannot make it wrong. Nothing narrows the domain; the
 few rows that widen it say so. Nothing moves across stop_gradient.

@@ -15,16 +15,17 @@ import numpy as np
 
 from symgrad.ir.exact import CONSTANTS, nearest_float
 from symgrad.ir.graph import CONSTANT, NUMBER, Node
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import is_elementwise, topological
 from symgrad.ir.values.evaluate import CONSTANT_VALUES, exact_leaf
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.search.sample_points import points_of
 
-__all__ = ["FINE", "LARGEST", "MOST", "Sample"]
+__all__ = ["FINE", "MOST", "Sample", "has_extended", "searchable"]
 
 # What is imported in functions here is for start-up time: many samples are judged without mpmath.
 
-LARGEST = 160  # equations of a graph for which forms are compared
+_LARGEST = 160  # equations of a graph for which forms are compared
+_LARGEST_ELEMENTWISE = 1000  # and of one whose values are all known: it takes a second
 FINE = 2.0  # wrong bits that are not worth a search
 
 MOST = 64.0  # bits: of a value that is not even a number
@@ -53,6 +54,19 @@ _BEYOND, _FAR = 3000, 24
 _AS_MUCH = 3  # roundings on the way are as bad as those of inputs
 _NEARLY_ALL = 0.9
 _CERTAIN = -64  # exact values of two forms agree to so many bits, or one of them was not exact enough
+
+
+def has_extended() -> bool:
+    """Tell whether the machine has floats of at least eleven bits more than float64."""
+    return np.finfo(np.longdouble).nmant >= 63
+
+
+def searchable(outputs: Sequence[Node]) -> str | None:
+    """Return why no forms of a graph are compared; None if they are."""
+    order = topological(outputs)
+    elementwise = len(order) <= _LARGEST_ELEMENTWISE and is_elementwise(order)
+    most = _LARGEST_ELEMENTWISE if elementwise or len(order) > _LARGEST_ELEMENTWISE else _LARGEST
+    return f"more than {most} equations" if len(order) > most else None
 
 
 class Sample:
@@ -110,13 +124,48 @@ class Sample:
         """
         places = [k for k, n in enumerate(outputs) if n.op.pointwise and n.dtype == "real"]
         nodes = [outputs[k] for k in places]
-        if not nodes or np.finfo(np.longdouble).nmant < 63:
+        if not nodes or not has_extended():
             return False
         with np.errstate(all="ignore"):
-            leaves = [leaf for leaf in self.leaves if leaf.dtype == "real"] if others else []
-            values = self._wide(nodes, leaves)
+            values = self._wide(nodes, self._real_leaves if others else [])
             if any(_loses_a_term(n, values) for n in values if n.op.name == "add" and n not in self.leaves):
                 return False
+        return bool(self._fine(nodes, values, [[form[k] for k in places] for form in others]).all())
+
+    def faults(self, outputs: Sequence[Node]) -> int:
+        """Return how many values of numbers have wrong bits that are worth a search.
+
+        What rounding of the inputs alone does is no fault, and what overflows where inputs are huge.
+        """
+        nodes = [n for n in outputs if n.op.pointwise and n.dtype == "real"]
+        if not nodes:
+            return 0
+        if not has_extended():
+            return sum(map(self._exact_faults, nodes))
+        with np.errstate(all="ignore"):
+            values = self._wide(nodes, self._real_leaves)
+        return int((~self._fine(nodes, values, [nodes])).sum())
+
+    def has_values_of(self, outputs: Sequence[Node], others: Sequence[Node]) -> bool:
+        """Tell whether floats of nodes are finite wherever those of others are."""
+        pairs = [(n, o) for n, o in zip(outputs, others, strict=True) if n.op.pointwise and n.dtype == "real"]
+        return all(bool((np.isfinite(self.floats(n)) | ~np.isfinite(self.floats(o))).all()) for n, o in pairs)
+
+    def _exact_faults(self, node: Node) -> int:
+        """Return the same of one node by exact values, which takes a hundred times as long."""
+        bits = self.errors(node, node)
+        over = np.flatnonzero((bits > FINE) & (np.isfinite(self.floats(node)) | ~self._huge))
+        inherent = self.inherent(node, over.tolist())
+        return int((2.0 ** bits[over] > 2.0**FINE + _AS_MUCH * (2.0**inherent - 1)).sum())
+
+    @property
+    def _real_leaves(self) -> list[Node]:
+        return [leaf for leaf in self.leaves if leaf.dtype == "real"]
+
+    def _fine(self, nodes: Sequence[Node], values: dict[Node, Any], others: Sequence[Sequence[Node]]) -> Any:
+        """Return for each value whether float64 has it, given those in extended precision, the inputs moved or not."""
+        with np.errstate(all="ignore"):
+            leaves = self._real_leaves if others else []
             shape = (len(leaves) + 1, len(self._points))
             wide, *moved = np.stack([np.broadcast_to(values[n], shape) for n in nodes], axis=1)
             inherent = np.zeros_like(wide)
@@ -125,11 +174,11 @@ class Sample:
             found = self._stacked(nodes)
             lost = ~np.isfinite(found) & self._huge
             for form in others:
-                lost &= ~np.isfinite(self._stacked([form[k] for k in places]))
+                lost &= ~np.isfinite(self._stacked(form))
             nearest = wide.astype(np.float64)
             allowed = (2.0**FINE - 1) * np.spacing(np.abs(nearest)) + _AS_MUCH * inherent
             same = (found == nearest) | (np.isnan(found) & np.isnan(nearest)) | (lost if others else False)
-            return bool((same | (np.abs(found - wide) <= allowed)).all())
+            return same | (np.abs(found - wide) <= allowed)
 
     @property
     def _huge(self) -> Any:
@@ -345,7 +394,11 @@ def _exact_of(mp: Any, n: Node, args: list[Any]) -> Any:
         return value
     if name == "add" and any(a and (not value or mp.mag(a) - mp.mag(value) > mp.prec // 2) for a in args):
         return None  # more digits cancel than leave a value to know
-    return mp.mpf(value) if not isinstance(value, mp.mpc) and mp.isfinite(value) else None
+    if type(value) is not mp.mpf:
+        if isinstance(value, mp.mpc):
+            return None
+        value = mp.mpf(value)
+    return value if mp.isfinite(value) else None
 
 
 def _close(a: Any, b: Any) -> bool:

@@ -14,7 +14,7 @@ from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.trace import Step, Trace
 from symgrad.rules.rows.stable import STABLE
 from symgrad.rules.search.alternatives import Alternatives
-from symgrad.rules.search.samples import FINE, LARGEST, Sample
+from symgrad.rules.search.samples import FINE, Sample, searchable
 from symgrad.work import steps
 
 __all__ = ["stabilise"]
@@ -58,7 +58,7 @@ def stabilise(
         if not any(search.loses(n, _BAD) for n in chosen):
             break
         more = list(make())
-        if len(topological(more)) <= LARGEST:
+        if searchable(more) is None:
             chosen = [b if search.replaces(a, b) else a for a, b in zip(chosen, more, strict=True)]
     alive = set(topological(chosen))
     trace.steps = [s for s in search.steps if s.after in alive or search.done.get(s.after) in alive]
