@@ -220,13 +220,19 @@ def fewest_faults(forms: Iterable[Sequence[Node]]) -> tuple[Sequence[Node], int]
     no value at a point where one before it has one is none.
 
     Args:
-        forms: equal in exact arithmetic, the best otherwise first; no more is asked for after one without a fault.
+        forms: equal in exact arithmetic, the best otherwise first; no more is asked for after one without a fault, or
+            where there are too many inputs to ask of each what its rounding does.
     """
-    from symgrad.rules.search.samples import Sample  # for start-up time: many programs ask for none
+    from symgrad.rules.search.samples import (
+        Sample,
+        measurable,
+    )  # for start-up time: many programs ask for none
 
     sample: Sample | None = None
     best: tuple[Sequence[Node], int] | None = None
     for form in forms:
+        if best is None and not measurable(form):
+            return form, 0
         if best is not None and form == best[0]:
             continue
         sample = sample or Sample(form, Conditions())

@@ -20,12 +20,13 @@ from symgrad.ir.values.evaluate import CONSTANT_VALUES, exact_leaf
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.search.sample_points import points_of
 
-__all__ = ["FINE", "MOST", "Sample", "has_extended", "searchable"]
+__all__ = ["FINE", "MOST", "Sample", "has_extended", "measurable", "searchable"]
 
 # What is imported in functions here is for start-up time: many samples are judged without mpmath.
 
 _LARGEST = 160  # equations of a graph for which forms are compared
 _LARGEST_ELEMENTWISE = 1000  # and of one whose values are all known: it takes a second
+_WIDEST = 50_000  # equations times inputs, each of which is moved: a kilobyte for each
 FINE = 2.0  # wrong bits that are not worth a search
 
 MOST = 64.0  # bits: of a value that is not even a number
@@ -61,9 +62,16 @@ def has_extended() -> bool:
     return np.finfo(np.longdouble).nmant >= 63
 
 
+def measurable(outputs: Sequence[Node]) -> bool:
+    """Tell whether it is asked how many digits a graph loses: of many inputs it would take quadratic time."""
+    return len(topological(outputs)) * len(_leaves(outputs)) <= _WIDEST
+
+
 def searchable(outputs: Sequence[Node]) -> str | None:
-    """Return why no forms of a graph are compared; None if they are."""
+    """Return why no forms of a graph are looked for; None if they are."""
     order = topological(outputs)
+    if not measurable(outputs):
+        return f"equations times inputs are more than {_WIDEST}"
     elementwise = len(order) <= _LARGEST_ELEMENTWISE and is_elementwise(order)
     most = _LARGEST_ELEMENTWISE if elementwise or len(order) > _LARGEST_ELEMENTWISE else _LARGEST
     return f"more than {most} equations" if len(order) > most else None
