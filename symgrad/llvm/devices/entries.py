@@ -35,17 +35,12 @@ class Argument:
         """What the equations are given of it."""
         if not self.read:
             return f"{grid.pointer} %at.{self.number}"
-        return f"<{width} x {'i1' if self.kind == 'i8' else self.kind}> %x.{self.number}"
+        return f"<{width} x {self.kind}> %x.{self.number}"
 
     def loaded(self, grid: Grid, width: int, lanes: int) -> list[str]:
         """The lines that read the value ``%x.K`` from ``%at.K``, whose address is a multiple of so many elements."""
         k, align = self.number, f"align {lanes * self.itemsize}"
-        if self.kind != "i8":
-            return [f"  %x.{k} = load <{width} x {self.kind}>, {grid.pointer} %at.{k}, {align}"]
-        return [
-            f"  %byte.{k} = load <{width} x i8>, {grid.pointer} %at.{k}, {align}",
-            f"  %x.{k} = icmp ne <{width} x i8> %byte.{k}, zeroinitializer",
-        ]
+        return [f"  %x.{k} = load <{width} x {self.kind}>, {grid.pointer} %at.{k}, {align}"]
 
     def from_bits(self, bits: str, value: str) -> list[str]:
         """The lines that take an element from an i64 with its bits."""
@@ -57,12 +52,9 @@ class Argument:
         lines = [f"  {narrow} = trunc i64 {bits} to i{whole}"]
         return [*lines, f"  {value} = bitcast i{whole} {narrow} to float"] if of_float else lines
 
-    def as_lane(self, value: str) -> list[str]:
-        """The lines that make ``%x.K`` of an element."""
-        k = self.number
-        if self.kind != "i8":
-            return [f"  %x.{k} = bitcast {self.kind} {value} to <1 x {self.kind}>"]
-        return [f"  %bit.{k} = icmp ne i8 {value}, 0", f"  %x.{k} = bitcast i1 %bit.{k} to <1 x i1>"]
+    def as_lane(self, value: str) -> str:
+        """The line that makes ``%x.K`` of an element."""
+        return f"  %x.{self.number} = bitcast {self.kind} {value} to <1 x {self.kind}>"
 
 
 class Entries:
@@ -205,7 +197,7 @@ class Entries:
             f"  br label %given.{k}",
             f"given.{k}:",
             f"  %value.{k} = phi {a.kind} [ %element.{k}, %load.{k} ], [ %number.value.{k}, %number.{k} ]",
-            *a.as_lane(f"%value.{k}"),
+            a.as_lane(f"%value.{k}"),
         ]
 
     def point(self) -> Function:
@@ -214,7 +206,7 @@ class Entries:
             *(f"{a.kind} %v{a.number}" for a in self._inputs),
             *(f"{self._grid.pointer} %at.{a.number}" for a in self._outputs),
         ]
-        lines = [line for a in self._inputs for line in a.as_lane(f"%v{a.number}")]
+        lines = [a.as_lane(f"%v{a.number}") for a in self._inputs]
         return self._function("_point", parameters, [*lines, self._call(1), "  ret void"])
 
     def _call(self, width: int) -> str:

@@ -198,7 +198,11 @@ class _PointWriter(ChunkWriter):
 
     def _read(self, k: int, mask: bool) -> Value:
         self.used.add(k)
-        return Value(f"%x.{k}", mask, None)
+        b, given = self.builder, f"%x.{k}"
+        if not mask:
+            return Value(given, False, None)
+        # Truth values cross functions as bytes: LLVM ends the process where AVX-512 would pass few bits in a register.
+        return b.emit(f"icmp ne {b.bytes} %s, zeroinitializer", given, mask=True)
 
     def _load(self, place: str, mask: bool) -> Value:
         b = self.builder
@@ -213,7 +217,7 @@ class _PointWriter(ChunkWriter):
     def _put(self, value: Value, place: str, lanes: int) -> None:
         b = self.builder
         if not value.mask:
-            b.do(f"store {b.vector} %s, {place}, align {lanes * b.real.itemsize}", value.text)
+            b.do(f"store {b.vector} %s, %s, align {lanes * b.real.itemsize}", value.text, place)
             return
         raw = b.emit(f"zext {b.bits} %s to {b.bytes}", value.text)
-        b.do(f"store {b.bytes} %s, {place}, align {lanes}", raw.text)
+        b.do(f"store {b.bytes} %s, %s, align {lanes}", raw.text, place)
