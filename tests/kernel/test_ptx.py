@@ -40,7 +40,9 @@ class Ptx:
         for k, line in enumerate(code):
             if ".entry" in line:
                 name = line.split(".entry")[1].strip().rstrip("(")
-                self.entries[name] = next(i for i, below in enumerate(code[k + 1 :]) if not below.startswith(".param"))
+                self.entries[name] = next(
+                    i for i, below in enumerate(code[k + 1 :]) if not below.startswith(".param")
+                )
             elif ".extern" in line:
                 self.others.append(line)
             words = line.rstrip(";").replace(",", " ").split()
@@ -129,7 +131,9 @@ def test_what_has_no_ptx(tmp_path: Path) -> None:
         sg.compile(p["z"]).save(tmp_path / "k.ptx")
     many = [symbol(Declaration(f"x{k}")) for k in range(1400)]
     total = op("add", many[0], many[1])
-    with pytest.raises(UnsupportedError, match="1401 arrays are more than a function on a GPU is launched with"):
+    with pytest.raises(
+        UnsupportedError, match="1401 arrays are more than a function on a GPU is launched with"
+    ):
         compile_nodes([total], many).save(tmp_path / "k.ptx")
     assert not list(tmp_path.iterdir())
 

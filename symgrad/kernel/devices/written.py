@@ -78,9 +78,7 @@ def _plan(kernel: Equations, what: str) -> Schedule:
             expected="a kernel whose equations are elementwise",
             cure="write an object and its header (.o), which C calls",
         )
-    return schedule(
-        kernel.outputs, kernel.symbols, fusable=kernel.fusable, fast=kernel.fast, rolled=False
-    )
+    return schedule(kernel.outputs, kernel.symbols, fusable=kernel.fusable, fast=kernel.fast, rolled=False)
 
 
 def _head(abi: Abi, *, aligned: bool) -> str:

@@ -91,9 +91,7 @@ class Entries:
             lines.append(f"  call void @points.{neighbours}(i64 0, i64 %whole, {step}, {given})")
         begin = "%whole" if neighbours > 1 else "0"
         lines += [f"  call void @points.1(i64 {begin}, i64 %n, {step}, {given})", "  ret void"]
-        return self._function(
-            "_aligned" if aligned else "", [*arrays[:nin], "i64 %n", *arrays[nin:]], lines
-        )
+        return self._function("_aligned" if aligned else "", [*arrays[:nin], "i64 %n", *arrays[nin:]], lines)
 
     def points(self, width: int, *, aligned: bool = False) -> Function:
         """A loop over the points of contiguous arrays, so many neighbours at a time."""
@@ -162,7 +160,11 @@ class Entries:
                     f"  %from.{k} = mul i64 %j, %r{k}",
                     f"  %row.{k} = getelementptr {a.kind}, {pointer} %a{k}, i64 %from.{k}",
                 ]
-        lines += ["  br label %point", "point:", "  %i = phi i64 [ %first.along, %row ], [ %i.next, %computed ]"]
+        lines += [
+            "  br label %point",
+            "point:",
+            "  %i = phi i64 [ %first.along, %row ], [ %i.next, %computed ]",
+        ]
         for a in self._arguments:
             k, base = a.number, "row." if rows else "a"
             lines.append(f"  %by.{k} = mul i64 %i, %s{k}")

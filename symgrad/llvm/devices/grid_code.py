@@ -144,9 +144,7 @@ class _Formula:
         chunks = plan.chunks or (Chunk((), {}, {}),)
         writers: list[_PointWriter] = []
         for index, chunk in enumerate(chunks):
-            writer = _PointWriter(
-                self._builder(), constants, position, plan.fusable, self._grid, self._lanes
-            )
+            writer = _PointWriter(self._builder(), constants, position, plan.fusable, self._grid, self._lanes)
             writer.run(chunk, asked)
             if index == len(chunks) - 1:
                 for node in plan.outputs:

@@ -205,7 +205,8 @@ def _unknown(triple: str, cpu: str, why: str) -> UsageError:
             expected=f"a triple of LLVM's, as aarch64-linux-gnu{near(triple, _TRIPLES)}",
             cure="leave triple out for this machine",
         )
-    owner = next((of for of in _KINDS.values() if of != triple and cpu in processors(of)), None)
+    kind = triple.partition("-")[0]
+    owner = next((of for k, of in _KINDS.items() if k != kind and cpu in processors(of)), None)
     if owner is not None:
         return UsageError(
             f"'{cpu}' is no processor of '{triple}'",
