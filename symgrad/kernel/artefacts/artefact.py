@@ -163,7 +163,6 @@ def write_artefacts(
         stem = stem.with_suffix("")
     names = _names(kernel, name or kernel.name, outputs)
     _check(kernel, "C source" if ".c" in suffixes else f"an object file (cpu={cpu!r})")
-
     there = host() if _DEVICES.keys() & set(suffixes) else platform(cpu, triple)
 
     @cache
@@ -182,7 +181,7 @@ def write_artefacts(
         ".o": machine_code,
         ".so": lambda: shared_library(machine_code(), _libraries(kernel)),
         ".h": lambda: _header(kernel, names).encode(),
-        ".ptx": lambda: ptx_text(kernel, _abi(kernel, names), cpu).encode(),
+        ".ptx": lambda: ptx_text(kernel, _abi(kernel, names), cpu)[0].encode(),
         ".wasm": lambda: wasm_bytes(kernel, _abi(kernel, names), cpu),
     }
     ready = [(stem.with_name(stem.name + suffix), content[suffix]()) for suffix in suffixes]

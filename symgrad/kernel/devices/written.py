@@ -36,8 +36,8 @@ class Equations(Protocol):
     def dtype(self) -> np.dtype[np.floating]: ...
 
 
-def ptx_text(kernel: Equations, abi: Abi, cpu: str) -> str:
-    """Return a kernel as PTX.
+def ptx_text(kernel: Equations, abi: Abi, cpu: str) -> tuple[str, tuple[str, ...]]:
+    """Return a kernel as PTX, and the names of the functions that are launched, that on any strides last.
 
     Args:
         kernel: of an elementwise program.
@@ -53,7 +53,8 @@ def ptx_text(kernel: Equations, abi: Abi, cpu: str) -> str:
     code = device_code(plan, real, abi.contiguous)
     text = ptx_of(code, len(abi.types), cpu)
     # LLVM's own lines before the first directive say who wrote them.
-    return _head(abi, aligned=f"{abi.contiguous}_aligned" in code.names) + text[text.index(".version") :]
+    head = _head(abi, aligned=f"{abi.contiguous}_aligned" in code.names)
+    return head + text[text.index(".version") :], code.names
 
 
 def wasm_bytes(kernel: Equations, abi: Abi, cpu: str) -> bytes:

@@ -79,15 +79,14 @@ _TRIPLES = (
 )
 """What a message may suggest."""
 
-_WORDS = frozenset(
-    """
-    unknown none pc apple nvidia amd arm suse redhat alpine w64 ibm scei openwrt
-    linux macos macosx darwin ios tvos watchos xros driverkit windows win mingw cygwin freebsd netbsd openbsd dragonfly
-    solaris illumos aix fuchsia haiku hurd kfreebsd android emscripten wasi cuda uefi hermit rtems zos managarm serenity
-    gnu gnueabi gnueabihf gnuabi gnuf gnusf gnu_ilp eabi eabihf musl musleabi musleabihf muslabi
-    muslf muslsf msvc itanium cygnus coreclr simulator macabi ohos llvm mlibc pauthtest elf coff macho
-    """.split()
-)
+_SYSTEMS = """
+    unknown none pc apple nvidia amd arm suse redhat alpine w64 ibm scei openwrt linux macos macosx darwin ios
+    tvos watchos xros driverkit windows win mingw cygwin freebsd netbsd openbsd dragonfly solaris illumos aix
+    fuchsia haiku hurd kfreebsd android emscripten wasi cuda uefi hermit rtems zos managarm serenity gnu gnueabi
+    gnueabihf gnuabi gnuf gnusf gnu_ilp eabi eabihf musl musleabi musleabihf muslabi muslf muslsf msvc itanium
+    cygnus coreclr simulator macabi ohos llvm mlibc pauthtest elf coff macho
+"""
+_WORDS = frozenset(_SYSTEMS.split())
 """What stands behind the processor in a triple, without numbers at the end: LLVM takes any other word as unknown."""
 
 _IGNORED = "is not a recognized"

@@ -9,6 +9,7 @@ than 2**-62 of it, so the rest keeps 70 bits at least, of which 2**-137 is the e
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 
 from symgrad.llvm.maths import coefficients as c
 from symgrad.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
@@ -69,7 +70,7 @@ def reduced_by_all_digits(lanes: LaneWriter, x: Lane) -> tuple[Lane, Pair]:
     shift = place & (_LIMB - 1)
     words = _window(lanes, (place >> 5) & (_PLACES - 1))
     back = lanes.integer(_LIMB) - shift
-    factors = [((a << shift) | (b >> back)) & _LOW for a, b in zip(words, words[1:], strict=False)]
+    factors = [((a << shift) | (b >> back)) & _LOW for a, b in pairwise(words)]
     product = _product(m, factors)
     first, second, third = (product[k] << _LIMB | product[k + 1] for k in (0, 2, 4))
     n = (first + 2**61) >> 62
