@@ -1,4 +1,4 @@
-"""Kernels for GPUs, called: with a stand-in for the driver, whose device is this machine, and on a GPU where there is one."""
+"""Kernels for GPUs, called: with a stand-in for the driver that computes here, and on a GPU where there is one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import ctypes
 import pickle
 import sys
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -96,14 +96,13 @@ class Recording:
 
 
 @pytest.fixture
-def cupy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     """A library with the functions that results need."""
     there: Any = types.ModuleType("cupy")
     there.empty = lambda shape, kind: GpuArray(np.full(shape, 7, kind))
     there.cuda = types.SimpleNamespace(get_current_stream=lambda: types.SimpleNamespace(ptr=44))
     monkeypatch.setitem(sys.modules, "cupy", there)
     monkeypatch.setattr(GpuArray, "__module__", "cupy.core")
-    yield
 
 
 def made(text: str = TEXT, **how: Any) -> tuple[CudaKernel, Any, Recording]:
@@ -252,6 +251,7 @@ class Library:
 
     def __init__(self, **fails: int) -> None:
         self.calls: list[tuple[str, tuple[Any, ...]]] = []
+        self.launched: list[int] = []
         self._fails = fails
 
     def __getattr__(self, name: str) -> Callable[..., int]:

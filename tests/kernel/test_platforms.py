@@ -31,10 +31,8 @@ def coff_symbols(content: bytes) -> dict[str, int]:
     while k < count:
         entry = content[at + 18 * k : at + 18 * (k + 1)]
         zeros, place = struct.unpack_from("<II", entry)
-        if zeros:
-            name = entry[:8].rstrip(b"\0")
-        else:
-            name = content[strings + place : content.index(b"\0", strings + place)]
+        begin = strings + place
+        name = entry[:8].rstrip(b"\0") if zeros else content[begin : content.index(b"\0", begin)]
         (found[name.decode()],) = struct.unpack_from("<h", entry, 12)
         k += 1 + entry[17]
     return found

@@ -86,8 +86,8 @@ def compile(
             many, the next call compiles that first. Results have the same bits before and after. ``high`` compiles the
             better code at once: for measuring, and where no call may pause.
         name: the name of the kernel and of the symbols in its object file.
-        target: ``cpu``; or ``cuda`` for NVIDIA's GPUs, an experiment: a `CudaKernel`, which takes arrays that lie there.
-            Threads and effort mean nothing there.
+        target: ``cpu``; or ``cuda`` for NVIDIA's GPUs, an experiment: a `CudaKernel`, which takes arrays that lie
+            there. Threads and effort mean nothing then.
 
     Returns:
         A Kernel: call it with arrays that broadcast. One output gives the array itself, several a tuple.

@@ -130,7 +130,7 @@ def _empty_cupy(shape: tuple[int, ...], kind: np.dtype[Any], like: Any) -> Any:
         return _imported("cupy").empty(shape, kind)
 
 
-def _empty_numba(shape: tuple[int, ...], kind: np.dtype[Any], like: Any) -> Any:
+def _empty_numba(shape: tuple[int, ...], kind: np.dtype[Any], _: Any) -> Any:
     return _imported("numba.cuda").device_array(shape, kind)
 
 

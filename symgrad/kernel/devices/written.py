@@ -42,7 +42,7 @@ def ptx_text(kernel: Equations, abi: Abi, cpu: str) -> tuple[str, tuple[str, ...
     Args:
         kernel: of an elementwise program.
         abi: what things are called.
-        cpu: the oldest processors that it is for, by LLVM's name; ``host`` and ``baseline`` for all that are known today.
+        cpu: the oldest processors that it is for, by LLVM's name; ``host`` and ``baseline`` for all that drivers know.
 
     Raises:
         UnsupportedError: for an array program, for functions that symgrad has no code for, and for too many arrays.
@@ -109,7 +109,7 @@ def _head(abi: Abi, *, aligned: bool) -> str:
     if aligned:
         lines += [
             f'extern "C" __global__ void {name}_aligned({whole});',
-            "    The same, where all arrays begin at multiples of 16 bytes: a thread takes several neighbours at a time.",
+            "    The same where all arrays begin at multiples of 16 bytes: a thread takes several neighbours at a time.",
         ]
     lines += [
         f'extern "C" __global__ void {abi.strided}({strided});',

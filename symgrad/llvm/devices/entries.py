@@ -106,8 +106,10 @@ class Entries:
             "point:",
             "  %i = phi i64 [ %i.first, %start ], [ %i.next, %point ]",
         ]
-        for a in self._arguments:
-            lines.append(f"  %at.{a.number} = getelementptr {a.kind}, {pointer} %a{a.number}, i64 %i")
+        lines += [
+            f"  %at.{a.number} = getelementptr {a.kind}, {pointer} %a{a.number}, i64 %i"
+            for a in self._arguments
+        ]
         for a in self._inputs:
             lines += a.loaded(self._grid, width, width if aligned else 1)
         lines += [

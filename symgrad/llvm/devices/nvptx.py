@@ -1,4 +1,4 @@
-"""PTX, the code of NVIDIA's GPUs before their driver or ptxas makes machine code of it: a module for a grid as its text.
+"""A module for a grid as PTX, the code of NVIDIA's GPUs before their driver or ptxas makes machine code of it.
 
 Every sum and product says how it is rounded (``.rn``), so nothing that reads PTX may round two of them once.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from symgrad.errors import UsageError
 from symgrad.llvm.devices.grid import ALONE
 from symgrad.llvm.devices.grid_code import GridCode, grid_module
 from symgrad.llvm.engine.jit import emit_object
@@ -9,7 +10,6 @@ from symgrad.llvm.engine.platforms import all_targets, near, processors
 from symgrad.llvm.engine.target import Host, Target, target_lines
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.elementwise.schedule import Schedule
-from symgrad.errors import UsageError
 
 __all__ = ["TRIPLE", "wasm_code", "wasm_object"]
 
@@ -32,8 +32,8 @@ def wasm_object(code: GridCode, cpu: str) -> bytes:
 
     Args:
         code: the module.
-        cpu: ``host`` or ``baseline`` for what every browser of today has, vectors among it; or LLVM's name of a version:
-            ``mvp`` is the first one, without vectors.
+        cpu: ``host`` or ``baseline`` for what every browser of today has, vectors among it; or LLVM's name of a
+            version: ``mvp`` is the first one, without vectors.
 
     Raises:
         UsageError: for a name that LLVM does not know.
