@@ -214,7 +214,7 @@ def test_what_is_refused(cupy: None, monkeypatch: pytest.MonkeyPatch) -> None:
         __module__ = "torch"
 
     calls: list[tuple[Callable[[], Any], type[Exception], str]] = [
-        (lambda: kernel(x, gb, gu), ArrayTypeError, "input 'x' is a numpy.ndarray, which is not in the memory of a GPU"),
+        (lambda: kernel(x, gb, gu), ArrayTypeError, "'x' is a numpy.ndarray, which is not in the memory of a GPU"),
         (lambda: kernel([1.0], gb, gu), ArrayTypeError, "input 'x' is a list"),
         (lambda: kernel(GpuArray(x.astype("float32")), gb, gu), ArrayTypeError, "input 'x' is float32, but the kernel"),
         (lambda: kernel(gx, gu, gu), ArrayTypeError, "input 'b' is float64, but it is bool"),

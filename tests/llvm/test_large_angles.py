@@ -53,7 +53,7 @@ def test_what_is_no_number_and_what_is_small(name: str) -> None:
 
 
 def test_single_precision_is_rounded_once() -> None:
-    for x in angles(0)[2:3] + [1e30, -3e20, 3.4028234663852886e38]:
+    for x in (2.0**20 + 0.125, 1e30, -3e20, 3.4028234663852886e38):
         with mpmath.workprec(1400):
             exact = mpmath.sin(mpmath.mpf(FLOAT32.scalar(x).item()))
         assert fold("sin", (x,), FLOAT32, fused=True, alone=True) == float(FLOAT32.scalar(float(exact)))

@@ -109,7 +109,7 @@ def _head(abi: Abi, *, aligned: bool) -> str:
     if aligned:
         lines += [
             f'extern "C" __global__ void {name}_aligned({whole});',
-            "    The same where all arrays begin at multiples of 16 bytes: a thread takes several neighbours at a time.",
+            "    The same where all arrays begin at multiples of 16 bytes: a thread takes several neighbours at once.",
         ]
     lines += [
         f'extern "C" __global__ void {abi.strided}({strided});',
