@@ -13,6 +13,7 @@ import numpy as np
 from symgrad.kernel.kernel import Kernel
 from symgrad.llvm.devices.grid import Axis, Grid
 from symgrad.llvm.devices.grid_code import grid_module
+from symgrad.llvm.elementwise.c_entry import Entry
 from symgrad.llvm.engine.jit import Engine
 from symgrad.llvm.text.module import Function, FunctionDeclaration, Global, Item, Module
 from symgrad.llvm.text.types import float_type
@@ -40,7 +41,9 @@ class Emulated:
             chunk=chunk,
         )
         real = float_type(kernel.dtype)
-        code = grid_module(plan, real, EMULATED, "k", fused=True, neighbours=neighbours, aligned=True)
+        code = grid_module(
+            plan, real, EMULATED, Entry.of("k"), fused=True, neighbours=neighbours, aligned=True
+        )
         declared = [item for item in code.module.items if isinstance(item, FunctionDeclaration)]
         assert all(d.name.startswith("llvm.") or d.name in _FUNCTIONS for d in declared)
         items: list[Item] = [

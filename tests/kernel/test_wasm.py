@@ -65,6 +65,10 @@ def test_an_object_needs_nothing_but_memory(dtype: str, tmp_path: Path) -> None:
 
 def test_versions(tmp_path: Path) -> None:
     kernel = wave()
+    made, header = kernel.save(tmp_path / "int.wasm")
+    for name in ("int_", "int_strided", "int_point"):  # what C keeps for itself is written otherwise
+        assert f"void {name}(" in header.read_text()
+        assert bytes([len(name)]) + name.encode() in made.read_bytes()
     plain, _ = kernel.save(tmp_path / "plain.wasm", cpu="mvp", name="wave")
     today, _ = kernel.save(tmp_path / "today.wasm", name="wave")
     assert b"+\x07simd128" in today.read_bytes()

@@ -269,7 +269,8 @@ class CudaKernel:
             raise UsageError(f"{len(names)} names for {count} outputs")
         said = c_identifiers(["n", *self.inputs, *names])
         nin = len(self.inputs)
-        functions = Entry.of(c_function(name, ()))
+        function = c_function(name, ())
+        functions = Entry(function, *(c_function(f"{function}_{way}", ()) for way in ("strided", "point")))
         types = [_C[kind.name] for kind in self.kinds]
         abi = Abi(*functions, said[1 : 1 + nin], said[1 + nin :], types, said[0])
         text, entries = ptx_text(self, abi, cpu)

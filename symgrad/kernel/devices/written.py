@@ -11,8 +11,10 @@ from symgrad.errors import UnsupportedError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import is_elementwise
 from symgrad.kernel.c.abi import Abi
+from symgrad.llvm.devices.entries import aligned_name
 from symgrad.llvm.devices.nvptx import device_code, ptx_of
 from symgrad.llvm.devices.wasm import wasm_code, wasm_object
+from symgrad.llvm.elementwise.c_entry import Entry
 from symgrad.llvm.text.types import float_type
 from symgrad.lower.elementwise.schedule import Schedule, schedule
 
@@ -50,10 +52,11 @@ def ptx_text(kernel: Equations, abi: Abi, cpu: str) -> tuple[str, tuple[str, ...
     """
     plan = _plan(kernel, "PTX")
     real = float_type(kernel.dtype)
-    code = device_code(plan, real, abi.contiguous)
+    code = device_code(plan, real, _entry(abi))
     text = ptx_of(code, len(abi.types), cpu)
     # LLVM's own lines before the first directive say who wrote them.
-    head = _head(abi, aligned=f"{abi.contiguous}_aligned" in code.names)
+    aligned = aligned_name(_entry(abi))
+    head = _head(abi, aligned if aligned in code.names else None)
     return head + text[text.index(".version") :], code.names
 
 
@@ -68,7 +71,7 @@ def wasm_bytes(kernel: Equations, abi: Abi, cpu: str) -> bytes:
     Raises:
         UnsupportedError, UsageError: as `ptx_text`.
     """
-    code = wasm_code(_plan(kernel, "WebAssembly"), float_type(kernel.dtype), abi.contiguous)
+    code = wasm_code(_plan(kernel, "WebAssembly"), float_type(kernel.dtype), _entry(abi))
     return wasm_object(code, cpu)
 
 
@@ -82,7 +85,11 @@ def _plan(kernel: Equations, what: str) -> Schedule:
     return schedule(kernel.outputs, kernel.symbols, fusable=kernel.fusable, fast=kernel.fast, rolled=False)
 
 
-def _head(abi: Abi, *, aligned: bool) -> str:
+def _entry(abi: Abi) -> Entry:
+    return Entry(abi.contiguous, abi.strided, abi.point)
+
+
+def _head(abi: Abi, aligned: str | None) -> str:
     """The comments at the head, in the words of CUDA's C++."""
     nin = len(abi.inputs)
     ins = list(zip(abi.types[:nin], abi.inputs, strict=True))
@@ -106,9 +113,9 @@ def _head(abi: Abi, *, aligned: bool) -> str:
         f'extern "C" __global__ void {name}({whole});',
         f"    Arrays are contiguous, of {n} elements.",
     ]
-    if aligned:
+    if aligned is not None:
         lines += [
-            f'extern "C" __global__ void {name}_aligned({whole});',
+            f'extern "C" __global__ void {aligned}({whole});',
             "    The same where all arrays begin at multiples of 16 bytes: a thread takes several neighbours at once.",
         ]
     lines += [

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symgrad.llvm.devices.grid import Axis, Grid
+from symgrad.llvm.elementwise.c_entry import Entry
 from symgrad.llvm.text.module import Attributes, Function, FunctionDeclaration
 
-__all__ = ["Argument", "Entries"]
+__all__ = ["Argument", "Entries", "aligned_name"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +58,28 @@ class Argument:
         return f"  %x.{self.number} = bitcast {self.kind} {value} to <1 x {self.kind}>"
 
 
+def aligned_name(names: Entry) -> str:
+    """Return the name of the function for arrays that begin at multiples of 16 bytes.
+
+    Example:
+        >>> aligned_name(Entry.of("wave"))
+        'wave_aligned'
+    """
+    return names.strided.removesuffix("strided") + "aligned"
+
+
 class Entries:
     """Writes the functions for one kernel.
 
     Args:
         grid: the threads.
-        name: of the functions.
+        names: of the functions.
         arguments: inputs, then outputs.
     """
 
-    def __init__(self, grid: Grid, name: str, arguments: Sequence[Argument]) -> None:
+    def __init__(self, grid: Grid, names: Entry, arguments: Sequence[Argument]) -> None:
         self._grid = grid
-        self._name = name
+        self._names = names
         self._arguments = arguments
         self._inputs = [a for a in arguments if a.read]
         self._outputs = [a for a in arguments if not a.read]
@@ -91,7 +102,11 @@ class Entries:
             lines.append(f"  call void @points.{neighbours}(i64 0, i64 %whole, {step}, {given})")
         begin = "%whole" if neighbours > 1 else "0"
         lines += [f"  call void @points.1(i64 {begin}, i64 %n, {step}, {given})", "  ret void"]
-        return self._function("_aligned" if aligned else "", [*arrays[:nin], "i64 %n", *arrays[nin:]], lines)
+        return self._function(
+            aligned_name(self._names) if aligned else self._names.contiguous,
+            [*arrays[:nin], "i64 %n", *arrays[nin:]],
+            lines,
+        )
 
     def points(self, width: int, *, aligned: bool = False) -> Function:
         """A loop over the points of contiguous arrays, so many neighbours at a time."""
@@ -187,7 +202,7 @@ class Entries:
             "done:",
             "  ret void",
         ]
-        return self._function("_strided", parameters, lines)
+        return self._function(self._names.strided, parameters, lines)
 
     def _number_or_element(self, a: Argument) -> list[str]:
         k = a.number
@@ -211,15 +226,15 @@ class Entries:
             *(f"{self._grid.pointer} %at.{a.number}" for a in self._outputs),
         ]
         lines = [a.as_lane(f"%v{a.number}") for a in self._inputs]
-        return self._function("_point", parameters, [*lines, self._call(1), "  ret void"])
+        return self._function(self._names.point, parameters, [*lines, self._call(1), "  ret void"])
 
     def _call(self, width: int) -> str:
         given = ", ".join(a.value_or_place(self._grid, width) for a in self._arguments)
         return f"  call void @formula.{width}({given})"
 
-    def _function(self, suffix: str, parameters: Sequence[str], lines: Sequence[str]) -> Function:
+    def _function(self, name: str, parameters: Sequence[str], lines: Sequence[str]) -> Function:
         returns = f"{self._grid.convention}void"
-        return Function(self._name + suffix, returns, parameters, lines, linkage="external")
+        return Function(name, returns, parameters, lines, linkage="external")
 
 
 def _numbered(axis: Axis | None, which: str) -> list[str]:

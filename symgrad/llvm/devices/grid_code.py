@@ -24,6 +24,7 @@ from symgrad.ir.collector import growing
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.llvm.devices.entries import Argument, Entries
 from symgrad.llvm.devices.grid import Grid
+from symgrad.llvm.elementwise.c_entry import Entry
 from symgrad.llvm.elementwise.chunk_code import ChunkWriter
 from symgrad.llvm.elementwise.emit import fold_constants
 from symgrad.llvm.engine.declarations import Declarations
@@ -52,7 +53,7 @@ def grid_module(
     plan: Schedule,
     real: FloatType,
     grid: Grid,
-    name: str,
+    names: Entry,
     *,
     fused: bool,
     neighbours: int = 1,
@@ -64,7 +65,7 @@ def grid_module(
         plan: what to compute, without repetitions in loops (``rolled=False``).
         real: the format of all numbers.
         grid: the threads.
-        name: of the functions.
+        names: of the functions.
         fused: whether a*b + c with one rounding is an instruction.
         neighbours: how many points a thread computes at a time in arrays that are contiguous.
         aligned: whether such arrays begin at multiples of 16 bytes; then there is code for others, too.
@@ -87,7 +88,7 @@ def grid_module(
         items += declarations.definitions()
         _check(declarations)
         declared |= declarations.declared
-    entries = Entries(grid, name, arguments)
+    entries = Entries(grid, names, arguments)
     items += [entries.points(width, aligned=aligned) for width in sorted({1, neighbours})]
     functions = [entries.contiguous(1 if aligned else neighbours)]
     if aligned and neighbours > 1:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from symgrad.errors import UnsupportedError, UsageError
 from symgrad.llvm.devices.grid import CUDA
 from symgrad.llvm.devices.grid_code import GridCode, grid_module
+from symgrad.llvm.elementwise.c_entry import Entry
 from symgrad.llvm.engine.jit import emit_assembly
 from symgrad.llvm.engine.platforms import all_targets, near, processors
 from symgrad.llvm.engine.target import Host, Target, target_lines
@@ -50,7 +51,7 @@ def sm(cpu: str) -> str:
     return cpu
 
 
-def device_code(plan: Schedule, real: FloatType, name: str) -> GridCode:
+def device_code(plan: Schedule, real: FloatType, names: Entry) -> GridCode:
     """Return the module of a schedule for NVIDIA's GPUs.
 
     Where memory is what takes the time there is code for several neighbours at a time, too.
@@ -59,7 +60,7 @@ def device_code(plan: Schedule, real: FloatType, name: str) -> GridCode:
         plan,
         real,
         CUDA,
-        name,
+        names,
         fused=True,
         neighbours=_VECTOR // real.itemsize if limited_by_memory(plan) else 1,
         aligned=True,

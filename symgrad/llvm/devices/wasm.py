@@ -5,6 +5,7 @@ from __future__ import annotations
 from symgrad.errors import UsageError
 from symgrad.llvm.devices.grid import ALONE
 from symgrad.llvm.devices.grid_code import GridCode, grid_module
+from symgrad.llvm.elementwise.c_entry import Entry
 from symgrad.llvm.engine.jit import emit_object
 from symgrad.llvm.engine.platforms import all_targets, near, processors
 from symgrad.llvm.engine.target import Host, Target, target_lines
@@ -22,9 +23,9 @@ _SCALAR = "mvp"
 """The first version of WebAssembly, which has no vectors."""
 
 
-def wasm_code(plan: Schedule, real: FloatType, name: str) -> GridCode:
+def wasm_code(plan: Schedule, real: FloatType, names: Entry) -> GridCode:
     """Return the module of a schedule: no instruction of WebAssembly rounds a*b + c once."""
-    return grid_module(plan, real, ALONE, name, fused=False, neighbours=_VECTOR // real.itemsize)
+    return grid_module(plan, real, ALONE, names, fused=False, neighbours=_VECTOR // real.itemsize)
 
 
 def wasm_object(code: GridCode, cpu: str) -> bytes:

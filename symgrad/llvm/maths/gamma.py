@@ -4,8 +4,8 @@ Between 1.25 and 2.5 it is a polynomial times its zero, t*Q(t) at 2 + t. On both
 lgamma(x + 1) = lgamma(x) + log(x) leads there, with the logarithm of one product; from 8 on Stirling's series begins.
 So one logarithm is taken, of x or of the product. (From 1.25 to 1.5 the recurrence would cancel three bits.) For
 negative numbers C's function is called. Where there is no C, the reflection
-lgamma(-x) = -log(|sin(pi*x)|/pi) - lgamma(1 + x) leads to positive ones: its terms cancel beside the zeros of lgamma, so
-the error is small beside the larger of them.
+lgamma(-x) = -log(|sin(pi*x)|/pi) - lgamma(1 + x) leads to positive ones: its terms cancel beside the zeros of lgamma,
+so the error is small beside the larger of them.
 """
 
 from __future__ import annotations
