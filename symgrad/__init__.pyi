@@ -153,7 +153,6 @@ from symgrad.gradcode.verify import verify_code as verify_code
 from symgrad.importers.jax.function import from_jax as from_jax
 from symgrad.importers.tensorflow.function import from_tensorflow as from_tensorflow
 from symgrad.importers.torch.function import from_torch as from_torch
-from symgrad.kernel.devices.cuda import CudaKernel as CudaKernel
 from symgrad.kernel.kernel import Kernel as Kernel
 from symgrad.report.report import Report as Report
 from symgrad.report.writers.plain import report_schema as report_schema
