@@ -9,7 +9,7 @@ from symgrad.llvm.devices.grid import Axis, Grid
 from symgrad.llvm.elementwise.c_entry import Entry
 from symgrad.llvm.text.module import Attributes, Function, FunctionDeclaration
 
-__all__ = ["Argument", "Entries", "aligned_name"]
+__all__ = ["Argument", "LaunchedFunctions", "aligned_name"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def aligned_name(names: Entry) -> str:
     return names.strided.removesuffix("strided") + "aligned"
 
 
-class Entries:
+class LaunchedFunctions:
     """Writes the functions for one kernel.
 
     Args:

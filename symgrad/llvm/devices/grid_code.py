@@ -22,7 +22,7 @@ import numpy as np
 from symgrad.errors import UnsupportedError
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.llvm.devices.entries import Argument, Entries
+from symgrad.llvm.devices.entries import Argument, LaunchedFunctions
 from symgrad.llvm.devices.grid import Grid
 from symgrad.llvm.elementwise.c_entry import Entry
 from symgrad.llvm.elementwise.chunk_code import ChunkWriter
@@ -84,11 +84,11 @@ def grid_module(
         declarations = Declarations(fused=fused, fast=plan.fast, alone=True)
         with np.errstate(all="ignore"), growing():
             lanes = width if aligned else 1
-            items += _Formula(plan, real, width, grid, declarations, arguments, lanes).functions()
+            items += _PointsAtOnce(plan, real, width, grid, declarations, arguments, lanes).functions()
         items += declarations.definitions()
         _check(declarations)
         declared |= declarations.declared
-    entries = Entries(grid, names, arguments)
+    entries = LaunchedFunctions(grid, names, arguments)
     items += [entries.points(width, aligned=aligned) for width in sorted({1, neighbours})]
     functions = [entries.contiguous(1 if aligned else neighbours)]
     if aligned and neighbours > 1:
@@ -111,7 +111,7 @@ def _check(declarations: Declarations) -> None:
         )
 
 
-class _Formula:
+class _PointsAtOnce:
     """Writes the equations on a number of points at a time."""
 
     def __init__(
