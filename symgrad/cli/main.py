@@ -229,7 +229,7 @@ def explain(
     required=True,
     type=click.Path(path_type=Path),
     help="k.c (C99), k.o (object) or k.so (shared library), each with its header k.h; k.ll or k.bc (LLVM), "
-    "k.s (assembly), k.py (NumPy).",
+    "k.s (assembly), k.py (NumPy), k.ptx (NVIDIA's GPUs), k.wasm (WebAssembly).",
 )
 def compile_(
     source: str,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symgrad.errors import MissingInputError, ShapeError, UsageError
+from symgrad.errors import MissingInputError, ShapeError, UnsupportedError, UsageError
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import SIZE, SYMBOL, Node
 from symgrad.ir.shapes import broadcast_shapes
@@ -26,8 +26,9 @@ from symgrad.work import working
 
 if TYPE_CHECKING:
     from symgrad.kernel.array_kernel import ArrayKernel
+    from symgrad.kernel.devices.cuda import CudaKernel
 
-__all__ = ["compile_nodes", "save_native"]
+__all__ = ["compile_for_cuda", "compile_nodes", "save_native"]
 
 
 def compile_nodes(
@@ -119,6 +120,32 @@ def compile_nodes(
     _check_sizes(outputs, inputs, declared)
     info("kernel", "'%s' computes with whole arrays: %d equations", name, len(topological(outputs)))
     return _array_kernel(outputs, inputs, real, name, threads, fast, effort, save or save_native)
+
+
+def compile_for_cuda(outputs: Sequence[Node], inputs: Sequence[Node], **how: Any) -> CudaKernel:
+    """Compile elementwise equations for NVIDIA's GPUs.
+
+    Args:
+        outputs: what to compute.
+        inputs: the symbols in the order of the kernel's arguments.
+        how: dtype, name, fusable and fast, as `compile_nodes` has them.
+
+    Raises:
+        MissingInputError, UsageError: as `compile_nodes`.
+        UnsupportedError: for an array program, and for functions that symgrad has no code for.
+    """
+    from symgrad.kernel.devices.cuda import CudaKernel  # most kernels are for the CPU
+
+    inputs = tuple(inputs)
+    _check_inputs(inputs, symbols_of(outputs))
+    outputs = tuple(as_computed(outputs))
+    if not _elementwise(outputs, inputs):
+        raise UnsupportedError(
+            "the program computes with arrays as wholes, for which there is no code on a GPU yet",
+            expected="equations that compute each element by itself",
+            cure='compile it without target="cuda"',
+        )
+    return CudaKernel(outputs, inputs, **how)
 
 
 def save_native(kernel: Kernel, path: str | Path, **how: Any) -> tuple[Path, ...]:

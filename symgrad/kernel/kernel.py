@@ -182,14 +182,16 @@ class Kernel(Reported, AtPoints, ABC):
 
         ``.c`` is C99 and needs nothing but ``<math.h>``; ``.o`` an object; ``.so`` a shared library, where there is a
         linker: each with a C header beside it. ``.ll`` and ``.bc`` are LLVM's text and bitcode, ``.s`` assembly, and
-        ``.py`` the equations for people, over NumPy. A file is there in full or not at all.
+        ``.py`` the equations for people, over NumPy. ``.ptx`` is for NVIDIA's GPUs, and ``.wasm`` an object of
+        WebAssembly, of elementwise programs. A file is there in full or not at all.
 
         Args:
             path: where.
             name: of the functions, by default that given to ``compile``, else the name of the file. What C keeps for
                 itself is written otherwise (`int` is ``int_``); the header says what it is called.
             outputs: names of the outputs in the header, by default ``out``, or ``out0``, ``out1`` and so on.
-            cpu: for machine code ``host``, ``baseline`` for every processor of its kind, or LLVM's name of one.
+            cpu: for machine code ``host``, ``baseline`` for every processor of its kind, or LLVM's name of one
+                (``sm_80`` for PTX).
             triple: LLVM's name of another kind of machine, as ``aarch64-linux-gnu``, by default this one.
 
         Returns:

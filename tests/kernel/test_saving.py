@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import pickle
-import shutil
 import struct
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -150,7 +148,7 @@ def test_what_is_not_known(kernel: Any, tmp_path: Path) -> None:
         ("k", {}, "cannot write 'k'"),
         ("k.o", {"cpu": "no-such"}, "no code for the processor 'no-such'"),
         ("k.o", {"cpu": "i386"}, "no code for the processor 'i386'"),
-        ("k.o", {"cpu": "x; exit"}, "it is no name of LLVM's"),
+        ("k.o", {"cpu": "x; exit"}, "no code for the processor 'x; exit'"),
         ("k.o", {"triple": "quux"}, "cpu='host' is this machine"),
         ("k.o", {"cpu": "baseline", "triple": "quux"}, "no code for the kind of machine 'quux'"),
         ("k.o", {"cpu": "baseline", "triple": "armv7-linux-gnueabihf"}, "addresses of 32 bits"),
@@ -195,19 +193,3 @@ def test_processors_are_described_by_what_their_code_is() -> None:
     assert platform("host") is host()
     there = platform("baseline", "aarch64-linux-gnu")
     assert (there.target.vector_bytes, there.target.fused, there.target.estimates) == (16, True, False)
-
-
-@needs_cc
-@pytest.mark.skipif(shutil.which("qemu-aarch64") is None, reason="no emulator of another machine")
-def test_an_object_for_another_machine_runs_there(kernel: Any, tmp_path: Path) -> None:
-    compiler = shutil.which("aarch64-linux-gnu-gcc")
-    if compiler is None:
-        pytest.skip("no compiler for the other machine")
-    kernel.save(tmp_path / "k.o", cpu="baseline", triple="aarch64-linux-gnu", outputs=["z", "dx", "du", "c"])
-    (tmp_path / "main.c").write_text(
-        '#include <stdio.h>\n#include "k.h"\nint main(void) { double z, dx, du; unsigned char c;\n'
-        'k_point(0.5, 1, 0.7, &z, &dx, &du, &c); printf("%a", z); return 0; }'
-    )
-    subprocess.run([compiler, "-static", "main.c", "k.o", "-lm", "-o", "main"], cwd=tmp_path, check=True)
-    run = subprocess.run(["qemu-aarch64", "./main"], cwd=tmp_path, check=True, capture_output=True, text=True)
-    np.testing.assert_array_almost_equal_nulp(float.fromhex(run.stdout), kernel(0.5, True, 0.7)[0], 2)

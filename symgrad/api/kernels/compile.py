@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from symgrad.api.derivatives.targets import Wrt, Wrts, many
 from symgrad.api.handles.expr import Expr, node_of
@@ -16,15 +16,40 @@ from symgrad.arrange.pipeline import arrange
 from symgrad.errors import NotInProgramError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import one_of, suggest
-from symgrad.kernel.compile import compile_nodes
+from symgrad.kernel.compile import compile_for_cuda, compile_nodes
 from symgrad.kernel.kernel import Kernel
 from symgrad.report.about import Subject
 from symgrad.rewrite.memo import Answers, keeping
 from symgrad.work import working
 
+if TYPE_CHECKING:
+    from symgrad.kernel.devices.cuda import CudaKernel
+
 __all__ = ["arranged", "compile"]
 
 
+@overload
+def compile(
+    outputs: Formula | Formulas,
+    inputs: Wrt | Wrts | None = None,
+    *,
+    dtype: Any = "float64",
+    threads: int = 1,
+    accuracy: str = "high",
+    effort: str = "auto",
+    name: str = "kernel",
+    target: Literal["cpu"] = "cpu",
+) -> Kernel: ...
+@overload
+def compile(
+    outputs: Formula | Formulas,
+    inputs: Wrt | Wrts | None = None,
+    *,
+    dtype: Any = "float64",
+    accuracy: str = "high",
+    name: str = "kernel",
+    target: Literal["cuda"],
+) -> CudaKernel: ...
 @working("kernel", "compiling")
 def compile(
     outputs: Formula | Formulas,
@@ -35,7 +60,8 @@ def compile(
     accuracy: str = "high",
     effort: str = "auto",
     name: str = "kernel",
-) -> Kernel:
+    target: str = "cpu",
+) -> Kernel | CudaKernel:
     r"""Compile expressions to native code: all outputs in one pass over the inputs.
 
     What you wrote is computed operation by operation as written, with the bits of NumPy for ``+ - * /`` and
@@ -60,6 +86,8 @@ def compile(
             many, the next call compiles that first. Results have the same bits before and after. ``high`` compiles the
             better code at once: for measuring, and where no call may pause.
         name: the name of the kernel and of the symbols in its object file.
+        target: ``cpu``; or ``cuda`` for NVIDIA's GPUs, an experiment: a `CudaKernel`, which takes arrays that lie
+            there. Threads and effort mean nothing then.
 
     Returns:
         A Kernel: call it with arrays that broadcast. One output gives the array itself, several a tuple.
@@ -84,6 +112,8 @@ def compile(
         raise UsageError(f"accuracy={accuracy!r}", expected="accuracy='high' or accuracy='fast'")
     if effort not in ("auto", "high"):
         raise UsageError(f"effort={effort!r}", expected="effort='auto' or effort='high'")
+    if target not in ("cpu", "cuda"):
+        raise UsageError(f"target={target!r}", expected="target='cpu' or target='cuda'")
     if not isinstance(cast("Any", name), str):
         raise UsageError(f"name={name!r}", expected="a string", cure="name='kernel'")
     exprs = formulas(many(outputs))
@@ -95,6 +125,8 @@ def compile(
         symbols = [_input(i, exprs) for i in ([inputs] if isinstance(inputs, Expr | str) else inputs)]
     fast = accuracy == "fast"
     nodes, fusable = arranged(exprs, fast=fast)
+    if target == "cuda":
+        return compile_for_cuda(nodes, symbols, dtype=dtype, name=name, fusable=fusable, fast=fast)
     kernel = compile_nodes(
         nodes,
         symbols,

@@ -1,4 +1,4 @@
-"""A kernel as files: C source, LLVM text and bitcode, assembly, object, shared library, and C header."""
+"""A kernel as files: C source, LLVM text and bitcode, assembly, object, shared library, C header, PTX, WebAssembly."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from symgrad.kernel.c.abi import Abi
 from symgrad.kernel.c.identifiers import c_function, c_identifiers
 from symgrad.kernel.c.linker import shared_library
 from symgrad.kernel.c.source import c_source
+from symgrad.kernel.devices.written import ptx_text, wasm_bytes
 from symgrad.kernel.kernel import Kernel
 from symgrad.llvm.arrays.code_of_arrays import array_module
 from symgrad.llvm.arrays.entry import with_entry
@@ -42,10 +43,15 @@ _WRITTEN = {
     ".s": (".s",),
     ".o": (".o", ".h"),
     ".so": (".so", ".h"),
+    ".ptx": (".ptx",),
+    ".wasm": (".wasm", ".h"),
 }
 """What is written where a path ends so."""
 
 _SUFFIXES = (*_WRITTEN, ".h")
+
+_DEVICES = {".ptx": "nvptx64", ".wasm": "wasm32"}
+"""What is for one kind of machine alone: what the triples of it begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +108,16 @@ def check_path(path: Path, cpu: str = "host", triple: str | None = None) -> None
         )
     if path.suffix in (".c", ".py") and (triple is not None or cpu not in ("host", "baseline")):
         raise UsageError(f"source ({path.suffix}) is for every processor", cure="leave cpu and triple out")
+    kind = _DEVICES.get(path.suffix)
+    if kind is not None and triple is not None and triple.partition("-")[0] != kind:
+        raise UsageError(f"{path.suffix} is for {kind}, not for '{triple}'", cure="leave triple out")
+    other = next((s for s, k in _DEVICES.items() if s != path.suffix and (triple or "").startswith(k)), None)
+    if other is not None:
+        raise UsageError(
+            f"what '{triple}' runs is not written as {path.suffix}",
+            expected=f"a name that ends in {other}",
+            cure=f"write '{path.with_suffix(other).name}'",
+        )
     if path.suffix == ".so" and triple is not None:
         raise UsageError(
             f"a shared library for '{triple}' needs the linker of such a machine",
@@ -131,7 +147,7 @@ def write_artefacts(
         triple: LLVM's name of another kind of machine; None for this one.
         name: for the functions; by default the kernel's.
         outputs: names for the outputs in the header.
-        suffixes: which to write, of ``.c``, ``.ll``, ``.bc``, ``.s``, ``.o``, ``.so`` and ``.h``.
+        suffixes: which to write, of ``.c``, ``.ll``, ``.bc``, ``.s``, ``.o``, ``.so``, ``.h``, ``.ptx`` and ``.wasm``.
 
     Returns:
         The paths written.
@@ -142,12 +158,12 @@ def write_artefacts(
         UnsupportedError: if the kernel calls functions of SciPy, or for C source of an array program.
         UsageError: for another cpu or triple, or if outputs has the wrong length.
     """
-    there = platform(cpu, triple)
     stem = Path(path)
     if stem.suffix in _SUFFIXES:
         stem = stem.with_suffix("")
     names = _names(kernel, name or kernel.name, outputs)
     _check(kernel, "C source" if ".c" in suffixes else f"an object file (cpu={cpu!r})")
+    there = host() if _DEVICES.keys() & set(suffixes) else platform(cpu, triple)
 
     @cache
     def ir() -> str:
@@ -165,6 +181,8 @@ def write_artefacts(
         ".o": machine_code,
         ".so": lambda: shared_library(machine_code(), _libraries(kernel)),
         ".h": lambda: _header(kernel, names).encode(),
+        ".ptx": lambda: ptx_text(kernel, _abi(kernel, names), cpu)[0].encode(),
+        ".wasm": lambda: wasm_bytes(kernel, _abi(kernel, names), cpu),
     }
     ready = [(stem.with_name(stem.name + suffix), content[suffix]()) for suffix in suffixes]
     for target, written in ready:
@@ -218,7 +236,7 @@ def _prototypes(kernel: Kernel, names: _Names) -> tuple[str, ...]:
 
 def _abi(kernel: Kernel, names: _Names) -> Abi:
     types = [_C[kind.name] for kind in kernel.kinds]
-    return Abi(*names.functions, names.inputs, names.outputs, types, names.sizes["n"])
+    return Abi(*names.functions, names.inputs, names.outputs, types, names.sizes.get("n", "n"))
 
 
 def _check(kernel: Kernel, what: str) -> None:

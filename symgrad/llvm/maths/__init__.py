@@ -102,6 +102,7 @@ def define(
     fused: bool,
     tables: bool = False,
     fast: bool = False,
+    alone: bool = False,
     parts: tuple[int, ...] = (),
 ) -> VectorFunction:
     """Write a function of vectors.
@@ -116,13 +117,14 @@ def define(
         fused: whether the target has an instruction for a*b + c with one rounding.
         tables: whether it has AVX-512's permutations, which look numbers up in registers.
         fast: whether four units of the last place are precise enough.
+        alone: whether it has code of its own where it would call C.
         parts: which values a formula of several should give, if not only that of this function. The bits are the same.
     """
     function = FUNCTIONS[name]
     plainly = fast and not function.twice and real.bits == 64
     if not parts and function.part is not None:
         parts = (function.part,)
-    return _define(function.formula, function.arity, real, width, fused, tables, plainly, parts)
+    return _define(function.formula, function.arity, real, width, fused, tables, plainly, alone, parts)
 
 
 @cache
@@ -134,9 +136,10 @@ def _define(
     fused: bool,
     tables: bool,
     fast: bool,
+    alone: bool,
     parts: tuple[int, ...],
 ) -> VectorFunction:
-    lanes = LaneWriter(width, fused=fused, tables=tables, single=real.bits == 32, fast=fast)
+    lanes = LaneWriter(width, fused=fused, tables=tables, single=real.bits == 32, fast=fast, alone=alone)
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
     given = [f"%x{k}" for k in range(arity)]
     args = [
@@ -153,7 +156,7 @@ def _define(
         gives, value = f"{{ {', '.join([vector] * len(values))} }}", "poison"
         for k, v in enumerate(values):
             value = lanes.emit(f"insertvalue {gives} %s, {vector} %s, {k}", value, v).text
-    how = f"{'fast.' * fast}{'unfused.' * (not fused)}{'tables.' * lanes.looks_up}"
+    how = f"{'alone.' * alone}{'fast.' * fast}{'unfused.' * (not fused)}{'tables.' * lanes.looks_up}"
     kind = f"{how}{formula.__name__}.{width}x{real.bits}"
     name = ".".join([f"maths.{kind}", *map(str, parts)])
     lines = ["entry:", *lanes.lines, Instruction("", f"ret {gives} %s", (value,))]

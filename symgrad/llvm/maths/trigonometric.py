@@ -4,7 +4,7 @@ Where the processor looks numbers up in registers, sin and cos are those of x = 
 
 pi/2 is a sum of parts (Cody and Waite, Software Manual for the Elementary Functions, 1980), long enough together that r
 keeps its digits also beside a multiple of pi/2, up to 2**20 (2**22 of pi/8). Beyond, C's functions are called, for the
-lanes that need them.
+lanes that need them; where there is no C, the reduction has as many digits as that takes (`large_angles.py`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from symgrad.llvm.maths import coefficients as c
+from symgrad.llvm.maths.large_angles import reduced_by_all_digits
 from symgrad.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
 from symgrad.llvm.maths.vectors.tables import lookup
 
@@ -136,26 +137,44 @@ def _by_sixteenths(lanes: LaneWriter, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
 def _by_quarters(lanes: LaneWriter, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
     size = lanes.abs(x)
     n, r = _reduced(lanes, size, rounded=lanes.plain)
+    return size > _LARGE, _turned(lanes, x, n, r)
+
+
+def _turned(lanes: LaneWriter, x: Lane, n: Lane, r: Pair) -> tuple[Lane, Lane]:
+    """Sine and cosine of x by those of r."""
     (s, s_low), (o, o_low) = _sine(lanes, r), _cosine(lanes, r)
     s, o = s + s_low, o + o_low
     even = (n & 1).equals(0)
     sine = lanes.real(lanes.bits(lanes.select(even, s, o)) ^ (((n << 62) ^ lanes.bits(x)) & lanes.SIGN))
-    return size > _LARGE, (sine, _negated(lanes, lanes.select(even, o, s), n + 1))
+    return sine, _negated(lanes, lanes.select(even, o, s), n + 1)
 
 
 def sincos(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
     large, usual = (_by_sixteenths if lanes.tables else _by_quarters)(lanes, x)
 
     def in_c() -> tuple[Lane, ...]:
+        if lanes.alone:
+            return _turned(lanes, x, *reduced_by_all_digits(lanes, x))
         return lanes.call_libm("sin", x), lanes.call_libm("cos", x)
 
     return lanes.rarely(large, usual, in_c, x.is_nan)
 
 
 def tan(lanes: LaneWriter, x: Lane) -> Lane:
-    """t/(1 - t**2/4) with t = 2*tan(r/2), or minus its reciprocal for an odd n."""
     size = lanes.abs(x)
-    n, (r, low) = _reduced(lanes, size, rounded=lanes.single)
+    usual = _tangent(lanes, x, *_reduced(lanes, size, rounded=lanes.single))
+
+    def in_c() -> tuple[Lane, ...]:
+        if lanes.alone:
+            return (_tangent(lanes, x, *reduced_by_all_digits(lanes, x)),)
+        return (lanes.call_libm("tan", x),)
+
+    return lanes.rarely(size > _LARGE, [usual], in_c)[0]
+
+
+def _tangent(lanes: LaneWriter, x: Lane, n: Lane, reduced: Pair) -> Lane:
+    """t/(1 - t**2/4) with t = 2*tan(r/2), or minus its reciprocal for an odd n."""
+    r, low = reduced
     z = r * r
     # The derivative of t is 1 + tan(r/2)**2.
     slope = low * lanes.muladd(z, 0.25, 1.0)
@@ -167,5 +186,4 @@ def tan(lanes: LaneWriter, x: Lane) -> Lane:
     above = lanes.select(even, t, d), lanes.select(even, t_low, d_low)
     below = lanes.select(even, d, t), lanes.select(even, d_low, t_low)
     sign = ((n << 63) ^ lanes.bits(x)) & lanes.SIGN
-    usual = lanes.real(lanes.bits(lanes.ratio(above, below)) ^ sign)
-    return lanes.rarely(size > _LARGE, [usual], lambda: [lanes.call_libm("tan", x)])[0]
+    return lanes.real(lanes.bits(lanes.ratio(above, below)) ^ sign)

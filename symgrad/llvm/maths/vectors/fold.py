@@ -18,8 +18,8 @@ _WIDTH = 2
 
 
 @made_once
-def _engine(name: str, real: FloatType, fused: bool, tables: bool, fast: bool) -> Engine:
-    made = define(name, real, _WIDTH, fused=fused, tables=tables, fast=fast)
+def _engine(name: str, real: FloatType, fused: bool, tables: bool, fast: bool, alone: bool) -> Engine:
+    made = define(name, real, _WIDTH, fused=fused, tables=tables, fast=fast, alone=alone)
     vector = f"<{_WIDTH} x {real.llvm}>"
     function = FUNCTIONS[name]
     lines: list[str] = []
@@ -46,12 +46,13 @@ def fold(
     fused: bool,
     tables: bool = False,
     fast: bool = False,
+    alone: bool = False,
 ) -> float:
     """Return the bits that a kernel gives, whatever its width."""
     kind = ctypes.c_double if real.bits == 64 else ctypes.c_float
     given = (kind * (_WIDTH * len(args)))(*(a for a in args for _ in range(_WIDTH)))
     found = (kind * _WIDTH)()
     ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(
-        _engine(name, real, fused, tables, fast).address("fold")
+        _engine(name, real, fused, tables, fast, alone).address("fold")
     )(given, found)
     return float(found[0])

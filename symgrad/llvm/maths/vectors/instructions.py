@@ -86,10 +86,10 @@ class Lane:
     def __xor__(self, other: Operand) -> Lane:
         return self._with("xor", other)
 
-    def __lshift__(self, other: int) -> Lane:
+    def __lshift__(self, other: Operand) -> Lane:
         return self._with("shl", other)
 
-    def __rshift__(self, other: int) -> Lane:
+    def __rshift__(self, other: Operand) -> Lane:
         """Zeros move in from the left."""
         return self._with("lshr", other)
 
