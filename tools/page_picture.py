@@ -1,7 +1,7 @@
 """Photograph the page of `symgrad serve` for the README: `python tools/page_picture.py [FILE]`, with a Chromium.
 
-It serves the page as `symgrad serve` does, types a program and a wrong derivative of it, waits for the answer and writes
-docs/images/page.png.
+`make photo` runs it. It serves the page as `symgrad serve` does, types a program and a wrong derivative of it, waits for
+the answer and writes docs/images/page.png.
 """
 
 from __future__ import annotations
