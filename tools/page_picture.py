@@ -1,6 +1,6 @@
 """Photograph the page of `symgrad serve` for the README: `python tools/page_picture.py [FILE]`, with a Chromium.
 
-`make photo` runs it. It serves the page as `symgrad serve` does, types a program and a wrong derivative of it, waits for
+`make photo` runs it. It serves the page as `symgrad serve` does, types a program and a wrong derivative, waits for
 the answer and writes docs/images/page.png.
 """
 
