@@ -27,7 +27,7 @@ LOCKED := pyproject.toml requirements.lock
 UV_LOWEST = $(LOWEST)/$(notdir $(BIN))/uv pip
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest test-frameworks check format lint types layers picture site pytest docs fuzz mutants bench board peers lock lock-frameworks clean
+.PHONY: help demo test test-lowest test-frameworks check format lint types layers picture photo site pytest docs fuzz mutants bench board peers lock lock-frameworks clean
 
 help: ## list the targets
 	@echo "usage: make TARGET [PYTHON=python3.12] [WORKERS=2]"
@@ -91,6 +91,9 @@ picture: $(VENV)/dev.stamp ## draw docs/house.svg: the rooms of the package, and
 
 site: $(VENV)/core.stamp ## write the page of `symgrad serve` as files for a browser with Pyodide into build/site (an experiment)
 	@$(BIN)/python tools/web_site.py
+
+photo: $(VENV)/dev.stamp ## photograph the page of `symgrad serve` for the README, with a Chromium: docs/images/page.png
+	@$(BIN)/python tools/page_picture.py
 
 pytest: $(VENV)/dev.stamp ## tests, doctests, every snippet of the docs and every example
 	@echo "== tests"

@@ -4,7 +4,7 @@ text     text
 code     text, label: set as it is, with a button that copies it
 html     html: blocks of a report, every text in them escaped
 fold     title, blocks: closed until it is asked for
-verdict  status, text: proved, refuted, supported, undecided; of noise enters, free, open
+verdict  status, text, html: proved, refuted, supported, undecided; as text, and as blocks of a report
 listing  rows: each with text, and of what it was made: lines (of the program), what
 plot     x, curves: each with label and values (None where there is none)
 """
@@ -56,9 +56,10 @@ def html(blocks: Iterable[Told]) -> Block:
     return {"kind": "html", "html": found}
 
 
-def verdict_block(status: str, said: str) -> Block:
-    """Return what was decided."""
-    return {"kind": "verdict", "status": status, "text": shortened(said)}
+def verdict_block(status: str, said: str, blocks: Iterable[Told]) -> Block:
+    """Return what was decided, as text and as blocks of a report."""
+    told = html(blocks)
+    return {"kind": "verdict", "status": status, "text": shortened(said), "html": told.get("html", "")}
 
 
 def listing(rows: Sequence[dict[str, Any]]) -> Block:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 import webbrowser
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 import click
 
@@ -48,22 +50,60 @@ def serve(
     It listens on this machine alone, unless --host says otherwise. Nothing that is typed is run or written anywhere.
     Ctrl-C ends it.
     """
+    for needed in ("starlette", "uvicorn"):
+        if not _is_there(needed):
+            raise UsageError(
+                f"the page needs {needed}, which is not installed", cure="pip install 'symgrad[web]'"
+            )
+    with _listening(host, port) as listening:
+        # Said before what takes seconds is imported; a browser that asks meanwhile waits.
+        found = listening.getsockname()
+        shown = f"[{found[0]}]" if ":" in found[0] else found[0]
+        address = f"http://{shown}:{found[1]}/"
+        click.echo(f"{address}  (Ctrl-C ends it)")
+        _serve(listening, host, names, jobs, proxies, address if browser else None)
+
+
+def _is_there(name: str) -> bool:
     try:
-        from symgrad.web.serving import is_loopback, run
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
-            raise
+        return find_spec(name) is not None
+    except ImportError:
+        return False
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Return a socket at which to listen.
+
+    Raises:
+        UsageError: if one cannot listen there.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=128)
+    except (OSError, OverflowError) as error:
         raise UsageError(
-            f"the page needs {error.name}, which is not installed", cure="pip install 'symgrad[web]'"
+            f"cannot listen at {host}, port {port}: {error}",
+            cure="name another port: --port 0 takes a free one",
         ) from None
+
+
+def _serve(
+    listening: socket.socket,
+    host: str,
+    names: Sequence[str],
+    jobs: int | None,
+    proxies: Sequence[str],
+    opened: str | None,
+) -> None:
+    from symgrad.web.serving import is_loopback, run
+
     if not is_loopback(host):
         click.echo(
             f"symgrad: {host} may be reached from other machines; docs/web.md says what to do then", err=True
         )
 
-    def ready(address: str) -> None:
-        click.echo(f"{address}  (Ctrl-C ends it)")
-        if browser:
-            webbrowser.open(address)
+    def ready() -> None:
+        if opened is not None:
+            webbrowser.open(opened)
 
-    run(host, port, names, jobs=jobs, proxies=",".join(proxies), ready=ready)
+    run(listening, host, names, jobs=jobs, proxies=",".join(proxies), ready=ready)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import symgrad
 from symgrad.api.handles.told import latex_together, leibniz_of, title, together
-from symgrad.errors import UsageError
+from symgrad.report.blocks import Banner, Heading, MathLines, Maths, Paragraph, Table
 from symgrad.report.blocks import Block as Told
-from symgrad.report.blocks import Heading, MathLines, Maths, Paragraph, Table
 from symgrad.report.report import Report
 from symgrad.web.blocks import Block, code, fold, html, text, verdict_block
 from symgrad.web.limits import VERDICT_SECONDS
-from symgrad.web.question import PageQuestion
+from symgrad.web.question import PageQuestion, judged
 
 __all__ = ["derivation", "gradient", "graph", "latex", "moments", "noise", "verdict"]
 
@@ -36,11 +35,13 @@ def verdict(question: PageQuestion) -> list[Block]:
     claim = question.said("claim")
     if not claim:
         return []
-    if len(question.wrt) != 1:
-        names = ", ".join(str(w) for w in question.wrt)
-        raise UsageError(f"a claim is about one derivative, not those by {names}", cure="say by which one")
-    found = symgrad.verify(question.y, question.wrt[0], claim, time_limit=VERDICT_SECONDS)
-    blocks = [verdict_block(found.status, str(found))]
+    found, readings = judged(question, claim, VERDICT_SECONDS)
+    told = found.report().blocks
+    # The program stands beside it: of the question only what was claimed is said again.
+    lines = [MathLines(b.rows[-1:], "the claim") for b in told if isinstance(b, MathLines)][:1]
+    begin = next(k for k, b in enumerate(told) if isinstance(b, Banner))
+    blocks = [verdict_block(found.status, str(found), [*lines, *told[begin:]])]
+    blocks += [text(f"Read so: {reading}") for reading in readings]
     if found.proof is not None:
         blocks.append(fold("the proof, for symgrad check", [code(found.proof.to_json())]))
     return blocks

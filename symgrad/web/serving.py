@@ -12,7 +12,6 @@ from typing import Any, cast
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from symgrad.errors import UsageError
 from symgrad.web.app import application
 from symgrad.web.guard import Rates, who
 from symgrad.web.limits import CONNECTIONS, CONNECTIONS_EACH, HEADER_SECONDS, IDLE_SECONDS
@@ -120,46 +119,32 @@ def server(
 
 
 def run(
+    listening: socket.socket,
     host: str,
-    port: int,
     names: Collection[str] = (),
     *,
     jobs: int | None = None,
     proxies: str = "",
-    ready: Callable[[str], None],
+    ready: Callable[[], None],
 ) -> None:
     """Serve the page until somebody ends it.
 
     Args:
-        host: the address at which to listen.
-        port: 0 for one that is free.
+        listening: the socket at which to listen.
+        host: the address that it was made for.
         names: by which the page may be asked for, beside localhost.
         jobs: how many questions are worked on at once.
-        proxies: addresses whose word is taken for whom they ask.
-        ready: told the address once the page is there.
-
-    Raises:
-        UsageError: if one cannot listen there.
+        proxies: addresses whose word is taken for whom they ask, by commas.
+        ready: called once the page is there.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        listening = socket.create_server((host, port), family=family, backlog=128)
-    except (OSError, OverflowError) as error:
-        raise UsageError(
-            f"cannot listen at {host}, port {port}: {error}",
-            cure="name another port: --port 0 takes a free one",
-        ) from None
-    with listening:
-        found = listening.getsockname()
-        shown = f"[{found[0]}]" if ":" in found[0] else found[0]
-        made = server(Workers(jobs), host, names, proxies=proxies)
+    made = server(Workers(jobs), host, names, proxies=proxies)
 
-        async def serve() -> None:
-            serving = asyncio.create_task(made.serve([listening]))
-            while not made.started and not serving.done():
-                await asyncio.sleep(0.05)
-            if made.started:
-                ready(f"http://{shown}:{found[1]}/")
-            await serving
+    async def serve() -> None:
+        serving = asyncio.create_task(made.serve([listening]))
+        while not made.started and not serving.done():
+            await asyncio.sleep(0.05)
+        if made.started:
+            ready()
+        await serving
 
-        asyncio.run(serve())
+    asyncio.run(serve())

@@ -116,3 +116,40 @@ def test_a_program_that_does_not_read_wrt_has_the_gradient_zero() -> None:
     assert str(c["lost"].bias) == "-2*mu"
     assert c["lost"].unbiased is not None
     assert c["lost"].unbiased.status == "refuted"
+
+
+MEANS = """
+mu : real
+z ~ Normal(mu, 1)
+eps ~ Normal(0, 1)
+f = z**2
+score = stop_gradient(f)*(-(stop_gradient(z) - mu)**2/2)
+moved = (mu + eps)**2
+half = (mu + eps)**2/2
+"""
+
+
+def test_the_report_shows_mean_and_spread_without_any_other_library() -> None:
+    p = sg.parse(MEANS)
+    found = sg.compare_estimators(
+        {n: p[n] for n in ("score", "moved", "half")}, "mu", target=p["f"], at={"mu": 2}
+    )
+    spreads = found.spreads()
+    assert spreads is not None
+    truth, values, rows = spreads
+    assert (truth, values) == (4.0, {"mu": 2})
+    # The variances are mu**4 + 14*mu**2 + 15, 4 and 1; half of the gradient is biased by -mu.
+    expected = [("score", 4.0, 87**0.5), ("moved", 4.0, 2.0), ("half", 2.0, 1.0)]
+    for row, wanted in zip(rows, expected, strict=True):
+        assert row[0] == wanted[0]
+        assert row[1:] == pytest.approx(wanted[1:])
+    page = found.report().html()
+    assert page.count("<circle ") == 3
+    assert "Mean and standard deviation where mu = 2" in page
+
+
+def test_of_arrays_no_spread_is_drawn() -> None:
+    p = sg.parse("w : real[n]\nu ~ Normal(0, 1)\nf = sum(w**2)*(1 + u)")
+    found = sg.compare_estimators({"plain": p["f"]}, "w")
+    assert found.spreads() is None
+    assert "<circle " not in found.report().html()

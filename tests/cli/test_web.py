@@ -81,7 +81,8 @@ def test_the_page_is_served_until_it_is_interrupted() -> None:
         assert "may be reached from other machines" in process.stderr.readline()
         address = process.stdout.readline().split()[0]
         port = address.rstrip("/").rpartition(":")[2]
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/style.css", timeout=20) as found:
+        # It is said before the page is there: who asks meanwhile waits, and is answered.
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/style.css", timeout=60) as found:
             assert found.status == 200
         process.send_signal(signal.SIGINT)
         process.wait(30)

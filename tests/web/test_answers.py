@@ -67,6 +67,44 @@ def test_a_wrong_claim_is_refuted_at_a_point_with_its_mistake() -> None:
     assert verdict[1]["blocks"][0]["text"].startswith("{")
 
 
+@pytest.mark.parametrize(
+    ("claim", "status"),
+    [
+        (r"\frac{dz}{dx} = y + 2 x^2 t \cos(x^2)", "proved"),
+        (r"\frac{dz}{dx} = y + x^2 t \cos(x^2)", "refuted"),
+        (r"$\frac{\partial y}{\partial t} = \sin(x^2)$", "proved"),
+        ("dy/dt = sin(x**2)", "proved"),
+        ("dy/dt = x", "refuted"),
+        ("∂y/∂x = 2*t*x*cos(x**2)", "proved"),
+    ],
+)
+def test_a_claim_says_by_itself_which_derivative_it_is_about(claim: str, status: str) -> None:
+    found = parts(program="x, t : real\ny = sin(x**2)*t\nz = y*x", claim=claim, parts=["claim"])["claim"]
+    assert found["blocks"][0]["status"] == status
+    assert f'<div class="banner {"good" if status == "proved" else "bad"}">' in found["blocks"][0]["html"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "line", "column"),
+    [
+        ("2*x*cos(x**2", "2*x*cos(x**2", 8),
+        ("dy/dx = 2*x +* 1", "dy/dx = 2*x +* 1", 14),
+        (r"\frac{dy}{dx} = 2x\coss(x^2)", r"\frac{dy}{dx} = 2x\coss(x^2)", 19),
+        (r"\frac{dq}{dx} = 2x", r"\frac{dq}{dx} = 2x", 1),
+        ("dy/dq = 2", "dy/dq = 2", 1),
+        ("dy/dx =", "dy/dx =", 8),
+        ("area = x", "area = x", 1),
+    ],
+)
+def test_a_claim_that_cannot_be_read_says_where(claim: str, line: str, column: int) -> None:
+    said = parts(program="x : real\ny = sin(x**2)", claim=claim, parts=["claim"])["claim"]["error"]["message"]
+    _, place, quoted, caret, *_ = said.splitlines()
+    assert place == f"the claim, line 1, column {column}"
+    assert quoted == "    " + line
+    assert caret.index("^") == 4 + column - 1
+    assert "  try: " in said
+
+
 def test_a_claim_about_two_inputs_is_an_error() -> None:
     assert "one derivative" in parts(program="x*y", claim="x", parts=["claim"])["claim"]["error"]["message"]
 

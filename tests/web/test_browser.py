@@ -65,11 +65,17 @@ def test_a_wrong_gradient_is_refuted_with_its_point_and_a_right_one_proved(
     asked(shown, program="x : real\ny = x*sin(3*x)", of="", wrt="x", claim="sin(3*x) + x*cos(3*x)")
     verdict = shown.text("#part-claim")
     assert "refuted" in verdict
-    assert "at x = " in verdict
+    assert "A point at which it fails" in verdict
+    assert shown.value("document.querySelectorAll('#part-claim .banner.bad').length") == 1
+    assert shown.value("document.querySelectorAll('#part-claim math').length") > 0
     assert "forgot-inner-derivative" in verdict
     asked(shown, claim="sin(3*x) + 3*x*cos(3*x)")
     assert "proved" in shown.text("#part-claim")
     assert "dy/dx = 3*x*cos(3*x) + sin(3*x)" in shown.text("#part-gradient")
+    asked(shown, claim=r"\frac{dy}{dx} = \sin 3x + 3x\cos 3x")
+    assert "proved" in shown.text("#part-claim")
+    asked(shown, claim="dy/dx = sin(3*x")
+    assert "the claim, line 1, column 12" in shown.text("#part-claim")
     asked(shown, claim="")
     assert shown.value("document.getElementById('part-claim').hidden")
 

@@ -22,6 +22,7 @@ REFERENCE = ROOT / "docs" / "reference.md"
 _WORKERS = 2  # examples at a time
 _FILES = (
     "docs/**/*.svg",
+    "docs/**/*.png",
     "examples/*.py",
     "examples/notebooks/*.ipynb",
     "examples/programs/*",

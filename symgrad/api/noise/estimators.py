@@ -24,6 +24,7 @@ from symgrad.moments.reference import least_certain, less
 from symgrad.moments.shortest import multiplied_out, shortest
 from symgrad.ops.array.contraction import sum_over
 from symgrad.ops.array.layout import shape_text
+from symgrad.render.pictures.numeric import chosen_values
 from symgrad.render.texts.comparison import ComparisonRow, comparison_text, estimate_text, formula_lines
 from symgrad.report.report import Reported
 from symgrad.spell.printer import str_text
@@ -206,9 +207,33 @@ class Comparison(Mapping[str, Estimator], Reported):
             ("operations", [str(e.operations)]),
         ]
 
+    def spreads(self) -> tuple[float, dict[str, float], list[tuple[str, float, float]]] | None:
+        """Return the gradient at numbers, these, and each estimator's mean and standard deviation there (internal).
+
+        None for arrays; without numbers they are chosen, where that costs no search: of closed forms.
+        """
+        closed = all(m.how == "closed form" for e in self.values() for m in e.moments.values())
+        if self._truth.gradient.shape or not (self._values or closed):
+            return None
+        (target,) = self._truth.question.references
+        question = self._truth.question
+        values = self._values or chosen_values([question.y.node, *(e.gradient.node for e in self.values())])
+        if values is None:
+            return None
+        truth = float(target.moment.at(*question.bound([target.moment], values)).value)
+        rows: list[tuple[str, float, float]] = []
+        for name, e in self.items():
+            at = self._at_numbers[name] if self._values else e.at(**values)
+            rows.append((name, truth + float(at["bias"].value), float(at["variance"].value) ** 0.5))
+        return truth, dict(values), rows
+
     @property
     def _spread(self) -> str:
         return "total variance" if self._truth.gradient.shape else "variance"
+
+    @cached_property
+    def _at_numbers(self) -> dict[str, dict[str, Estimate]]:
+        return {name: e.at(**self._values) for name, e in self.items()}
 
     def _numbers(self) -> tuple[str, list[ComparisonRow]] | None:
         """Return what is told at the numbers that were given."""
@@ -216,7 +241,7 @@ class Comparison(Mapping[str, Estimator], Reported):
             return None
         rows: list[ComparisonRow] = []
         for name, e in self.items():
-            found = e.at(**self._values)
+            found = self._at_numbers[name]
             proved = e.unbiased is not None and e.unbiased.status == "proved"
             bias = "0" if proved else estimate_text(found["bias"])
             rows.append((name, [("bias", [bias]), (self._spread, [estimate_text(found[self._spread])])]))

@@ -60,7 +60,9 @@ def _written(claim: Expr | str, value: Expr, target: Expr) -> str | None:
         return latex(claim.node, {n: name for name, n in known.items() if n.args})
     # As it was written: a name stands for itself, and a part that has a name elsewhere stays as it is.
     alike = {
-        name: symbol(Declaration(name, shape=n.shape)) if n.args and n.dtype == "real" else n
+        name: symbol(Declaration(name, shape=n.shape))
+        if (n.args or n.is_number()) and n.dtype == "real"
+        else n
         for name, n in known.items()
     }
     try:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.told import leibniz_of, title, together
 from symgrad.api.reports.maths import expression, program_blocks
+from symgrad.errors import SymgradError
 from symgrad.render.pictures.numeric import accuracy_figure, sole_variable
+from symgrad.render.pictures.spreads import Spread, spreads_svg
 from symgrad.report.blocks import (
     Banner,
     Block,
     Code,
     Column,
+    Figure,
     Heading,
     Items,
     Literal,
@@ -203,11 +207,30 @@ def comparison_report(found: Comparison) -> Report:
     first, *lines = head.split("\n")
     blocks: list[Block] = [Code("\n".join(line.strip() for line in lines), "symgrad")] if lines else []
     blocks.append(_compared("Bias, variance and cost of each", rows))
+    drawn = _spreads_figure(found)
+    if drawn is not None:
+        blocks += [Heading("Mean and spread"), drawn]
     if numbers is not None:
         blocks += [Heading("At numbers"), _compared(numbers[0], numbers[1])]
     if notes:
         blocks.append(Items(tuple(prose(n) for n in notes)))
     return Report(first, tuple(blocks))
+
+
+def _spreads_figure(found: Comparison) -> Figure | None:
+    """Return mean and standard deviation of each estimator as a picture; None for what is not drawn."""
+    try:
+        known = found.spreads()
+    except SymgradError:  # a number at which one of them has no value
+        return None
+    if known is None or not all(map(isfinite, (known[0], *(v for _, *pair in known[2] for v in pair)))):
+        return None
+    truth, values, rows = known
+    where = ", ".join(f"{name} = {value:g}" for name, value in values.items())
+    title = f"Mean and standard deviation where {where}" if where else "Mean and standard deviation"
+    said = "; ".join(f"{name}: {mean:.4g} ± {spread:.4g}" for name, mean, spread in rows)
+    svg = spreads_svg([Spread(*row) for row in rows], truth, title, "the gradient of the mean")
+    return Figure(svg, title, f"The gradient of the mean is {truth:.4g}; {said}.")
 
 
 def _compared(caption: str, rows: Sequence[tuple[str, Sequence[tuple[str, Sequence[str]]]]]) -> Table:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from symgrad.api.handles.expr import Expr
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.render.latex.expressions import latex, latex_name
 from symgrad.report.blocks import Block, Items, Literal, MathLines, Maths, Paragraph, prose
 from symgrad.spell.printer import expression_text
+from symgrad.words.forms.numbers import Literals
 
 __all__ = ["expression", "input_items", "listing_of", "program_blocks"]
 
@@ -46,13 +47,13 @@ def program_blocks(
     """
     nodes = [e.node for e in outputs]
     below = set(topological(nodes))
-    names: dict[Node, str] = (
-        {} if listing is None else {n: s for n, s in listing.name_of().items() if n in below}
-    )
-    assigned = (
-        {} if listing is None else {s: n for s, n in listing.assignments.items() if n in below and n.args}
-    )
-    rows = [_line(name, node, names) for name, node in list(assigned.items())[:_LINES]]
+    names: dict[Node, str] = {}
+    assigned: dict[str, Node] = {}
+    if listing is not None:
+        names = {n: s for n, s in listing.name_of().items() if n in below}
+        assigned = {s: n for s, n in listing.assignments.items() if n in below and n.op is not SYMBOL}
+    called = _called(names, listing)
+    rows = [_line(name, node, called) for name, node in list(assigned.items())[:_LINES]]
     rows += [Maths(_text(n, {}), f"& {latex(n)}") for n in nodes if n not in names]
     rows += more
     blocks = input_items(nodes)
@@ -63,8 +64,19 @@ def program_blocks(
     return blocks
 
 
+def _called(names: Mapping[Node, str], listing: Listing | None) -> dict[Node, str]:
+    """Return the names that stand in formulas for what they were given to.
+
+    A short number, such as 2, also stands for much that has nothing to do with the name of a constant.
+    """
+    if listing is None:
+        return {}
+    literals = Literals.of(listing)
+    return {n: s for n, s in names.items() if not n.is_number() or literals.is_long(n)}
+
+
 def _line(name: str, node: Node, names: Mapping[Node, str]) -> Maths:
-    others = {n: s for n, s in names.items() if n is not node and n.args}
+    others = {n: s for n, s in names.items() if n is not node and n.op is not SYMBOL}
     return Maths(f"{name} = {_text(node, others)}", f"{latex_name(name)} &= {latex(node, others)}")
 
 

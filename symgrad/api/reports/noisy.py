@@ -62,7 +62,7 @@ def audit_report(audit: Audit) -> Report:
     said = " ".join(f"{v}." for v in d.noise.values())
     blocks += [
         Heading("Graph"),
-        Figure(derivation_svg(d), f"The graph of {title_text(d)}", said or "No random input."),
+        Figure(derivation_svg(d, by_dot=True), f"The graph of {title_text(d)}", said or "No random input."),
     ]
     if d.steps:
         blocks += [Heading("Steps, from the output back"), steps_block(d, folded=True)]

@@ -33,9 +33,11 @@ class Route:
 
     Attributes:
         points: alternately where the edge enters and where it leaves a straight piece, first and last at the boxes.
+        cubic: whether they are those of Bezier curves instead: a start, then two to be drawn to and an end each.
     """
 
     points: tuple[tuple[float, float], ...]
+    cubic: bool = False
 
 
 @dataclass(frozen=True, slots=True)

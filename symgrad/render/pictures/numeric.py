@@ -16,7 +16,7 @@ from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.render.pictures.plot import Curve, plot_svg
 from symgrad.report.blocks import Figure
 
-__all__ = ["accuracy_figure", "slope_figure", "sole_variable"]
+__all__ = ["accuracy_figure", "slope_figure", "sole_variable", "chosen_values"]
 
 _EQUATIONS = 300  # of a formula that is drawn: each point of an error is computed in 60 digits
 _POINTS, _DOTS, _TRIED = 201, 25, 121
@@ -32,6 +32,24 @@ def sole_variable(nodes: Sequence[Node]) -> Node | None:
         return None
     (x,) = symbols
     return x if x.dtype == "real" and x.declaration.distribution is None else None
+
+
+def chosen_values(nodes: Sequence[Node]) -> dict[str, float] | None:
+    """Return a number for each input that is not random, within its domain; None where one is no real number."""
+    inputs = [s for s in symbols_of(nodes) if s.declaration.distribution is None]
+    if any(s.shape or s.dtype != "real" for s in inputs):
+        return None
+    found: dict[str, float] = {}
+    for k, s in enumerate(inputs):
+        low, high = s.declaration.values.span
+        inner = 1 / (k + 2)  # another one each, so that nothing cancels by chance
+        if low is not None and high is not None:
+            found[s.name] = round(float(low) + (float(high) - float(low)) * inner, 4)
+        elif low is not None or high is not None:
+            found[s.name] = float(low) + 1 + k / 4 if low is not None else float(high or 0) - 1 - k / 4
+        else:
+            found[s.name] = round(0.7 + 0.6 * k, 4)
+    return found
 
 
 def slope_figure(y: Node, slope: Node, names: tuple[str, str]) -> Figure | None:

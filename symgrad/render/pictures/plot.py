@@ -9,7 +9,7 @@ from html import escape
 
 import numpy as np
 
-__all__ = ["Curve", "plot_svg"]
+__all__ = ["Curve", "axis_line", "axis_text", "plot_svg", "round_numbers"]
 
 _SANS = "'DejaVu Sans', 'Segoe UI', Helvetica, Arial, sans-serif"
 _INK, _SOFT, _RULE, _PAPER = "#1b1f24", "#5b6470", "#c9ced6", "#ffffff"
@@ -77,14 +77,14 @@ def plot_svg(
         f"<desc>{escape(', '.join(c.label for c in curves))}</desc>",
         f'<rect width="100%" height="100%" rx="10" fill="{_PAPER}"/>',
     ]
-    for y in _round_numbers(bottom, top):
-        parts.append(_line(_LEFT, up(y), _WIDTH - _RIGHT, up(y)))
-        parts.append(_text(f"{y:g}", _LEFT - 8, up(y) + 4, "end"))
-    for x, label in [(x, f"{x:g}") for x in _round_numbers(low, high)] if ticks is None else ticks:
-        parts.append(_line(across(x), _HEIGHT - _BOTTOM, across(x), _HEIGHT - _BOTTOM + 5))
-        parts.append(_text(label, across(x), _HEIGHT - _BOTTOM + 18, "middle"))
-    parts.append(_text(x_label, _WIDTH - _RIGHT, _HEIGHT - _BOTTOM + 33, "end"))
-    parts.append(_text(y_label, 8, 14, "start"))
+    for y in round_numbers(bottom, top):
+        parts.append(axis_line(_LEFT, up(y), _WIDTH - _RIGHT, up(y)))
+        parts.append(axis_text(f"{y:g}", _LEFT - 8, up(y) + 4, "end"))
+    for x, label in [(x, f"{x:g}") for x in round_numbers(low, high)] if ticks is None else ticks:
+        parts.append(axis_line(across(x), _HEIGHT - _BOTTOM, across(x), _HEIGHT - _BOTTOM + 5))
+        parts.append(axis_text(label, across(x), _HEIGHT - _BOTTOM + 18, "middle"))
+    parts.append(axis_text(x_label, _WIDTH - _RIGHT, _HEIGHT - _BOTTOM + 33, "end"))
+    parts.append(axis_text(y_label, 8, 14, "start"))
     for k, curve in enumerate(curves):
         parts += _drawn(curve, k, across, up, bottom, top)
         parts += _legend(curve, k, _LEFT + k * (_WIDTH - _LEFT - _RIGHT) / max(len(curves), 2))
@@ -101,17 +101,20 @@ def _range(values: Sequence[float]) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _round_numbers(low: float, high: float) -> list[float]:
+def round_numbers(low: float, high: float) -> list[float]:
+    """Return a few round numbers between two."""
     step = 10.0 ** math.floor(math.log10((high - low) / _TICKS)) if high > low else 1.0
     step *= next((m for m in (1, 2, 5, 10) if (high - low) / (step * m) <= _TICKS), 10)
     return [round(k * step, 12) for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
-def _line(x1: float, y1: float, x2: float, y2: float) -> str:
+def axis_line(x1: float, y1: float, x2: float, y2: float) -> str:
+    """Return a thin line."""
     return f'<path d="M{x1:.1f} {y1:.1f} L{x2:.1f} {y2:.1f}" stroke="{_RULE}" fill="none"/>'
 
 
-def _text(text: str, x: float, y: float, anchor: str, fill: str = _SOFT) -> str:
+def axis_text(text: str, x: float, y: float, anchor: str, fill: str = _SOFT) -> str:
+    """Return a text that begins, ends or has its middle at a place."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-family="{_SANS}" font-size="11" fill="{fill}" '
         f'text-anchor="{anchor}">{escape(text)}</text>'
@@ -149,4 +152,4 @@ def _legend(curve: Curve, k: int, x: float) -> list[str]:
     else:
         dashes = f' stroke-dasharray="{_DASHES[k % len(_DASHES)]}"' if k else ""
         mark = f'<path d="M{x:.1f} {y - 4:.1f} h24" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>'
-    return [mark, _text(curve.label, x + 30, y, "start", _INK)]
+    return [mark, axis_text(curve.label, x + 30, y, "start", _INK)]

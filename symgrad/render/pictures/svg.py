@@ -14,6 +14,7 @@ from html import escape
 
 from symgrad.ir.graph import Node
 from symgrad.render.limits import BOXES
+from symgrad.render.pictures.graphviz import place_by_dot
 from symgrad.render.pictures.layout import Route, place
 from symgrad.render.pictures.picture import Box, Edge, Highlight, Picture, picture
 
@@ -47,6 +48,7 @@ def graph_svg(
     title: str = "",
     limit: int = BOXES,
     noted: Callable[[Sequence[Node]], Sequence[str]] | None = None,
+    by_dot: bool = False,
 ) -> str:
     r"""Return a picture of a graph: inputs above, outputs below, a box per equation, an arrow per value read.
 
@@ -58,6 +60,7 @@ def graph_svg(
         limit: the largest number of boxes; of a larger graph only the neighbourhood of the highlighted
             paths is drawn, and the caption says so.
         noted: returns a text for each node that is drawn, which one reads by pointing at its box.
+        by_dot: whether Graphviz lays it out, where it is installed; what is laid out here is alike everywhere.
 
     Returns:
         A standalone SVG document.
@@ -71,7 +74,7 @@ def graph_svg(
     highlight = Highlight() if highlight is None else highlight
     shown = picture(outputs, names, highlight, limit)
     notes = None if noted is None else noted(shown.nodes)
-    return picture_svg(shown, _captions(highlight, shown), _legend(shown), title, notes)
+    return picture_svg(shown, _captions(highlight, shown), _legend(shown), title, notes, by_dot=by_dot)
 
 
 def picture_svg(
@@ -80,6 +83,8 @@ def picture_svg(
     legend: Sequence[tuple[str, str]],
     title: str = "",
     notes: Sequence[str] | None = None,
+    *,
+    by_dot: bool = False,
 ) -> str:
     """Return a picture as SVG.
 
@@ -90,6 +95,7 @@ def picture_svg(
         title: a line above the picture.
         notes: a text for each box, which one reads by pointing at it. Boxes and edges are then elements of their own:
             a box says its number, an edge those of its ends.
+        by_dot: whether Graphviz lays it out, where it is installed.
 
     Returns:
         A standalone SVG document.
@@ -102,7 +108,8 @@ def picture_svg(
         2
     """
     sizes = [_size(box) for box in shown.boxes]
-    layout = place([w for w, _ in sizes], [h for _, h in sizes], [(e.source, e.target) for e in shown.edges])
+    asked = [w for w, _ in sizes], [h for _, h in sizes], [(e.source, e.target) for e in shown.edges]
+    layout = (place_by_dot(*asked) if by_dot else None) or place(*asked)
     width = max(
         layout.width, 420.0, min(_legend_width(legend), 640.0), _text_width(title, _TITLE, _SANS_ADVANCE)
     )
@@ -251,6 +258,8 @@ def _arrow(x: float, y: float, colour: str, size: float, *, down: bool) -> str:
 def _path(route: Route) -> str:
     (x, y), *rest = route.points
     parts = [f"M{_n(x)} {_n(y)}"]
+    if route.cubic:
+        return " ".join([*parts, "C", *(f"{_n(to_x)} {_n(to_y)}" for to_x, to_y in rest)])
     for i, (to_x, to_y) in enumerate(rest):
         if i % 2 == 0:
             if abs(to_y - y) > 0.05:

@@ -166,7 +166,7 @@ def _gap(d: DerivationRecord, w: Node | None, gap: Gap) -> Iterator[Block]:
 def _picture(d: DerivationRecord) -> Figure:
     said = [f"{v}." for v in d.noise.values()]
     return Figure(
-        derivation_svg(d),
+        derivation_svg(d, by_dot=True),
         f"The graph of {title_text(d)}",
         " ".join(said) or "Inputs above, the output below; every arrow is a value that is read.",
     )

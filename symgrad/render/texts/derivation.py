@@ -329,13 +329,16 @@ def derivation_highlight(d: DerivationRecord, noise: str | None = None) -> Highl
     )
 
 
-def derivation_svg(d: DerivationRecord, noise: str | None = None, *, limit: int = BOXES) -> str:
+def derivation_svg(
+    d: DerivationRecord, noise: str | None = None, *, limit: int = BOXES, by_dot: bool = False
+) -> str:
     """Return a picture of the graph in which the path of the noise and that of the derivative are visible.
 
     Args:
         d: the derivation.
         noise: the random input to follow; by default all.
         limit: the largest number of boxes.
+        by_dot: whether Graphviz lays it out, where it is installed.
     """
-    highlight = derivation_highlight(d, noise)
-    return graph_svg([d.y], d.naming.names, highlight=highlight, title=title_text(d), limit=limit)
+    highlight, title = derivation_highlight(d, noise), title_text(d)
+    return graph_svg([d.y], d.naming.names, highlight=highlight, title=title, limit=limit, by_dot=by_dot)

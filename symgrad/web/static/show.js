@@ -30,7 +30,8 @@ const KINDS = {
     made.append(element("summary", "", b.title), inside);
     return made;
   },
-  verdict: (b) => element("div", "verdict " + (/^[a-z]+$/.test(b.status) ? b.status : ""), b.text),
+  verdict: (b) => // without blocks where they are too long
+    b.html ? fragment(b.html) : element("div", "verdict " + (/^[a-z]+$/.test(b.status) ? b.status : ""), b.text),
   listing,
   plot,
 };
