@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 from collections.abc import Callable, Collection, Sequence
 from itertools import repeat
@@ -20,6 +19,7 @@ from symgrad.kernel.calls.direct import direct_call
 from symgrad.kernel.calls.guards import has_ends
 from symgrad.kernel.calls.native import Native
 from symgrad.kernel.calls.numbers import number_call
+from symgrad.kernel.calls.plain import call_elements, fresh_outputs
 from symgrad.kernel.calls.spares import Spares
 from symgrad.kernel.calls.team import call_in_team
 from symgrad.kernel.calls.threads import common_shape, in_pieces, piece, targets, worthwhile
@@ -43,8 +43,6 @@ _EQUATION_S = 0.2e-3
 
 _NUMBER_S = 0.2e-6
 """Seconds that a call with numbers saves where it runs code for one point."""
-
-_LOOP_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 
 
 def _plain(value: Any, kind: np.dtype[Any], shape: tuple[int, ...]) -> bool:
@@ -188,7 +186,7 @@ class ElementwiseKernel(Kernel):
                 # would report say nothing about the result.
                 with np.errstate(all="ignore"):
                     if out is None and where is not True:
-                        out = self._fresh_outputs(arrays, where)
+                        out = fresh_outputs(self.kinds, arrays, where)
                     if self.threads > 1:
                         found = self._in_threads(arrays, out, where)
                         if found is not None:
@@ -390,34 +388,5 @@ class ElementwiseKernel(Kernel):
         in_pieces(self._ufunc, arrays, made, shape, [0] * len(self.kinds), self.threads, where)
         return made[0] if len(made) == 1 else made
 
-    def _fresh_outputs(self, arrays: tuple[Any, ...], where: Any) -> tuple[np.ndarray, ...]:
-        shape = np.broadcast_shapes(*map(np.shape, arrays), np.shape(where))
-        kinds = self.kinds[len(self.inputs) :]
-        return tuple(np.full(shape, np.nan if kind.kind == "f" else False, kind) for kind in kinds)
-
     def _call_plainly(self, *arrays: Any, out: Any = None, where: Any = True) -> Any:
-        """Do what the ufunc would do, with any number of arguments: on contiguous copies, into new arrays."""
-        given = [np.asarray(a, dtype=kind) for a, kind in zip(arrays, self.kinds, strict=False)]
-        shape = np.broadcast_shapes(*(a.shape for a in given))
-        # Arguments of one element are read again and again (step 0); all others are brought to the common
-        # shape.
-        given = [a if a.size == 1 else np.ascontiguousarray(np.broadcast_to(a, shape)) for a in given]
-        results = [np.empty(shape, kind) for kind in self.kinds[len(given) :]]
-        everything = given + results
-        count = len(everything)
-        steps = [0 if a.size == 1 else a.itemsize for a in given] + [a.itemsize for a in results]
-        _LOOP_TYPE(self._code.loop)(
-            (ctypes.c_void_p * count)(*(a.ctypes.data for a in everything)),
-            (ctypes.c_ssize_t * 1)(math.prod(shape)),
-            (ctypes.c_ssize_t * count)(*steps),
-            self._code.cell,
-        )
-        outs = (None,) * len(results) if out is None else as_tuple(out)
-        if len(outs) != len(results):
-            raise TypeError(f"out has {len(outs)} arrays for {len(results)} outputs")
-        for k, target in enumerate(outs):
-            if target is not None:
-                np.copyto(target, results[k], casting="same_kind", where=where)
-                results[k] = target
-        values = [r if outs[k] is not None else r[()] for k, r in enumerate(results)]
-        return values[0] if len(values) == 1 else tuple(values)
+        return call_elements(self._code.loop, self._code.cell, self.kinds, arrays, out, where)

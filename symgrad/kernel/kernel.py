@@ -11,11 +11,11 @@ from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 
-from symgrad.errors import ArrayTypeError, KernelError
+from symgrad.errors import KernelError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import flatten, rebuild
-from symgrad.ir.values.exchange import DASK, PLAIN, as_array, called_with_arrays, library_of
-from symgrad.ir.values.inputs import check_int64, converted, not_complex
+from symgrad.ir.values.exchange import DASK, as_array, called_with_arrays, library_of
+from symgrad.kernel.calls.admitting import admitted
 from symgrad.kernel.calls.native import Native
 from symgrad.kernel.calls.threads import cores
 from symgrad.kernel.points.offered import AtPoints
@@ -286,54 +286,7 @@ class Kernel(Reported, AtPoints, ABC):
 
     def _admit(self, k: int, value: Any) -> Any:
         """Return input k as something the ufunc takes without loss, or raise."""
-        name, kind = self.inputs[k], self.kinds[k]
-        given = cast("type[Any]", type(value))
-        if given is int and abs(value) <= 2**24 and kind.kind == "f":
-            return self._scalar(value)  # exact, and so common that it must be quick
-        if isinstance(value, Node) or isinstance(getattr(value, "node", None), Node):
-            raise ArrayTypeError(
-                f"input '{name}' is a formula",
-                expected=f"a {kind} array",
-                cure="give it a value, or substitute it in the formula and compile that",
-            )
-        is_array = issubclass(given, np.ndarray)
-        if hasattr(given, "__array_ufunc__") and not is_array and not issubclass(given, np.generic):
-            return value  # another array type; NumPy hands the call over to it
-        try:
-            if not (is_array or given in PLAIN):
-                value = as_array(name, value)
-            array = np.asarray(value)
-        except ValueError as error:
-            raise ArrayTypeError(f"input '{name}' is not an array: {error}") from error
-        found = array.dtype
-        not_complex(name, array)
-        if given in (int, float) and kind.kind == "f":
-            return self._real.round(value)  # a bare number takes the kernel's precision
-        if found.kind not in "buif":
-            raise ArrayTypeError(
-                f"input '{name}' is not numeric: its dtype is {found}",
-                expected=f"a {kind} array",
-                cure=f"convert it: np.asarray({name}, dtype=np.{kind})",
-            )
-        if kind.kind == "i" and not np.can_cast(found, kind, "safe"):
-            return self._counted(k, array)
-        if not np.can_cast(found, kind, "safe"):
-            cure = f"pass {name}.astype(np.{kind})"
-            if found == np.float64 and kind == np.float32:
-                cure += ', or compile with dtype="float64"'
-            raise ArrayTypeError(
-                f"input '{name}' is {found}, but the kernel computes in {kind}"
-                if kind.kind == "f"
-                else f"input '{name}' is {found}, but it is declared bool",
-                expected=f"a {kind} array",
-                cure=cure,
-            )
-        return array if array.ndim and not is_array else value
-
-    def _counted(self, k: int, array: Any) -> Any:
-        """Return input k, which is declared int, as int64 if every value is one."""
-        check_int64(self.symbols[k], array)
-        return converted(array, self.kinds[k])
+        return admitted(self.symbols[k], self.kinds[k], self._real, value)
 
     # A Kernel is immutable: a copy is itself. Machine code does not travel, so a pickle holds the graph.
 
