@@ -35,6 +35,7 @@ BENCHMARKS: Mapping[str, tuple[str, str, str]] = {
     "pbe": ("pbe", "run", "PBE correlation energy: all derivatives by 5 inputs"),
     "accuracy": ("pbe", "run_accuracy", "PBE correlation energy: accuracy of all 126 derivatives"),
     "cold": ("cold", "run", "A cold process, and compiling the demo program"),
+    "cache": ("cache", "run", "Kernels that are kept on disk"),
     "load": ("load", "run", "Loading a saved kernel, without its formulas"),
     "speed": ("speed", "run", "Kernels at 100,000 points"),
     "maths": ("vector_maths", "run", "Functions of one or two numbers at 100,000 points"),

@@ -20,7 +20,7 @@ from symgrad.kernel.calls.guards import Position, check_filled, check_position, 
 from symgrad.kernel.calls.native import Native
 from symgrad.kernel.calls.plain import call_batch
 from symgrad.kernel.calls.spares import Spares
-from symgrad.kernel.calls.threads import in_pieces, targets, worthwhile
+from symgrad.kernel.calls.threads import in_pieces, targets, work_of, worthwhile
 from symgrad.kernel.kernel import Kernel, Saver, as_tuple
 from symgrad.kernel.shapes import Fit, Shapes
 from symgrad.kernel.signature import Signature, signature_of
@@ -127,7 +127,8 @@ class ArrayKernel(Kernel):
         self._indices: ArrayKernel | None = None
         if inputs and len(kinds) <= MAX_ARGS and sum(map(len, found.axes[nin:])) <= _MAX_AXES:
             self._ufunc = self._as_ufunc(found, kinds)
-        self._large = worthwhile(outputs, inputs) if threads > 1 and self._ufunc else math.inf
+        several = threads > 1 and self._ufunc
+        self._large = worthwhile(work_of(outputs, inputs), len(kinds)) if several else math.inf
         self._spares = Spares(self.kinds[nin:])
 
     def _as_ufunc(self, found: Signature, kinds: Sequence[str]) -> np.ufunc | None:
