@@ -5,6 +5,7 @@ One table: every figure against its peer, measured in turns in the same run, or 
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -156,6 +157,7 @@ def progress_bar() -> Progress:
 def main(only: tuple[str, ...], quick: bool, full: bool, write: bool) -> None:
     """Measure symgrad against its peers and its limits, and print one table for each benchmark."""
     console = Console()
+    os.environ.setdefault("SYMGRAD_CACHE_KERNELS", "0")  # what is measured is compiled, and not found
     names = only or tuple(BENCHMARKS)
     results: dict[str, list[Row]] = {}
     with progress_bar() as progress:

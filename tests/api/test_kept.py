@@ -285,6 +285,30 @@ def test_what_is_signed_and_makes_no_sense_is_compiled_again(place: Path) -> Non
         assert all(map(same_bits, made()(X, 0.25), made()(X, 0.25)))
 
 
+def test_what_is_refused_is_refused_as_ever(place: Path) -> None:
+    made()
+    x, y = sg.symbols("x y")
+    f = formula()
+    for inputs, error in (
+        (["x"], sg.errors.MissingInputError),
+        ([x, y, x], sg.errors.UsageError),
+        ([x, y + 1], sg.errors.UsageError),
+        (["z"], sg.errors.NotInProgramError),
+    ):
+        for _ in range(2):
+            with pytest.raises(error):
+                sg.compile(f, inputs, effort="high")
+    with pytest.raises(sg.errors.UsageError):
+        made(dtype="float16")
+
+
+def test_array_programs_are_compiled_as_ever(place: Path) -> None:
+    p = sg.parse("X : real[n, 3]; w : real[3]\nf = sum((X@w)**2)")
+    found = [sg.compile([p["f"], sg.grad(p["f"], p["w"])])(np.ones((2, 3)), np.ones(3)) for _ in range(2)]
+    assert all(map(same_bits, *found))
+    assert not kernels(place)
+
+
 def test_switches(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(kept.VARIABLE, "0")
     made()

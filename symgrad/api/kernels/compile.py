@@ -86,7 +86,8 @@ def compile(
         effort: ``auto``, or ``high``. An elementwise kernel is compiled quickly at first, to code that takes up to
             twice the time. Once it has computed so many elements that better code would have paid, or is called with so
             many, the next call compiles that first. Results have the same bits before and after. ``high`` compiles the
-            better code at once: for measuring, and where no call may pause.
+            better code at once: for measuring, and where no call may pause. What other processes compiled before is
+            better code from the disk, or becomes it at once.
         name: the name of the kernel and of the symbols in its object file.
         target: ``cpu``; or ``cuda`` for NVIDIA's GPUs, an experiment: a `CudaKernel`, which takes arrays that lie
             there. Threads and effort mean nothing then.

@@ -23,7 +23,7 @@ import numpy as np
 from symgrad import __version__
 from symgrad.arrange.output import Output
 from symgrad.errors import InternalError, KernelError
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import digest
 from symgrad.llvm.engine import store
 from symgrad.llvm.engine.jit import compiling_for
@@ -72,9 +72,14 @@ class KeptKernel:
         """
         if os.environ.get(VARIABLE) == "0" or os.environ.get(store.VARIABLE) == "":
             return None
+        if any(node.op is not SYMBOL for node in inputs):  # which is refused
+            return None
         if any_registered([*_nodes_of(outputs), *inputs]):
             return None
-        return cls(outputs, inputs, *options)
+        try:
+            return cls(outputs, inputs, *options)
+        except OSError:  # the package lies in an archive, whose files have no times
+            return None
 
     @property
     def again(self) -> bool:
@@ -91,7 +96,7 @@ class KeptKernel:
             return None
         try:
             kernel = make(self._found or b"")
-        except (ValueError, KernelError, InternalError) as error:
+        except (ValueError, KernelError, InternalError, RuntimeError) as error:  # the last is LLVM's
             info("kernel", "what is kept is of no use here, and compiled again: %s", error)
             return None
         info("kernel", "the kernel was found on disk")
@@ -142,7 +147,8 @@ def _key_of(outputs: Sequence[Output], inputs: Sequence[Node], options: Sequence
             add(output.slope.y, *output.slope.by)
         made.update(b"next")
     add(*inputs)
-    made.update(repr((options, compiling_for(), _versions())).encode())
+    declared = [(d.name, d.domain, d.shape, d.symmetric) for d in (node.declaration for node in inputs)]
+    made.update(repr((declared, options, compiling_for(), _versions())).encode())
     return made.digest()
 
 
