@@ -129,6 +129,7 @@ def per_point(
 def python(arguments: Sequence[str], timeout: float = 300) -> subprocess.CompletedProcess[str]:
     """Run a fresh Python from the root of the tree, which keeps compiled modules as a user's does."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment.setdefault("SYMGRAD_CACHE_KERNELS", "0")  # what is measured is compiled, and not found
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=ROOT,

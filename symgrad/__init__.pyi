@@ -156,6 +156,7 @@ from symgrad.importers.torch.function import from_torch as from_torch
 from symgrad.kernel.kernel import Kernel as Kernel
 from symgrad.report.report import Report as Report
 from symgrad.report.writers.plain import report_schema as report_schema
+from symgrad.runtime.loading import load as load
 from symgrad.verdicts.verdict import Verdict as Verdict
 
 __version__: str

@@ -30,6 +30,8 @@ settings.load_profile("repeatable")
 # Code on disk is of this run alone, so that what is compiled, loaded and found there is the same in every run.
 _CODE = tempfile.TemporaryDirectory(prefix="symgrad-", ignore_cleanup_errors=True)
 os.environ["SYMGRAD_CACHE"] = _CODE.name
+# What one test compiled would be there for the next: whole kernels are kept in their own tests alone.
+os.environ["SYMGRAD_CACHE_KERNELS"] = "0"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

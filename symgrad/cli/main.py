@@ -325,6 +325,28 @@ def demo(directory: Path, seed: int) -> None:
     run_demo(directory, seed)
 
 
+@main.command()
+@click.option("--clear", is_flag=True, help="Remove all of it, and nothing else.")
+def cache(clear: bool) -> None:
+    """Say where machine code is kept on disk from one process to the next, and how much there is."""
+    from symgrad.llvm.engine import store
+
+    try:
+        where = store.directory()
+        if where is None:
+            click.echo(f"nothing is kept: {store.VARIABLE} is empty, or there is no directory for it")
+        elif clear:
+            click.echo(f"removed {store.clear()} files from {where}")
+        else:
+            count, size = store.contents()
+            click.echo(f"{where}\n{count} files, {size / 2**20:.1f} of at most {store.MOST / 2**20:.0f} MiB")
+    except (OSError, RuntimeError, ValueError) as error:
+        raise FileError(
+            f"the directory of kept code cannot be used: {reason(error)}",
+            cure=f"name a directory of yours alone with {store.VARIABLE}, or remove it by hand",
+        ) from None
+
+
 _VALUE_ALONE = "name one with --wrt, or leave the gradient out with --no-gradient"
 
 

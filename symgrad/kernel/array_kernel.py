@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Sequence
-from operator import mul
 from typing import Any, Protocol, final
 
 import numpy as np
@@ -13,14 +12,15 @@ import numpy as np
 from symgrad.errors import ArrayTypeError, OutOfMemoryError, ShapeError, SymgradError, UnsupportedError
 from symgrad.ir.bounds import LARGEST, check_arrays, check_lengths, check_products, out_of_memory
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.sizes import Shape, Size, evaluate_size
+from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.exchange import PLAIN
 from symgrad.ir.values.inputs import check_domain, check_symmetric, in_order
 from symgrad.kernel.calls.guards import Position, check_filled, check_position, guards_of
 from symgrad.kernel.calls.native import Native
+from symgrad.kernel.calls.plain import call_batch
 from symgrad.kernel.calls.spares import Spares
-from symgrad.kernel.calls.threads import in_pieces, targets, worthwhile
+from symgrad.kernel.calls.threads import in_pieces, targets, work_of, worthwhile
 from symgrad.kernel.kernel import Kernel, Saver, as_tuple
 from symgrad.kernel.shapes import Fit, Shapes
 from symgrad.kernel.signature import Signature, signature_of
@@ -127,7 +127,8 @@ class ArrayKernel(Kernel):
         self._indices: ArrayKernel | None = None
         if inputs and len(kinds) <= MAX_ARGS and sum(map(len, found.axes[nin:])) <= _MAX_AXES:
             self._ufunc = self._as_ufunc(found, kinds)
-        self._large = worthwhile(outputs, inputs) if threads > 1 and self._ufunc else math.inf
+        several = threads > 1 and self._ufunc
+        self._large = worthwhile(work_of(outputs, inputs), len(kinds)) if several else math.inf
         self._spares = Spares(self.kinds[nin:])
 
     def _as_ufunc(self, found: Signature, kinds: Sequence[str]) -> np.ufunc | None:
@@ -144,6 +145,11 @@ class ArrayKernel(Kernel):
             code=self._loop,
             core=core,
         )
+
+    @property
+    def code(self) -> ProgramCode:
+        """The code of the program, and what it says of its arrays."""
+        return self._code
 
     @property
     def llvm_ir(self) -> str:
@@ -362,36 +368,8 @@ class ArrayKernel(Kernel):
         return made[0] if len(made) == 1 else made
 
     def _call_plainly(self, *arrays: Any, out: Any = None) -> Any:
-        """Do what the ufunc would do, with any number of arguments: the batch one by one, into new arrays."""
-        given = [np.require(a, kind, ["ALIGNED"]) for a, kind in zip(arrays, self.kinds, strict=False)]
-        fit = self._shapes.fit(given)
-        batch, sizes = fit.batch, fit.sizes
-        cores = [
-            tuple(evaluate_size(s, sizes) for s in node.shape) for node in (*self.symbols, *self.outputs)
-        ]
-        nin = len(given)
-        results = [
-            np.empty(batch + core, kind) for core, kind in zip(cores[nin:], self.kinds[nin:], strict=True)
-        ]
-        everything = [
-            np.broadcast_to(a, batch + core) for a, core in zip(given, cores, strict=False)
-        ] + results
-        depth = len(batch)
-        core_sizes = [evaluate_size(s, sizes) for s in self._core]
-        strides = [step for a in everything for step in a.strides[depth:]]
-        addresses = [a.ctypes.data for a in everything]
-        for place in np.ndindex(batch):
-            shifts = [sum(map(mul, place, a.strides)) for a in everything]
-            self._loop.call([a + s for a, s in zip(addresses, shifts, strict=True)], core_sizes, strides)
-        outs = (None,) * len(results) if out is None else as_tuple(out)
-        if len(outs) != len(results):
-            raise TypeError(f"out has {len(outs)} arrays for {len(results)} outputs")
-        for k, target in enumerate(outs):
-            if target is not None:
-                np.copyto(target, results[k], casting="same_kind")
-                results[k] = target
-        values = [r if outs[k] is not None else r[()] for k, r in enumerate(results)]
-        return values[0] if len(values) == 1 else tuple(values)
+        nodes = (*self.symbols, *self.outputs)
+        return call_batch(self._loop, self._shapes, self._core, nodes, self.kinds, arrays, out)
 
 
 def _is_array(value: Any) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symgrad.errors import MissingInputError, ShapeError, UnsupportedError, UsageError
 from symgrad.ir.collector import growing
@@ -13,13 +13,13 @@ from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import is_elementwise, symbols_of, topological
 from symgrad.kernel.calls.threads import checked_threads
-from symgrad.kernel.elementwise import ElementwiseKernel
-from symgrad.kernel.kernel import Kernel, Saver
+from symgrad.kernel.elementwise import Amount, ElementwiseKernel, measured
+from symgrad.kernel.kernel import Forms, Kernel, Saver
 from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.engine.jit import Effort
 from symgrad.llvm.text.types import FloatType, float_type
 from symgrad.logs import info
-from symgrad.lower.elementwise.schedule import schedule
+from symgrad.lower.elementwise.schedule import Schedule, schedule
 from symgrad.ops.control import as_computed
 from symgrad.spell.printer import expression_text
 from symgrad.work import working
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from symgrad.kernel.array_kernel import ArrayKernel
     from symgrad.kernel.devices.cuda import CudaKernel
 
-__all__ = ["compile_for_cuda", "compile_nodes", "save_native"]
+__all__ = ["Keeper", "compile_for_cuda", "compile_nodes", "kept_kernel", "save_native"]
+
+Keeper: TypeAlias = "Callable[[bytes], None]"
+"""What keeps code for other processes."""
 
 
 def compile_nodes(
@@ -43,6 +46,7 @@ def compile_nodes(
     fast: bool = False,
     effort: Effort = "auto",
     save: Saver | None = None,
+    keep: Keeper | None = None,
 ) -> Kernel:
     """Compile equations to a kernel that computes all outputs in one pass.
 
@@ -63,6 +67,7 @@ def compile_nodes(
         effort: for elementwise programs ``auto``, quick code first and better code when it pays, or ``high``, better
             code at once; array programs are compiled with all effort.
         save: what writes the kernel to a file; None for what this layer has, all but sources in Python.
+        keep: is given the better code of an elementwise program when it is there, for `kept_kernel`.
 
     Raises:
         MissingInputError: if the outputs read a symbol that is not among the inputs, or the name of a size that no
@@ -96,7 +101,8 @@ def compile_nodes(
             # One order of equations, in functions of bounded size, for quick code and better code alike.
             plan = schedule(outputs, inputs, fusable=fusable, fast=fast)
         # The text of LLVM (`emit`), and machine code of it (`Engine`): quick code first, better code when it pays.
-        code = ElementwiseCode(plan, real, effort=effort)
+        measure = measured(outputs, inputs)
+        code = ElementwiseCode(plan, real, effort=effort, keep=None if keep is None else _with(measure, keep))
         info(
             "kernel",
             "'%s' computes element by element: %d equations in %d pieces, %s",
@@ -114,12 +120,73 @@ def compile_nodes(
             fusable=fusable,
             fast=fast,
             effort=effort,
+            measure=measure,
             rebuild=compile_nodes,
             save=save or save_native,
         )
     _check_sizes(outputs, inputs, declared)
     info("kernel", "'%s' computes with whole arrays: %d equations", name, len(topological(outputs)))
     return _array_kernel(outputs, inputs, real, name, threads, fast, effort, save or save_native)
+
+
+def _with(measure: Amount, keep: Keeper) -> Keeper:
+    return lambda code: keep(b"%r %d\n%b" % (measure.work, measure.equations, code))
+
+
+def kept_kernel(
+    kept: bytes,
+    forms: Forms,
+    inputs: Sequence[Node],
+    *,
+    dtype: object,
+    name: str,
+    threads: int,
+    fast: bool,
+    effort: Effort,
+    save: Saver,
+) -> ElementwiseKernel:
+    """Make a kernel of what `keep` of `compile_nodes` was given, without what it computes until that is asked for.
+
+    Args:
+        kept: the code.
+        forms: makes the nodes that it computes, and those that may be fused.
+        inputs: the symbols in the order of the kernel's arguments.
+        dtype: as there; so are all others.
+        name: the kernel's name.
+        threads: in how many threads a call with large arrays runs.
+        fast: whether functions need only be within four units of the last place.
+        effort: what was asked for.
+        save: what writes the kernel to a file.
+
+    Raises:
+        KernelError: if the C library lacks a function that it calls.
+        UsageError: for a number of threads that cannot be.
+        ValueError: if it is something else.
+    """
+    threads = checked_threads(threads)
+    head, _, code = kept.partition(b"\n")
+    work, equations = head.split(b" ")
+
+    def computed() -> tuple[Sequence[Node], Collection[Node]]:
+        nodes, fusable = forms()
+        return as_computed(nodes), fusable
+
+    def plan() -> Schedule:
+        return schedule(kernel.outputs, inputs, fusable=kernel.fusable, fast=fast)
+
+    kernel = ElementwiseKernel(
+        ElementwiseCode.of(code, float_type(dtype), lambda: plan()),
+        computed,
+        inputs,
+        name=name,
+        threads=threads,
+        fast=fast,
+        effort=effort,
+        measure=Amount(float(work), int(equations)),
+        rebuild=compile_nodes,
+        save=save,
+    )
+    return kernel
 
 
 def compile_for_cuda(outputs: Sequence[Node], inputs: Sequence[Node], **how: Any) -> CudaKernel:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 from collections.abc import Callable, Collection, Sequence
 from itertools import repeat
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -20,10 +19,11 @@ from symgrad.kernel.calls.direct import direct_call
 from symgrad.kernel.calls.guards import has_ends
 from symgrad.kernel.calls.native import Native
 from symgrad.kernel.calls.numbers import number_call
+from symgrad.kernel.calls.plain import call_elements, fresh_outputs
 from symgrad.kernel.calls.spares import Spares
 from symgrad.kernel.calls.team import call_in_team
-from symgrad.kernel.calls.threads import common_shape, in_pieces, piece, targets, worthwhile
-from symgrad.kernel.kernel import Kernel, Saver, as_tuple
+from symgrad.kernel.calls.threads import common_shape, in_pieces, piece, targets, work_of, worthwhile
+from symgrad.kernel.kernel import Forms, Kernel, Saver, as_tuple
 from symgrad.kernel.signature import Signature, signature_of
 from symgrad.kernel.ufunc import MAX_ARGS, ufunc_from_loop
 from symgrad.llvm.calls.points import POINT, PointFunctions
@@ -32,7 +32,7 @@ from symgrad.llvm.engine.jit import Effort
 from symgrad.logs import info
 from symgrad.work import working
 
-__all__ = ["ElementwiseKernel"]
+__all__ = ["ElementwiseKernel", "Amount", "measured"]
 
 _FLOAT64 = np.dtype(np.float64)
 _ASK_EVERY = 16
@@ -44,8 +44,6 @@ _EQUATION_S = 0.2e-3
 _NUMBER_S = 0.2e-6
 """Seconds that a call with numbers saves where it runs code for one point."""
 
-_LOOP_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
-
 
 def _plain(value: Any, kind: np.dtype[Any], shape: tuple[int, ...]) -> bool:
     """Tell whether a direct call may take an input."""
@@ -55,9 +53,30 @@ def _plain(value: Any, kind: np.dtype[Any], shape: tuple[int, ...]) -> bool:
     return kind is _FLOAT64 and (type(value) is float or type(value) is np.float64)
 
 
+class Amount(NamedTuple):
+    """How much a program computes, which is known of kept code, too.
+
+    Args:
+        work: nanoseconds that one element takes, a low estimate.
+        equations: how many there are.
+    """
+
+    work: float
+    equations: int
+
+
+def measured(outputs: Sequence[Node], inputs: Sequence[Node]) -> Amount:
+    """Return how much a program computes."""
+    return Amount(work_of(outputs, inputs), len(topological(outputs)))
+
+
 @final
 class ElementwiseKernel(Kernel):
-    """The kernel of a program that computes every element by itself."""
+    """The kernel of a program that computes every element by itself.
+
+    Attributes:
+        measure: how much it computes.
+    """
 
     __slots__ = (
         "_bounded",
@@ -78,12 +97,13 @@ class ElementwiseKernel(Kernel):
         "_shaped",
         "_spares",
         "_unasked",
+        "measure",
     )
 
     def __init__(
         self,
         code: ElementwiseCode,
-        outputs: Sequence[Node],
+        outputs: Sequence[Node] | Forms,
         inputs: Sequence[Node],
         *,
         name: str,
@@ -91,6 +111,7 @@ class ElementwiseKernel(Kernel):
         fusable: Collection[Node] = (),
         fast: bool = False,
         effort: Effort = "auto",
+        measure: Amount | None = None,
         rebuild: Callable[..., Kernel],
         save: Saver,
     ) -> None:
@@ -119,12 +140,14 @@ class ElementwiseKernel(Kernel):
             self._ufunc = ufunc_from_loop(
                 code.loop, code.cell, kinds, len(inputs), name=name, doc=doc, code=code
             )
-        self._large = worthwhile(outputs, inputs) if threads > 1 and self._ufunc else math.inf
+        self.measure = measure or measured(self.outputs, inputs)
+        work = self.measure.work
+        self._large = worthwhile(work, len(kinds)) if threads > 1 and self._ufunc else math.inf
         # No method of this object is kept in it: the code would wait for the collector of cycles.
         self._plain = bool(inputs) and not self._shaped and not self._integers
         self._direct: Callable[..., Any] | None = None
         self._cut: Callable[..., Any] | None = None
-        self._cut_from = 2 * piece(outputs, inputs) if threads > 1 else math.inf
+        self._cut_from = 2 * piece(work) if threads > 1 else math.inf
         self._settled: Callable[..., Any] | None = None
         self._called = self._declined = False
         self._numbers: Callable[..., Any] | None = None
@@ -188,7 +211,7 @@ class ElementwiseKernel(Kernel):
                 # would report say nothing about the result.
                 with np.errstate(all="ignore"):
                     if out is None and where is not True:
-                        out = self._fresh_outputs(arrays, where)
+                        out = fresh_outputs(self.kinds, arrays, where)
                     if self.threads > 1:
                         found = self._in_threads(arrays, out, where)
                         if found is not None:
@@ -230,7 +253,8 @@ class ElementwiseKernel(Kernel):
             )
         kinds = ", ".join(str(kind) for kind in self.kinds[len(self.inputs) :])
         return ArrayTypeError(
-            f"the kernel cannot be called so: {error}", expected=f"out: {len(self.outputs)} arrays ({kinds})"
+            f"the kernel cannot be called so: {error}",
+            expected=f"out: {len(self.kinds) - len(arrays)} arrays ({kinds})",
         )
 
     def _too_large(self, arrays: tuple[Any, ...], *, memory: bool) -> SymgradError | None:
@@ -319,7 +343,7 @@ class ElementwiseKernel(Kernel):
     def _of_numbers(self, arrays: tuple[Any, ...]) -> Any:
         """Make the call with numbers, which stands in `__call__` from then on: first around the loop that there is."""
         if self._numbers_left < 0:
-            self._numbers_left = math.ceil(len(topological(self.outputs)) * _EQUATION_S / _NUMBER_S)
+            self._numbers_left = math.ceil(self.measure.equations * _EQUATION_S / _NUMBER_S)
             self._numbers = self._numbers_by(self._code.loop, self._code.cell)
         return None if self._numbers is None else self._numbers(*arrays)
 
@@ -390,34 +414,5 @@ class ElementwiseKernel(Kernel):
         in_pieces(self._ufunc, arrays, made, shape, [0] * len(self.kinds), self.threads, where)
         return made[0] if len(made) == 1 else made
 
-    def _fresh_outputs(self, arrays: tuple[Any, ...], where: Any) -> tuple[np.ndarray, ...]:
-        shape = np.broadcast_shapes(*map(np.shape, arrays), np.shape(where))
-        kinds = self.kinds[len(self.inputs) :]
-        return tuple(np.full(shape, np.nan if kind.kind == "f" else False, kind) for kind in kinds)
-
     def _call_plainly(self, *arrays: Any, out: Any = None, where: Any = True) -> Any:
-        """Do what the ufunc would do, with any number of arguments: on contiguous copies, into new arrays."""
-        given = [np.asarray(a, dtype=kind) for a, kind in zip(arrays, self.kinds, strict=False)]
-        shape = np.broadcast_shapes(*(a.shape for a in given))
-        # Arguments of one element are read again and again (step 0); all others are brought to the common
-        # shape.
-        given = [a if a.size == 1 else np.ascontiguousarray(np.broadcast_to(a, shape)) for a in given]
-        results = [np.empty(shape, kind) for kind in self.kinds[len(given) :]]
-        everything = given + results
-        count = len(everything)
-        steps = [0 if a.size == 1 else a.itemsize for a in given] + [a.itemsize for a in results]
-        _LOOP_TYPE(self._code.loop)(
-            (ctypes.c_void_p * count)(*(a.ctypes.data for a in everything)),
-            (ctypes.c_ssize_t * 1)(math.prod(shape)),
-            (ctypes.c_ssize_t * count)(*steps),
-            self._code.cell,
-        )
-        outs = (None,) * len(results) if out is None else as_tuple(out)
-        if len(outs) != len(results):
-            raise TypeError(f"out has {len(outs)} arrays for {len(results)} outputs")
-        for k, target in enumerate(outs):
-            if target is not None:
-                np.copyto(target, results[k], casting="same_kind", where=where)
-                results[k] = target
-        values = [r if outs[k] is not None else r[()] for k, r in enumerate(results)]
-        return values[0] if len(values) == 1 else tuple(values)
+        return call_elements(self._code.loop, self._code.cell, self.kinds, arrays, out, where)

@@ -11,11 +11,11 @@ from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 
-from symgrad.errors import ArrayTypeError, KernelError
+from symgrad.errors import KernelError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import flatten, rebuild
-from symgrad.ir.values.exchange import DASK, PLAIN, as_array, called_with_arrays, library_of
-from symgrad.ir.values.inputs import check_int64, converted, not_complex
+from symgrad.ir.values.exchange import DASK, as_array, called_with_arrays, library_of
+from symgrad.kernel.calls.admitting import admitted
 from symgrad.kernel.calls.native import Native
 from symgrad.kernel.calls.threads import cores
 from symgrad.kernel.points.offered import AtPoints
@@ -26,11 +26,14 @@ from symgrad.llvm.text.types import FloatType
 from symgrad.report.about import Subject
 from symgrad.report.report import Reported
 
-__all__ = ["Kernel", "Saver", "as_tuple"]
+__all__ = ["Forms", "Kernel", "Saver", "as_tuple"]
 
 
 Saver: TypeAlias = "Callable[..., tuple[Path, ...]]"
 """What writes a kernel to a file: given, for it imports more than a kernel needs."""
+
+Forms: TypeAlias = "Callable[[], tuple[Sequence[Node], Collection[Node]]]"
+"""What makes the nodes that a kernel computes, and those that may be fused, when they are asked for."""
 
 _LOADED = 8
 """Loaded kernels that are kept for the next time: schedulers load one again for every task."""
@@ -52,7 +55,6 @@ class Kernel(Reported, AtPoints, ABC):
         dtype: NumPy dtype of all numbers.
         name: the kernel's name.
         threads: in how many threads a call with large arrays runs.
-        fusable: nodes whose products and sums may be rounded once together.
         fast: whether functions need only be within four units of the last place.
         effort: ``auto`` or ``high``: whether there is quick code first, and better code when it pays.
 
@@ -72,6 +74,7 @@ class Kernel(Reported, AtPoints, ABC):
 
     __slots__ = (
         "__weakref__",
+        "_forms",
         "_real",
         "_rebuild",
         "_save",
@@ -81,18 +84,16 @@ class Kernel(Reported, AtPoints, ABC):
         "dtype",
         "effort",
         "fast",
-        "fusable",
         "inputs",
         "kinds",
         "name",
-        "outputs",
         "symbols",
         "threads",
     )
 
     def __init__(
         self,
-        outputs: Sequence[Node],
+        outputs: Sequence[Node] | Forms,
         inputs: Sequence[Node],
         kinds: Sequence[Any],
         real: FloatType,
@@ -108,10 +109,9 @@ class Kernel(Reported, AtPoints, ABC):
         self.name = name
         self.effort: Effort = effort
         self.threads = threads
-        self.fusable = frozenset(fusable)
         self.fast = fast
         self.inputs = tuple(node.name for node in inputs)
-        self.outputs = tuple(outputs)
+        self._forms = outputs if callable(outputs) else (tuple(outputs), frozenset(fusable))
         self.symbols = tuple(inputs)
         self.dtype = np.dtype(real.numpy)
         self.kinds = tuple(np.dtype(kind) for kind in kinds)
@@ -121,6 +121,22 @@ class Kernel(Reported, AtPoints, ABC):
         self._save = save
         self._ufunc: np.ufunc | None = None
         self.about: Callable[[Kernel], Subject] | None = None
+
+    @property
+    def outputs(self) -> tuple[Node, ...]:  # pyright: ignore[reportIncompatibleVariableOverride] (never written there)
+        return self._arranged()[0]
+
+    @property
+    def fusable(self) -> frozenset[Node]:
+        """Nodes whose products and sums may be rounded once together."""
+        return self._arranged()[1]
+
+    def _arranged(self) -> tuple[tuple[Node, ...], frozenset[Node]]:
+        """Return what it computes, and what may be fused: of kept code when it is first asked for."""
+        if callable(self._forms):
+            outputs, fusable = self._forms()
+            self._forms = tuple(outputs), frozenset(fusable)
+        return self._forms
 
     @property
     def ufunc(self) -> np.ufunc:
@@ -137,7 +153,7 @@ class Kernel(Reported, AtPoints, ABC):
                     cure="call the kernel itself, which gives the same",
                 )
             raise KernelError(
-                f"kernel '{self.name}' has {len(self.inputs)} inputs and {len(self.outputs)} outputs, "
+                f"kernel '{self.name}' has {len(self.inputs)} inputs and {len(self.kinds) - len(self.inputs)} outputs, "
                 "and so is not a ufunc",
                 expected=f"at least one input, and at most {MAX_ARGS} arguments together (NumPy's limit)",
                 cure="call the kernel itself, which takes any number, or compile fewer outputs",
@@ -286,54 +302,7 @@ class Kernel(Reported, AtPoints, ABC):
 
     def _admit(self, k: int, value: Any) -> Any:
         """Return input k as something the ufunc takes without loss, or raise."""
-        name, kind = self.inputs[k], self.kinds[k]
-        given = cast("type[Any]", type(value))
-        if given is int and abs(value) <= 2**24 and kind.kind == "f":
-            return self._scalar(value)  # exact, and so common that it must be quick
-        if isinstance(value, Node) or isinstance(getattr(value, "node", None), Node):
-            raise ArrayTypeError(
-                f"input '{name}' is a formula",
-                expected=f"a {kind} array",
-                cure="give it a value, or substitute it in the formula and compile that",
-            )
-        is_array = issubclass(given, np.ndarray)
-        if hasattr(given, "__array_ufunc__") and not is_array and not issubclass(given, np.generic):
-            return value  # another array type; NumPy hands the call over to it
-        try:
-            if not (is_array or given in PLAIN):
-                value = as_array(name, value)
-            array = np.asarray(value)
-        except ValueError as error:
-            raise ArrayTypeError(f"input '{name}' is not an array: {error}") from error
-        found = array.dtype
-        not_complex(name, array)
-        if given in (int, float) and kind.kind == "f":
-            return self._real.round(value)  # a bare number takes the kernel's precision
-        if found.kind not in "buif":
-            raise ArrayTypeError(
-                f"input '{name}' is not numeric: its dtype is {found}",
-                expected=f"a {kind} array",
-                cure=f"convert it: np.asarray({name}, dtype=np.{kind})",
-            )
-        if kind.kind == "i" and not np.can_cast(found, kind, "safe"):
-            return self._counted(k, array)
-        if not np.can_cast(found, kind, "safe"):
-            cure = f"pass {name}.astype(np.{kind})"
-            if found == np.float64 and kind == np.float32:
-                cure += ', or compile with dtype="float64"'
-            raise ArrayTypeError(
-                f"input '{name}' is {found}, but the kernel computes in {kind}"
-                if kind.kind == "f"
-                else f"input '{name}' is {found}, but it is declared bool",
-                expected=f"a {kind} array",
-                cure=cure,
-            )
-        return array if array.ndim and not is_array else value
-
-    def _counted(self, k: int, array: Any) -> Any:
-        """Return input k, which is declared int, as int64 if every value is one."""
-        check_int64(self.symbols[k], array)
-        return converted(array, self.kinds[k])
+        return admitted(self.symbols[k], self.kinds[k], self._real, value)
 
     # A Kernel is immutable: a copy is itself. Machine code does not travel, so a pickle holds the graph.
 
@@ -350,7 +319,8 @@ class Kernel(Reported, AtPoints, ABC):
         return (_load, (self._rebuild, graph, counts, *how, self._save))
 
     def __repr__(self) -> str:
-        outputs = "1 output" if len(self.outputs) == 1 else f"{len(self.outputs)} outputs"
+        count = len(self.kinds) - len(self.inputs)
+        outputs = "1 output" if count == 1 else f"{count} outputs"
         return f"<Kernel {self.name}({', '.join(self.inputs)}) -> {outputs}, {self.dtype}>"
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symgrad.errors import ShapeError
-from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Extent, evaluate_size
+
+if TYPE_CHECKING:
+    from symgrad.ir.graph import Node
 
 __all__ = ["Fit", "Shapes"]
 

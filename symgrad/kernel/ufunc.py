@@ -11,10 +11,9 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -30,8 +29,7 @@ _NUMBERS = {t: np.dtype(t).num for t in ("bool", "int64", "float32", "float64")}
 _NO_IDENTITY = -1  # PyUFunc_None
 
 
-@dataclass(frozen=True, slots=True)
-class Core:
+class Core(NamedTuple):
     """The core dimensions of a generalised ufunc.
 
     Args:

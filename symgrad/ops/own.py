@@ -22,7 +22,16 @@ from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.ir.written import WrittenFunction
 from symgrad.ops.record import facts, pointwise
 
-__all__ = ["OWN", "OwnOp", "define", "drop_own", "make_own", "opaque_in", "without_definitions"]
+__all__ = [
+    "OWN",
+    "OwnOp",
+    "any_registered",
+    "define",
+    "drop_own",
+    "make_own",
+    "opaque_in",
+    "without_definitions",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +52,7 @@ class OwnOp:
 
 
 _own: dict[str, OwnOp] = {}
+_registered: set[str] = set()
 
 OWN: Mapping[str, OwnOp] = MappingProxyType(_own)
 """By name."""
@@ -106,7 +116,13 @@ def make_own(
     within = [] if definition is None else opaque_in([definition.formula])
     precise = reference is not None or (definition is not None and all(o.exact for o in within))
     own = _own[name] = OwnOp(op, definition, precise, keeps)
+    _registered.add(name)
     return own
+
+
+def any_registered(outputs: Sequence[Node]) -> bool:
+    """Whether outputs read an op that a user registered: in another process it may be another one."""
+    return bool(_registered) and any(n.op.name in _registered for n in topological(outputs))
 
 
 def define(op: Op, definition: WrittenFunction) -> None:

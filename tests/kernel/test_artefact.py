@@ -16,6 +16,7 @@ from symgrad.files import write_atomically
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import BOOL, Declaration
 from symgrad.kernel.artefacts.artefact import write_artefacts
+from symgrad.kernel.artefacts.note import opened
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.engine.jit import emit_object
 from tests.kernel.formulas import op, same_bits, sub, u, x
@@ -213,7 +214,9 @@ def test_the_text_is_a_module_of_its_own(kernel, tmp_path):
     text = ll.read_text()
     assert "target triple" in text
     assert "target datalayout" in text
-    assert emit_object(text) == (tmp_path / "k.v2.o").read_bytes()
+    code, note = opened((tmp_path / "k.v2.o").read_bytes(), "k.v2.o")
+    assert emit_object(text) == code
+    assert opened(ll.read_bytes(), ll.name)[1] == note
 
 
 def test_nothing_half_written(kernel, tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import FileError, KernelError, UnsupportedError, UsageError
+from symgrad.kernel.artefacts.note import opened
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.engine.jit import emit_object
 from symgrad.llvm.engine.platforms import platform
@@ -78,7 +79,8 @@ def test_every_suffix(kernel: Any, tmp_path: Path) -> None:
         assert made[0].read_bytes().startswith(start)
         assert [p.suffix for p in made[1:]] == ([".h"] if suffix == ".o" else [])
     text = (tmp_path / "k.ll").read_text()
-    assert emit_object(text) == (tmp_path / "k.o").read_bytes()
+    code, _ = opened((tmp_path / "k.o").read_bytes(), "k.o")
+    assert emit_object(text) == code
 
 
 def test_source_in_python_has_the_arguments_of_the_kernel(kernel: Any, tmp_path: Path) -> None:

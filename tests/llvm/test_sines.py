@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -40,7 +39,7 @@ def test_directions() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_way_without_tables(name: str, dtype: str, fast: bool) -> None:
     columns = sample(CASES[name], 5_000, 3, dtype)
-    found = kernel(name, dtype, replace(HERE, estimates=False), fast=fast)(*columns)
+    found = kernel(name, dtype, HERE._replace(estimates=False), fast=fast)(*columns)
     errors = ulps(found, *exact(name, columns))
     assert errors.max() <= (4 if fast else 1), columns[0][errors.argmax()].hex()
 
@@ -66,7 +65,7 @@ def test_every_width_has_the_same_bits(name: str, dtype: str, fast: bool) -> Non
     expected = kernel(name, dtype, fast=fast)(at)
     itemsize = np.dtype(dtype).itemsize
     for width in (1, 2, 4, 8, 16, 32):
-        narrow = replace(HERE, vector_bytes=width * itemsize)
+        narrow = HERE._replace(vector_bytes=width * itemsize)
         assert same_bits(kernel(name, dtype, narrow, fast=fast)(at), expected)
 
 

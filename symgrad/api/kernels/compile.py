@@ -10,14 +10,16 @@ from symgrad.api.derivatives.targets import Wrt, Wrts, many
 from symgrad.api.handles.expr import Expr, node_of
 from symgrad.api.handles.given import Formula, Formulas, formulas
 from symgrad.api.handles.inputs import inputs_of, known_symbols, ordered_symbols
+from symgrad.api.kernels.kept import KeptKernel
 from symgrad.api.kernels.saving import save
 from symgrad.arrange.output import Arrangement, Output
 from symgrad.arrange.pipeline import arrange
 from symgrad.errors import NotInProgramError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import one_of, suggest
-from symgrad.kernel.compile import compile_for_cuda, compile_nodes
+from symgrad.kernel.compile import compile_for_cuda, compile_nodes, kept_kernel
 from symgrad.kernel.kernel import Kernel
+from symgrad.llvm.text.types import float_type
 from symgrad.report.about import Subject
 from symgrad.rewrite.memo import Answers, keeping
 from symgrad.work import working
@@ -84,7 +86,8 @@ def compile(
         effort: ``auto``, or ``high``. An elementwise kernel is compiled quickly at first, to code that takes up to
             twice the time. Once it has computed so many elements that better code would have paid, or is called with so
             many, the next call compiles that first. Results have the same bits before and after. ``high`` compiles the
-            better code at once: for measuring, and where no call may pause.
+            better code at once: for measuring, and where no call may pause. What other processes compiled before is
+            better code from the disk, or becomes it at once.
         name: the name of the kernel and of the symbols in its object file.
         target: ``cpu``; or ``cuda`` for NVIDIA's GPUs, an experiment: a `CudaKernel`, which takes arrays that lie
             there. Threads and effort mean nothing then.
@@ -124,21 +127,28 @@ def compile(
     else:
         symbols = [_input(i, exprs) for i in ([inputs] if isinstance(inputs, Expr | str) else inputs)]
     fast = accuracy == "fast"
-    nodes, fusable = arranged(exprs, fast=fast)
     if target == "cuda":
+        nodes, fusable = arranged(exprs, fast=fast)
         return compile_for_cuda(nodes, symbols, dtype=dtype, name=name, fusable=fusable, fast=fast)
-    kernel = compile_nodes(
-        nodes,
-        symbols,
-        declared=known_symbols(exprs),
-        dtype=dtype,
-        name=name,
-        threads=threads,
-        fusable=fusable,
-        fast=fast,
-        effort=effort,
-        save=save,
-    )
+    kept = KeptKernel.of(_asked(exprs), symbols, float_type(dtype).numpy, fast)
+    how: dict[str, Any] = {"dtype": dtype, "name": name, "threads": threads, "fast": fast, "save": save}
+    forms = partial(arranged, exprs, fast=fast)
+    kernel = kept and kept.load(lambda code: kept_kernel(code, forms, symbols, effort=effort, **how))
+    if kernel is None:
+        nodes, fusable = forms()
+        better = kept is not None and kept.again
+        kernel = compile_nodes(
+            nodes,
+            symbols,
+            declared=known_symbols(exprs),
+            fusable=fusable,
+            effort="high" if better else effort,
+            keep=None if kept is None else kept.keep,
+            **how,
+        )
+        kernel.effort = effort
+        if kept is not None and kernel.quick:
+            kept.begin()
     kernel.about = partial(_about, tuple(exprs))
     return kernel
 
@@ -171,4 +181,8 @@ def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> Arrangement:
     """
     nobody: Answers = {}
     with keeping(next((e.answers for e in exprs if e.derived), nobody)):
-        return arrange([Output(e.node, e.origins, e.traces, e.slope) for e in exprs], fast=fast)
+        return arrange(_asked(exprs), fast=fast)
+
+
+def _asked(exprs: Sequence[Expr]) -> list[Output]:
+    return [Output(e.node, e.origins, e.traces, e.slope) for e in exprs]

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symgrad.errors import ArrayTypeError, ComplexInputError, DomainError, MissingInputError, ShapeError
 from symgrad.ir.bounds import out_of_memory
 from symgrad.ir.exact import nearest_float
-from symgrad.ir.graph import Node
-from symgrad.ir.listing import suggest
 from symgrad.ir.sizes import Extent, evaluate_size, extent_text, names_of
-from symgrad.ir.types import End
 from symgrad.ir.values.exchange import as_array
+
+if TYPE_CHECKING:
+    from symgrad.ir.graph import Node
+    from symgrad.ir.types import End
 
 __all__ = [
     "bind",
@@ -122,6 +123,8 @@ def in_order(names: Sequence[str], args: Sequence[Any], by_name: Mapping[str, An
         raise MissingInputError(f"{len(args)} values were given", expected=signature)
     for name in by_name:
         if name not in names:
+            from symgrad.ir.listing import suggest  # for start-up time: whoever loads a kernel needs no graph
+
             raise MissingInputError(
                 f"'{name}' is not an input", expected=signature, cure=suggest(name, names)
             )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from symgrad.errors import UnsupportedError, UsageError
 from symgrad.files import write_atomically
@@ -15,6 +17,8 @@ from symgrad.ir.resize import size_with
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.kernel.array_kernel import ArrayKernel
+from symgrad.kernel.artefacts.described import described
+from symgrad.kernel.artefacts.note import sealed, sealed_text
 from symgrad.kernel.c.abi import Abi
 from symgrad.kernel.c.identifiers import c_function, c_identifiers
 from symgrad.kernel.c.linker import shared_library
@@ -23,10 +27,11 @@ from symgrad.kernel.devices.written import ptx_text, wasm_bytes
 from symgrad.kernel.kernel import Kernel
 from symgrad.llvm.arrays.code_of_arrays import array_module
 from symgrad.llvm.arrays.entry import with_entry
+from symgrad.llvm.calls.about import ARGUMENTS
 from symgrad.llvm.elementwise.c_entry import Entry
 from symgrad.llvm.elementwise.emit import emit
 from symgrad.llvm.engine.blas import routines
-from symgrad.llvm.engine.jit import emit_assembly, emit_bitcode, emit_object
+from symgrad.llvm.engine.jit import emit_assembly, emit_bitcode, emit_object_and_needs
 from symgrad.llvm.engine.platforms import platform
 from symgrad.llvm.engine.scipy_code import OWN, PREFIX
 from symgrad.llvm.engine.target import Target, host, target_lines
@@ -47,6 +52,9 @@ _WRITTEN = {
     ".wasm": (".wasm", ".h"),
 }
 """What is written where a path ends so."""
+
+_BY_LLVM = {".ll", ".bc", ".s", ".o", ".so"}
+"""What has a function that tells about it, which the header beside it declares."""
 
 _SUFFIXES = (*_WRITTEN, ".h")
 
@@ -170,17 +178,20 @@ def write_artefacts(
         return target_lines(there) + _module(kernel, names.functions, there.target)
 
     @cache
-    def machine_code() -> bytes:
-        return emit_object(ir(), there)
+    def machine_code() -> tuple[bytes, tuple[str, ...]]:
+        return emit_object_and_needs(ir(), there)
+
+    def note() -> Mapping[str, Any]:
+        return described(kernel, names.functions, machine_code()[1], there)
 
     content: dict[str, Callable[[], bytes]] = {
         ".c": lambda: _c_source(kernel, names).encode(),
-        ".ll": lambda: ir().encode(),
+        ".ll": lambda: sealed_text(ir(), note()).encode(),
         ".bc": lambda: emit_bitcode(ir()),
         ".s": lambda: emit_assembly(ir(), there).encode(),
-        ".o": machine_code,
-        ".so": lambda: shared_library(machine_code(), _libraries(kernel)),
-        ".h": lambda: _header(kernel, names).encode(),
+        ".o": lambda: sealed(machine_code()[0], note()),
+        ".so": lambda: sealed(shared_library(machine_code()[0], _libraries(kernel)), note()),
+        ".h": lambda: _header(kernel, names, told=not _BY_LLVM.isdisjoint(suffixes)).encode(),
         ".ptx": lambda: ptx_text(kernel, _abi(kernel, names), cpu)[0].encode(),
         ".wasm": lambda: wasm_bytes(kernel, _abi(kernel, names), cpu),
     }
@@ -219,8 +230,16 @@ def _names(kernel: Kernel, name: str, outputs: Sequence[str] | None) -> _Names:
     # Whoever links the object would call the kernel where the program says sqrt(x), the kernel itself included.
     called = [*kernel.needs, *(f"{routine}_" for routine in routines(kernel.needs))]
     function = c_function(name, called)
-    others = [c_function(f"{function}_{way}", called) for way in ("strided", "point")]
-    return _Names(Entry(function, *others), list(islice(found, nin)), lengths, list(found))
+    strided, point, about = (c_function(f"{function}_{way}", called) for way in ("strided", "point", "about"))
+    names = _Names(Entry(function, strided, point, about), list(islice(found, nin)), lengths, list(found))
+    return replace(
+        names, functions=names.functions._replace(arguments=_number_of(_prototypes(kernel, names)))
+    )
+
+
+def _number_of(prototypes: Sequence[str]) -> int:
+    """Return a number that another set of declarations has otherwise."""
+    return int.from_bytes(sha256("\n".join(prototypes).encode()).digest()[:7], "little")
 
 
 def _prototypes(kernel: Kernel, names: _Names) -> tuple[str, ...]:
@@ -236,7 +255,7 @@ def _prototypes(kernel: Kernel, names: _Names) -> tuple[str, ...]:
 
 def _abi(kernel: Kernel, names: _Names) -> Abi:
     types = [_C[kind.name] for kind in kernel.kinds]
-    return Abi(*names.functions, names.inputs, names.outputs, types, names.sizes.get("n", "n"))
+    return Abi(*names.functions[:3], names.inputs, names.outputs, types, names.sizes.get("n", "n"))
 
 
 def _check(kernel: Kernel, what: str) -> None:
@@ -299,18 +318,31 @@ def _module(kernel: Kernel, functions: Entry, target: Target) -> str:
         module = array_module(kernel.outputs, kernel.symbols, real, target, fast=kernel.fast).module
         return str(
             with_entry(
-                module, functions.contiguous, len(kernel.inputs), len(kernel.sizes), len(kernel.outputs)
+                module,
+                functions.contiguous,
+                len(kernel.inputs),
+                len(kernel.sizes),
+                len(kernel.outputs),
+                about=functions.about,
+                arguments=functions.arguments,
             )
         )
     plan = schedule(kernel.outputs, kernel.symbols, fusable=kernel.fusable, fast=kernel.fast)
     return emit(plan, real, target, entry=functions).ir
 
 
-def _header(kernel: Kernel, names: _Names) -> str:
+def _header(kernel: Kernel, names: _Names, *, told: bool = False) -> str:
     name = names.functions.contiguous
     guard = f"SYMGRAD_H_{name}"
     about = _about_arrays(kernel, names) if isinstance(kernel, ArrayKernel) else _about_points(names)
     prototypes = "".join(f"{prototype};\n" for prototype in _prototypes(kernel, names))
+    if told:
+        asked, arguments = names.functions.about, names.functions.arguments
+        prototypes += f"""
+/* {asked}({ARGUMENTS}) is a number made of these declarations: not {name}_fits(), if what is linked has others. */
+int64_t {asked}(int64_t what);
+static inline int {name}_fits(void) {{ return {asked}({ARGUMENTS}) == INT64_C({arguments}); }}
+"""
     return f"""\
 /* {name}({", ".join(names.inputs)}): {len(kernel.outputs)} output(s). {about} */
 #ifndef {guard}

@@ -26,7 +26,16 @@ from symgrad.lower.cost import own_cost
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-__all__ = ["checked_threads", "common_shape", "cores", "in_pieces", "piece", "targets", "worthwhile"]
+__all__ = [
+    "checked_threads",
+    "common_shape",
+    "cores",
+    "in_pieces",
+    "piece",
+    "targets",
+    "work_of",
+    "worthwhile",
+]
 
 _WORTHWHILE, _WORTHWHILE_EACH = 300_000.0, 20_000.0
 """Nanoseconds of work from which a call is cut in Python, and more for each argument: ten times what it takes to start
@@ -63,17 +72,18 @@ def checked_threads(threads: object) -> int:
     return threads
 
 
-def worthwhile(outputs: Sequence[Node], inputs: Sequence[Node]) -> float:
-    """Return from how many elements on a call is cut in Python."""
-    return (_WORTHWHILE + _WORTHWHILE_EACH * (len(outputs) + len(inputs))) / _work(outputs, inputs)
+def worthwhile(work: float, arguments: int) -> float:
+    """Return from how many elements on a call is cut in Python, by the work of one and how many arguments there are."""
+    return (_WORTHWHILE + _WORTHWHILE_EACH * arguments) / work
 
 
-def piece(outputs: Sequence[Node], inputs: Sequence[Node]) -> int:
-    """Return how many elements a piece has at least that a team takes."""
-    return math.ceil(_PIECE / _work(outputs, inputs))
+def piece(work: float) -> int:
+    """Return how many elements a piece has at least that a team takes, by the work of one."""
+    return math.ceil(_PIECE / work)
 
 
-def _work(outputs: Sequence[Node], inputs: Sequence[Node]) -> float:
+def work_of(outputs: Sequence[Node], inputs: Sequence[Node]) -> float:
+    """Return the nanoseconds that one element takes, a low estimate."""
     operations = sum(map(own_cost, topological(outputs)))
     return _OPERATION * operations + _ARGUMENT * (len(outputs) + len(inputs))
 

@@ -25,7 +25,6 @@ from symgrad.kernel.devices.device_arrays import (
 from symgrad.kernel.devices.driver import Driver, driver
 from symgrad.kernel.devices.launch import launches, sizes
 from symgrad.kernel.devices.written import ptx_text
-from symgrad.llvm.elementwise.c_entry import Entry
 from symgrad.llvm.text.types import float_type
 
 __all__ = ["CudaKernel"]
@@ -270,9 +269,9 @@ class CudaKernel:
         said = c_identifiers(["n", *self.inputs, *names])
         nin = len(self.inputs)
         function = c_function(name, ())
-        functions = Entry(function, *(c_function(f"{function}_{way}", ()) for way in ("strided", "point")))
+        strided, point = (c_function(f"{function}_{way}", ()) for way in ("strided", "point"))
         types = [_C[kind.name] for kind in self.kinds]
-        abi = Abi(*functions, said[1 : 1 + nin], said[1 + nin :], types, said[0])
+        abi = Abi(function, strided, point, said[1 : 1 + nin], said[1 + nin :], types, said[0])
         text, entries = ptx_text(self, abi, cpu)
         if not self._names:
             self._names = list(entries)

@@ -6,15 +6,17 @@ import ctypes
 import keyword
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
 from symgrad.errors import ArrayTypeError, UnsupportedError, UsageError
-from symgrad.ir.graph import Node
 from symgrad.kernel.c.identifiers import c_function, c_identifiers
 from symgrad.kernel.calls.numbers import number_call
 from symgrad.llvm.calls.points import FILTER, INTEGRAND, NUMBERS, POINT, PointFunctions
+
+if TYPE_CHECKING:
+    from symgrad.ir.graph import Node
 
 __all__ = ["Use", "as_ctypes", "c_signature", "low_level", "scalar_function"]
 

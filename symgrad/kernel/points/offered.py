@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symgrad.errors import UnsupportedError
-from symgrad.ir.graph import Node
 
 if TYPE_CHECKING:
+    from symgrad.ir.graph import Node
     from symgrad.kernel.points.functions import Use
     from symgrad.llvm.calls.points import PointFunctions
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from symgrad.llvm.arrays.code_of_arrays import RUN
 from symgrad.llvm.arrays.scratch import NEGATIVE, SCRATCH, TOO_LARGE
+from symgrad.llvm.calls.about import about_function
 from symgrad.llvm.text.module import Module
 from symgrad.llvm.text.templates import filled
 
@@ -44,7 +45,16 @@ declare void @free(ptr)
 """
 
 
-def with_entry(module: Module, name: str, inputs: int, sizes: int, outputs: int) -> Module:
+def with_entry(
+    module: Module,
+    name: str,
+    inputs: int,
+    sizes: int,
+    outputs: int,
+    *,
+    about: str = "",
+    arguments: int = 0,
+) -> Module:
     """Return the module of a program with ``int name(in..., int64_t size..., out...)`` as its only visible function.
 
     It returns 0, 1 if memory is exhausted or an array would have 2**60 entries or more, or 2 if a size is negative, a
@@ -56,6 +66,8 @@ def with_entry(module: Module, name: str, inputs: int, sizes: int, outputs: int)
         inputs: how many inputs there are.
         sizes: how many sizes have names.
         outputs: how many outputs there are.
+        about: the function that tells where the program and its count of scratch memory are; none if it is empty.
+        arguments: what it says of the arguments.
     """
     nargs = inputs + outputs
     parameters = [f"ptr %a{k}" for k in range(inputs)]
@@ -79,4 +91,5 @@ def with_entry(module: Module, name: str, inputs: int, sizes: int, outputs: int)
         "too.large": TOO_LARGE,
         "run": RUN,
     }
-    return Module([filled(_ENTRY, parts), *module.items])
+    told = [about_function(about, (RUN, SCRATCH), arguments)] if about else []
+    return Module([filled(_ENTRY, parts), *told, *module.items])

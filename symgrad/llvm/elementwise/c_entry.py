@@ -1,14 +1,18 @@
-"""The C functions of an elementwise kernel, which call the inner loop: on arrays, strided arrays, numbers."""
+"""The C functions of an elementwise kernel, which call the inner loop: on arrays, strided ones, a point."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from symgrad.llvm.calls.about import about_function
 from symgrad.llvm.elementwise import loop
 from symgrad.llvm.text.module import Function
 
 __all__ = ["Entry"]
+
+_INNER = "entry.loop"
+"""The loop as NumPy calls it, with the plan that it is for."""
 
 
 class Entry(NamedTuple):
@@ -18,11 +22,15 @@ class Entry(NamedTuple):
         contiguous: ``name(in..., int64_t n, out...)`` on contiguous arrays.
         strided: ``name(in, int64_t stride, ..., int64_t n, out, int64_t stride, ...)``, strides counted in elements.
         point: ``name(in..., out...)``, inputs as numbers.
+        about: ``name_about(what)``, which tells the addresses of the loop and the plan; none if it is empty.
+        arguments: what it says of the arguments (`symgrad/llvm/calls/about.py`).
     """
 
     contiguous: str
     strided: str
     point: str
+    about: str = ""
+    arguments: int = 0
 
     @classmethod
     def of(cls, name: str) -> Entry:
@@ -30,7 +38,7 @@ class Entry(NamedTuple):
         return cls(name, f"{name}_strided", f"{name}_point")
 
     def functions(self, kinds: Sequence[str], itemsizes: Sequence[int], nin: int) -> list[Function]:
-        """Return the code of the three.
+        """Return the code of the three, and of what tells about them.
 
         Args:
             kinds: of elements, inputs then outputs.
@@ -56,11 +64,17 @@ class Entry(NamedTuple):
         placed: list[str] = []
         for k in ins:
             placed += [f"  %a{k} = alloca {kinds[k]}", f"  store {kinds[k]} %x{k}, ptr %a{k}"]
-        return [
+        found = [
             _function(self.contiguous, arrays, [], "%n", "@ufunc.sizes", n),
             _function(self.strided, strided, steps, "%n", "%steps", n),
             _function(self.point, numbers, placed, "1", "@ufunc.sizes", n),
         ]
+        if self.about:
+            given = ("ptr %args", "ptr %dimensions", "ptr %steps", "ptr %unused")
+            call = f"  call void @{loop.LOOP}(ptr %args, ptr %dimensions, ptr %steps, ptr @{loop.PLAN})"
+            found.append(Function(_INNER, "void", given, [call, "  ret void"]))
+            found.append(about_function(self.about, (_INNER, loop.PLAN), self.arguments))
+        return found
 
 
 def _function(

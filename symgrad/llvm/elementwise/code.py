@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from symgrad.llvm.elementwise import loop
 from symgrad.llvm.elementwise.emit import Emitted, emit
 from symgrad.llvm.engine.binding import made_once
-from symgrad.llvm.engine.jit import Effort, Engine
+from symgrad.llvm.engine.jit import Effort, Engine, ObjectCode, object_code
 from symgrad.llvm.engine.shared import address, load_or_compile, provide
 from symgrad.llvm.engine.target import Target, host
 from symgrad.llvm.text.types import FloatType
@@ -38,6 +39,7 @@ class ElementwiseCode:
         real: the format of all numbers.
         target: what the code may use of this machine, by default all.
         effort: ``auto`` for quick code first, ``high`` for better code at once.
+        keep: is given the better code when it is there, for `of`.
 
     Attributes:
         bools, real: as in `Emitted`.
@@ -49,6 +51,7 @@ class ElementwiseCode:
     __slots__ = (
         "__weakref__",
         "_engines",
+        "_keep",
         "_module",
         "_pays_from",
         "_plan",
@@ -64,9 +67,16 @@ class ElementwiseCode:
     )
 
     def __init__(
-        self, plan: Schedule, real: FloatType, target: Target | None = None, *, effort: Effort = "high"
+        self,
+        plan: Schedule,
+        real: FloatType,
+        target: Target | None = None,
+        *,
+        effort: Effort = "high",
+        keep: Callable[[bytes], None] | None = None,
     ) -> None:
-        self._plan = plan
+        self._plan: Schedule | Callable[[], Schedule] = plan
+        self._keep = keep
         self._target = target or host().target
         self.real = real
         pays_from = better_pays_from(plan) if effort == "auto" else 0
@@ -80,17 +90,62 @@ class ElementwiseCode:
         self._sizes = sizes = frozenset(module.itemsizes)
         inner = loop.driver_name(sizes)
         provide({inner: loop.driver(sizes), **module.shared})
-        engine = Engine(module.ir, quick=self.quick)
+        self._engines = [Engine(module.ir, quick=True) if self.quick else self._better()]
+        engine = self._engines[0]
+        self._words = (ctypes.c_int64 * 2)(engine.address(loop.PLAN), 0)
+        self.cell = ctypes.addressof(self._words)
+        self.loop = address(inner)
+
+    @classmethod
+    def of(cls, kept: bytes, real: FloatType, plan: Callable[[], Schedule]) -> ElementwiseCode:
+        """Load what was kept.
+
+        Args:
+            kept: what `keep` was given.
+            real: the format of all numbers.
+            plan: makes what is computed, when more of it is asked for than to run it.
+
+        Raises:
+            KernelError: if the C library lacks a function that it calls.
+            ValueError: if it is something else.
+        """
+        self = cls.__new__(cls)
+        bools, _, code = kept.partition(b"\n")
+        self._plan, self._target, self._keep = plan, host().target, None
+        self.real = real
+        self.quick, self._pays_from = False, math.inf
+        self._module = self._point = None
+        self.bools = tuple(b == ord("b") for b in bools)
+        self._sizes = sizes = frozenset(1 if b else real.itemsize for b in self.bools)
+        inner = loop.driver_name(sizes)
+        provide({inner: loop.driver(sizes)})
+        engine = Engine.of(ObjectCode.from_bytes(code))
         self._engines = [engine]
         self._words = (ctypes.c_int64 * 2)(engine.address(loop.PLAN), 0)
         self.cell = ctypes.addressof(self._words)
         self.loop = address(inner)
+        return self
+
+    def _better(self) -> Engine:
+        """Compile the better code, and give it to be kept."""
+        if self._keep is None:
+            return Engine(self.module.ir)
+        code = object_code(self.module.ir)
+        engine = Engine.of(code)
+        self._keep(bytes(b"-b"[b] for b in self.bools) + b"\n" + code.to_bytes())
+        return engine
+
+    @property
+    def _planned(self) -> Schedule:
+        if callable(self._plan):
+            self._plan = self._plan()
+        return self._plan
 
     @property
     def module(self) -> Emitted:
         """The LLVM module of the better code."""
         if self._module is None:
-            self._module = emit(self._plan, self.real, self._target)
+            self._module = emit(self._planned, self.real, self._target)
         return self._module
 
     @property
@@ -107,12 +162,12 @@ class ElementwiseCode:
         if self._point is None:
             from symgrad.llvm.elementwise.point import PointCode  # most kernels are called with arrays
 
-            self._point = PointCode.of(self._plan, self.real)
+            self._point = PointCode.of(self._planned, self.real)
         return self._point
 
     def improve(self) -> None:
         """Compile the better code; whoever calls from now on runs it."""
-        engine = Engine(self.module.ir)
+        engine = self._better()
         self._engines.append(engine)  # beside the first, in which other threads may be
         self._words[0] = engine.address(loop.PLAN)
         self._pays_from = math.inf

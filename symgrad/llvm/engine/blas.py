@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import sys
 from collections.abc import Iterable
 from functools import cache
@@ -14,10 +15,12 @@ from typing import Any
 
 from symgrad.errors import KernelError
 from symgrad.llvm.engine.externals import define
-from symgrad.llvm.text.types import FloatType
+from symgrad.llvm.text.types import FLOAT32, FLOAT64, FloatType
 
-__all__ = ["address_in", "gemm", "lapack", "routines"]
+__all__ = ["address_in", "gemm", "lapack", "provide", "routines"]
 
+
+_OF_BLAS = ("gemm",)
 
 _ROUTINES: dict[str, str] = {}
 """Routines by the names by which code calls them."""
@@ -40,6 +43,19 @@ def gemm(real: FloatType, *, alone: bool = False) -> str:
 def lapack(routine: str, real: FloatType, *, alone: bool = False) -> str:
     """Return the name by which code calls a routine of LAPACK in a format, such as getrf, all arguments by address."""
     return _known("lapack", routine, real, alone)
+
+
+def provide(names: Iterable[str]) -> None:
+    """Make known to LLVM the routines of BLAS and LAPACK that an object calls by their names in Fortran.
+
+    Raises:
+        KernelError: if SciPy has none of such a name.
+    """
+    for name in names:
+        found = re.fullmatch("([ds])([a-z]{4,6})_", name)
+        if found is not None:
+            library = "blas" if found[2] in _OF_BLAS else "lapack"
+            _known(library, found[2], FLOAT64 if found[1] == "d" else FLOAT32, True)
 
 
 def routines(names: Iterable[str]) -> list[str]:

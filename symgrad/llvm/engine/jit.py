@@ -9,15 +9,13 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from symgrad.errors import InternalError
 from symgrad.llvm.engine.binding import given_back, interruptible, llvm, lock, versions
 from symgrad.llvm.engine.externals import resolve_all
 from symgrad.llvm.engine.target import Cpu, Host, host, machine, plain_machine
 from symgrad.logs import info
-from symgrad.work import working
 
 __all__ = [
     "Effort",
@@ -27,6 +25,7 @@ __all__ = [
     "emit_assembly",
     "emit_bitcode",
     "emit_object",
+    "emit_object_and_needs",
     "object_code",
 ]
 
@@ -52,6 +51,8 @@ def _by_llvm(ir: str, work: Callable[[], T], *, quick: bool = False) -> T:
 
     if len(ir) < _LONG:
         return alone()
+    from symgrad.work import working  # for start-up time: whoever loads code has none that is long
+
     with working("llvm", "machine code by LLVM", expected=_SECONDS_A_CHARACTER[quick] * len(ir)):
         return interruptible(alone)
 
@@ -104,8 +105,7 @@ def _inline(module: Any) -> None:
     passes.run(module, llvm.create_pass_builder(plain_machine(), llvm.PipelineTuningOptions(0)))
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectCode:
+class ObjectCode(NamedTuple):
     """The machine code of a module, for engines on machines like this one.
 
     Args:
@@ -242,4 +242,14 @@ def emit_bitcode(ir: str) -> bytes:
 
 def emit_object(ir: str, cpu: Cpu | Host = "host") -> bytes:
     """Return the machine code of a module as a position independent object file."""
-    return _by_llvm(ir, lambda: bytes(machine(cpu, jit=False).emit_object(_parse(ir)[0])))
+    return emit_object_and_needs(ir, cpu)[0]
+
+
+def emit_object_and_needs(ir: str, cpu: Cpu | Host = "host") -> tuple[bytes, tuple[str, ...]]:
+    """Return a position independent object file, and the functions that it calls and does not define."""
+
+    def made() -> tuple[bytes, tuple[str, ...]]:
+        module, needs = _parse(ir)
+        return bytes(machine(cpu, jit=False).emit_object(module)), needs
+
+    return _by_llvm(ir, made)

@@ -24,7 +24,7 @@ if sys.platform == "win32":
 else:
     from symgrad.llvm.engine.folder_posix import Folder
 
-__all__ = ["VARIABLE", "directory", "load", "save"]
+__all__ = ["MOST", "VARIABLE", "clear", "contents", "directory", "fits", "load", "save"]
 
 VARIABLE = "SYMGRAD_CACHE"
 """The environment variable that names the directory, or is empty if nothing should be kept."""
@@ -39,7 +39,7 @@ _KEY = "key"
 _CODE = r"[0-9a-f]{64}\.code"
 _NEW = r"[0-9a-f]{32}\.new"  # what is being written, and moved to its place then
 
-_ALL = 64 * 2**20
+MOST = 64 * 2**20
 """Bytes of all files together, beyond which the least recently used ones go, a quarter at a time."""
 _LARGEST = 8 * 2**20
 """Bytes of a file: some hundred times what there is."""
@@ -114,6 +114,41 @@ def save(key: bytes, data: bytes) -> None:
             if len(content) <= _LARGEST:
                 _make_room(folder, len(content))
                 _put(folder, _name(of.hexdigest()), content)
+
+
+def fits(data: bytes) -> bool:
+    """Whether so much is kept under one key."""
+    return len(_HEAD) + sha256().digest_size + len(data) <= _LARGEST
+
+
+def contents() -> tuple[int, int]:
+    """Return how many files of code there are, and how many bytes they have together."""
+    count = size = 0
+    with suppress(*_NO_PLACE):
+        where = directory()
+        if where is not None and where.exists():
+            with Folder(where) as folder:
+                for name, found in folder.files():
+                    if re.fullmatch(_CODE, name) and _beginning(folder, name) == _HEAD:
+                        count, size = count + 1, size + found.st_size
+    return count, size
+
+
+def clear() -> int:
+    """Remove all code that is kept, and nothing else; return how many files that were.
+
+    Raises:
+        OSError: if the directory is not this user's alone.
+    """
+    removed = 0
+    where = directory()
+    if where is None or not where.exists():
+        return removed
+    with Folder(where) as folder:
+        for name in [name for name, _ in folder.files() if re.fullmatch(_CODE, name)]:
+            if _beginning(folder, name) == _HEAD:
+                removed += _remove(folder, name)
+    return removed
 
 
 def _name(digest: str) -> str:
@@ -213,11 +248,11 @@ def _make_room(folder: Folder, needed: int) -> None:
             code.append((found.st_size > _LARGEST, unused, found.st_size, name))
         elif re.fullmatch(_NEW, name) and unused > _HOUR and _HEAD.startswith(_beginning(folder, name)):
             _remove(folder, name)
-    if sum(size for *_, size, _ in code) + needed <= _ALL:
+    if sum(size for *_, size, _ in code) + needed <= MOST:
         return
     code = [file for file in sorted(code) if _beginning(folder, file[-1]) == _HEAD]
     left = sum(size for *_, size, _ in code)
-    while code and left + needed > _ALL * 3 // 4:
+    while code and left + needed > MOST * 3 // 4:
         *_, size, name = code.pop()
         left -= size if _remove(folder, name) else 0
 

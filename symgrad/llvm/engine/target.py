@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from symgrad.llvm.engine.binding import given_back, llvm, lock
 
@@ -14,8 +13,7 @@ Cpu = Literal["host", "baseline"]
 """This machine's processor, or every processor of its kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """What the code must know of the processors that it is for.
 
     Args:
@@ -29,8 +27,7 @@ class Target:
     estimates: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Host:
+class Host(NamedTuple):
     """A machine as LLVM sees it: this one, or another (`platforms.py`).
 
     Args:

@@ -1,0 +1,99 @@
+"""The note behind machine code in a file: what a kernel takes and gives, for `symgrad.load`.
+
+    content, as every linker reads it
+    JSON
+    checksum of both (CRC-32), length of the JSON: 4 and 8 bytes, the lowest first
+    ``symgrad-note-v1`` and a line feed
+
+Linkers and loaders find all parts of an object by its own tables, and so never look behind it. In LLVM's text the JSON
+is a comment. The checksum tells damage; who means harm can make another one.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from typing import Any, cast
+from zlib import crc32
+
+from symgrad.errors import FileError
+
+__all__ = ["ABI", "opened", "sealed", "sealed_text"]
+
+ABI = 1
+"""Of another number as soon as a file that was saved before would be read or called otherwise."""
+
+_MARK = b"symgrad-note-v1\n"
+_TAIL = struct.Struct("<IQ")
+_COMMENT = "; symgrad-note-v1 "
+
+_CUT = "write the kernel to a file again with its save()"
+
+
+def sealed(content: bytes, note: Mapping[str, Any]) -> bytes:
+    """Return machine code with a note behind it."""
+    whole = content + _json(note)
+    return whole + _TAIL.pack(crc32(whole), len(whole) - len(content)) + _MARK
+
+
+def sealed_text(text: str, note: Mapping[str, Any]) -> str:
+    """Return LLVM's text with a note behind it."""
+    whole = text + _COMMENT + _json(note).decode() + "\n"
+    return f"{whole}; checksum {crc32(whole.encode())}\n"
+
+
+def opened(content: bytes, name: str) -> tuple[bytes, Mapping[str, Any]]:
+    """Return what `sealed` or `sealed_text` was given.
+
+    Args:
+        content: of the file.
+        name: of the file, for messages.
+
+    Raises:
+        FileError: if there is no such note at its end, or the checksum does not fit.
+
+    Example:
+        >>> opened(sealed(b"code", {"kind": "elementwise"}), "k.o")
+        (b'code', {'kind': 'elementwise'})
+    """
+    if content.endswith(_MARK) and len(content) >= len(_MARK) + _TAIL.size:
+        whole, tail = content[: -len(_MARK) - _TAIL.size], content[-len(_MARK) - _TAIL.size : -len(_MARK)]
+        checksum, length = _TAIL.unpack(tail)
+        if crc32(whole) != checksum or length > len(whole):
+            raise _damaged(name)
+        start = len(whole) - length
+        return whole[:start], _read(whole[start:], name)
+    head, comment, last = content.rpartition(b"; checksum ")
+    text, found, note = head.rpartition(_COMMENT.encode())
+    if not comment or not found:
+        raise FileError(
+            f"'{name}' has no note of symgrad's at its end",
+            expected="an object, a shared library or LLVM's text that a kernel of symgrad was saved as, in full",
+            cure=_CUT,
+        )
+    if last != b"%d\n" % crc32(head):
+        raise _damaged(name)
+    return text, _read(note, name)
+
+
+def _json(note: Mapping[str, Any]) -> bytes:
+    return json.dumps(note, separators=(",", ":")).encode()
+
+
+def _read(note: bytes, name: str) -> Mapping[str, Any]:
+    try:
+        found = json.loads(note)
+    except ValueError:
+        raise _damaged(name) from None
+    if not isinstance(found, dict):
+        raise _damaged(name)
+    return cast("Mapping[str, Any]", found)
+
+
+def _damaged(name: str) -> FileError:
+    return FileError(
+        f"'{name}' is damaged: its checksum does not fit what is in it",
+        expected="the file as it was saved",
+        cure=_CUT,
+    )
