@@ -1,4 +1,4 @@
-"""scipy.integrate.quad calls a kernel as C calls C: the moments of a line profile, and how they change with its width."""
+"""quad of SciPy calls a kernel as C calls C: the integral of a line profile, and its derivative by the width."""
 
 from __future__ import annotations
 

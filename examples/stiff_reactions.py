@@ -34,7 +34,7 @@ def solved(jac: Callable[[float, np.ndarray], np.ndarray] | None) -> tuple[np.nd
     """Return what is there at the end, how often the right side was asked for, and the seconds it took."""
     calls = 0
 
-    def rates_at(t: float, y: np.ndarray) -> tuple[float, ...]:
+    def rates_at(_t: float, y: np.ndarray) -> tuple[float, ...]:
         nonlocal calls
         calls += 1
         return right_side(*y)
@@ -47,7 +47,7 @@ def solved(jac: Callable[[float, np.ndarray], np.ndarray] | None) -> tuple[np.nd
     return found.y[:, -1], calls, time.perf_counter() - begin
 
 
-def exact(t: float, y: np.ndarray) -> np.ndarray:
+def exact(_t: float, y: np.ndarray) -> np.ndarray:
     return np.reshape(jacobian(*y), (3, 3))
 
 

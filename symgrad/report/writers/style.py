@@ -85,6 +85,7 @@ STYLE = f"""
 .sg code, .sg pre, .sg.sg .doc td {{ font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace;
   font-size: .875em; }}
 .sg code {{ overflow-wrap: anywhere; }}
+.sg td code {{ overflow-wrap: break-word; }}
 .sg math {{ font-size: 1.08em; }}
 .sg .sg-tt {{ font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; font-size: .9em; }}
 .sg .sg-it {{ font-style: italic; }}
