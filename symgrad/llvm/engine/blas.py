@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import re
 import sys
 from collections.abc import Iterable
 from functools import cache
@@ -52,10 +51,10 @@ def provide(names: Iterable[str]) -> None:
         KernelError: if SciPy has none of such a name.
     """
     for name in names:
-        found = re.fullmatch("([ds])([a-z]{4,6})_", name)
-        if found is not None:
-            library = "blas" if found[2] in _OF_BLAS else "lapack"
-            _known(library, found[2], FLOAT64 if found[1] == "d" else FLOAT32, True)
+        routine = name[1:-1]
+        if name[0] in "ds" and name[-1] == "_" and 4 <= len(routine) <= 6 and routine.isalpha() and routine.islower():
+            library = "blas" if routine in _OF_BLAS else "lapack"
+            _known(library, routine, FLOAT64 if name[0] == "d" else FLOAT32, True)
 
 
 def routines(names: Iterable[str]) -> list[str]:
