@@ -52,7 +52,8 @@ def provide(names: Iterable[str]) -> None:
     """
     for name in names:
         routine = name[1:-1]
-        if name[0] in "ds" and name[-1] == "_" and 4 <= len(routine) <= 6 and routine.isalpha() and routine.islower():
+        named = 4 <= len(routine) <= 6 and routine.isascii() and routine.isalpha() and routine.islower()
+        if named and name[0] in "ds" and name[-1] == "_":
             library = "blas" if routine in _OF_BLAS else "lapack"
             _known(library, routine, FLOAT64 if name[0] == "d" else FLOAT32, True)
 
