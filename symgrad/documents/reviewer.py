@@ -213,6 +213,7 @@ class Reviewer(HoldingRules):
     def _value(self, name: str, equation: WrittenEquation) -> tuple[bool, ReadSide | None]:
         """Take in what gives an input a value, or defines it by an equation that it stands in itself."""
         symbol = self.names.values[name]
+        self._ask_for_extremum(symbol)
         asked, unused = self._asked_of(symbol), self._is_unused(name)
         try:
             side = self._reader.side(equation.right)
@@ -249,7 +250,9 @@ class Reviewer(HoldingRules):
     def _is_late(self, name: str, side: ReadSide) -> bool:
         """Tell whether an equation explains a name that lines above read, and is no value that it takes.
 
-        That is so of a formula of other inputs, for a name that nothing declares, or behind *where* and its like.
+        That is so of a formula of other inputs, for a name that nothing declares, or behind *where* and its like. What
+        lines above differentiate by is explained by a formula with something new in it alone: x = a behind the
+        derivative of x**2 - 2*a*x by x is where that is zero.
         """
         if self.names.first_read.get(name, self._number) >= self._number:
             return False
@@ -257,6 +260,9 @@ class Reviewer(HoldingRules):
             return False
         if EXPLAINED_CUES.search(self._before) is not None:
             return True
+        read = (self.names.first_read.get(s.name, self._number) for s in symbols_of([side.expr.node]))
+        if self.names.values[name] in self._slopes and all(number < self._number for number in read):
+            return False
         return not self.names.is_declared(name) and VALUE_CUES.search(self._before) is None
 
     def _fix(self, symbol: Node, side: ReadSide, equation: WrittenEquation) -> None:
@@ -318,6 +324,8 @@ class Reviewer(HoldingRules):
         if isinstance(left, SideText):
             left = self._read(left)
             unread = left is None
+        if left is not None:
+            self._saw_slope(left)
         equation = WrittenEquation(SideText(0, "") if left is None else left.text, relation, text)
         try:
             right = self._reader.side(text, () if left is None else left.expr.shape)

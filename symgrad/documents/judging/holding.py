@@ -10,6 +10,7 @@ from symgrad.documents.judging.cases import DocumentCase, case_text, is_behind, 
 from symgrad.documents.judging.judge import of_one_shape
 from symgrad.documents.judging.stepping import StepKeeper, WrittenEquation, said
 from symgrad.documents.layout.prose import (
+    EXTREMUM_CUES,
     FACT_CUES,
     SOUGHT_CUES,
     ZERO_CUES,
@@ -17,6 +18,7 @@ from symgrad.documents.layout.prose import (
 from symgrad.documents.layout.statements import ChainText, SideText
 from symgrad.documents.sides.facts import SaidFact
 from symgrad.documents.sides.meaning import ReadSide
+from symgrad.documents.sides.notation import WrittenSlope
 from symgrad.documents.sides.spelling import declared_names
 from symgrad.documents.taken import Condition
 from symgrad.errors import SymgradError
@@ -114,9 +116,26 @@ class HoldingRules(StepKeeper):
         slope = last.slope or last.claimed
         if slope is None:
             return
+        if _is_second(slope):  # what is set to zero is the first one
+            slope = self._slopes.get(slope.by[0].node, slope)
+        self._hold_zero(slope)
+
+    def _ask_for_extremum(self, symbol: Node) -> None:
+        """Take in that words put an input where its last derivative is zero: at the minimum x = a."""
+        slope = self._slopes.get(symbol)
+        if slope is not None and EXTREMUM_CUES.search(self._before) and not self.names.asked_of(symbol):
+            self._hold_zero(slope)
+
+    def _hold_zero(self, slope: WrittenSlope) -> None:
         value, nothing = of_one_shape(slope.value, Expr(number(0)))
         unknowns = tuple(x.node for x in slope.by)
         self.names.hold(Condition(value.node, nothing.node, "the derivative is zero", unknowns))
+
+    def _saw_slope(self, side: ReadSide) -> None:
+        """Remember a first derivative of a number."""
+        slope = side.slope
+        if slope is not None and not _is_second(slope):
+            self._slopes[slope.by[0].node] = slope
 
     def _is_sought(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether an equation with a number on its right, which does not hold everywhere, asks for a value.
@@ -161,3 +180,8 @@ class HoldingRules(StepKeeper):
         if FACT_CUES.search(self._before) is None or left.values or left.slope is not None:
             return False
         return not self.names.innermost(topological([left.expr.node, right.expr.node]))
+
+
+def _is_second(slope: WrittenSlope) -> bool:
+    """Tell whether a derivative is one of second order, or one of an array: a Hessian is that of a gradient."""
+    return len(slope.by) != 1 or slope.of.shape != ()

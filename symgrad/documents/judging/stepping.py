@@ -11,8 +11,10 @@ from symgrad.documents.judging.cases import DocumentCase
 from symgrad.documents.judging.judge import Judge, Judged
 from symgrad.documents.layout.statements import ChainText, Relation, SideText
 from symgrad.documents.sides.facts import DocumentFacts
+from symgrad.documents.sides.letters import DocumentLetters
 from symgrad.documents.sides.meaning import ReadSide, SideReader
 from symgrad.documents.sides.names import DocumentNames
+from symgrad.documents.sides.notation import WrittenSlope
 from symgrad.documents.steps import ReviewStep, StepKind
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
@@ -60,6 +62,7 @@ class StepKeeper:
         self._judge = Judge(self.names, seconds)
         self._last: ReadSide | SideText | None = None
         self._right: ReadSide | None = None  # the last side of a chain before one that is wrong
+        self._slopes: dict[Node, WrittenSlope] = {}  # by each name the last derivative of a number
         self._before = ""  # the words before the statement that is read
         self._behind_it: Sequence[ChainText] = ()
         self._number = 0
@@ -72,8 +75,10 @@ class StepKeeper:
         self._later: list[ChainText] = []
 
     def expect(self, statements: Iterable[ChainText]) -> None:
-        """Note what will be read, so that a declaration may read names that are declared below it."""
-        self._later = [s for s in statements if s.relations and s.relations[0].kind == "declare"]
+        """Note what will be read: a declaration may read names that are declared below it, xy may be x*y."""
+        expected = list(statements)
+        self._reader.letters = DocumentLetters(expected)
+        self._later = [s for s in expected if s.relations and s.relations[0].kind == "declare"]
 
     def _prose(self, before: int) -> str:
         """Return the words before a place, of its paragraph."""

@@ -12,6 +12,7 @@ __all__ = [
     "ASKED_CUES",
     "CONDITION_CUES",
     "EXPLAINED_CUES",
+    "EXTREMUM_CUES",
     "SELF_CUES",
     "SOUGHT_CUES",
     "VALUE_CUES",
@@ -44,6 +45,13 @@ ZERO_CUES = re.compile(
     re.IGNORECASE,
 )
 """Words that ask for the zero of the derivative before them."""
+
+EXTREMUM_CUES = re.compile(
+    r"\b(?:at|for|the|its|is|have|has|get|a|an)\s+(?:\w+\s+){0,2}?(?:optim\w+|minim\w+|maxim\w+|stationar\w+|critical|extrem\w+)"
+    r"(?:\s+[a-zA-Z]\w*){0,4}\W*$",
+    re.IGNORECASE,
+)
+"""Words right before an equation that gives an input the value at which the derivative by it is zero."""
 
 VALUE_CUES = re.compile(
     r"\b(at|with|for|take|taking|if|assume|assuming|suppose|when|say|choose|choosing|fix|put|putting"
