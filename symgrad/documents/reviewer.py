@@ -192,6 +192,8 @@ class Reviewer(HoldingRules):
             self._judge.idle = True
         plain = self.names.plain_name(name) if is_new else None
         self.names.define(name, side.expr.node, side.names)
+        if is_new:
+            self._defined_at[name] = (self._number, equation)
         symbol = None if plain is None else self.names.values[plain]
         asked = [] if symbol is None else self.names.asked_of(symbol)
         if symbol is None or not asked or side.expr.shape not in ((), symbol.shape):
@@ -229,6 +231,7 @@ class Reviewer(HoldingRules):
             self._judge.idle = True
         if symbol in reads:
             if SELF_CUES.search(self._before) is None:
+                self._exchange(symbol, side, equation)
                 return False, None
             return True, self._implied(name, side, equation)
         if side.expr.shape not in ((), symbol.shape):
@@ -267,6 +270,8 @@ class Reviewer(HoldingRules):
 
     def _fix(self, symbol: Node, side: ReadSide, equation: WrittenEquation) -> None:
         self.names.fix(symbol, side.expr.node)
+        if VALUE_CUES.search(self._before) is None:
+            self.names.moving.add(symbol)
         line = self._line(equation.left.span.start)
         self.names.assume(f"{symbol.name} = {said(equation.right)} from here on", line)
 
@@ -342,6 +347,9 @@ class Reviewer(HoldingRules):
             if not unread:  # what is wrong with that side stands right above
                 self._add("not understood", text, equation, message="what stands before it could not be read")
             return right
+        stated = ends and CONDITION_CUES.search(self._before) is not None
+        if stated and self._says_curve(left, right, equation):
+            return right
         if relation.kind == "require" or (ends and CONDITION_CUES.search(self._before)):
             asked = relation.kind == "require" or ASKED_CUES.search(self._before) is not None
             self._hold(left, right, equation, asked=asked)
@@ -350,6 +358,8 @@ class Reviewer(HoldingRules):
             return right
         right = replace(right, values=right.values or left.values, claimed=left.slope or left.claimed)
         judged = self._judge.judged(left, right)
+        if judged.verdict.status == "refuted" and ends and self._says_curve(left, right, equation):
+            return right
         if judged.verdict.status == "refuted" and ends and self._is_sought(left, right):
             self._hold(left, right, equation, asked=True)
             return right

@@ -85,3 +85,79 @@ Setting the gradient to zero, $$ w^* = %s X^\top y. $$
     found = sg.review(text % "").first_wrong
     assert found is not None
     assert found.line == 5
+
+
+def test_a_curve_is_what_dy_dx_follows() -> None:
+    curve = "x^2 + x*y + y^2 = 7\n"
+    assert told(
+        curve
+        + "2x + y + x dy/dx + 2 y dy/dx = 0\ndy/dx = -(2x + y)/(x + 2y)\n"
+        + "d2y/dx2 = -(2 + 2 dy/dx + 2 (dy/dx)^2)/(x + 2y)"
+    ) == ["condition", "proved", "proved", "proved"]
+    assert told(curve + "2x + y + x y' + 2 y y' = 0\n2x + y + 2 y y' = 0") == [
+        "condition",
+        "proved",
+        "refuted",
+    ]
+    # What the equation says is used: on both of its branches, in other names, in LaTeX.
+    assert told("x^2 + y^2 = 25\nd^2y/dx^2 = -25/y^3\nd^2y/dx^2 = -5/y^3")[1:] == ["proved", "refuted"]
+    one = sg.review("x^2 + y^2 = 25\ndy/dx = -x/sqrt(25 - x^2)").steps[-1]
+    assert one.verdict is not None
+    assert one.verdict.why == "it holds where y = sqrt(25 - x**2), and not where y = -sqrt(25 - x**2)"
+    # It is not looked at where the curve has no points.
+    assert told("x^2 + y^2 = 25\ny^2*dy/dx = -abs(25 - x^2)*x/y")[1:] != ["refuted"]
+    assert told("xy = 1\ny + x dy/dx = 0\ndy/dx = -y/x = -1/x^2")[1:] == ["proved"] * 3
+    assert told("sin y = x\ncos y dy/dx = 1\ndy/dx = 1/cos y")[1:] == ["proved"] * 2
+    assert told("$x^2 + y^2 = r^2$ so $2x + 2y y' = 0$, $y'' = -r^2/y^3$")[1:] == ["proved"] * 2
+
+
+def test_the_mistake_in_the_slope_of_a_curve_has_a_name() -> None:
+    for claim, kind in (("x/y", "implicit-sign"), ("-y/x", "implicit-upside-down"), ("-2x/y", "factor-2")):
+        wrong = sg.review(f"x^2 + y^2 = 25\ndy/dx = {claim}").first_wrong
+        assert wrong is not None
+        assert wrong.verdict is not None
+        assert wrong.verdict.diagnosis[0].kind == kind
+        assert wrong.corrected == "dy/dx = -x/y"
+
+
+def test_what_is_not_known_of_a_curve_is_told_without_a_mistake() -> None:
+    found = sg.review("x^3 + y^3 = 6xy\ndy/dx = (2y - x^2)/(y^2 - 2x)\ndy/dx = (2y + x^2)/(y^2 - 2x)")
+    assert [s.status for s in found.steps[1:]] == ["proved", "undecided"]
+    assert found.steps[-1].verdict is not None
+    assert not found.steps[-1].verdict.diagnosis
+    assert "the mistake" not in str(found)
+
+
+def test_an_equation_without_dy_dx_is_a_claim() -> None:
+    assert told("(x+y)^2 = x^2 + y^2") == ["refuted"]
+    assert told("f = x^2 + y^2\n(x+y)^2 = x^2 + y^2\ndf/dx = 2x")[1:] == ["refuted", "proved"]
+    # And of what has a curve the second one is.
+    assert told("x^2 + y^2 = 25\ndy/dx = -x/y\n(x+y)^2 = x^2 + y^2")[1:] == ["proved", "refuted"]
+
+
+CYLINDER = "V = pi r^2 h{}.\nS = 2 pi r^2 + 2 pi r h\nh = V/(pi r^2)\nS = 2 pi r^2 + 2V/r\ndS/dr = {}"
+
+
+def test_what_words_hold_fixed_does_not_move() -> None:
+    assert told(CYLINDER.format(" is fixed", "4 pi r - 2V/r^2"))[-1] == "proved"
+    assert told(CYLINDER.format(" is fixed", "4 pi r + 2V/r^2"))[-1] == "refuted"
+    found = sg.review(CYLINDER.format("", "4 pi r + 2 pi h"))
+    assert found.status == "proved"
+    assert any("otherwise: say that V is fixed" in a.text for a in found.assumptions)
+
+
+def test_what_was_found_as_a_formula_of_x_follows_x() -> None:
+    text = "A = x*y\n2x + 2y = 40 is required\ny = 20 - x\nA = x*(20 - x)\n"
+    assert told(text.replace("2x +", "require 2x +") + "dA/dx = 20 - 2x")[-1] == "proved"
+    assert told(text.replace("2x +", "require 2x +") + "dA/dx = 20 - x")[-1] == "refuted"
+    assert told("f = x*y\nat y = x\ndf/dx = y = x")[-2:] == ["proved", "proved"], "chosen, and not found"
+
+
+def test_a_value_that_is_zero_within_rounding_is_shown() -> None:
+    """Its ball is written without a middle."""
+    found = sg.review("f = exp(x)*exp(-x/2) - exp(x/2)\nf = 25")
+    verdict = found.steps[-1].verdict
+    assert verdict is not None
+    assert verdict.values is not None
+    assert verdict.values[0].startswith("[+/-")
+    assert "it was 0 before, and is 25 here" in str(found)

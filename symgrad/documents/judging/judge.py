@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from symgrad.api.claims.verify import equal, verify
@@ -11,13 +11,14 @@ from symgrad.api.functions.elementary import where
 from symgrad.api.functions.layout import broadcast_to
 from symgrad.api.handles.expr import Expr
 from symgrad.documents.judging.conditions import deduced, put_into, solution
+from symgrad.documents.judging.curves import Branch, branches
 from symgrad.documents.judging.implicit import implicit_mistakes
 from symgrad.documents.judging.solving import known_values, solved
 from symgrad.documents.sides.calculus import derivative, implicit_slope
 from symgrad.documents.sides.meaning import ReadSide
 from symgrad.documents.sides.names import DocumentNames
 from symgrad.documents.steps import StepKind
-from symgrad.documents.taken import Condition
+from symgrad.documents.taken import Condition, Curve
 from symgrad.errors import ShapeError, SymgradError
 from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.traverse import substitute, symbols_of, topological
@@ -30,6 +31,7 @@ __all__ = ["Judge", "Judged", "of_one_shape"]
 
 _IDLE = Verdict("undecided", "not looked at")
 _CERTAIN = ("proved", "refuted")
+_WORSE = ("proved", "supported", "undecided", "refuted")
 _QUICK = 2.0  # seconds, after which a step is tried with fewer details
 
 
@@ -69,6 +71,7 @@ class Judge:
         self.idle = False
         self.case: Node | None = None
         self.unclear: str | None = None
+        self._branches_of: dict[Curve, Sequence[Branch]] = {}
 
     def judged(self, left: ReadSide, right: ReadSide) -> Judged:
         """Decide whether a side is equal to the one before."""
@@ -120,12 +123,15 @@ class Judge:
 
     def _equation(self, left: Node, right: Node) -> Verdict:
         """Decide an equation between values, where what else the document says holds."""
-        nodes, message = self._given([left, right])
+        return self._on_branches([left, right], lambda branch: self._equation_on(left, right, branch))
+
+    def _equation_on(self, left: Node, right: Node, branch: int) -> Verdict:
+        nodes, message = self._given([left, right], branch)
         a, b = of_one_shape(*(self._names.expr(n) for n in nodes or (left, right)))
         verdict = equal(self._in_case(a, b), b, time_limit=self._seconds, values_only=True)
         if verdict.status == "refuted" and message is not None:
-            return replace(verdict, status="undecided", why=message, proof=None)
-        return verdict
+            return _undecided(verdict, message)
+        return self._on_the_curve(verdict, a, b, branch)
 
     def _unless_in_doubt(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
         """Return that a step is undecided where the document says more of its names than is used."""
@@ -197,7 +203,12 @@ class Judge:
     def _as_implicit(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
         """Return a verdict on a wrong derivative through an equation that knows the mistake."""
         written = left.slope or left.claimed
-        if written is None or written.plain or len(written.by) != 1:
+        if written is None or written.plain:
+            return verdict
+        if left.slope is not None:  # nobody wrote the formula that an algebraic mistake would be in
+            known = [d for d in verdict.diagnosis if d.kind not in OF_ALGEBRA]
+            verdict = replace(verdict, diagnoses=Diagnoses(known))
+        if len(written.by) != 1:
             return verdict
         try:
             slope = implicit_slope(written.of, written.by[0], tuple(self._names.implied.values()))
@@ -220,7 +231,8 @@ class Judge:
         if verdict.status != "refuted" or left.slope is None:
             return None
         slope = left.slope
-        given, _ = self._given([slope.value.node])
+        curve = any(i.curve is not None for i in self._names.implied.values())
+        given = [slope.value.node] if curve and not slope.plain else self._given([slope.value.node])[0]
         if given is not None:
             value = self._names.expr(given[0]).canonical()
         else:  # made anew, since what a derivation made is printed in names
@@ -229,8 +241,50 @@ class Judge:
         return f"{left.text.text.strip()} = {said}"
 
     def _verdict(self, left: ReadSide, right: ReadSide) -> Verdict:
+        nodes = [left.expr.node, right.expr.node]
+        return self._on_branches(nodes, lambda branch: self._verdict_on(left, right, branch))
+
+    def _on_branches(self, nodes: Sequence[Node], decided: Callable[[int], Verdict]) -> Verdict:
+        """Return the verdict on all values that a curve has: the worst of those on each."""
+        found = decided(0)
+        both = self._branches(nodes)
+        if len(both) < 2:
+            return found
+        other = decided(1)
+        if other.status == found.status == "proved":
+            return replace(found, why=f"{found.why}, on both branches", proof=None)
+        if {found.status, other.status} == {"proved", "refuted"}:
+            right, wrong = both if found.status == "proved" else reversed(both)
+            return Verdict("undecided", f"it holds where {right}, and not where {wrong}")
+        return max(found, other, key=lambda v: _WORSE.index(v.status))
+
+    def _on_the_curve(self, verdict: Verdict, a: Expr, b: Expr, branch: int) -> Verdict:
+        """Return a verdict on sides in which a curve is solved, whose difference is one where it has points."""
+        for here in [found[branch].inside for found in self._curves() if len(found) > branch]:
+            if here is not None and verdict.status == "refuted":
+                there = equal(where(Expr(here), a, b), b, time_limit=_QUICK, values_only=True)
+                if there.status == "refuted":
+                    there = replace(there, why=verdict.why, regions=(), diagnoses=verdict.diagnoses)
+                verdict = there
+        return verdict
+
+    def _branches(self, nodes: Sequence[Node]) -> Sequence[Branch]:
+        """Return the values of the input for which the document's curve is solved, where formulas read it."""
+        read = set(symbols_of(nodes))
+        return next((b for b in self._curves() if len(b) > 1 and b[0].unknown in read), ())
+
+    def _curves(self) -> list[Sequence[Branch]]:
+        """Return for each curve of the document the values of the input that it is solved for."""
+        return [self._solved(i.curve) for i in self._names.implied.values() if i.curve is not None]
+
+    def _solved(self, curve: Curve) -> Sequence[Branch]:
+        if curve not in self._branches_of:
+            self._branches_of[curve] = branches(curve)
+        return self._branches_of[curve]
+
+    def _verdict_on(self, left: ReadSide, right: ReadSide, branch: int) -> Verdict:
         a, b = of_one_shape(left.expr, right.expr)
-        nodes, message = self._given([a.node, b.node])
+        nodes, message = self._given([a.node, b.node], branch)
         # A derivative is a value: what it was made of with stop_gradient is not asked for its own derivative.
         values_only = left.values or right.values or nodes is not None or self.case is not None
         if nodes is not None:
@@ -254,8 +308,8 @@ class Judge:
         if verdict.status not in _CERTAIN and self._seconds > _QUICK:
             verdict = decided(self._seconds)
         if verdict.status == "refuted" and message is not None:
-            return replace(verdict, status="undecided", why=message, proof=None)
-        return verdict
+            return _undecided(verdict, message)
+        return self._on_the_curve(verdict, a, b, branch)
 
     def _in_names(self, a: Expr, b: Expr, verdict: Verdict) -> Verdict:
         """Return a proof that takes names of the document for variables, else the verdict that there is.
@@ -271,10 +325,15 @@ class Judge:
         general = equal(first, second, time_limit=self._seconds, values_only=True)
         return general if general.status == "proved" else verdict
 
-    def _given(self, nodes: Sequence[Node]) -> tuple[list[Node] | None, str | None]:
+    def _given(self, nodes: Sequence[Node], branch: int = 0) -> tuple[list[Node] | None, str | None]:
         """Return the sides where the document's equations hold, None where it has none about them.
 
-        The second part says why a difference of the two proves nothing, where it does not.
+        Args:
+            nodes: the sides.
+            branch: which of two values an input has for which a curve is solved.
+
+        Returns:
+            The sides, and why a difference of the two proves nothing, where it does not.
         """
         names = self._names
         read = set(symbols_of(nodes))
@@ -282,6 +341,14 @@ class Judge:
             return None, None
         found = substitute(nodes, names.fixed)
         for equation in names.implied.values():
+            if equation.curve is not None:
+                known = self._solved(equation.curve)
+                if not known:
+                    name = equation.unknown.name
+                    return found, f"the sides differ, but perhaps not where {name} solves its equation"
+                chosen = known[min(branch, len(known) - 1)]
+                found = substitute(found, {chosen.unknown: chosen.value})
+                continue
             if equation.unknown not in set(symbols_of(found)):
                 continue
             found = substitute(found, known_values(equation.unknown, equation.value))
@@ -291,6 +358,13 @@ class Judge:
                 return found, f"the sides differ, but perhaps not where {name} solves its equation"
             found = substitute(found, dict([solution]))
         return found, None
+
+
+def _undecided(verdict: Verdict, why: str) -> Verdict:
+    """Return a verdict of a difference that proves nothing: a point and a mistake would say that it does."""
+    return replace(
+        verdict, status="undecided", why=why, proof=None, witness=None, values=None, diagnoses=Diagnoses()
+    )
 
 
 def _kind(*sides: ReadSide) -> StepKind:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from symgrad.documents.judging.cases import DocumentCase
+from symgrad.documents.judging.curves import followed_in
 from symgrad.documents.judging.judge import Judge, Judged
 from symgrad.documents.layout.statements import ChainText, Relation, SideText
 from symgrad.documents.sides.facts import DocumentFacts
@@ -72,12 +73,18 @@ class StepKeeper:
         self._end = 0  # of the statement before
         self._behind: ChainText | None = None  # a case that was taken in with what stands before it
         self._general: list[Node] = []
+        self._defined_at: dict[str, tuple[int, WrittenEquation]] = {}
         self._later: list[ChainText] = []
+        self._followed: dict[str, str | None] = {}  # what is differentiated and not defined, with what by
 
     def expect(self, statements: Iterable[ChainText]) -> None:
         """Note what will be read: a declaration may read names that are declared below it, xy may be x*y."""
         expected = list(statements)
         self._reader.letters = DocumentLetters(expected)
+        for name, line in self.names.facts.held.items():
+            self.names.assume(f"{name} is held fixed", line)
+        self._followed = followed_in(expected)
+        self._reader.letters.release(self._followed)
         self._later = [s for s in expected if s.relations and s.relations[0].kind == "declare"]
 
     def _prose(self, before: int) -> str:

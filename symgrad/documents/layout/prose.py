@@ -13,6 +13,7 @@ __all__ = [
     "CONDITION_CUES",
     "EXPLAINED_CUES",
     "EXTREMUM_CUES",
+    "HELD_CUES",
     "SELF_CUES",
     "SOUGHT_CUES",
     "VALUE_CUES",
@@ -52,6 +53,11 @@ EXTREMUM_CUES = re.compile(
     re.IGNORECASE,
 )
 """Words right before an equation that gives an input the value at which the derivative by it is zero."""
+
+HELD_CUES = re.compile(
+    r"\b(?:fixed|constant|prescribed|held|(?:a|of|for) given)\b(?! (?:by|point))", re.IGNORECASE
+)
+"""Words near an equation for a name that is to keep its value while others move."""
 
 VALUE_CUES = re.compile(
     r"\b(at|with|for|take|taking|if|assume|assuming|suppose|when|say|choose|choosing|fix|put|putting"

@@ -17,6 +17,7 @@ _ARTICLES = frozenset({"a", "A", "I"})
 _PAIR = re.compile(
     r"(?!(?:is|of|at|to|in|on|or|as|by|so|it|be|we|if|an|do|no|my|up|its)$)[a-zA-Z]{2,3}"
 )  # sin xy
+_QUOTIENT = re.compile(r"[d∂][2-9²³]?\w*\s*/\s*[d∂]\w")
 _NEXT = re.compile(r"\s*([^\W\d]\w*)")
 
 
@@ -47,6 +48,8 @@ class Vocabulary:
         word = "" if following is None else following[1]
         if second in _ARTICLES and second not in self.names and word and not self._is_operand(word):
             return False  # 2 a constant
+        if _QUOTIENT.match(second + behind) is not None:  # 2y dy/dx
+            return not first[0].isalpha() or first in _FUNCTIONS or self._is_operand(first)
         if first in _FUNCTIONS and _PAIR.fullmatch(second) is not None:
             return True
         return (

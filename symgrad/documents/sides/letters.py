@@ -43,6 +43,13 @@ class DocumentLetters:
                     elif len(side.text.replace(",", " ").split()) == len(names):
                         self._called.update(names)
 
+    def release(self, names: Iterable[str]) -> None:
+        """Take what some letters stand in for a product also where it is alone on a left side: xy = 1 is a curve."""
+        released = set(names)
+        self._called = {
+            n for n in self._called if not (self._letters.issuperset(n) and released.intersection(n))
+        }
+
     def is_product(self, name: str, known: Callable[[str], bool], is_factor: Callable[[str], bool]) -> bool:
         """Tell whether a name is a product of letters.
 

@@ -243,6 +243,8 @@ class _Rewriter:
             return
         end = self._operand_behind(first)
         while end + 1 < len(self._tokens) and self._before[end + 1] == "*" and not self._is_call(end + 1):
+            if self._is_quotient(end + 1):  # cos y dy/dx
+                break
             end = self._operand_behind(end + 1)
         self._before[first] = "("
         self._behind[end] += ")" + self._behind_function.get(k, "")
@@ -263,6 +265,16 @@ class _Rewriter:
         name = self._text_at(k)
         return (
             self._kind(k) == "name" and (name in _FUNCTIONS or self._is_own(name)) and not self._known(name)
+        )
+
+    def _is_quotient(self, k: int) -> bool:
+        """Tell whether a token begins a derivative such as dy/dx."""
+        above, below = (self._text_at(j)[:1] for j in (k, k + 2))
+        return (
+            self._text_at(k + 1) == "/"
+            and above in ("d", "∂")
+            and above == below
+            and not self._known(self._text_at(k))
         )
 
     # -- what stands beside what -------------------------------------------------------------------------------------

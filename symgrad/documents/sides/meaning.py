@@ -113,6 +113,8 @@ class SideReader:
             return DefinedTarget(f"{starred[1]}_star")
         if name is None or self._names.partial_of(name[1]) or self._names.differential_of(name[1]):
             return None
+        if self._is_product(name[1]):
+            return None
         return DefinedTarget(name[1])
 
     def power_target(self, text: SideText) -> DefinedTarget | None:
@@ -183,7 +185,7 @@ class SideReader:
             names.__contains__,
             names.functions.__contains__,
             names.is_array,
-            lambda name: self.letters.is_product(name, names.__contains__, self._is_factor),
+            self._is_product,
         )
         try:
             node, slope = self._notation.read(typed.text, text.start)
@@ -193,6 +195,9 @@ class SideReader:
         names = tuple(dict.fromkeys(NAME.findall(typed.text)))
         self._names.saw(names)
         return ReadSide(text, self._names.expr(node, names), names, slope, values=self._notation.derived)
+
+    def _is_product(self, name: str) -> bool:
+        return self.letters.is_product(name, self._names.__contains__, self._is_factor)
 
     def _is_factor(self, letter: str) -> bool:
         names = self._names

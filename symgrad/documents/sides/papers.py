@@ -10,6 +10,7 @@ from typing import Any
 from symgrad.api.functions.from_latex import differentiated_node
 from symgrad.documents.sides.calculus import derivative, reparametrised
 from symgrad.documents.sides.names import DocumentNames
+from symgrad.documents.taken import Curve
 from symgrad.errors import ShapeError, SymgradError, UnknownFunctionError
 from symgrad.frontend.expressions.terms import Term
 from symgrad.frontend.latex.document import latex_statements
@@ -45,7 +46,25 @@ _LEIBNIZ = re.compile(
 )
 
 
-class _RowReader(LatexReader):
+class _DocumentReader(LatexReader):
+    """Reads y' of what an equation defines by another input.
+
+    Attributes:
+        curves: of these equations.
+    """
+
+    curves: Sequence[Curve] = ()
+
+    def slope_of_name(self, tree: Scripted) -> Term | None:
+        name = self.name_here(tree.base) if tree.below is None else None
+        for curve in self.curves:
+            if name == curve.y.name:
+                y, x = (Term(n, tree.start, tree.end) for n in (curve.y, curve.x))
+                return self.differentiated(y, [(x, tree)] * tree.primes, tree)
+        return super().slope_of_name(tree)
+
+
+class _RowReader(_DocumentReader):
     """Reads the derivative of a number by a vector as a row, as where Jacobians follow it."""
 
     def differentiated(self, y: Term, by: Sequence[tuple[Term, Tree]], whole: Tree) -> Term:
@@ -214,6 +233,7 @@ class PaperReader:
         partial = r"\partial" in text
 
         def differentiated(y: Node, x: Node) -> Node:
+            y = y if partial else self._names.following(y, [x])
             value = self._differentiated(y, x, partial=partial)
             self.slopes.append(PaperSlope(y, x, value))
             return value
@@ -266,7 +286,8 @@ class PaperReader:
         ) and "d" not in self._names.values:  # a size d is not what stands in d/dx
             known.pop("d", None)
         options = self._options if calls is None else {**self._options, "calls": calls}
-        reader = (_RowReader if rows else LatexReader)(source, known, False, options)
+        reader = (_RowReader if rows else _DocumentReader)(source, known, False, options)
+        reader.curves = [i.curve for i in self._names.implied.values() if i.curve is not None]
         reader.defined_here = self._functions
         return reader
 
