@@ -338,7 +338,8 @@ class Reviewer(HoldingRules):
             if left is None:
                 self._unread(text.span, text.text, error)
             else:
-                self._add_judged(text, equation, self._judge.misfit(left, error))
+                typed = None if text.notation == "latex" else self._reader.typed(text).text
+                self._add_judged(text, equation, self._judge.misfit(left, error, typed))
             return left
         except SymgradError as error:
             self._unread(text.span, text.text, error)

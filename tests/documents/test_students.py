@@ -161,3 +161,64 @@ def test_a_value_that_is_zero_within_rounding_is_shown() -> None:
     assert verdict.values is not None
     assert verdict.values[0].startswith("[+/-")
     assert "it was 0 before, and is 25 here" in str(found)
+
+
+def test_several_equations_are_solved_together() -> None:
+    text = "Maximise f = x*y subject to x + y = 10.\nL = x*y - m*(x + y - 10)\ndL/dx = y - m = 0\ndL/dy = x - m = 0\n"
+    found = sg.review(text + "so x = y = m\nx + y = 10 gives x = 5, y = 5")
+    assert found.status == "proved"
+    assert sg.review(text + "so x = 2y").status == "refuted"
+    text = (
+        "minimise f = x^2 + y^2 subject to a*x + b*y = c.\nL = x^2 + y^2 - k*(a*x + b*y - c)\n"
+        "dL/dx = 2x - k a = 0\ndL/dy = 2y - k b = 0\nx = k a/2\ny = k b/2\n"
+    )
+    assert told(text + "k = 2c/(a^2 + b^2)\nx = a c/(a^2 + b^2)")[-2:] == ["proved", "proved"]
+    assert told(text + "k = c/(a^2 + b^2)")[-1] == "refuted"
+
+
+def test_a_series_is_no_array() -> None:
+    text = r"For $f(x) = x^3 - a$ $$x_{n+1} = x_n - \frac{f(x_n)}{f'(x_n)} = \frac{%s x_n^3 + a}{3x_n^2}.$$"
+    assert told(text % "2") == ["definition", "definition", "proved"]
+    assert told(text % "4") == ["definition", "definition", "refuted"]
+
+
+@pytest.mark.parametrize(
+    ("page", "kind"),
+    [
+        (
+            "y = (3x^2 + 1)^5\ny' = 30x(3x^2+1)^4\ny'' = 30(3x^2+1)^4 + 120x(3x^2+1)^3",
+            "forgot-inner-derivative",
+        ),
+        (
+            "f(x) = arctan(x/a)\nf'(x) = a/(a^2 + x^2)\nf''(x) = -2a x/(a^2+x^2)",
+            "quotient-denominator-not-squared",
+        ),
+        (
+            "H = -p*log(p) - (1-p)*log(1-p)\ndH/dp = log(1-p) - log(p)\nd2H/dp2 = 1/(1-p) - 1/p",
+            "forgot-inner-derivative",
+        ),
+        (
+            r"$f = x^2 y^3$, $\partial f/\partial x = 2 x y^3$, $\frac{\partial^2 f}{\partial x \partial y} = 2 x y^2$",
+            "power-lost-factor",
+        ),
+        (
+            "X : real[n, d]; y : real[n]; w : real[d]\nL = sum((X@w - y)**2)/2\ndL/dw = X@(X@w - y)",
+            "missing-transpose",
+        ),
+    ],
+)
+def test_the_mistake_of_the_last_step_is_named(page: str, kind: str) -> None:
+    """Of second derivatives that from the first one as it is written; nobody wrote what is inside of it."""
+    wrong = sg.review(page).first_wrong
+    assert wrong is not None
+    assert wrong.verdict is not None
+    assert wrong.verdict.diagnosis[0].kind == kind
+
+
+def test_what_was_ambiguous_in_a_definition_is_told_there_alone() -> None:
+    declared = r"$X \in \mathbb{R}^{n \times d}$, $y \in \mathbb{R}^n$, $w \in \mathbb{R}^d$, "
+    found = sg.review(declared + r"$J(w) = \|Xw - y\|^2$, $\nabla_w J(w) = 2 X^\top (X w - y)$")
+    assert found.status == "proved"
+    assert [a.text for a in found.assumptions if "is read as" in a.text] == [
+        'Xw is read as X*w; otherwise: letters="name", or a declaration of Xw'
+    ]

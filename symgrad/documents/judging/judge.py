@@ -71,6 +71,7 @@ class Judge:
         self.idle = False
         self.case: Node | None = None
         self.unclear: str | None = None
+        self._written: dict[Node, Expr] = {}  # of a derivative the last form in which the document has it
         self._branches_of: dict[Curve, Sequence[Branch]] = {}
 
     def judged(self, left: ReadSide, right: ReadSide) -> Judged:
@@ -93,6 +94,10 @@ class Judge:
             verdict = self._as_derivative(left, right, verdict)
         if verdict.status == "refuted":
             verdict = self._as_implicit(left, right, verdict)
+            verdict = self._as_higher(left, right, verdict)
+        written = left.slope or left.claimed
+        if verdict.status == "proved" and written is not None:
+            self._written[written.value.node] = right.expr
         return Judged(kind, verdict, message, self._corrected(left, verdict))
 
     def solution(self, unknown: Node, value: ReadSide, conditions: Sequence[Condition]) -> Judged:
@@ -113,6 +118,9 @@ class Judge:
             condition, verdict = put_into(at, unknown, node, self._equation)
         except ShapeError as error:
             return Judged("solution", Verdict("refuted", f"its shapes disagree: {error.what}"))
+        if verdict.status != "proved" and len(at) > 1:
+            every = [c.where(others) for c in reversed(names.conditions)]
+            verdict = self._of_several(every, unknown, node, verdict)
         if verdict.status == "proved":
             single = solution(condition.at({}), unknown) is not None
             return Judged("solution", verdict, None if single else f"a solution of {condition.said}")
@@ -120,6 +128,16 @@ class Judge:
         said = None if right is None else Expr(right)
         corrected = None if said is None else said.latex() if value.text.notation == "latex" else str(said)
         return Judged("solution", verdict, f"the equation is {condition.said}", corrected)
+
+    def _of_several(
+        self, conditions: Sequence[Condition], unknown: Node, value: Node, verdict: Verdict
+    ) -> Verdict:
+        """Return the verdict on x = y, where several equations are asked for and y is an unknown of them, too."""
+        unknowns = {u for c in conditions for u in c.unknowns if u is not unknown}
+        if unknowns.isdisjoint(symbols_of([value])):
+            return verdict
+        found = deduced(conditions, (unknown, value), self._equation)
+        return verdict if found is None else found[1]
 
     def _equation(self, left: Node, right: Node) -> Verdict:
         """Decide an equation between values, where what else the document says holds."""
@@ -163,7 +181,9 @@ class Judge:
         conditions = [c for c in reversed(self._names.conditions) if not (c.asked and slopes)]
         if not conditions:
             return verdict, None
-        marked = self._names.unmarked([left.expr.node, right.expr.node])
+        fixed = self._names.fixed
+        conditions = [c for c in (c.where(fixed) for c in conditions) if c.reads]
+        marked = self._names.unmarked(substitute([left.expr.node, right.expr.node], fixed))
         a, b = of_one_shape(*map(Expr, marked))
         try:
             found = deduced(conditions, (a.node, b.node), self._equation)
@@ -176,9 +196,24 @@ class Judge:
             return other, f"where {condition.said}"
         return other, f"it follows from {condition.said}" if other.status == "proved" else None
 
-    def misfit(self, left: ReadSide | None, error: ShapeError) -> Judged:
-        """Return what becomes of a step whose side cannot be, since its shapes disagree; of a solution without one."""
+    def misfit(self, left: ReadSide | None, error: ShapeError, typed: str | None = None) -> Judged:
+        """Return what becomes of a step whose side cannot be, since its shapes disagree; of a solution without one.
+
+        Args:
+            left: the side before.
+            error: how they disagree.
+            typed: the side in the notation of programs, where it can be read so: of sizes that are all alike it is
+                compared with the right derivative.
+        """
         verdict = Verdict("refuted", f"its shapes disagree: {error.what}")
+        slope = None if left is None else left.slope
+        if slope is not None and slope.plain and len(slope.by) == 1 and typed is not None and not self.idle:
+            try:
+                known = verify(slope.of, slope.by[0], typed, time_limit=_QUICK)
+            except SymgradError:
+                known = verdict
+            if known.status == "refuted" and known.witness is None:
+                verdict = replace(verdict, diagnoses=known.diagnoses)
         if left is None:
             return Judged("solution", verdict)
         return Judged(_kind(left), verdict, corrected=self._corrected(left, verdict))
@@ -216,6 +251,28 @@ class Judge:
             return verdict
         found = [] if slope is None else implicit_mistakes(slope, right.expr, self._agree)
         return replace(verdict, diagnoses=Diagnoses(found)) if found else verdict
+
+    def _as_higher(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
+        """Return a verdict on a wrong derivative of second order that knows the mistake, if it is one of the last step.
+
+        That differentiates the first derivative as the document has it, where that is right.
+        """
+        slope = left.slope
+        if slope is None or not slope.plain or not slope.by:
+            return verdict
+        try:
+            first = derivative(slope.of, slope.by[:-1]) if len(slope.by) > 1 else slope.of
+            written = self._written.get(first.node)
+            if len(slope.by) == 1 and written is None:
+                return verdict  # it is none of second order
+            step = verify(first if written is None else written, slope.by[-1], right.expr, time_limit=_QUICK)
+        except SymgradError:
+            return verdict
+        if step.status == "refuted":
+            return replace(verdict, diagnoses=step.diagnoses)
+        if len(slope.by) == 1:
+            return verdict
+        return replace(verdict, diagnoses=Diagnoses())  # no formula of the document has an algebraic mistake
 
     def _agree(self, one: Expr, other: Expr) -> bool:
         """Tell whether two formulas are equal where the document's equations hold, at exact points."""

@@ -23,6 +23,7 @@ __all__ = [
 
 CONDITION_CUES = re.compile(
     r"\b(setting|solve|solves|solving|require|requires|requiring|impose|imposing|such that|satisfies|satisfy|suppose"
+    r"|subject to|s\.\s?t\.|constraint|constrained (?:to|by)"
     r"|assume|assuming|if|unless|when)(?:\s+\w+){0,2}\s*$",
     re.IGNORECASE,
 )

@@ -179,14 +179,7 @@ class SideReader:
         if text.notation == "latex":
             return self._paper_side(text, like)
         self._notation.derived = False
-        names = self._names
-        typed = in_notation(
-            text.text.translate(_SIGNS),
-            names.__contains__,
-            names.functions.__contains__,
-            names.is_array,
-            self._is_product,
-        )
+        typed = self.typed(text)
         try:
             node, slope = self._notation.read(typed.text, text.start)
         except SymgradError as error:
@@ -195,6 +188,17 @@ class SideReader:
         names = tuple(dict.fromkeys(NAME.findall(typed.text)))
         self._names.saw(names)
         return ReadSide(text, self._names.expr(node, names), names, slope, values=self._notation.derived)
+
+    def typed(self, text: SideText) -> LooseText:
+        """Return a side that is no LaTeX in the notation of programs."""
+        names = self._names
+        return in_notation(
+            text.text.translate(_SIGNS),
+            names.__contains__,
+            names.functions.__contains__,
+            names.is_array,
+            self._is_product,
+        )
 
     def _is_product(self, name: str) -> bool:
         return self.letters.is_product(name, self._names.__contains__, self._is_factor)

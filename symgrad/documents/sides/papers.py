@@ -145,7 +145,7 @@ class PaperReader:
         if isinstance(tree, Scripted) and (
             tree.primes
             or (isinstance(tree.above, NumberTree) and not reader.is_mark(tree))
-            or (tree.below is not None and reader.is_known(tree.base))
+            or (tree.below is not None and reader.is_known(tree.base) and not self._is_series(tree))
         ):
             return None
         if isinstance(tree, Command) and tree.name == "ell":
@@ -159,6 +159,12 @@ class PaperReader:
                 len(i.text) > 1 for i in tree.below if isinstance(i, Word)
             )  # else h_i = ..., for all i
         return (name, alone) if found is None else (found, True)
+
+    def _is_series(self, tree: Scripted) -> bool:
+        """Tell whether x_{n+1} is a new name though x is one: that of a number has no entries."""
+        name, base = spelled_name(tree), spelled_name(tree.base)
+        value = self._names.values.get(base or "")
+        return name is not None and name not in self._names and value is not None and not value.shape
 
     def power_target(self, text: str) -> tuple[str, int] | None:
         """Return the name and the number above it of a left side that is nothing else: r^2."""
