@@ -11,6 +11,7 @@ from symgrad.documents.judging.holding import HoldingRules
 from symgrad.documents.judging.judge import Judged
 from symgrad.documents.judging.stepping import WrittenEquation, said
 from symgrad.documents.layout.prose import (
+    ANEW_CUES,
     ASKED_CUES,
     CONDITION_CUES,
     EXPLAINED_CUES,
@@ -165,7 +166,8 @@ class Reviewer(HoldingRules):
             target = self._reader.power_target(equation.left)
             return (False, None) if target is None else (True, self._defined(target, equation))
         is_input = self.names.is_input(target.name)
-        if target.name not in self.names or (equation.relation.kind == "define" and not is_input):
+        anew = equation.relation.kind == "define" or ANEW_CUES.search(self._before) is not None
+        if target.name not in self.names or (anew and not is_input):
             return True, self._defined(target, equation)
         return self._value(target.name, equation) if is_input else (False, None)
 
@@ -339,6 +341,8 @@ class Reviewer(HoldingRules):
                 self._unread(text.span, text.text, error)
             else:
                 typed = None if text.notation == "latex" else self._reader.typed(text).text
+                self.names.missed(text.text)  # a name in it may be an array that is explained below
+                self.names.saw(n for n in _NAME.findall(text.text) if n in self.names)
                 self._add_judged(text, equation, self._judge.misfit(left, error, typed))
             return left
         except SymgradError as error:

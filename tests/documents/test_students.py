@@ -222,3 +222,32 @@ def test_what_was_ambiguous_in_a_definition_is_told_there_alone() -> None:
     assert [a.text for a in found.assumptions if "is read as" in a.text] == [
         'Xw is read as X*w; otherwise: letters="name", or a declaration of Xw'
     ]
+
+
+def test_a_sign_behind_a_definition_is_meant_from_there_on() -> None:
+    assert told(r"Let $f = \sqrt{c^2} x$ with $c > 0$. Then $\frac{df}{dx} = c$.")[-1] == "proved"
+    assert told(r"Let $f = \sqrt{c^2} x$. With $c > 0$, $\frac{df}{dx} = c$. Now $\frac{df}{dx} = c$.")[
+        -2:
+    ] == [
+        "proved",
+        "refuted",
+    ], "that of a claim is one of its sentence"
+
+
+def test_a_name_that_is_let_anew_has_another_meaning() -> None:
+    page = "y = tan x\ndy/dx = 1 + tan^2 x\n{}y = sin^2 x\ndy/dx = 2 sin x cos x"
+    assert told(page.format("Now let ")) == ["definition", "proved", "definition", "proved"]
+    assert told(page.format("")) == ["definition", "proved", "refuted", "refuted"]
+
+
+def test_an_array_that_is_explained_behind_its_use() -> None:
+    text = r"$x \in \mathbb{R}^n$, $f(x) = \log \sum_i e^{x_i}$. Then $\nabla^2 f(x) = \mathrm{diag}(p) %s p p^\top$"
+    where = r" where $p = \nabla f(x)$."
+    assert told(text % "-" + where)[-2] == "proved"
+    assert "refuted" in told(text % "+" + where)
+
+
+def test_a_bracket_behind_a_product_of_letters() -> None:
+    page = "f(x, y) = x e^(x y)\n∂f/∂x = e^(xy)(1 + {})"
+    assert told(page.format("xy")) == ["definition", "proved"]
+    assert told(page.format("x")) == ["definition", "refuted"]

@@ -15,6 +15,7 @@ from symgrad.documents.layout.prose import (
     FACT_CUES,
     HELD_CUES,
     SOUGHT_CUES,
+    WITH_CUES,
     ZERO_CUES,
 )
 from symgrad.documents.layout.statements import ChainText, SideText
@@ -46,6 +47,9 @@ class HoldingRules(StepKeeper):
         was_used = self._behind is statement
         if scope is None and not was_used:
             return False
+        between = self._source.text[self._end : statement.sides[0].span.start]
+        if WITH_CUES.fullmatch(between) and self.steps and self.steps[-1].kind == "definition":
+            scope = "general"  # f = sqrt(c**2)*x with c > 0
         node = self._truth(statement, text)
         written = " ".join(text.text.split())
         case = DocumentCase(text.span, written, scope or "sentence")

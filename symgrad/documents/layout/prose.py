@@ -9,6 +9,7 @@ from symgrad.documents.layout.remarks import Vocabulary, without_mark, without_r
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS
 
 __all__ = [
+    "ANEW_CUES",
     "ASKED_CUES",
     "CONDITION_CUES",
     "EXPLAINED_CUES",
@@ -17,6 +18,7 @@ __all__ = [
     "SELF_CUES",
     "SOUGHT_CUES",
     "VALUE_CUES",
+    "WITH_CUES",
     "ZERO_CUES",
     "formulas_alone",
 ]
@@ -79,6 +81,12 @@ GENERAL_CUES = re.compile(
     re.IGNORECASE,
 )
 """Words right before one that is meant from there on."""
+
+WITH_CUES = re.compile(r"[\s$,`)]*\b(?:with|where)\b[\s$`(\\]*", re.IGNORECASE)
+"""Words between a definition and what is meant of it from there on."""
+
+ANEW_CUES = re.compile(r"\b(?:let|define|consider|take)(?:\s+now)?\s*$", re.IGNORECASE)
+"""Words right before an equation that gives a name another meaning."""
 
 FACT_CUES = re.compile(
     r"\b(with|where|let|assum\w+|suppose|given|provided|satisf\w+|obey\w*|such|since|because|as)(?:\s+that)?\s*$",

@@ -173,6 +173,7 @@ class _Rewriter:
         self._behind_function: dict[int, str] = {}
         self._pairs_of_bare: dict[int, int] = {}
         self._spots: list[tuple[str, int, int]] = []
+        self._letters: set[int] = set()  # the tokens that are products of letters
 
     def made(self) -> LooseText:
         if len(self._tokens) > _LONG:
@@ -329,6 +330,7 @@ class _Rewriter:
             if self._text_at(k + 1) == "(" or self._kind(k + 1) == "prime" or not self._is_product(letters):
                 continue
             self._shown[k] = "*".join(letters)
+            self._letters.add(k)
             if self._text_at(k - 1) == "/" or self._kind(k - 1) == "power":
                 self._before[k] = "("
                 self._behind[k if self._kind(k - 1) == "power" else self._operand_behind(k)] += ")"
@@ -343,7 +345,7 @@ class _Rewriter:
         first = self._pairs.get(k, k)
         return any(
             (self._is_own(self._text_at(j)) and self._kind(j + 1) != "prime" and self._text_at(j + 1) != "(")
-            or "*" in self._shown[j][1:-1]
+            or ("*" in self._shown[j][1:-1] and j not in self._letters)
             for j in range(first, k)
         )
 
