@@ -260,17 +260,18 @@ class Judge:
         slope = left.slope
         if slope is None or not slope.plain or not slope.by:
             return verdict
+        *before, last = slope.by
         try:
-            first = derivative(slope.of, slope.by[:-1]) if len(slope.by) > 1 else slope.of
+            first = derivative(slope.of, tuple(before)) if before else slope.of
             written = self._written.get(first.node)
-            if len(slope.by) == 1 and written is None:
+            if not before and written is None:
                 return verdict  # it is none of second order
-            step = verify(first if written is None else written, slope.by[-1], right.expr, time_limit=_QUICK)
+            step = verify(first if written is None else written, last, right.expr, time_limit=_QUICK)
         except SymgradError:
             return verdict
         if step.status == "refuted":
             return replace(verdict, diagnoses=step.diagnoses)
-        if len(slope.by) == 1:
+        if not before:
             return verdict
         return replace(verdict, diagnoses=Diagnoses())  # no formula of the document has an algebraic mistake
 

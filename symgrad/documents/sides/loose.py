@@ -77,27 +77,12 @@ _TOKEN = re.compile(
 _KEYWORDS = frozenset(
     {"and", "or", "not", "if", "else", "in", "is", "for", "lambda", "True", "False", "None"}
 )
-_FUNCTIONS = frozenset(
-    (
-        *(
-            "sin",
-            "cos",
-            "tan",
-            "sec",
-            "csc",
-            "cot",
-            "sinh",
-            "cosh",
-            "tanh",
-            "exp",
-            "log",
-            "ln",
-            "sqrt",
-            "grad",
-        ),
-        *("arcsin", "arccos", "arctan", "asin", "acos", "atan"),
-    )
-)
+# fmt: off
+_FUNCTIONS = frozenset((
+    "sin", "cos", "tan", "sec", "csc", "cot", "sinh", "cosh", "tanh", "exp", "log", "ln", "sqrt", "grad",
+    "arcsin", "arccos", "arctan", "asin", "acos", "atan",
+))
+# fmt: on
 """Functions that are written without brackets, too."""
 _LONG = 2000  # tokens of a side, beyond which it is taken as it stands
 _D = re.compile(r"[d∂][2-9²³]?")
