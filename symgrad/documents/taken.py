@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import substitute, symbols_of
 
-__all__ = ["Assumption", "Condition", "Curve", "Implied"]
+__all__ = ["Assumption", "Condition", "ImplicitCurve", "Implied"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Assumption:
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class ImplicitCurve:
     """An equation of inputs by which one follows another.
 
     Args:
@@ -58,7 +58,7 @@ class Implied:
 
     unknown: Node
     value: Node
-    curve: Curve | None = None
+    curve: ImplicitCurve | None = None
 
 
 @dataclass(frozen=True, slots=True)

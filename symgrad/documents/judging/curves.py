@@ -11,7 +11,7 @@ from symgrad.api.handles.expr import Expr
 from symgrad.documents.judging.conditions import solution
 from symgrad.documents.layout.statements import ChainText
 from symgrad.documents.sides.calculus import derivative
-from symgrad.documents.taken import Curve
+from symgrad.documents.taken import ImplicitCurve
 from symgrad.errors import SymgradError
 from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.ir.graph import OPS, Node, number
@@ -96,7 +96,7 @@ class Branch:
         return f"{self.unknown.name} = {Expr(self.value)}"
 
 
-def branches(curve: Curve) -> tuple[Branch, ...]:
+def branches(curve: ImplicitCurve) -> tuple[Branch, ...]:
     """Solve a curve for one of its inputs: all values of that, or none where it is not solved.
 
     It is solved for one in which it is linear, else for one in which it is of second degree.
@@ -104,7 +104,7 @@ def branches(curve: Curve) -> tuple[Branch, ...]:
     Example:
         >>> import symgrad as sg
         >>> x, y = sg.symbols("x y")
-        >>> for branch in branches(Curve((x**2 + y**2).node, number(25), y.node, x.node)):
+        >>> for branch in branches(ImplicitCurve((x**2 + y**2).node, number(25), y.node, x.node)):
         ...     print(branch)
         y = sqrt(25 - x**2)
         y = -sqrt(25 - x**2)

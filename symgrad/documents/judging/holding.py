@@ -23,7 +23,7 @@ from symgrad.documents.sides.facts import SaidFact
 from symgrad.documents.sides.meaning import ReadSide
 from symgrad.documents.sides.notation import WrittenSlope
 from symgrad.documents.sides.spelling import declared_names
-from symgrad.documents.taken import Condition, Curve, Implied
+from symgrad.documents.taken import Condition, ImplicitCurve, Implied
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import OPS, SYMBOL, Node, number
 from symgrad.ir.traverse import symbols_of, topological
@@ -126,7 +126,7 @@ class HoldingRules(StepKeeper):
         if self.names.innermost(topological([a.node, b.node])):
             return False
         value = Expr(y) - (a - b)
-        self.names.implied[y] = Implied(y, value.node, Curve(a.node, b.node, y, x))
+        self.names.implied[y] = Implied(y, value.node, ImplicitCurve(a.node, b.node, y, x))
         message = f"read as what {y.name} follows {x.name} by; d{y.name}/d{x.name} follows it, ∂ holds {y.name} fixed"
         line = self._line(equation.left.span.start)
         self.names.assume(

@@ -18,7 +18,7 @@ from symgrad.documents.sides.calculus import derivative, implicit_slope
 from symgrad.documents.sides.meaning import ReadSide
 from symgrad.documents.sides.names import DocumentNames
 from symgrad.documents.steps import StepKind
-from symgrad.documents.taken import Condition, Curve
+from symgrad.documents.taken import Condition, ImplicitCurve
 from symgrad.errors import ShapeError, SymgradError
 from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.traverse import substitute, symbols_of, topological
@@ -72,7 +72,7 @@ class Judge:
         self.case: Node | None = None
         self.unclear: str | None = None
         self._written: dict[Node, Expr] = {}  # of a derivative the last form in which the document has it
-        self._branches_of: dict[Curve, Sequence[Branch]] = {}
+        self._branches_of: dict[ImplicitCurve, Sequence[Branch]] = {}
 
     def judged(self, left: ReadSide, right: ReadSide) -> Judged:
         """Decide whether a side is equal to the one before."""
@@ -335,7 +335,7 @@ class Judge:
         """Return for each curve of the document the values of the input that it is solved for."""
         return [self._solved(i.curve) for i in self._names.implied.values() if i.curve is not None]
 
-    def _solved(self, curve: Curve) -> Sequence[Branch]:
+    def _solved(self, curve: ImplicitCurve) -> Sequence[Branch]:
         if curve not in self._branches_of:
             self._branches_of[curve] = branches(curve)
         return self._branches_of[curve]

@@ -10,7 +10,7 @@ from typing import Any
 from symgrad.api.functions.from_latex import differentiated_node
 from symgrad.documents.sides.calculus import derivative, reparametrised
 from symgrad.documents.sides.names import DocumentNames
-from symgrad.documents.taken import Curve
+from symgrad.documents.taken import ImplicitCurve
 from symgrad.errors import ShapeError, SymgradError, UnknownFunctionError
 from symgrad.frontend.expressions.terms import Term
 from symgrad.frontend.latex.document import latex_statements
@@ -53,7 +53,7 @@ class _DocumentReader(LatexReader):
         curves: of these equations.
     """
 
-    curves: Sequence[Curve] = ()
+    curves: Sequence[ImplicitCurve] = ()
 
     def slope_of_name(self, tree: Scripted) -> Term | None:
         name = self.name_here(tree.base) if tree.below is None else None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 __all__ = ["typed_quotients"]
 
 
-class _Quotient(NamedTuple):
+class _TypedQuotient(NamedTuple):
     """A word that stands for some characters."""
 
     start: int
@@ -27,7 +27,7 @@ _TWO = re.compile(r"[d∂]([^\W\d_])(?:(?:\^|\*\*)\{?([2-9])\}?|([2-9²³]))?\s*
 _DIGITS = {"²": "2", "³": "3"}
 
 
-def typed_quotients(text: str) -> Iterator[_Quotient]:
+def typed_quotients(text: str) -> Iterator[_TypedQuotient]:
     """Yield what stands above and below in derivatives of higher order, each as one word.
 
     Args:
@@ -43,15 +43,15 @@ def typed_quotients(text: str) -> Iterator[_Quotient]:
         assert opens is not None
         below = _below(text, opens.end(), int(order))
         if below is not None:
-            yield _Quotient(above.start(), above.end(), f"{sign}{order}{above[4] or ''}")
+            yield _TypedQuotient(above.start(), above.end(), f"{sign}{order}{above[4] or ''}")
             yield below._replace(word=sign + below.word[1:])
 
 
-def _below(text: str, start: int, order: int) -> _Quotient | None:
+def _below(text: str, start: int, order: int) -> _TypedQuotient | None:
     """Return by what a derivative of an order is; None where that does not fit."""
     one = _ONE.match(text, start)
     if one is not None and int(_digit(one[2] or one[3])) == order:
-        return _Quotient(start, one.end(), f"d{one[1]}{order}")
+        return _TypedQuotient(start, one.end(), f"d{one[1]}{order}")
     bracketed = text.startswith("(", start)
     at, word, left = start + bracketed, "", order
     while left > 0 and (match := _TWO.match(text, at)) is not None:
@@ -60,7 +60,7 @@ def _below(text: str, start: int, order: int) -> _Quotient | None:
         left -= int(digit)
         end, at = at + len(match[0].rstrip(" *")), match.end()
         if left == 0 and (not bracketed or text.startswith(")", at)):
-            return _Quotient(start, at + 1 if bracketed else end, word)
+            return _TypedQuotient(start, at + 1 if bracketed else end, word)
     return None
 
 
