@@ -251,3 +251,9 @@ def test_a_bracket_behind_a_product_of_letters() -> None:
     page = "f(x, y) = x e^(x y)\n∂f/∂x = e^(xy)(1 + {})"
     assert told(page.format("xy")) == ["definition", "proved"]
     assert told(page.format("x")) == ["definition", "refuted"]
+
+
+def test_primes_of_a_change_of_coordinates_are_names() -> None:
+    page = r"$x' = x \cos a - y \sin a$, $y' = x \sin a + y \cos a$. Then $x'^2 + y'^2 = x^2 %s y^2$."
+    assert told(page % "+") == ["definition", "definition", "proved"]
+    assert told(page % "-") == ["definition", "definition", "refuted"]

@@ -123,7 +123,10 @@ class HoldingRules(StepKeeper):
         (y, x), a, b = found, left.expr, right.expr
         if y in self.names.implied or y in self.names.fixed or a.shape or b.shape:
             return False
-        if self.names.innermost(topological([a.node, b.node])):
+        read = symbols_of([a.node, b.node])
+        if any(s.name.endswith("_prime") for s in read) or self.names.innermost(
+            topological([a.node, b.node])
+        ):
             return False
         value = Expr(y) - (a - b)
         self.names.implied[y] = Implied(y, value.node, ImplicitCurve(a.node, b.node, y, x))

@@ -67,6 +67,7 @@ class DocumentNames:
         implied: for each unknown that an equation defines, that equation.
         fixed: symbols that the document gives a value from some line on.
         moving: those of them that it found, and did not choose: they follow what their values read.
+        primed: names that have a prime somewhere in the document, and that it never defines.
         conditions: equations that it takes to hold, the last one last.
         solved: for each symbol that was found by such equations, these.
         marked: for each symbol that a name with a mark is a solution for, as D_star for D, the value of that.
@@ -87,6 +88,7 @@ class DocumentNames:
         self.implied: dict[Node, Implied] = {}
         self.fixed: dict[Node, Node] = {}
         self.moving: set[Node] = set()
+        self.primed: frozenset[str] = frozenset()
         self.conditions: list[Condition] = []
         self.solved: dict[Node, list[Condition]] = {}
         self.marked: dict[Node, Node] = {}

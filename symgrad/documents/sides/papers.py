@@ -135,6 +135,8 @@ class PaperReader:
         reader = self._reader(Source(text), text)
         if reader.derivative_of(tree) is not None:
             return None
+        if isinstance(tree, Scripted) and tree.primes and self._is_another(tree):
+            return spelled_name(tree) or "", True
         alone = not isinstance(tree, ProductTree)
         if isinstance(tree, ProductTree):  # f(x)
             if len(tree.factors) != 2 or not isinstance(tree.factors[1], Bracket) or tree.signs[1]:
@@ -159,6 +161,19 @@ class PaperReader:
                 len(i.text) > 1 for i in tree.below if isinstance(i, Word)
             )  # else h_i = ..., for all i
         return (name, alone) if found is None else (found, True)
+
+    def _is_another(self, tree: Scripted) -> bool:
+        """Tell whether x' is a new name beside x, as in a change of coordinates: x is no function of something."""
+        base, name = spelled_name(tree.base), spelled_name(tree)
+        follows = any(i.unknown.name == base for i in self._names.implied.values())
+        plain = tree.above is None and tree.below is None
+        return (
+            plain
+            and base in self._names.primed
+            and not follows
+            and name is not None
+            and name not in self._names
+        )
 
     def _is_series(self, tree: Scripted) -> bool:
         """Tell whether x_{n+1} is a new name though x is one: that of a number has no entries."""
