@@ -118,7 +118,7 @@ def _verdict(step: ReviewStep, verdict: Verdict) -> list[str]:
     return [*lines, *(f"  {region}" for region in verdict.regions)]
 
 
-_BALL = re.compile(r"\[(?P<middle>\S+) \+/- \S+\]")
+_BALL = re.compile(r"\[(?:(?P<middle>\S+) )?\+/- \S+\]")  # that of zero is [+/- 1e-19]
 _POINT = 60  # characters of a point that are shown
 _LONG = 12  # characters of a number
 
@@ -129,7 +129,7 @@ def _number(text: str) -> str:
     return (
         text
         if ball is None and len(text) <= _LONG
-        else f"{_float(text if ball is None else ball['middle']):.6g}"
+        else f"{_float(text if ball is None else ball['middle'] or '0'):.6g}"
     )
 
 

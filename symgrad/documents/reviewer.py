@@ -11,6 +11,7 @@ from symgrad.documents.judging.holding import HoldingRules
 from symgrad.documents.judging.judge import Judged
 from symgrad.documents.judging.stepping import WrittenEquation, said
 from symgrad.documents.layout.prose import (
+    ANEW_CUES,
     ASKED_CUES,
     CONDITION_CUES,
     EXPLAINED_CUES,
@@ -165,7 +166,8 @@ class Reviewer(HoldingRules):
             target = self._reader.power_target(equation.left)
             return (False, None) if target is None else (True, self._defined(target, equation))
         is_input = self.names.is_input(target.name)
-        if target.name not in self.names or (equation.relation.kind == "define" and not is_input):
+        anew = equation.relation.kind == "define" or ANEW_CUES.search(self._before) is not None
+        if target.name not in self.names or (anew and not is_input):
             return True, self._defined(target, equation)
         return self._value(target.name, equation) if is_input else (False, None)
 
@@ -192,6 +194,8 @@ class Reviewer(HoldingRules):
             self._judge.idle = True
         plain = self.names.plain_name(name) if is_new else None
         self.names.define(name, side.expr.node, side.names)
+        if is_new:
+            self._defined_at[name] = (self._number, equation)
         symbol = None if plain is None else self.names.values[plain]
         asked = [] if symbol is None else self.names.asked_of(symbol)
         if symbol is None or not asked or side.expr.shape not in ((), symbol.shape):
@@ -213,6 +217,7 @@ class Reviewer(HoldingRules):
     def _value(self, name: str, equation: WrittenEquation) -> tuple[bool, ReadSide | None]:
         """Take in what gives an input a value, or defines it by an equation that it stands in itself."""
         symbol = self.names.values[name]
+        self._ask_for_extremum(symbol)
         asked, unused = self._asked_of(symbol), self._is_unused(name)
         try:
             side = self._reader.side(equation.right)
@@ -228,6 +233,7 @@ class Reviewer(HoldingRules):
             self._judge.idle = True
         if symbol in reads:
             if SELF_CUES.search(self._before) is None:
+                self._exchange(symbol, side, equation)
                 return False, None
             return True, self._implied(name, side, equation)
         if side.expr.shape not in ((), symbol.shape):
@@ -249,7 +255,9 @@ class Reviewer(HoldingRules):
     def _is_late(self, name: str, side: ReadSide) -> bool:
         """Tell whether an equation explains a name that lines above read, and is no value that it takes.
 
-        That is so of a formula of other inputs, for a name that nothing declares, or behind *where* and its like.
+        That is so of a formula of other inputs, for a name that nothing declares, or behind *where* and its like. What
+        lines above differentiate by is explained by a formula with something new in it alone: x = a behind the
+        derivative of x**2 - 2*a*x by x is where that is zero.
         """
         if self.names.first_read.get(name, self._number) >= self._number:
             return False
@@ -257,10 +265,15 @@ class Reviewer(HoldingRules):
             return False
         if EXPLAINED_CUES.search(self._before) is not None:
             return True
+        read = (self.names.first_read.get(s.name, self._number) for s in symbols_of([side.expr.node]))
+        if self.names.values[name] in self._slopes and all(number < self._number for number in read):
+            return False
         return not self.names.is_declared(name) and VALUE_CUES.search(self._before) is None
 
     def _fix(self, symbol: Node, side: ReadSide, equation: WrittenEquation) -> None:
         self.names.fix(symbol, side.expr.node)
+        if VALUE_CUES.search(self._before) is None:
+            self.names.moving.add(symbol)
         line = self._line(equation.left.span.start)
         self.names.assume(f"{symbol.name} = {said(equation.right)} from here on", line)
 
@@ -318,6 +331,8 @@ class Reviewer(HoldingRules):
         if isinstance(left, SideText):
             left = self._read(left)
             unread = left is None
+        if left is not None:
+            self._saw_slope(left)
         equation = WrittenEquation(SideText(0, "") if left is None else left.text, relation, text)
         try:
             right = self._reader.side(text, () if left is None else left.expr.shape)
@@ -325,7 +340,10 @@ class Reviewer(HoldingRules):
             if left is None:
                 self._unread(text.span, text.text, error)
             else:
-                self._add_judged(text, equation, self._judge.misfit(left, error))
+                typed = None if text.notation == "latex" else self._reader.typed(text).text
+                self.names.missed(text.text)  # a name in it may be an array that is explained below
+                self.names.saw(n for n in _NAME.findall(text.text) if n in self.names)
+                self._add_judged(text, equation, self._judge.misfit(left, error, typed))
             return left
         except SymgradError as error:
             self._unread(text.span, text.text, error)
@@ -333,6 +351,9 @@ class Reviewer(HoldingRules):
         if left is None:
             if not unread:  # what is wrong with that side stands right above
                 self._add("not understood", text, equation, message="what stands before it could not be read")
+            return right
+        stated = ends and CONDITION_CUES.search(self._before) is not None
+        if stated and self._says_curve(left, right, equation):
             return right
         if relation.kind == "require" or (ends and CONDITION_CUES.search(self._before)):
             asked = relation.kind == "require" or ASKED_CUES.search(self._before) is not None
@@ -342,6 +363,8 @@ class Reviewer(HoldingRules):
             return right
         right = replace(right, values=right.values or left.values, claimed=left.slope or left.claimed)
         judged = self._judge.judged(left, right)
+        if judged.verdict.status == "refuted" and ends and self._says_curve(left, right, equation):
+            return right
         if judged.verdict.status == "refuted" and ends and self._is_sought(left, right):
             self._hold(left, right, equation, asked=True)
             return right

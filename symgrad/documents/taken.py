@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import substitute, symbols_of
 
-__all__ = ["Assumption", "Condition", "Implied"]
+__all__ = ["Assumption", "Condition", "ImplicitCurve", "Implied"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +30,35 @@ class Assumption:
 
 
 @dataclass(frozen=True, slots=True)
+class ImplicitCurve:
+    """An equation of inputs by which one follows another.
+
+    Args:
+        left: a side.
+        right: the other one.
+        y: what follows.
+        x: what it follows.
+    """
+
+    left: Node
+    right: Node
+    y: Node
+    x: Node
+
+
+@dataclass(frozen=True, slots=True)
 class Implied:
     """An equation that defines an unknown, which stands on both sides.
 
     Args:
         unknown: the symbol.
         value: what it is equal to.
+        curve: the equation as it stands where it is F(x, y) = c; the value is then y - F + c.
     """
 
     unknown: Node
     value: Node
+    curve: ImplicitCurve | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ OF_ALGEBRA = {
     "exponents-added": "exponents are added in a power of a power",
     "negative-power": "a negative exponent counts as a sign, or a fraction as a reciprocal",
     "power-as-product": "x**n counts as n*x",
+    "lost-power": "an exponent is lost, or is one less",
     "cancelled-term": "a term of a sum is cancelled in a fraction",
     "fractions-added": "fractions are added without a common denominator",
     "quotient-inverted": "a fraction is divided by, or multiplied with, the wrong way round",

@@ -41,6 +41,7 @@ REWRITTEN = (
     _of("exponents-added", "p : positive", "(p**3)**4", "p**7"),
     _of("negative-power", "p : positive", "p**(-2)", "-p**2"),
     _of("power-as-product", "x : real", "x**3", "3*x"),
+    _of("lost-power", "x : real", "(1 - x)/(1 + x)**2", "(1 - x)/(1 + x)"),
     _of("cancelled-term", "p, q : positive", "(p + q)/p", "1 + q"),
     _of("fractions-added", "a, b : real\np, q : positive", "a/p + b/q", "(a + b)/(p + q)"),
     _of("quotient-inverted", "a, p, q : positive", "a/(p/q)", "a/(p*q)"),

@@ -120,7 +120,8 @@ def deduced(conditions: Sequence[Condition], sides: Sides, equal: Equal) -> tupl
     about = [c for c in conditions if c.reads & reads]
     if not about:
         return None
-    unknowns = list(dict.fromkeys([*(u for c in about for u in c.unknowns), *_in_order(reads)]))
+    others = _in_order({s for c in about for s in c.reads})
+    unknowns = list(dict.fromkeys([*(u for c in about for u in c.unknowns), *_in_order(reads), *others]))
     for together in [*([c] for c in about), about] if len(about) > 1 else [about]:
         values = eliminated(together, unknowns, {})
         if values is not None:

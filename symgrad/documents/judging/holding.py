@@ -7,24 +7,31 @@ from functools import reduce
 
 from symgrad.api.handles.expr import Expr
 from symgrad.documents.judging.cases import DocumentCase, case_text, is_behind, reaches, scope_of
+from symgrad.documents.judging.curves import follows
 from symgrad.documents.judging.judge import of_one_shape
 from symgrad.documents.judging.stepping import StepKeeper, WrittenEquation, said
 from symgrad.documents.layout.prose import (
+    EXTREMUM_CUES,
     FACT_CUES,
+    HELD_CUES,
     SOUGHT_CUES,
+    WITH_CUES,
     ZERO_CUES,
 )
 from symgrad.documents.layout.statements import ChainText, SideText
 from symgrad.documents.sides.facts import SaidFact
 from symgrad.documents.sides.meaning import ReadSide
+from symgrad.documents.sides.notation import WrittenSlope
 from symgrad.documents.sides.spelling import declared_names
-from symgrad.documents.taken import Condition
+from symgrad.documents.taken import Condition, ImplicitCurve, Implied
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import OPS, SYMBOL, Node, number
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.array.contraction import transpose
 
 __all__ = ["HoldingRules"]
+
+_NEAR = 120  # characters before a definition that may say that a name is fixed
 
 
 class HoldingRules(StepKeeper):
@@ -40,6 +47,9 @@ class HoldingRules(StepKeeper):
         was_used = self._behind is statement
         if scope is None and not was_used:
             return False
+        between = self._source.text[self._end : statement.sides[0].span.start]
+        if WITH_CUES.fullmatch(between) and self.steps and self.steps[-1].kind == "definition":
+            scope = "general"  # f = sqrt(c**2)*x with c > 0
         node = self._truth(statement, text)
         written = " ".join(text.text.split())
         case = DocumentCase(text.span, written, scope or "sentence")
@@ -105,6 +115,54 @@ class HoldingRules(StepKeeper):
             self.names.hold(Condition(a.node, b.node, written, unknowns, asked))
         self._add("condition", equation.right, equation, message="read as a condition, which is not judged")
 
+    def _says_curve(self, left: ReadSide, right: ReadSide, equation: WrittenEquation) -> bool:
+        """Take in F(x, y) = c, which does not hold everywhere, where the document has dy/dx and does not define y."""
+        found = follows(left.expr.node, right.expr.node, self._followed) if self._followed else None
+        if found is None or left.values or right.values or left.slope is not None:
+            return False
+        (y, x), a, b = found, left.expr, right.expr
+        if y in self.names.implied or y in self.names.fixed or a.shape or b.shape:
+            return False
+        read = symbols_of([a.node, b.node])
+        if any(s.name.endswith("_prime") for s in read) or self.names.innermost(
+            topological([a.node, b.node])
+        ):
+            return False
+        value = Expr(y) - (a - b)
+        self.names.implied[y] = Implied(y, value.node, ImplicitCurve(a.node, b.node, y, x))
+        message = f"read as what {y.name} follows {x.name} by; d{y.name}/d{x.name} follows it, ∂ holds {y.name} fixed"
+        line = self._line(equation.left.span.start)
+        self.names.assume(
+            f"{y.name} follows {x.name} by {said(equation.left)} = {said(equation.right)}", line
+        )
+        self._add("condition", equation.right, equation, message=message)
+        return True
+
+    def _exchange(self, symbol: Node, side: ReadSide, equation: WrittenEquation) -> None:
+        """Take in h = V/(pi*r**2) behind V = pi*r**2*h: h follows V where words hold V fixed, which else is noted."""
+        if symbol.name in self.names.facts.held:
+            return
+        read = set(topological([side.expr.node]))
+        for name, (number_of, before) in self._defined_at.items():
+            value = self.names.values[name]
+            if value not in read or symbol not in symbols_of([value]):
+                continue
+            line = self._line(before.left.span.start)
+            start, end = before.left.span.start, equation.right.span.end
+            near = re.split(r"\n[ \t]*\n", self._source.text[max(0, start - _NEAR) : start])[-1]
+            if HELD_CUES.search(near + self._source.text[start : end + _NEAR // 4]) is not None:
+                self.late.append((number_of, self._number))
+                self._judge.idle = True
+                self.names.facts.held[name] = line
+            else:
+                self.names.assume(
+                    f"{name} moves with what {said(before.right)} reads, {symbol.name} held fixed; "
+                    f"otherwise: say that {name} is fixed",
+                    line,
+                    stated=False,
+                )
+            return
+
     def _ask_for_zero(self, start: int) -> None:
         """Take in that words between the last formula and a place set the derivative to zero that it is about."""
         last = self._last
@@ -114,9 +172,26 @@ class HoldingRules(StepKeeper):
         slope = last.slope or last.claimed
         if slope is None:
             return
+        if _is_second(slope):  # what is set to zero is the first one
+            slope = self._slopes.get(slope.by[0].node, slope)
+        self._hold_zero(slope)
+
+    def _ask_for_extremum(self, symbol: Node) -> None:
+        """Take in that words put an input where its last derivative is zero: at the minimum x = a."""
+        slope = self._slopes.get(symbol)
+        if slope is not None and EXTREMUM_CUES.search(self._before) and not self.names.asked_of(symbol):
+            self._hold_zero(slope)
+
+    def _hold_zero(self, slope: WrittenSlope) -> None:
         value, nothing = of_one_shape(slope.value, Expr(number(0)))
         unknowns = tuple(x.node for x in slope.by)
         self.names.hold(Condition(value.node, nothing.node, "the derivative is zero", unknowns))
+
+    def _saw_slope(self, side: ReadSide) -> None:
+        """Remember a first derivative of a number."""
+        slope = side.slope
+        if slope is not None and not _is_second(slope):
+            self._slopes[slope.by[0].node] = slope
 
     def _is_sought(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether an equation with a number on its right, which does not hold everywhere, asks for a value.
@@ -157,7 +232,19 @@ class HoldingRules(StepKeeper):
         return False
 
     def _is_fact(self, left: ReadSide, right: ReadSide) -> bool:
-        """Tell whether an equation of inputs alone is one that words say to hold."""
-        if FACT_CUES.search(self._before) is None or left.values or left.slope is not None:
+        """Tell whether an equation of inputs alone is one that words say to hold, or the first one of what moves.
+
+        That is what the document differentiates by something that the equation does not have, as in dx/dt.
+        """
+        nodes = [left.expr.node, right.expr.node]
+        if left.values or left.slope is not None or self.names.innermost(topological(nodes)):
             return False
-        return not self.names.innermost(topological([left.expr.node, right.expr.node]))
+        if FACT_CUES.search(self._before) is not None:
+            return True
+        moving = {s for s in symbols_of(nodes) if s.name in self._followed} - self.names.implied.keys()
+        return bool(moving) and not any(moving & c.reads for c in self.names.conditions)
+
+
+def _is_second(slope: WrittenSlope) -> bool:
+    """Tell whether a derivative is one of second order, or one of an array: a Hessian is that of a gradient."""
+    return len(slope.by) != 1 or slope.of.shape != ()

@@ -23,11 +23,13 @@ class ImplicitMistake:
         kind: its slug.
         says: what was done, of the unknown ``{z}`` and the variable ``{x}``.
         follow: what it makes of dz/dx; None where it cannot be made.
+        of_curves: whether it is one where the equation is F(x, z) = c.
     """
 
     kind: str
     says: str
     follow: Callable[[ImplicitSlope], Expr | None]
+    of_curves: bool = False
 
 
 def _solved_left(s: ImplicitSlope) -> Expr | None:
@@ -63,11 +65,13 @@ ROWS = (
         "implicit-sign",
         "this is what one gets by a wrong sign in -F_{x}/F_{z}, the derivative of what F = 0 defines",
         lambda s: -s.follow(),
+        of_curves=True,
     ),
     ImplicitMistake(
         "implicit-upside-down",
         "this is what one gets by F_{z}/F_{x} in place of F_{x}/F_{z}, up to the sign",
         _upside_down,
+        of_curves=True,
     ),
     ImplicitMistake(
         "forgot-inner-derivative",
@@ -126,6 +130,8 @@ def implicit_mistakes(
 
 def _wrong(slope: ImplicitSlope) -> Iterator[tuple[ImplicitMistake, Expr]]:
     for row in ROWS:
+        if slope.curve and not row.of_curves:
+            continue
         try:
             follow = row.follow(slope)
             if follow is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from symgrad.api.claims.verify import equal, verify
@@ -11,13 +11,14 @@ from symgrad.api.functions.elementary import where
 from symgrad.api.functions.layout import broadcast_to
 from symgrad.api.handles.expr import Expr
 from symgrad.documents.judging.conditions import deduced, put_into, solution
+from symgrad.documents.judging.curves import Branch, branches
 from symgrad.documents.judging.implicit import implicit_mistakes
 from symgrad.documents.judging.solving import known_values, solved
 from symgrad.documents.sides.calculus import derivative, implicit_slope
 from symgrad.documents.sides.meaning import ReadSide
 from symgrad.documents.sides.names import DocumentNames
 from symgrad.documents.steps import StepKind
-from symgrad.documents.taken import Condition
+from symgrad.documents.taken import Condition, ImplicitCurve
 from symgrad.errors import ShapeError, SymgradError
 from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.traverse import substitute, symbols_of, topological
@@ -30,6 +31,7 @@ __all__ = ["Judge", "Judged", "of_one_shape"]
 
 _IDLE = Verdict("undecided", "not looked at")
 _CERTAIN = ("proved", "refuted")
+_WORSE = ("proved", "supported", "undecided", "refuted")
 _QUICK = 2.0  # seconds, after which a step is tried with fewer details
 
 
@@ -69,6 +71,8 @@ class Judge:
         self.idle = False
         self.case: Node | None = None
         self.unclear: str | None = None
+        self._written: dict[Node, Expr] = {}  # of a derivative the last form in which the document has it
+        self._branches_of: dict[ImplicitCurve, Sequence[Branch]] = {}
 
     def judged(self, left: ReadSide, right: ReadSide) -> Judged:
         """Decide whether a side is equal to the one before."""
@@ -90,6 +94,10 @@ class Judge:
             verdict = self._as_derivative(left, right, verdict)
         if verdict.status == "refuted":
             verdict = self._as_implicit(left, right, verdict)
+            verdict = self._as_higher(left, right, verdict)
+        written = left.slope or left.claimed
+        if verdict.status == "proved" and written is not None:
+            self._written[written.value.node] = right.expr
         return Judged(kind, verdict, message, self._corrected(left, verdict))
 
     def solution(self, unknown: Node, value: ReadSide, conditions: Sequence[Condition]) -> Judged:
@@ -110,6 +118,9 @@ class Judge:
             condition, verdict = put_into(at, unknown, node, self._equation)
         except ShapeError as error:
             return Judged("solution", Verdict("refuted", f"its shapes disagree: {error.what}"))
+        if verdict.status != "proved" and len(at) > 1:
+            every = [c.where(others) for c in reversed(names.conditions)]
+            verdict = self._of_several(every, unknown, node, verdict)
         if verdict.status == "proved":
             single = solution(condition.at({}), unknown) is not None
             return Judged("solution", verdict, None if single else f"a solution of {condition.said}")
@@ -118,14 +129,27 @@ class Judge:
         corrected = None if said is None else said.latex() if value.text.notation == "latex" else str(said)
         return Judged("solution", verdict, f"the equation is {condition.said}", corrected)
 
+    def _of_several(
+        self, conditions: Sequence[Condition], unknown: Node, value: Node, verdict: Verdict
+    ) -> Verdict:
+        """Return the verdict on x = y, where several equations are asked for and y is an unknown of them, too."""
+        unknowns = {u for c in conditions for u in c.unknowns if u is not unknown}
+        if unknowns.isdisjoint(symbols_of([value])):
+            return verdict
+        found = deduced(conditions, (unknown, value), self._equation)
+        return verdict if found is None else found[1]
+
     def _equation(self, left: Node, right: Node) -> Verdict:
         """Decide an equation between values, where what else the document says holds."""
-        nodes, message = self._given([left, right])
+        return self._on_branches([left, right], lambda branch: self._equation_on(left, right, branch))
+
+    def _equation_on(self, left: Node, right: Node, branch: int) -> Verdict:
+        nodes, message = self._given([left, right], branch)
         a, b = of_one_shape(*(self._names.expr(n) for n in nodes or (left, right)))
         verdict = equal(self._in_case(a, b), b, time_limit=self._seconds, values_only=True)
         if verdict.status == "refuted" and message is not None:
-            return replace(verdict, status="undecided", why=message, proof=None)
-        return verdict
+            return _undecided(verdict, message)
+        return self._on_the_curve(verdict, a, b, branch)
 
     def _unless_in_doubt(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
         """Return that a step is undecided where the document says more of its names than is used."""
@@ -157,7 +181,9 @@ class Judge:
         conditions = [c for c in reversed(self._names.conditions) if not (c.asked and slopes)]
         if not conditions:
             return verdict, None
-        marked = self._names.unmarked([left.expr.node, right.expr.node])
+        fixed = self._names.fixed
+        conditions = [c for c in (c.where(fixed) for c in conditions) if c.reads]
+        marked = self._names.unmarked(substitute([left.expr.node, right.expr.node], fixed))
         a, b = of_one_shape(*map(Expr, marked))
         try:
             found = deduced(conditions, (a.node, b.node), self._equation)
@@ -170,9 +196,24 @@ class Judge:
             return other, f"where {condition.said}"
         return other, f"it follows from {condition.said}" if other.status == "proved" else None
 
-    def misfit(self, left: ReadSide | None, error: ShapeError) -> Judged:
-        """Return what becomes of a step whose side cannot be, since its shapes disagree; of a solution without one."""
+    def misfit(self, left: ReadSide | None, error: ShapeError, typed: str | None = None) -> Judged:
+        """Return what becomes of a step whose side cannot be, since its shapes disagree; of a solution without one.
+
+        Args:
+            left: the side before.
+            error: how they disagree.
+            typed: the side in the notation of programs, where it can be read so: of sizes that are all alike it is
+                compared with the right derivative.
+        """
         verdict = Verdict("refuted", f"its shapes disagree: {error.what}")
+        slope = None if left is None else left.slope
+        if slope is not None and slope.plain and len(slope.by) == 1 and typed is not None and not self.idle:
+            try:
+                known = verify(slope.of, slope.by[0], typed, time_limit=_QUICK)
+            except SymgradError:
+                known = verdict
+            if known.status == "refuted" and known.witness is None:
+                verdict = replace(verdict, diagnoses=known.diagnoses)
         if left is None:
             return Judged("solution", verdict)
         return Judged(_kind(left), verdict, corrected=self._corrected(left, verdict))
@@ -197,7 +238,12 @@ class Judge:
     def _as_implicit(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
         """Return a verdict on a wrong derivative through an equation that knows the mistake."""
         written = left.slope or left.claimed
-        if written is None or written.plain or len(written.by) != 1:
+        if written is None or written.plain:
+            return verdict
+        if left.slope is not None:  # nobody wrote the formula that an algebraic mistake would be in
+            known = [d for d in verdict.diagnosis if d.kind not in OF_ALGEBRA]
+            verdict = replace(verdict, diagnoses=Diagnoses(known))
+        if len(written.by) != 1:
             return verdict
         try:
             slope = implicit_slope(written.of, written.by[0], tuple(self._names.implied.values()))
@@ -205,6 +251,29 @@ class Judge:
             return verdict
         found = [] if slope is None else implicit_mistakes(slope, right.expr, self._agree)
         return replace(verdict, diagnoses=Diagnoses(found)) if found else verdict
+
+    def _as_higher(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
+        """Return a verdict on a wrong derivative of second order that knows the mistake, if it is one of the last step.
+
+        That differentiates the first derivative as the document has it, where that is right.
+        """
+        slope = left.slope
+        if slope is None or not slope.plain or not slope.by:
+            return verdict
+        *before, last = slope.by
+        try:
+            first = derivative(slope.of, tuple(before)) if before else slope.of
+            written = self._written.get(first.node)
+            if not before and written is None:
+                return verdict  # it is none of second order
+            step = verify(first if written is None else written, last, right.expr, time_limit=_QUICK)
+        except SymgradError:
+            return verdict
+        if step.status == "refuted":
+            return replace(verdict, diagnoses=step.diagnoses)
+        if not before:
+            return verdict
+        return replace(verdict, diagnoses=Diagnoses())  # no formula of the document has an algebraic mistake
 
     def _agree(self, one: Expr, other: Expr) -> bool:
         """Tell whether two formulas are equal where the document's equations hold, at exact points."""
@@ -220,7 +289,8 @@ class Judge:
         if verdict.status != "refuted" or left.slope is None:
             return None
         slope = left.slope
-        given, _ = self._given([slope.value.node])
+        curve = any(i.curve is not None for i in self._names.implied.values())
+        given = [slope.value.node] if curve and not slope.plain else self._given([slope.value.node])[0]
         if given is not None:
             value = self._names.expr(given[0]).canonical()
         else:  # made anew, since what a derivation made is printed in names
@@ -229,8 +299,50 @@ class Judge:
         return f"{left.text.text.strip()} = {said}"
 
     def _verdict(self, left: ReadSide, right: ReadSide) -> Verdict:
+        nodes = [left.expr.node, right.expr.node]
+        return self._on_branches(nodes, lambda branch: self._verdict_on(left, right, branch))
+
+    def _on_branches(self, nodes: Sequence[Node], decided: Callable[[int], Verdict]) -> Verdict:
+        """Return the verdict on all values that a curve has: the worst of those on each."""
+        found = decided(0)
+        both = self._branches(nodes)
+        if len(both) < 2:
+            return found
+        other = decided(1)
+        if other.status == found.status == "proved":
+            return replace(found, why=f"{found.why}, on both branches", proof=None)
+        if {found.status, other.status} == {"proved", "refuted"}:
+            right, wrong = both if found.status == "proved" else reversed(both)
+            return Verdict("undecided", f"it holds where {right}, and not where {wrong}")
+        return max(found, other, key=lambda v: _WORSE.index(v.status))
+
+    def _on_the_curve(self, verdict: Verdict, a: Expr, b: Expr, branch: int) -> Verdict:
+        """Return a verdict on sides in which a curve is solved, whose difference is one where it has points."""
+        for here in [found[branch].inside for found in self._curves() if len(found) > branch]:
+            if here is not None and verdict.status == "refuted":
+                there = equal(where(Expr(here), a, b), b, time_limit=_QUICK, values_only=True)
+                if there.status == "refuted":
+                    there = replace(there, why=verdict.why, regions=(), diagnoses=verdict.diagnoses)
+                verdict = there
+        return verdict
+
+    def _branches(self, nodes: Sequence[Node]) -> Sequence[Branch]:
+        """Return the values of the input for which the document's curve is solved, where formulas read it."""
+        read = set(symbols_of(nodes))
+        return next((b for b in self._curves() if len(b) > 1 and b[0].unknown in read), ())
+
+    def _curves(self) -> list[Sequence[Branch]]:
+        """Return for each curve of the document the values of the input that it is solved for."""
+        return [self._solved(i.curve) for i in self._names.implied.values() if i.curve is not None]
+
+    def _solved(self, curve: ImplicitCurve) -> Sequence[Branch]:
+        if curve not in self._branches_of:
+            self._branches_of[curve] = branches(curve)
+        return self._branches_of[curve]
+
+    def _verdict_on(self, left: ReadSide, right: ReadSide, branch: int) -> Verdict:
         a, b = of_one_shape(left.expr, right.expr)
-        nodes, message = self._given([a.node, b.node])
+        nodes, message = self._given([a.node, b.node], branch)
         # A derivative is a value: what it was made of with stop_gradient is not asked for its own derivative.
         values_only = left.values or right.values or nodes is not None or self.case is not None
         if nodes is not None:
@@ -254,8 +366,8 @@ class Judge:
         if verdict.status not in _CERTAIN and self._seconds > _QUICK:
             verdict = decided(self._seconds)
         if verdict.status == "refuted" and message is not None:
-            return replace(verdict, status="undecided", why=message, proof=None)
-        return verdict
+            return _undecided(verdict, message)
+        return self._on_the_curve(verdict, a, b, branch)
 
     def _in_names(self, a: Expr, b: Expr, verdict: Verdict) -> Verdict:
         """Return a proof that takes names of the document for variables, else the verdict that there is.
@@ -271,10 +383,15 @@ class Judge:
         general = equal(first, second, time_limit=self._seconds, values_only=True)
         return general if general.status == "proved" else verdict
 
-    def _given(self, nodes: Sequence[Node]) -> tuple[list[Node] | None, str | None]:
+    def _given(self, nodes: Sequence[Node], branch: int = 0) -> tuple[list[Node] | None, str | None]:
         """Return the sides where the document's equations hold, None where it has none about them.
 
-        The second part says why a difference of the two proves nothing, where it does not.
+        Args:
+            nodes: the sides.
+            branch: which of two values an input has for which a curve is solved.
+
+        Returns:
+            The sides, and why a difference of the two proves nothing, where it does not.
         """
         names = self._names
         read = set(symbols_of(nodes))
@@ -282,6 +399,14 @@ class Judge:
             return None, None
         found = substitute(nodes, names.fixed)
         for equation in names.implied.values():
+            if equation.curve is not None:
+                known = self._solved(equation.curve)
+                if not known:
+                    name = equation.unknown.name
+                    return found, f"the sides differ, but perhaps not where {name} solves its equation"
+                chosen = known[min(branch, len(known) - 1)]
+                found = substitute(found, {chosen.unknown: chosen.value})
+                continue
             if equation.unknown not in set(symbols_of(found)):
                 continue
             found = substitute(found, known_values(equation.unknown, equation.value))
@@ -291,6 +416,13 @@ class Judge:
                 return found, f"the sides differ, but perhaps not where {name} solves its equation"
             found = substitute(found, dict([solution]))
         return found, None
+
+
+def _undecided(verdict: Verdict, why: str) -> Verdict:
+    """Return a verdict of a difference that proves nothing: a point and a mistake would say that it does."""
+    return replace(
+        verdict, status="undecided", why=why, proof=None, witness=None, values=None, diagnoses=Diagnoses()
+    )
 
 
 def _kind(*sides: ReadSide) -> StepKind:

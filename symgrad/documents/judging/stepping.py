@@ -8,11 +8,14 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from symgrad.documents.judging.cases import DocumentCase
+from symgrad.documents.judging.curves import followed_in
 from symgrad.documents.judging.judge import Judge, Judged
 from symgrad.documents.layout.statements import ChainText, Relation, SideText
 from symgrad.documents.sides.facts import DocumentFacts
+from symgrad.documents.sides.letters import DocumentLetters
 from symgrad.documents.sides.meaning import ReadSide, SideReader
 from symgrad.documents.sides.names import DocumentNames
+from symgrad.documents.sides.notation import WrittenSlope
 from symgrad.documents.steps import ReviewStep, StepKind
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
@@ -60,6 +63,7 @@ class StepKeeper:
         self._judge = Judge(self.names, seconds)
         self._last: ReadSide | SideText | None = None
         self._right: ReadSide | None = None  # the last side of a chain before one that is wrong
+        self._slopes: dict[Node, WrittenSlope] = {}  # by each name the last derivative of a number
         self._before = ""  # the words before the statement that is read
         self._behind_it: Sequence[ChainText] = ()
         self._number = 0
@@ -69,11 +73,20 @@ class StepKeeper:
         self._end = 0  # of the statement before
         self._behind: ChainText | None = None  # a case that was taken in with what stands before it
         self._general: list[Node] = []
+        self._defined_at: dict[str, tuple[int, WrittenEquation]] = {}
         self._later: list[ChainText] = []
+        self._followed: dict[str, str | None] = {}  # what is differentiated and not defined, with what by
 
     def expect(self, statements: Iterable[ChainText]) -> None:
-        """Note what will be read, so that a declaration may read names that are declared below it."""
-        self._later = [s for s in statements if s.relations and s.relations[0].kind == "declare"]
+        """Note what will be read: a declaration may read names that are declared below it, xy may be x*y."""
+        expected = list(statements)
+        self._reader.letters = DocumentLetters(expected)
+        for name, line in self.names.facts.held.items():
+            self.names.assume(f"{name} is held fixed", line)
+        self._followed = followed_in(expected)
+        self.names.primed = frozenset(name for name, by in self._followed.items() if by is None)
+        self._reader.letters.release(self._followed)
+        self._later = [s for s in expected if s.relations and s.relations[0].kind == "declare"]
 
     def _prose(self, before: int) -> str:
         """Return the words before a place, of its paragraph."""

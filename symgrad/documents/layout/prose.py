@@ -9,18 +9,23 @@ from symgrad.documents.layout.remarks import Vocabulary, without_mark, without_r
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS
 
 __all__ = [
+    "ANEW_CUES",
     "ASKED_CUES",
     "CONDITION_CUES",
     "EXPLAINED_CUES",
+    "EXTREMUM_CUES",
+    "HELD_CUES",
     "SELF_CUES",
     "SOUGHT_CUES",
     "VALUE_CUES",
+    "WITH_CUES",
     "ZERO_CUES",
     "formulas_alone",
 ]
 
 CONDITION_CUES = re.compile(
     r"\b(setting|solve|solves|solving|require|requires|requiring|impose|imposing|such that|satisfies|satisfy|suppose"
+    r"|subject to|s\.\s?t\.|constraint|constrained (?:to|by)"
     r"|assume|assuming|if|unless|when)(?:\s+\w+){0,2}\s*$",
     re.IGNORECASE,
 )
@@ -45,6 +50,18 @@ ZERO_CUES = re.compile(
 )
 """Words that ask for the zero of the derivative before them."""
 
+EXTREMUM_CUES = re.compile(
+    r"\b(?:at|for|the|its|is|have|has|get|a|an)\s+(?:\w+\s+){0,2}?(?:optim\w+|minim\w+|maxim\w+|stationar\w+|critical|extrem\w+)"
+    r"(?:\s+[a-zA-Z]\w*){0,4}\W*$",
+    re.IGNORECASE,
+)
+"""Words right before an equation that gives an input the value at which the derivative by it is zero."""
+
+HELD_CUES = re.compile(
+    r"\b(?:fixed|constant|prescribed|held|(?:a|of|for) given)\b(?! (?:by|point))", re.IGNORECASE
+)
+"""Words near an equation for a name that is to keep its value while others move."""
+
 VALUE_CUES = re.compile(
     r"\b(at|with|for|take|taking|if|assume|assuming|suppose|when|say|choose|choosing|fix|put|putting"
     r"|given|insert\w*|substitut\w+|plug\w*)(?:\s+\w+)?\s*$",
@@ -64,6 +81,12 @@ GENERAL_CUES = re.compile(
     re.IGNORECASE,
 )
 """Words right before one that is meant from there on."""
+
+WITH_CUES = re.compile(r"[\s$,`)]*\b(?:with|where)\b[\s$`(\\]*", re.IGNORECASE)
+"""Words between a definition and what is meant of it from there on."""
+
+ANEW_CUES = re.compile(r"\b(?:let|define|consider|take)(?:\s+now)?\s*$", re.IGNORECASE)
+"""Words right before an equation that gives a name another meaning."""
 
 FACT_CUES = re.compile(
     r"\b(with|where|let|assum\w+|suppose|given|provided|satisf\w+|obey\w*|such|since|because|as)(?:\s+that)?\s*$",

@@ -14,6 +14,10 @@ _LETTER = re.compile(r"[^\W\d_](?:['_\d]\w*)?")
 _FUNCTIONS = frozenset({*FUNCTIONS, "sqrt", "grad"})
 _GREEK = GREEK | {"lam"}
 _ARTICLES = frozenset({"a", "A", "I"})
+_PAIR = re.compile(
+    r"(?!(?:is|of|at|to|in|on|or|as|by|so|it|be|we|if|an|do|no|my|up|its)$)[a-zA-Z]{2,3}"
+)  # sin xy
+_QUOTIENT = re.compile(r"[d∂][2-9²³]?\w*\s*/\s*[d∂]\w")
 _NEXT = re.compile(r"\s*([^\W\d]\w*)")
 
 
@@ -44,6 +48,10 @@ class Vocabulary:
         word = "" if following is None else following[1]
         if second in _ARTICLES and second not in self.names and word and not self._is_operand(word):
             return False  # 2 a constant
+        if _QUOTIENT.match(second + behind) is not None:  # 2y dy/dx
+            return not first[0].isalpha() or first in _FUNCTIONS or self._is_operand(first)
+        if first in _FUNCTIONS and _PAIR.fullmatch(second) is not None:
+            return True
         return (
             not first[0].isalpha() or first in _FUNCTIONS or self._is_operand(first)
         ) and self._is_operand(second)

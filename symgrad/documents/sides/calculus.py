@@ -79,6 +79,7 @@ class ImplicitSlope:
         value: g.
         here: dg/dz.
         there: dg/dx.
+        curve: whether g = z - F + c, for an equation F(x, z) = c.
     """
 
     y: Expr
@@ -87,12 +88,14 @@ class ImplicitSlope:
     value: Expr
     here: Expr
     there: Expr
+    curve: bool = False
 
     def follow(self, *, sign: int = 1) -> Expr:
         """Return dz/dx = (1 - dg/dz)^-1 dg/dx; with another sign, (1 + dg/dz)^-1 dg/dx."""
         if self.z.shape:
             return solve(eye(self.z.shape[0]) - sign * self.here, self.there)
-        return self.there / (1 - sign * self.here)
+        found = self.there / (1 - sign * self.here)
+        return found.canonical() if self.curve else found  # -F_x/F_z, as people know it
 
     def along(self, step: Expr, following: Expr) -> Expr:
         """Return what a derivative by z sends on, where z follows x in a given way."""
@@ -133,7 +136,8 @@ def implicit_slope(y: Expr, x: Expr, implied: Collection[Implied]) -> ImplicitSl
     z, value = (Expr(n, listings=y.listings) for n in (follows[0].unknown, follows[0].value))
     if len(z.shape) > 1 or len(x.shape) > 1:
         raise UnsupportedError("a derivative through an equation of matrices", cure="write it for a vector")
-    return ImplicitSlope(y, x, z, value, _plain(value, z), _plain(value, x))
+    here, there = _plain(value, z), _plain(value, x)
+    return ImplicitSlope(y, x, z, value, here, there, follows[0].curve is not None)
 
 
 def _once(y: Expr, x: Expr, implied: Collection[Implied]) -> Expr:

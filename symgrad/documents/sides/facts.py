@@ -133,9 +133,13 @@ class DocumentFacts:
 
     Args:
         found: each name with what is said of it.
+
+    Attributes:
+        held: names that keep their values while others move, with the lines that say it.
     """
 
     def __init__(self, found: Sequence[tuple[str, SaidFact]] = ()) -> None:
+        self.held: dict[str, int] = {}
         self._facts: dict[str, list[SaidFact]] = {}
         for name, fact in found:
             self.add(name, fact)

@@ -7,6 +7,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from symgrad.documents.sides.quotients import typed_quotients
+
 __all__ = ["LooseReading", "LooseText", "in_notation"]
 
 
@@ -18,7 +20,7 @@ class LooseReading:
         what: as it is typed.
         meaning: as programs write it.
         kind: which habit it is: ``power``, ``product``, ``function``, ``exponential``; ``doubt`` where others may read
-            it otherwise, so that each place is told.
+            it otherwise, so that each place is told, and ``letters`` of a name that is taken for a product of letters.
     """
 
     what: str
@@ -27,6 +29,8 @@ class LooseReading:
 
     def __str__(self) -> str:
         told = f"{self.what} is read as {self.meaning}"
+        if self.kind == "letters":
+            return f"{told}; otherwise: a declaration of {self.what}"
         return f"{told}; otherwise: brackets" if self.kind == "doubt" else told
 
 
@@ -73,30 +77,16 @@ _TOKEN = re.compile(
 _KEYWORDS = frozenset(
     {"and", "or", "not", "if", "else", "in", "is", "for", "lambda", "True", "False", "None"}
 )
-_FUNCTIONS = frozenset(
-    (
-        *(
-            "sin",
-            "cos",
-            "tan",
-            "sec",
-            "csc",
-            "cot",
-            "sinh",
-            "cosh",
-            "tanh",
-            "exp",
-            "log",
-            "ln",
-            "sqrt",
-            "grad",
-        ),
-        *("arcsin", "arccos", "arctan", "asin", "acos", "atan"),
-    )
-)
+# fmt: off
+_FUNCTIONS = frozenset((
+    "sin", "cos", "tan", "sec", "csc", "cot", "sinh", "cosh", "tanh", "exp", "log", "ln", "sqrt", "grad",
+    "arcsin", "arccos", "arctan", "asin", "acos", "atan",
+))
+# fmt: on
 """Functions that are written without brackets, too."""
 _LONG = 2000  # tokens of a side, beyond which it is taken as it stands
 _D = re.compile(r"[d∂][2-9²³]?")
+_HIGHER = re.compile(r"[d∂]\s*(?:[2-9²³]|\^|\*\*)")
 _SQUARES = {"²": "2", "³": "3"}
 
 
@@ -105,6 +95,7 @@ def in_notation(
     known: Callable[[str], bool],
     is_own: Callable[[str], bool],
     is_array: Callable[[str], bool] = lambda _: False,
+    is_product: Callable[[str], bool] = lambda _: False,
 ) -> LooseText:
     """Return a formula as people type it in the notation of programs.
 
@@ -114,6 +105,7 @@ def in_notation(
         is_own: tells whether it is a function of the document.
         is_array: tells whether it is an array: beside one no sign is added but that behind a number, since there are
             several products.
+        is_product: tells whether a name is a product of letters.
 
     Example:
         >>> found = in_notation("2 sin 3x + e^x/2y", {"x", "y"}.__contains__, set().__contains__)
@@ -126,7 +118,23 @@ def in_notation(
         e^x/2y is read as exp(x)/2*y; otherwise: brackets
     """
     tokens = [_Typed(m.lastgroup or "other", m.group(), *m.span()) for m in _TOKEN.finditer(text)]
-    return _Rewriter(text, [t for t in tokens if t.kind != "space"], known, is_own, is_array).made()
+    tokens = _with_quotients(text, [t for t in tokens if t.kind != "space"])
+    return _Rewriter(text, tokens, known, is_own, is_array, is_product).made()
+
+
+def _with_quotients(text: str, tokens: list[_Typed]) -> list[_Typed]:
+    """Return tokens in which what stands above and below in a derivative of higher order is one name each."""
+    if not _HIGHER.search(text):
+        return tokens
+    for start, end, word in typed_quotients(text):
+        inside = [k for k, t in enumerate(tokens) if start <= t.start and t.end <= end]
+        if inside and (tokens[inside[0]].start, tokens[inside[-1]].end) == (start, end):
+            tokens = [
+                *tokens[: inside[0]],
+                _Typed("name", word, start, end),
+                *tokens[inside[-1] + 1 :],
+            ]
+    return tokens
 
 
 class _Rewriter:
@@ -137,9 +145,10 @@ class _Rewriter:
         known: Callable[[str], bool],
         is_own: Callable[[str], bool],
         is_array: Callable[[str], bool],
+        is_product: Callable[[str], bool],
     ) -> None:
         self._text, self._tokens = text, tokens
-        self._known, self._is_own = known, is_own
+        self._known, self._is_own, self._is_product = known, is_own, is_product
         self._arrays = any(t.kind == "name" and is_array(t.text) for t in tokens)
         # What is put before and behind a token, and what stands in its place.
         self._before = [""] * len(tokens)
@@ -149,12 +158,14 @@ class _Rewriter:
         self._behind_function: dict[int, str] = {}
         self._pairs_of_bare: dict[int, int] = {}
         self._spots: list[tuple[str, int, int]] = []
+        self._letters: set[int] = set()  # the tokens that are products of letters
 
     def made(self) -> LooseText:
         if len(self._tokens) > _LONG:
             return LooseText(self._text)
         compares = any(t.kind == "compared" for t in self._tokens)
         self._functions_beside()
+        self._letters_beside()
         for k in range(1, len(self._tokens)):
             if self._multiplies(k):
                 self._before[k] = "*"
@@ -179,7 +190,7 @@ class _Rewriter:
                 start = self._operand_before(first - 2) if divides else first
                 self._spots.append(("doubt" if doubt else "product", start, self._operand_behind(k)))
         changed = self._spots or any(
-            shown != t.text for shown, t in zip(self._shown, self._tokens, strict=True)
+            shown != self._text[t.start : t.end] for shown, t in zip(self._shown, self._tokens, strict=True)
         )
         return self._joined() if changed else LooseText(self._text)
 
@@ -218,6 +229,8 @@ class _Rewriter:
             return
         end = self._operand_behind(first)
         while end + 1 < len(self._tokens) and self._before[end + 1] == "*" and not self._is_call(end + 1):
+            if self._is_quotient(end + 1):  # cos y dy/dx
+                break
             end = self._operand_behind(end + 1)
         self._before[first] = "("
         self._behind[end] += ")" + self._behind_function.get(k, "")
@@ -238,6 +251,16 @@ class _Rewriter:
         name = self._text_at(k)
         return (
             self._kind(k) == "name" and (name in _FUNCTIONS or self._is_own(name)) and not self._known(name)
+        )
+
+    def _is_quotient(self, k: int) -> bool:
+        """Tell whether a token begins a derivative such as dy/dx."""
+        above, below = (self._text_at(j)[:1] for j in (k, k + 2))
+        return (
+            self._text_at(k + 1) == "/"
+            and above in ("d", "∂")
+            and above == below
+            and not self._known(self._text_at(k))
         )
 
     # -- what stands beside what -------------------------------------------------------------------------------------
@@ -280,6 +303,24 @@ class _Rewriter:
                 self._shown[k] = "("
                 self._behind[last] += ")"
 
+    def _letters_beside(self) -> None:
+        """Write x*y for xy, which nothing is called; in brackets as an exponent, and behind a sign of division."""
+        if self._arrays:
+            return
+        for k, token in enumerate(self._tokens):
+            letters = token.text
+            is_word = letters in _FUNCTIONS or letters in _KEYWORDS or self._is_own(letters)
+            if token.kind != "name" or is_word or self._shown[k] != letters:
+                continue
+            if self._text_at(k + 1) == "(" or self._kind(k + 1) == "prime" or not self._is_product(letters):
+                continue
+            self._shown[k] = "*".join(letters)
+            self._letters.add(k)
+            if self._text_at(k - 1) == "/" or self._kind(k - 1) == "power":
+                self._before[k] = "("
+                self._behind[k if self._kind(k - 1) == "power" else self._operand_behind(k)] += ")"
+            self._spots.append(("letters", k, k))
+
     def _composes(self, k: int) -> bool:
         own = self._is_own(self._text_at(k - 1)) and self._is_own(self._text_at(k + 1))
         return own and (self._text_at(k) == "∘" or not self._known("o"))
@@ -289,7 +330,7 @@ class _Rewriter:
         first = self._pairs.get(k, k)
         return any(
             (self._is_own(self._text_at(j)) and self._kind(j + 1) != "prime" and self._text_at(j + 1) != "(")
-            or "*" in self._shown[j][1:-1]
+            or ("*" in self._shown[j][1:-1] and j not in self._letters)
             for j in range(first, k)
         )
 
@@ -364,11 +405,11 @@ class _Rewriter:
             places.append((len(text), token.start))
             text += self._shown[k]
             at = token.end
-            if self._behind[k] or len(self._shown[k]) != len(token.text):
+            if self._behind[k] or len(self._shown[k]) != token.end - token.start:
                 text += self._behind[k]
                 places.append((len(text), at))
         text += self._text[at:]
-        whole = [(i, j) for kind, i, j in self._spots if kind != "exponential"]
+        whole = [(i, j) for kind, i, j in self._spots if kind not in ("exponential", "letters")]
         readings = dict.fromkeys(
             LooseReading(
                 " ".join(self._text[self._tokens[i].start : self._tokens[j].end].split()),
@@ -376,7 +417,7 @@ class _Rewriter:
                 kind,
             )
             for kind, i, j in self._spots
-            if kind in ("exponential", "doubt")
+            if kind in ("exponential", "doubt", "letters")
             or not any(a <= i and j <= b and b - a > j - i for a, b in whole)
         )
         return LooseText(text, tuple(readings), tuple(places))

@@ -10,6 +10,7 @@ from typing import Any
 from symgrad.api.handles.expr import Expr
 from symgrad.documents.layout.statements import SideText
 from symgrad.documents.sides.calculus import derivative, reparametrised
+from symgrad.documents.sides.letters import DocumentLetters
 from symgrad.documents.sides.loose import LooseText, in_notation
 from symgrad.documents.sides.names import DocumentNames
 from symgrad.documents.sides.notation import NAME, NotationReader, WrittenSlope
@@ -80,9 +81,13 @@ class SideReader:
         source: the document.
         names: what names mean; what is read and means nothing is added, as a real number.
         options: how LaTeX is read where it is ambiguous.
+
+    Attributes:
+        letters: those that stand alone in the document.
     """
 
     def __init__(self, source: Source, names: DocumentNames, options: Mapping[str, Any]) -> None:
+        self.letters = DocumentLetters()
         self._source = source
         self._names = names
         self._papers = PaperReader(names, macros_of(source.text) if "\\" in source.text else {}, options)
@@ -107,6 +112,8 @@ class SideReader:
         if starred is not None:  # K* = ... on the left is the name of a solution
             return DefinedTarget(f"{starred[1]}_star")
         if name is None or self._names.partial_of(name[1]) or self._names.differential_of(name[1]):
+            return None
+        if self._is_product(name[1]):
             return None
         return DefinedTarget(name[1])
 
@@ -172,10 +179,7 @@ class SideReader:
         if text.notation == "latex":
             return self._paper_side(text, like)
         self._notation.derived = False
-        names = self._names
-        typed = in_notation(
-            text.text.translate(_SIGNS), names.__contains__, names.functions.__contains__, names.is_array
-        )
+        typed = self.typed(text)
         try:
             node, slope = self._notation.read(typed.text, text.start)
         except SymgradError as error:
@@ -184,6 +188,24 @@ class SideReader:
         names = tuple(dict.fromkeys(NAME.findall(typed.text)))
         self._names.saw(names)
         return ReadSide(text, self._names.expr(node, names), names, slope, values=self._notation.derived)
+
+    def typed(self, text: SideText) -> LooseText:
+        """Return a side that is no LaTeX in the notation of programs."""
+        names = self._names
+        return in_notation(
+            text.text.translate(_SIGNS),
+            names.__contains__,
+            names.functions.__contains__,
+            names.is_array,
+            self._is_product,
+        )
+
+    def _is_product(self, name: str) -> bool:
+        return self.letters.is_product(name, self._names.__contains__, self._is_factor)
+
+    def _is_factor(self, letter: str) -> bool:
+        names = self._names
+        return letter not in names.functions and letter in names.values and not names.values[letter].shape
 
     def truth(self, text: SideText) -> Node | None:
         """Return a relation such as ``x > 0`` as a truth value; None for one that is none of numbers.
@@ -214,7 +236,7 @@ class SideReader:
     def _take_habits(self, typed: LooseText, text: SideText) -> None:
         """Note how a formula was read that is typed otherwise than in programs: each habit once, doubts each time."""
         for reading in typed.readings:
-            if reading.kind not in self._habits or reading.kind == "doubt":
+            if reading.kind not in self._habits or reading.kind in ("doubt", "letters"):
                 self._habits.add(reading.kind)
                 self._names.assume(str(reading), self._line(text.span.start), stated=False)
 

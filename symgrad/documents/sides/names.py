@@ -66,6 +66,8 @@ class DocumentNames:
         functions: names of functions with their parameters; their values are formulas of these.
         implied: for each unknown that an equation defines, that equation.
         fixed: symbols that the document gives a value from some line on.
+        moving: those of them that it found, and did not choose: they follow what their values read.
+        primed: names that have a prime somewhere in the document, and that it never defines.
         conditions: equations that it takes to hold, the last one last.
         solved: for each symbol that was found by such equations, these.
         marked: for each symbol that a name with a mark is a solution for, as D_star for D, the value of that.
@@ -85,6 +87,8 @@ class DocumentNames:
         self.functions: dict[str, tuple[str, ...]] = {}
         self.implied: dict[Node, Implied] = {}
         self.fixed: dict[Node, Node] = {}
+        self.moving: set[Node] = set()
+        self.primed: frozenset[str] = frozenset()
         self.conditions: list[Condition] = []
         self.solved: dict[Node, list[Condition]] = {}
         self.marked: dict[Node, Node] = {}
@@ -353,6 +357,15 @@ class DocumentNames:
         (value,) = substitute([value], {s: v for s, v in self.fixed.items() if s is not symbol})
         self.fixed = {s: substitute([v], {symbol: value})[0] for s, v in self.fixed.items()}
         self.fixed[symbol] = value
+
+    def following(self, node: Node, by: Sequence[Node]) -> Node:
+        """Return a formula where inputs that the document found as formulas of a variable are these formulas.
+
+        What follows x is differentiated by x with it: A = x*y, and y = 20 - x from a line above.
+        """
+        found = {s: v for s, v in self.fixed.items() if s in self.moving and s not in by}
+        found = {s: v for s, v in found.items() if not set(by).isdisjoint(symbols_of([v]))}
+        return substitute([node], found)[0] if found else node
 
     def hold(self, condition: Condition) -> None:
         """Take an equation to hold from here on."""

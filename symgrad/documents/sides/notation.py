@@ -179,6 +179,8 @@ class NotationReader:
             self._read_by(text[part.span.start : part.span.end], of, by[0], start + part.span.start)
         for x in by:
             self._check_slope(of, x, part)
+        if not part.partial:
+            of = names.expr(names.following(of.node, by), NAME.findall(said))
         exprs = tuple(names.expr(n, NAME.findall(" ".join(part.by))) for n in by)
         implied = () if part.partial else tuple(names.implied.values())
         value = derivative(of, exprs, implied)
@@ -264,6 +266,9 @@ class NotationReader:
         if parameters is not None and len(parameters) == 1:
             return self._names.values[parameters[0]]
         inputs = inputs_of(of.node)
+        implied = self._names.implied.get(of.node)
+        if implied is not None and implied.curve is not None:
+            return implied.curve.x
         found = sole_input(inputs, gradient=True) if gradient else input_of(of.node)
         if found is not None and found is not of.node:
             if len(inputs) > 1 and not gradient:

@@ -10,6 +10,7 @@ from typing import Any
 from symgrad.api.functions.from_latex import differentiated_node
 from symgrad.documents.sides.calculus import derivative, reparametrised
 from symgrad.documents.sides.names import DocumentNames
+from symgrad.documents.taken import ImplicitCurve
 from symgrad.errors import ShapeError, SymgradError, UnknownFunctionError
 from symgrad.frontend.expressions.terms import Term
 from symgrad.frontend.latex.document import latex_statements
@@ -45,7 +46,25 @@ _LEIBNIZ = re.compile(
 )
 
 
-class _RowReader(LatexReader):
+class _DocumentReader(LatexReader):
+    """Reads y' of what an equation defines by another input.
+
+    Attributes:
+        curves: of these equations.
+    """
+
+    curves: Sequence[ImplicitCurve] = ()
+
+    def slope_of_name(self, tree: Scripted) -> Term | None:
+        name = self.name_here(tree.base) if tree.below is None else None
+        for curve in self.curves:
+            if name == curve.y.name:
+                y, x = (Term(n, tree.start, tree.end) for n in (curve.y, curve.x))
+                return self.differentiated(y, [(x, tree)] * tree.primes, tree)
+        return super().slope_of_name(tree)
+
+
+class _RowReader(_DocumentReader):
     """Reads the derivative of a number by a vector as a row, as where Jacobians follow it."""
 
     def differentiated(self, y: Term, by: Sequence[tuple[Term, Tree]], whole: Tree) -> Term:
@@ -116,6 +135,8 @@ class PaperReader:
         reader = self._reader(Source(text), text)
         if reader.derivative_of(tree) is not None:
             return None
+        if isinstance(tree, Scripted) and tree.primes and self._is_another(tree):
+            return spelled_name(tree) or "", True
         alone = not isinstance(tree, ProductTree)
         if isinstance(tree, ProductTree):  # f(x)
             if len(tree.factors) != 2 or not isinstance(tree.factors[1], Bracket) or tree.signs[1]:
@@ -126,7 +147,7 @@ class PaperReader:
         if isinstance(tree, Scripted) and (
             tree.primes
             or (isinstance(tree.above, NumberTree) and not reader.is_mark(tree))
-            or (tree.below is not None and reader.is_known(tree.base))
+            or (tree.below is not None and reader.is_known(tree.base) and not self._is_series(tree))
         ):
             return None
         if isinstance(tree, Command) and tree.name == "ell":
@@ -140,6 +161,25 @@ class PaperReader:
                 len(i.text) > 1 for i in tree.below if isinstance(i, Word)
             )  # else h_i = ..., for all i
         return (name, alone) if found is None else (found, True)
+
+    def _is_another(self, tree: Scripted) -> bool:
+        """Tell whether x' is a new name beside x, as in a change of coordinates: x is no function of something."""
+        base, name = spelled_name(tree.base), spelled_name(tree)
+        follows = any(i.unknown.name == base for i in self._names.implied.values())
+        plain = tree.above is None and tree.below is None
+        return (
+            plain
+            and base in self._names.primed
+            and not follows
+            and name is not None
+            and name not in self._names
+        )
+
+    def _is_series(self, tree: Scripted) -> bool:
+        """Tell whether x_{n+1} is a new name though x is one: that of a number has no entries."""
+        name, base = spelled_name(tree), spelled_name(tree.base)
+        value = self._names.values.get(base or "")
+        return name is not None and name not in self._names and value is not None and not value.shape
 
     def power_target(self, text: str) -> tuple[str, int] | None:
         """Return the name and the number above it of a left side that is nothing else: r^2."""
@@ -214,6 +254,7 @@ class PaperReader:
         partial = r"\partial" in text
 
         def differentiated(y: Node, x: Node) -> Node:
+            y = y if partial else self._names.following(y, [x])
             value = self._differentiated(y, x, partial=partial)
             self.slopes.append(PaperSlope(y, x, value))
             return value
@@ -266,7 +307,8 @@ class PaperReader:
         ) and "d" not in self._names.values:  # a size d is not what stands in d/dx
             known.pop("d", None)
         options = self._options if calls is None else {**self._options, "calls": calls}
-        reader = (_RowReader if rows else LatexReader)(source, known, False, options)
+        reader = (_RowReader if rows else _DocumentReader)(source, known, False, options)
+        reader.curves = [i.curve for i in self._names.implied.values() if i.curve is not None]
         reader.defined_here = self._functions
         return reader
 

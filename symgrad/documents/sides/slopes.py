@@ -55,6 +55,7 @@ _TOKEN = re.compile(
 )
 _UPPER = re.compile(r"(?P<d>[d∂])(?P<order>[2-9²³]?)(?P<of>\w*)")
 _LOWER = re.compile(r"(?P<d>[d∂])(?P<by>\w+?)(?P<order>[2-9²³]?)")
+_SEVERAL = re.compile(r"[d∂]([^\W\d_])([2-9²³]?)")
 _NABLA = re.compile(r"∇(?P<order>²?)(?:_(?P<by>\w+))?(?P<of>\w*)")
 _OPERATOR = re.compile(r"D_(?P<by>\w+)")
 VERBS: Mapping[str, int] = {"grad": 1, "gradient": 1, "diff": 1, "derivative": 1, "jacobian": 1, "hessian": 2}
@@ -140,7 +141,7 @@ class _Finder:
         if lower is None or (self._known(self._text_at(k)) and self._known(self._text_at(k + 2))):
             return None
         order = _DIGITS[upper["order"]]
-        by = lower["by"] if _DIGITS[lower["order"]] == order else self._text_at(k + 2)[1:]
+        by = self._by(lower, order)
         partial = upper["d"] == "∂"
         if upper["of"]:
             if not (self._known(upper["of"]) or self._is_function(upper["of"])):
@@ -153,11 +154,23 @@ class _Finder:
                 )
             end = self._tokens[k].end
             of = Span(end - len(upper["of"]), end)
-            return SlopeText(Span(start, self._tokens[k + 2].end), of, (by,) * order, order, partial)
+            return SlopeText(Span(start, self._tokens[k + 2].end), of, by, order, partial)
         if self._known(self._text_at(k + 2)):
             return None
         of, end = self._operand(k + 3)
-        return SlopeText(Span(start, end), of, (by,) * order, order, partial)
+        return SlopeText(Span(start, end), of, by, order, partial)
+
+    def _by(self, lower: re.Match[str], order: int) -> tuple[str, ...]:
+        """Return what a quotient of differentials is by: x and y of dxdy where xdy is nothing."""
+        if _DIGITS[lower["order"]] == order:
+            by = (lower["by"],) * order
+            if order == 1 or self._known(lower["by"]):
+                return by
+        else:
+            by = (lower.group()[1:],) * order
+        several = tuple(x for m in _SEVERAL.finditer(lower.group()) for x in (m[1],) * _DIGITS[m[2]])
+        is_all = _SEVERAL.sub("", lower.group()) == "" and len(several) == order
+        return several if is_all and order > 1 and not self._known(by[0]) else by
 
     def _nabla(self, k: int) -> SlopeText | None:
         token = self._tokens[k]

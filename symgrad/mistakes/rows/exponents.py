@@ -67,6 +67,15 @@ def _as_product(node: Node) -> Iterator[Swap]:
         yield Swap(exponent * base)
 
 
+def _lower_power(node: Node) -> Iterator[Swap]:
+    base, exponent = node.args
+    n = exponent.value if exponent.op is NUMBER else None
+    if isinstance(n, int) and n > 1:
+        yield Swap(base)
+        if n > 2:
+            yield Swap(base ** (n - 1))
+
+
 def _log_of_product(node: Node) -> Iterator[Swap]:
     factors = factors_of(node.args[0])
     if len(factors) > 1:
@@ -216,6 +225,13 @@ REWRITINGS = (
         ops=("pow",),
         distort=_as_product,
         rank=12,
+    ),
+    AlgebraRule(
+        kind="lost-power",
+        says="this is what one gets by losing the exponent, or one of the factors, of {0}",
+        ops=("pow",),
+        distort=_lower_power,
+        rank=12.5,
     ),
     AlgebraRule(
         kind="log-of-a-product",

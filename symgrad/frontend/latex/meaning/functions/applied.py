@@ -272,6 +272,11 @@ class AppliedRules(ScriptRules):
             return tree.factors
         return (tree,)
 
+    def read_as(self, tree: Tree, meaning: str, option: str) -> None:
+        """Note how something ambiguous was read; of the body of a function that was done where it is defined."""
+        if not self._calls:
+            super().read_as(tree, meaning, option)
+
     def expanded(self, function: LatexFunction, values: list[Term], tree: Tree, end: int) -> Steps[Term]:
         """Return what the body of a function of the text is, of arguments."""
         count = len(function.parameters)
