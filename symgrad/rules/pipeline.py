@@ -19,10 +19,10 @@ from symgrad.rewrite.engine import Round, rewrite
 from symgrad.rewrite.memo import remembered
 from symgrad.rewrite.rule import RuleSet
 from symgrad.rewrite.trace import UNDEFINED, ZERO, Note, Step, Trace
-from symgrad.rules.arrays.matrices import in_matrix_notation
-from symgrad.rules.normal.normaliser import NormalForms
+from symgrad.rules.matrices import in_matrix_notation
 from symgrad.rules.normal.order import Order
 from symgrad.rules.normal.products import spell_signs
+from symgrad.rules.normaliser import NormalForms
 from symgrad.rules.rows.canonical import CANONICAL, DROP_STOPS
 
 __all__ = ["Canonical", "CanonicalForms", "Stable", "canonical", "fewest_faults", "stable"]

@@ -371,6 +371,7 @@ def test_an_output_that_is_the_transpose_of_an_input():
 def test_nobody_writes_after_a_call_that_ctrl_c_ended():
     begun, ended = threading.Event(), []
     main = threading.main_thread()
+    here = threading.get_ident()
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
 
     def call(_x, out):
@@ -380,7 +381,7 @@ def test_nobody_writes_after_a_call_that_ctrl_c_ended():
         begun.set()
         for _ in range(3):  # while the main thread waits for this one
             time.sleep(0.1)
-            signal.pthread_kill(main.ident, signal.SIGALRM)
+            signal.pthread_kill(here, signal.SIGALRM)
         time.sleep(0.1)
         out[0][:] = 1
         ended.append(out)
