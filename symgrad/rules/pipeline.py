@@ -216,8 +216,8 @@ def stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]
 def fewest_faults(forms: Iterable[Sequence[Node]]) -> tuple[Sequence[Node], int]:
     """Return the form of elementwise numbers that loses digits at the fewest sample points, and at how many.
 
-    Unlike `stable` it looks for no form, in time linear in the size: some ten microseconds an equation. A form that has
-    no value at a point where one before it has one is none.
+    Unlike `stable` it looks for no form, in time linear in the size: some thirty microseconds an equation. A form that
+    has no value at a point where one before it has one is none.
 
     Args:
         forms: equal in exact arithmetic, the best otherwise first; no more is asked for after one without a fault, or
