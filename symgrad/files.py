@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Generator
 from pathlib import Path
@@ -172,7 +171,7 @@ def _write(path: Path, content: bytes) -> None:
         return
     if mode is not None and not os.access(path, os.W_OK):  # to put another in its place needs no permission
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    temporary = path.with_name(f".symgrad-{os.getpid()}-{secrets.token_hex(4)}.part")
+    temporary = path.with_name(f".symgrad-{os.getpid()}-{os.urandom(4).hex()}.part")
     try:
         with temporary.open("xb") as file:
             file.write(content)

@@ -5,7 +5,7 @@ The package looks its attributes up here, and messages what to suggest; neither 
 
 from __future__ import annotations
 
-import pkgutil
+import os
 from importlib import import_module
 from typing import Any
 
@@ -14,8 +14,9 @@ __all__ = ["MODULES", "PUBLIC", "public_name", "public"]
 
 def _names() -> dict[str, str]:
     """Read the stub, a line `from module import name as name` for each name."""
-    # By pkgutil: the package may lie in an archive.
-    stub = (pkgutil.get_data("symgrad", "__init__.pyi") or b"").decode()
+    # By the loader: the package may lie in an archive.
+    loader: Any = getattr(__spec__, "loader", None)
+    stub: str = loader.get_data(os.path.join(os.path.dirname(__file__), "__init__.pyi")).decode()  # noqa: PTH118, PTH120  (pathlib takes longer than all else here)
     lines = (line.split() for line in stub.splitlines())
     return {words[3]: words[1] for words in lines if words[:1] == ["from"]}
 

@@ -196,7 +196,7 @@ TABLES = {"api", "frontend", "mistakes", "proof", "reasons", "render", "verdicts
 """Packages whose limits users meet: all of them stand in ``limits.py``."""
 
 ELSEWHERE = {
-    "arrange, lower, llvm, kernel": "thresholds of speed, each beside the cost that it is measured by",
+    "arrange, lower, llvm, kernel, runtime": "thresholds of speed, each beside the cost that it is measured by",
     "ir, ops, cas, spell, rewrite, rules, backward": "bounds of exact arithmetic, in ir/exact.py, and of single rules",
     "importers, export, cli": "one or two for each file, said in its errors",
 }
@@ -219,21 +219,23 @@ LOOKS_LIKE_ONE = frozenset(
     )
 )
 
+NO_NAMES = frozenset(("MOST", "MAX", "LIMIT", "MAXIMUM"))
+"""What a limit may not be called: that says that it is one, and not of what."""
+
 _BESIDE = "of one law for arrays, beside it"
 KEPT = {
     "symgrad.api.claims.fitting._LARGEST": "no number: the largest size that is tried, by how many there are",
     "symgrad.reasons.noise.precision._MOST_DIGITS": "precision, with the two beside it",
     "symgrad.verdicts.agreement.TOO_FEW": "precision: fewer digits say nothing",
-    "symgrad.verdicts.opaque._MOST": "points of a sequence of its own, read once",
-    "symgrad.verdicts.opaque._ENOUGH": "the same",
+    "symgrad.verdicts.opaque._ENOUGH_POINTS": "of a sequence of its own, read once",
     "symgrad.verdicts.search.steps._MANY": "one line of three numbers, a test of how long factoring takes",
     "symgrad.verdicts.search.steps._FEW": "the same",
     "symgrad.proof.entrywise.forms.laws._LARGEST": _BESIDE,
     "symgrad.proof.entrywise.forms.terms._DEEPEST": _BESIDE,
     "symgrad.proof.entrywise.matrix_functions._HIGHEST": _BESIDE,
-    "symgrad.proof.entrywise.matrix_functions._MOST": _BESIDE,
-    "symgrad.proof.entrywise.said._DEEPEST": "of what is printed of a law, beside it",
-    "symgrad.proof.entrywise.said._LONGEST": "of what is printed of a law, beside it",
+    "symgrad.proof.entrywise.matrix_functions._HIGHEST_ORDER": _BESIDE,
+    "symgrad.proof.entrywise.forms.said._DEEPEST": "of what is printed of a law, beside it",
+    "symgrad.proof.entrywise.forms.said._LONGEST": "of what is printed of a law, beside it",
 }
 """What looks like a limit and stands where it is read, and why."""
 
@@ -259,6 +261,16 @@ def test_limits_that_users_meet_stand_in_tables() -> None:
         if LOOKS_LIKE_ONE & set(name.strip("_").split("_"))
     }
     assert stray == set(KEPT), "\n".join(sorted(stray ^ set(KEPT)))
+
+
+def test_a_limit_is_named_by_what_it_bounds() -> None:
+    named = {
+        f"{m}.{name}"
+        for m, tree in MODULES.items()
+        for name in constants(tree)
+        if name.strip("_") in NO_NAMES
+    }
+    assert not named
 
 
 def test_a_limit_says_what_it_bounds_or_why_that_number() -> None:

@@ -1,15 +1,18 @@
-"""Count what a house is judged by: circles of imports, crowded rooms, names that occur twice next door, long files,
-imports inside functions that do not say why.
+"""Count what a house is judged by: circles of imports between files and between rooms, crowded rooms, names that occur
+twice next door, long files, imports inside functions that do not say why.
 
 `python tools/house.py` prints the counts and what is over the limits, and exits with 1 if anything is; `make layers`
-runs it. Imports are counted with those for type checkers and inside functions.
+runs it. Imports are counted with those for type checkers and inside functions, and with modules that are imported by
+a name in a text.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
 from pathlib import Path
@@ -35,6 +38,14 @@ PARALLEL = {
 }
 """Rooms whose inner rooms may have files of one name, and why."""
 
+BOTH_WAYS = {
+    "symgrad/api": "what users hold has methods that are the verbs, and verbs answer with what users hold",
+}
+"""Floors on which rooms import each other, file by file without a circle, and why."""
+
+UPWARD = ("symgrad", "symgrad.surface")
+"""The face of the package: it finds by name what stands above it, when a user first asks for it."""
+
 
 def imports() -> dict[str, set[str]]:
     """Return what every module imports."""
@@ -43,13 +54,57 @@ def imports() -> dict[str, set[str]]:
     return {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
 
 
-def circle() -> list[str]:
+def circle(found: Mapping[str, set[str]] | None = None) -> list[str]:
     """Return modules that import each other around, the first also last; none if there are none."""
     try:
-        TopologicalSorter(imports()).prepare()
+        TopologicalSorter(imports() if found is None else found).prepare()
     except CycleError as error:
         return list(error.args[1])
     return []
+
+
+def between_rooms(found: Mapping[str, set[str]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield every floor on which rooms and files import each other around, with such a circle."""
+    for room, names in rooms():
+        above = ".".join(room.relative_to(ROOT).parts)
+        inner = {f"{above}.{name}" for name in names}
+        read: dict[str, set[str]] = {name: set() for name in inner}
+        for module, others in found.items():
+            start = _on_floor(module, above)
+            if start in inner:
+                read[start] |= ({_on_floor(other, above) for other in others} & inner) - {start}
+        if around := circle(read):
+            yield _path(room), [name.rpartition(".")[2] for name in around]
+
+
+def _on_floor(module: str, above: str) -> str:
+    """Return the room or file of a floor that a module belongs to."""
+    return ".".join(module.split(".")[: above.count(".") + 2]) if module.startswith(f"{above}.") else ""
+
+
+def by_name(found: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
+    """Yield modules with modules that they have the names of in texts: what they may import by these."""
+    for file in sorted(HOUSE.rglob("*.py")):
+        place = file.relative_to(ROOT).with_suffix("").parts
+        module = ".".join(place[:-1] if place[-1] == "__init__" else place)
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            text = node.value if isinstance(node, ast.Constant) else None
+            if isinstance(text, str) and re.fullmatch(r"symgrad(\.\w+)+(:\w+)?", text):
+                named = text.partition(":")[0]
+                if named in found and named != module:
+                    yield module, named
+
+
+def upward(found: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
+    """Yield modules that have the name of one in a layer above theirs."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
+    order = next(c["layers"] for c in contracts if c.get("containers") == ["symgrad"])
+    height = {room.strip("()"): -i for i, room in enumerate(order)}
+    for module, named in by_name(found):
+        layers = [name.split(".")[1] for name in (module, named) if "." in name]
+        if module not in UPWARD and len(layers) == 2 and height[layers[0]] < height[layers[1]]:
+            yield module, named
 
 
 def rooms() -> Iterator[tuple[Path, list[str]]]:
@@ -106,8 +161,17 @@ def _path(place: Path) -> str:
 
 def main() -> int:
     """Print the counts, and what is over the limits."""
-    around = circle()
+    found = imports()
+    around = circle(found)
     wrong: list[str] = [f"a circle: {' -> '.join(around)}"] if around else []
+    both_ways = dict(between_rooms(found))
+    wrong += [
+        f"a circle of rooms in {room}: {' -> '.join(names)}"
+        for room, names in both_ways.items()
+        if room not in BOTH_WAYS
+    ]
+    wrong += [f"no circle of rooms any more: {room}" for room in BOTH_WAYS if room not in both_ways]
+    wrong += [f"{module} has the name of {named}, a layer above it" for module, named in upward(found)]
     count = 0
     for room, names in rooms():
         count += 1

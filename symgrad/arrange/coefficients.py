@@ -59,7 +59,7 @@ def times(number: Number, node: Node) -> Node:
     return neg(node) if number == -1 else mul(as_node(number), node)
 
 
-_MOST = 8
+_TERMS = 8
 """Factors of a product, and terms of a sum, up to which another order of them is recognised."""
 
 _Terms: TypeAlias = "tuple[tuple[int, Number], ...]"
@@ -155,7 +155,7 @@ class _Forms:
         found = self._products.get(factors)
         if found is None:
             found = self._products[factors] = written or mul(a, b)
-        if len(factors) <= _MOST:
+        if len(factors) <= _TERMS:
             self._factors[written or found] = factors
         return found
 
@@ -205,7 +205,7 @@ class _Forms:
                 if is_longer(number, MADE):
                     return ()
                 terms[place] = number
-        return tuple(sorted(terms.items())) if len(terms) <= _MOST else ()
+        return tuple(sorted(terms.items())) if len(terms) <= _TERMS else ()
 
     def _plus(self, a: _Scaled, b: _Scaled) -> _Scaled:
         # A number that one of them does without stays with the other: taken out, it would come with all that follows.

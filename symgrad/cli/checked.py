@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["checked_lines"]
 
-_MOST = 60  # definitions that are shown
+_DEFINITIONS = 60  # definitions that are shown
 _LONG = 200  # characters of a value that is shown
 
 
@@ -29,7 +29,7 @@ def checked_lines(found: CheckResult, *, whole: bool = False) -> Iterator[str]:
         yield from (f"  {line}" for line in checked_lines(part, whole=whole))
     if found.statement is not None:
         s = found.statement
-        left_out = 0 if whole else max(0, len(s.definitions) - _MOST)
+        left_out = 0 if whole else max(0, len(s.definitions) - _DEFINITIONS)
         yield from (
             f"  {line}" for line in (*s.declarations, *s.definitions[: len(s.definitions) - left_out])
         )

@@ -339,7 +339,9 @@ def cache(clear: bool) -> None:
             click.echo(f"removed {store.clear()} files from {where}")
         else:
             count, size = store.contents()
-            click.echo(f"{where}\n{count} files, {size / 2**20:.1f} of at most {store.MOST / 2**20:.0f} MiB")
+            click.echo(
+                f"{where}\n{count} files, {size / 2**20:.1f} of at most {store.KEPT_BYTES / 2**20:.0f} MiB"
+            )
     except (OSError, RuntimeError, ValueError) as error:
         raise FileError(
             f"the directory of kept code cannot be used: {reason(error)}",

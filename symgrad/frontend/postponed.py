@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from symgrad.frontend.expressions.terms import Token
+from symgrad.frontend.tokens.terms import Token
 
 __all__ = ["in_reading_order"]
 

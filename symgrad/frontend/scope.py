@@ -17,11 +17,11 @@ from symgrad.errors import (
     UnsupportedError,
 )
 from symgrad.frontend.definitions import Definition, definitions, find_cycle
-from symgrad.frontend.expressions.indices import IndexedReduction, bound_names
-from symgrad.frontend.expressions.terms import Term, Token, ends
-from symgrad.frontend.expressions.uses import likely_domain
+from symgrad.frontend.indices import IndexedReduction, bound_names
 from symgrad.frontend.limits import QUOTED_CHARACTERS
 from symgrad.frontend.tokens.elsewhere import operand_before
+from symgrad.frontend.tokens.terms import Term, Token, ends
+from symgrad.frontend.uses import likely_domain
 from symgrad.ir.graph import NUMBER, OPS, SYMBOL, Node, Op, apply, number, size_node, symbol
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.shapes import broadcast_shapes, fitting

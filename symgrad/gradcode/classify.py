@@ -15,7 +15,7 @@ from symgrad.gradcode.record import CodeKind, number_text, point_text
 __all__ = ["Classified", "classified"]
 
 _CLEAR = 1e-8  # relative error of a mistake at some inputs alone: less may only be a term that is small there
-_MOST = 0.6  # of the digits
+_SHARE_KEPT = 0.6  # of the digits
 _REACH = 1e8  # values beyond which nobody expects digits to be kept
 _GENERIC = 7  # points that are drawn first, of numbers about 1
 _ENOUGH = 3  # points on the good side of a choice of the function
@@ -66,8 +66,8 @@ def classified(measured: Sequence[Measured], conditions: Sequence[str], wrt: Seq
     usual = SLACK * _usual(measured)
     cancels = [*cancels, *(m for m in (*wrongs, *near, *singles) if m.off <= m.eps * usual)]
     # Rounding that leaves more than half of the digits is what everybody has.
-    rights = [*rights, *(m for m in cancels if m.relative <= m.eps**_MOST)]
-    cancels = [m for m in cancels if m.relative > m.eps**_MOST]
+    rights = [*rights, *(m for m in cancels if m.relative <= m.eps**_SHARE_KEPT)]
+    cancels = [m for m in cancels if m.relative > m.eps**_SHARE_KEPT]
     far = [m for m in cancels if _largest(m) > _REACH]
     cancels = [m for m in cancels if _largest(m) <= _REACH]
     if far or any(_largest(m) > _REACH for m in by.get("beyond", [])):

@@ -21,7 +21,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.mistakes.sized import SizedPairs
 from symgrad.mistakes.told import WrongClaim, diagnosed
 from symgrad.source import Location
-from symgrad.verdicts.told.diagnosis import Diagnoses, Diagnosis
+from symgrad.verdicts.diagnosis import Diagnoses, Diagnosis
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["derivative_text", "with_mistakes_of"]

@@ -13,7 +13,7 @@ from symgrad.ir.listing import one_of, suggest
 from symgrad.report.blocks import Banner, Block, Code, Column, Heading, Table, Tone, prose
 from symgrad.report.blocks import Literal as Text
 from symgrad.report.report import Report, Reported
-from symgrad.verdicts.told.diagnosis import Diagnosis
+from symgrad.verdicts.diagnosis import Diagnosis
 from symgrad.verdicts.verdict import Status, Verdict
 
 __all__ = ["KINDS", "ArgumentVerdict", "CodeKind", "CodeVerdict", "number_text", "point_text"]

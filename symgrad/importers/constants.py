@@ -10,9 +10,9 @@ from symgrad.api.functions.layout import arange, broadcast_to, full, reshape
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.errors import UnsupportedError
 
-__all__ = ["MOST", "compact", "constant", "exactly", "count_up", "uniform"]
+__all__ = ["CONSTANT_ENTRIES", "compact", "constant", "exactly", "count_up", "uniform"]
 
-MOST = 4096
+CONSTANT_ENTRIES = 4096
 """Entries of an array of numbers that a formula may hold."""
 
 
@@ -73,7 +73,7 @@ def constant(values: np.ndarray, *, decimal: bool = False) -> Expr:
         if np.array_equal(values, first + step * np.arange(len(values))):
             counted = arange(len(values)) if step == 1 else step * arange(len(values))
             return counted + first if first else counted
-    if values.size > MOST:
+    if values.size > CONSTANT_ENTRIES:
         raise UnsupportedError(
             f"an array of {values.size:,} numbers in the function", cure="pass it as an argument"
         )

@@ -18,7 +18,7 @@ from symgrad.importers.truths import any_of, as_number
 
 __all__ = ["cumulated", "in_order", "is_nan", "order", "unless_nan"]
 
-_MOST = 1024
+_ENTRIES = 1024
 """Entries that are compared with each other."""
 
 _STEPS = 100
@@ -48,7 +48,7 @@ def order(x: Expr, axis: int, *, descending: bool = False) -> Expr:
         [1, 3, 0, 2]
     """
     n = x.shape[axis]
-    if isinstance(n, int) and n > _MOST:
+    if isinstance(n, int) and n > _ENTRIES:
         raise UnsupportedError(f"sorting {n:,} entries, each of which is compared with each")
     along = moveaxis(x, axis, -1)
     one, other, count = along[..., :, None], along[..., None, :], arange(n)

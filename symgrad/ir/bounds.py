@@ -1,8 +1,8 @@
 """How large arrays may be: sizes are any whole numbers in formulas, until an array has to have them.
 
-The one bound is `MOST`: an array of as many float64 numbers has less than 2**63 bytes, so that no length, no count, no
-distance of two entries and no number of bytes of an array within it leaves the 64-bit integers of NumPy and of compiled
-code. What is beyond is refused when a shape is written, as far as it is known then, and when values arrive.
+The one bound is `MOST_ENTRIES`: an array of as many float64 numbers has less than 2**63 bytes, so that no length, no
+count, no distance of two entries and no number of bytes of an array within it leaves the 64-bit integers of NumPy and
+of compiled code. What is beyond is refused when a shape is written, as far as it is known then, and when values arrive.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from symgrad.ir.sizes import (
 
 __all__ = [
     "LARGEST",
-    "MOST",
+    "MOST_ENTRIES",
     "bytes_text",
     "check_axes",
     "check_lengths",
@@ -42,7 +42,7 @@ __all__ = [
     "out_of_memory",
 ]
 
-MOST = 2**60 - 1
+MOST_ENTRIES = 2**60 - 1
 """The most entries of an array."""
 
 LARGEST = 2**63 - 1
@@ -68,7 +68,7 @@ def check_axes(shape: Shape) -> None:
         if isinstance(size, str):
             continue
         least = [size] if isinstance(size, int) else [c for _, c in size.terms] if nonnegative(size) else []
-        if any(c > MOST for c in least) or not _countable(size):
+        if any(c > MOST_ENTRIES for c in least) or not _countable(size):
             raise ShapeError(
                 f"an axis of length {extent_text(size)} is too long", expected=_EXPECTED, cure=_CURE
             )
@@ -138,7 +138,7 @@ def check_products(sizes: Iterable[Size], values: Mapping[str, int]) -> None:
 
 
 def _check_count(count: int, shape: Shape, sizes: Mapping[str, int]) -> None:
-    if count > MOST:
+    if count > MOST_ENTRIES:
         text = ", ".join(map(extent_text, shape)) + "," * (len(shape) == 1)
         raise ShapeError(
             f"an array of shape ({text}) has {extent_text(count)} entries{_where(shape, sizes)}",

@@ -39,6 +39,10 @@ _LOADED = 8
 """Loaded kernels that are kept for the next time: schedulers load one again for every task."""
 
 
+_INTERNAL = frozenset(("about", "fusable", "kinds", "native", "needs", "outputs", "symbols"))
+"""What other rooms ask of a kernel, most of it of nodes."""
+
+
 class Kernel(Reported, AtPoints, ABC):
     """Machine code for some outputs, called with arrays; made by ``compile_nodes``.
 
@@ -121,6 +125,10 @@ class Kernel(Reported, AtPoints, ABC):
         self._save = save
         self._ufunc: np.ufunc | None = None
         self.about: Callable[[Kernel], Subject] | None = None
+
+    def __dir__(self) -> list[str]:
+        """Leave out what is internal: completion is for users."""
+        return [name for name in super().__dir__() if name not in _INTERNAL]
 
     @property
     def outputs(self) -> tuple[Node, ...]:  # pyright: ignore[reportIncompatibleVariableOverride] (never written there)

@@ -26,7 +26,7 @@ from symgrad.ops.array.contraction import contract
 from symgrad.rules.pipeline import canonical
 from symgrad.source import Location
 from symgrad.spell.printer import expression_text
-from symgrad.verdicts.told.diagnosis import Diagnosis
+from symgrad.verdicts.diagnosis import Diagnosis
 
 __all__ = ["CLAIM", "WrongClaim", "WrongRewriting", "diagnosed", "rewriting_diagnosed"]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from symgrad.report.blocks import Block
+if TYPE_CHECKING:
+    from symgrad.report.blocks import Block
 
 __all__ = ["About", "Subject"]
 

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from symgrad.errors import UsageError
-from symgrad.files import write_atomically
-from symgrad.report.blocks import Block
+
+if TYPE_CHECKING:
+    from symgrad.report.blocks import Block
 
 __all__ = ["FORMS", "Report", "Reported", "called", "form_of_path"]
 
@@ -123,6 +124,8 @@ class Report:
             UsageError: for another ending.
             FileError: if it cannot be written.
         """
+        from symgrad.files import write_atomically  # for start-up time: every answer could be saved, few are
+
         form = form_of_path(path)
         if form is None:
             raise UsageError(

@@ -19,10 +19,10 @@ from symgrad.rewrite.engine import Round, rewrite
 from symgrad.rewrite.memo import remembered
 from symgrad.rewrite.rule import RuleSet
 from symgrad.rewrite.trace import UNDEFINED, ZERO, Note, Step, Trace
-from symgrad.rules.arrays.matrices import in_matrix_notation
-from symgrad.rules.normal.normaliser import NormalForms
+from symgrad.rules.matrices import in_matrix_notation
 from symgrad.rules.normal.order import Order
 from symgrad.rules.normal.products import spell_signs
+from symgrad.rules.normaliser import NormalForms
 from symgrad.rules.rows.canonical import CANONICAL, DROP_STOPS
 
 __all__ = ["Canonical", "CanonicalForms", "Stable", "canonical", "fewest_faults", "stable"]
@@ -216,8 +216,8 @@ def stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]
 def fewest_faults(forms: Iterable[Sequence[Node]]) -> tuple[Sequence[Node], int]:
     """Return the form of elementwise numbers that loses digits at the fewest sample points, and at how many.
 
-    Unlike `stable` it looks for no form, in time linear in the size: some ten microseconds an equation. A form that has
-    no value at a point where one before it has one is none.
+    Unlike `stable` it looks for no form, in time linear in the size: some thirty microseconds an equation. A form that
+    has no value at a point where one before it has one is none.
 
     Args:
         forms: equal in exact arithmetic, the best otherwise first; no more is asked for after one without a fault, or

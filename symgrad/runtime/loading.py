@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["load"]
 
-_MOST = 2**30
+_FILE_BYTES = 2**30
 """Bytes of a file: machine code of a million equations has a tenth."""
 
 
@@ -87,14 +87,14 @@ def load(path: str | os.PathLike[str]) -> LoadedKernel | LoadedArrayKernel:
 def _content(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            content = file.read(_MOST + 1)
+            content = file.read(_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
         said = getattr(error, "strerror", None) or error
         raise FileError(
             f"cannot read {path}: {said}", cure="name a file that exists and may be read"
         ) from None
-    if len(content) > _MOST:
-        raise FileError(f"'{path}' is too long", expected=f"at most {_MOST:,} bytes")
+    if len(content) > _FILE_BYTES:
+        raise FileError(f"'{path}' is too long", expected=f"at most {_FILE_BYTES:,} bytes")
     return content
 
 

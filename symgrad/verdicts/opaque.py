@@ -25,7 +25,7 @@ __all__ = ["decide_by_numbers"]
 
 mpmath: Any = typed_mpmath  # without annotations of its own
 
-_MOST, _ENOUGH = 400, 60  # points that are tried, and that are enough
+_TRIED_POINTS, _ENOUGH_POINTS = 400, 60  # points that are tried, and that are enough
 _DIGITS = 40
 _EXACT, _FLOATS = 25, 6  # digits to which values agree that are equal, by how they are known
 _APART = (1e-10, 1e-4)  # relative distances of values that differ, likewise
@@ -73,7 +73,7 @@ def decide_by_numbers(
     stand_ins = _without_calls([a, b])
     program, _ = program_of(stand_ins, list(symbols.values()), sizes)
     for tried, point in enumerate(points_of(program)):
-        if tried >= _MOST or agreed >= _ENOUGH or time.monotonic() > begun + 0.9 * seconds:
+        if tried >= _TRIED_POINTS or agreed >= _ENOUGH_POINTS or time.monotonic() > begun + 0.9 * seconds:
             break
         if wrt is not None and not _generic(point.values):
             continue

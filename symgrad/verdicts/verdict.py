@@ -15,8 +15,8 @@ from symgrad.proof.complex.gaussian import Gaussian
 from symgrad.proof.numbers import number_to_json
 from symgrad.report.about import About
 from symgrad.report.report import Reported
+from symgrad.verdicts.diagnosis import Diagnoses, Diagnosis
 from symgrad.verdicts.limits import DIAGNOSES_TOLD
-from symgrad.verdicts.told.diagnosis import Diagnoses, Diagnosis
 
 __all__ = [
     "Proof",

@@ -19,10 +19,10 @@ from symgrad.ops.scalar.arith import add
 from symgrad.words.chain import Lines
 from symgrad.words.domains import Domains
 from symgrad.words.forms.calls import Notation
-from symgrad.words.forms.shortest import ShortestForms
 from symgrad.words.layout import share
 from symgrad.words.limits import GRADIENT_CHARACTERS, LINE_CHARACTERS, SAVED_CHARACTERS
 from symgrad.words.program import Words
+from symgrad.words.shortest import ShortestForms
 
 __all__ = ["Adjoint", "adjoint_lines"]
 

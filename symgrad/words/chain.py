@@ -22,9 +22,9 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import div, mul, neg, pow
 from symgrad.ops.scalar.elementary import exp
 from symgrad.words.forms.common import factors_of
-from symgrad.words.forms.shortest import ShortestForms
 from symgrad.words.limits import UNNAMED_CHARACTERS
 from symgrad.words.program import Words, is_symmetric
+from symgrad.words.shortest import ShortestForms
 
 __all__ = ["Lines"]
 

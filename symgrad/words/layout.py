@@ -13,8 +13,8 @@ from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological, uses
 from symgrad.ir.types import Declaration
 from symgrad.words.chain import Lines
-from symgrad.words.forms.shortest import ShortestForms
 from symgrad.words.limits import LINE_CHARACTERS, SHARED_CHARACTERS
+from symgrad.words.shortest import ShortestForms
 
 __all__ = ["Shown", "laid_out", "share"]
 

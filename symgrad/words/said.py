@@ -18,9 +18,9 @@ from symgrad.words.domains import Domains
 from symgrad.words.forms.calls import Notation
 from symgrad.words.forms.numbers import Literals
 from symgrad.words.forms.positions import readings
-from symgrad.words.forms.shortest import ShortestForms
 from symgrad.words.layout import laid_out
 from symgrad.words.program import Words, words_by_identity, words_of
+from symgrad.words.shortest import ShortestForms
 
 __all__ = [
     "NamedConstants",

@@ -100,3 +100,8 @@ def test_what_is_internal_is_not_offered() -> None:
     offered = dir(sg.symbols("x") ** 2)
     assert {"latex", "inputs", "nothing", "same", "__add__"} <= set(offered)
     assert not {"node", "listings", "origins", "slope", "traces"} & set(offered)
+    p = sg.parse("X : real[n, 3]; f = sum(X**2)")
+    assert "listing" not in dir(p)
+    for kernel in (sg.compile(sg.symbols("x") ** 2), sg.compile(p["f"])):
+        assert {"inputs", "dtype", "name", "threads", "llvm_ir", "save"} <= set(dir(kernel))
+        assert not {"kinds", "native", "needs", "fusable", "outputs", "symbols", "about"} & set(dir(kernel))

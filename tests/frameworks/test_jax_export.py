@@ -29,7 +29,7 @@ from symgrad.errors import (
     UsageError,
 )
 from symgrad.kernel.calls import xla
-from symgrad.kernel.calls.xla import layout_fits
+from symgrad.kernel.xla import layout_fits
 from tests.graphs import inputs, random_graph
 
 RNG = np.random.default_rng(15)

@@ -10,7 +10,7 @@ import pytest
 import symgrad as sg
 from symgrad.errors import IndexRangeError, OutOfMemoryError, ShapeError, UsageError
 from symgrad.ir import bounds
-from symgrad.ir.bounds import MOST, bytes_text, check_arrays, check_axes
+from symgrad.ir.bounds import MOST_ENTRIES, bytes_text, check_arrays, check_axes
 from symgrad.ir.sizes import extent_text, size_max, size_product, size_sum
 from symgrad.ir.values import evaluate
 from symgrad.ir.values.inputs import converted, distinct
@@ -74,7 +74,7 @@ def test_in_python():
             build()
     with pytest.raises(UsageError, match="an axis of length about -1e5000"):
         sg.zeros(-(10**5000))
-    assert sg.zeros(MOST).shape == (MOST,)
+    assert sg.zeros(MOST_ENTRIES).shape == (MOST_ENTRIES,)
     x = sg.tensor("x", (3,))
     with pytest.raises(IndexRangeError, match="index about 1e5000 for axis 0"):
         x[10**5000]
@@ -101,10 +101,10 @@ def test_ends_of_slices_beyond_everything_are_pythons(end, size):
 
 
 def test_the_bound_itself():
-    check_axes((MOST, "n", size_sum(["n", MOST])))
-    check_arrays([(MOST,), (2**30, 2**29), ("n", "m")], {"n": 2**30, "m": 2**29})
+    check_axes((MOST_ENTRIES, "n", size_sum(["n", MOST_ENTRIES])))
+    check_arrays([(MOST_ENTRIES,), (2**30, 2**29), ("n", "m")], {"n": 2**30, "m": 2**29})
     for shape, sizes in (
-        ((MOST + 1,), {}),
+        ((MOST_ENTRIES + 1,), {}),
         ((2**30, 2**30), {}),
         (("n", "m"), {"n": 2**30, "m": 2**30}),
         (("n", "m", 0), {"n": 2**30, "m": 2**30}),  # as in NumPy

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -363,3 +365,32 @@ def test_an_output_that_is_the_transpose_of_an_input():
     expected = one(x, y)
     found = three(x, y, out=(x.T, np.empty((300, 300)), np.empty((300, 300))))
     same(expected, found)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="this system sends no signals to threads")
+def test_nobody_writes_after_a_call_that_ctrl_c_ended():
+    begun, ended = threading.Event(), []
+    main = threading.main_thread()
+    here = threading.get_ident()
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+
+    def call(_x, out):
+        if threading.current_thread() is main:
+            begun.wait(60)  # so that another thread has the other piece
+            return
+        begun.set()
+        for _ in range(3):  # while the main thread waits for this one
+            time.sleep(0.1)
+            signal.pthread_kill(here, signal.SIGALRM)
+        time.sleep(0.1)
+        out[0][:] = 1
+        ended.append(out)
+
+    out = np.zeros(8)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            module.in_pieces(call, [np.zeros(8)], [out], (8,), [0, 0], 2)
+        assert len(ended) == 1
+        assert out.sum() == 4
+    finally:
+        signal.signal(signal.SIGALRM, before)

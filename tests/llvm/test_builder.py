@@ -12,8 +12,8 @@ import pytest
 from symgrad.errors import InternalError, UnsupportedError
 from symgrad.ir.graph import OPS, apply
 from symgrad.kernel.compile import compile_nodes
-from symgrad.llvm.engine.declarations import Declarations
-from symgrad.llvm.text.builder import VectorBuilder
+from symgrad.llvm.equations.builder import VectorBuilder
+from symgrad.llvm.equations.declarations import Declarations
 from symgrad.llvm.text.types import FLOAT32, FLOAT64, float_type
 from tests.kernel.formulas import op, same_bits, u, v, x
 

@@ -141,7 +141,7 @@ def test_what_is_open_elsewhere_can_neither_be_replaced_nor_removed(
     store.save(b"key", b"data")
     place = profile / "symgrad" / OWN
     size = code(place).stat().st_size
-    monkeypatch.setattr(store, "MOST", 2 * size)
+    monkeypatch.setattr(store, "KEPT_BYTES", 2 * size)
     os.utime(code(place), (1, 1))
     held = {code(place), place / "key"}
 
@@ -170,7 +170,7 @@ def test_what_is_open_elsewhere_can_neither_be_replaced_nor_removed(
 def test_room_is_made_and_use_is_noted(profile: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store.save(b"0", b"data")
     place = profile / "symgrad" / OWN
-    monkeypatch.setattr(store, "MOST", 4 * code(place, b"0").stat().st_size)
+    monkeypatch.setattr(store, "KEPT_BYTES", 4 * code(place, b"0").stat().st_size)
     for k in range(4):
         store.save(b"%d" % k, b"data")
         os.utime(code(place, b"%d" % k), (k, k))

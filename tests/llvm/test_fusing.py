@@ -14,10 +14,10 @@ from symgrad.ir.graph import OPS, Node, number, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
 from symgrad.kernel.compile import compile_nodes
-from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.engine.jit import Effort
 from symgrad.llvm.engine.target import host
-from symgrad.llvm.text.builder import VectorBuilder
+from symgrad.llvm.equations.builder import VectorBuilder
+from symgrad.llvm.equations.declarations import Declarations
 from symgrad.llvm.text.fusing import fused
 from symgrad.llvm.text.instructions import Instruction, Line, flat, printed
 from symgrad.llvm.text.types import FLOAT64

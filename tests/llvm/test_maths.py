@@ -19,12 +19,12 @@ import symgrad as sg
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.elementwise.c_entry import Entry
 from symgrad.llvm.elementwise.emit import emit
-from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.engine.externals import define as define_external
 from symgrad.llvm.engine.jit import Engine
 from symgrad.llvm.engine.target import Target, host
+from symgrad.llvm.equations.builder import VectorBuilder
+from symgrad.llvm.equations.declarations import Declarations
 from symgrad.llvm.maths import FUNCTIONS, define
-from symgrad.llvm.text.builder import VectorBuilder
 from symgrad.llvm.text.types import float_type
 from symgrad.lower.elementwise.schedule import schedule
 from tests.kernel.formulas import as_tuple, op, same_bits, u, x

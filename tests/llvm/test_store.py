@@ -115,7 +115,7 @@ def test_without_a_current_directory_or_a_home(tmp_path: Path, monkeypatch: pyte
 
 def test_files_of_others_stay_where_they_are(named: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was found: a thousand files, and one call that removed half of them."""
-    monkeypatch.setattr(store, "MOST", 3000)
+    monkeypatch.setattr(store, "KEPT_BYTES", 3000)
     place = named / OWN
     place.mkdir(parents=True, mode=0o700)
     place.chmod(0o700)
@@ -149,7 +149,7 @@ def test_files_of_others_stay_where_they_are(named: Path, monkeypatch: pytest.Mo
 def test_the_least_recently_used_go_first(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     size = code(place).stat().st_size
     keys = [b"%03d" % k for k in range(8)]
-    monkeypatch.setattr(store, "MOST", 8 * size)
+    monkeypatch.setattr(store, "KEPT_BYTES", 8 * size)
     code(place).unlink()
     now = time.time()
     for k, key in enumerate(keys):
@@ -179,7 +179,7 @@ def test_one_that_is_too_large_is_neither_kept_nor_in_the_way(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "_LARGEST", 10_000)
-    monkeypatch.setattr(store, "MOST", 50_000)
+    monkeypatch.setattr(store, "KEPT_BYTES", 50_000)
     store.save(b"large", b"x" * 10_000)
     assert anew(b"large") is None
     store.save(b"grown", b"data")
@@ -207,7 +207,7 @@ def test_what_a_process_left_that_was_ended(place: Path) -> None:
 WRITER = """
 import sys, os, random, time
 from symgrad.llvm.engine import store
-store.MOST = 40_000
+store.KEPT_BYTES = 40_000
 rng = random.Random(int(sys.argv[1]))
 time.sleep({begin} - time.time())
 for k in range(150):

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import symgrad as sg
 from symgrad.cli import main
 from symgrad.mistakes import told
-from symgrad.verdicts.told.diagnosis import Diagnoses, Diagnosis
+from symgrad.verdicts.diagnosis import Diagnoses, Diagnosis
 
 PROGRAM = "x, w : real\nh = w*x\ny = x**2 + sin(h)**2"
 CLAIM = "2*x + 2*sin(h)*cos(h)"

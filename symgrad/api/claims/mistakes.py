@@ -21,7 +21,7 @@ from symgrad.source import Location
 
 if TYPE_CHECKING:
     from symgrad.ir.listing import Listing
-    from symgrad.verdicts.told.diagnosis import Diagnosis
+    from symgrad.verdicts.diagnosis import Diagnosis
     from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["with_mistakes", "with_mistakes_of_algebra"]

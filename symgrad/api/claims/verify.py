@@ -100,9 +100,9 @@ def _compared(
 ) -> Verdict:
     from symgrad.verdicts.decide import decide
     from symgrad.verdicts.decide import equal as statement
+    from symgrad.verdicts.diagnosis import Diagnoses, Diagnosis
     from symgrad.verdicts.gradients.both import decide_both, moved_inputs
     from symgrad.verdicts.opaque import decide_by_numbers
-    from symgrad.verdicts.told.diagnosis import Diagnoses, Diagnosis
 
     found = sides_of(a, b)
     if not isinstance(found, tuple):

@@ -240,7 +240,7 @@ def effective(y: Formula, wrt: Wrt | Wrts, order: int = 1) -> Effective:
 
 def resolved(e: Expr, of: Expr) -> Expr:
     """Return an expression as its value: without stop_gradient, simplified, in the names of a program (internal)."""
-    from symgrad.words.forms.simplify import simplest  # for start-up time
+    from symgrad.words.simplify import simplest  # for start-up time
 
     value = canonical([e.node], drop_stops=True).nodes[0]
     return Expr(simplest(value), listings=of.listings, origins=(of.node,))
@@ -262,8 +262,8 @@ def resolved_formulas(
     y: Expr, formulas: Sequence[Node], literals: Literals | None = None
 ) -> list[tuple[Node, str | None]]:
     """Return such formulas over names, each with its text: None of a very long one (internal)."""
-    from symgrad.words.forms.simplify import simplest  # for start-up time
-    from symgrad.words.said import values_in_names
+    from symgrad.words.said import values_in_names  # for start-up time
+    from symgrad.words.simplify import simplest
 
     formulas = [simplest(e) for e in formulas]
 

@@ -123,7 +123,7 @@ class FormMethods(ArrayMethods):
             >>> print((x*(a + b) - a*x - b*x).simplify(), ((x**2 - a**2)/(x - a)).simplify())
             0 a + x
         """
-        from symgrad.words.forms.simplify import simplified
+        from symgrad.words.simplify import simplified
 
         with keeping(self.answers):
             return self._in_form(simplified(self.node).node, derived=False)
@@ -131,7 +131,7 @@ class FormMethods(ArrayMethods):
     @property
     def simplified_notes(self) -> tuple[str, ...]:
         """Where the simplified form is defined although the expression is not, one sentence each."""
-        from symgrad.words.forms.simplify import simplified
+        from symgrad.words.simplify import simplified
 
         with keeping(self.answers):
             return simplified(self.node).notes
@@ -173,7 +173,7 @@ class FormMethods(ArrayMethods):
     def expanded_notes(self) -> tuple[str, ...]:
         """Where the canonical form is defined although the expression as built is not, one phrase each."""
         from symgrad.rules.pipeline import canonical
-        from symgrad.words.forms.simplify import domain_gains
+        from symgrad.words.simplify import domain_gains
 
         with keeping(self.answers):
             found = canonical([self.node])

@@ -8,7 +8,7 @@ from typing import Any
 
 from symgrad.api.handles.base import Handle
 from symgrad.errors import ArrayTypeError, MissingInputError, ShapeError
-from symgrad.ir.bounds import MOST
+from symgrad.ir.bounds import MOST_ENTRIES
 from symgrad.ir.graph import SIZE, SYMBOL, Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.sizes import extent_text, names_of
@@ -112,7 +112,7 @@ def _length(name: str, value: Any) -> int:
         length = index(value)
     except TypeError:
         raise ArrayTypeError(f"the size {name} is {value!r}", expected="a whole number") from None
-    if not 0 <= length <= MOST:
+    if not 0 <= length <= MOST_ENTRIES:
         raise ShapeError(f"the size {name} is {extent_text(length)}", expected="a length from 0 to 2**60 - 1")
     return length
 

@@ -29,7 +29,7 @@ from symgrad.render.texts.comparison import ComparisonRow, comparison_text, esti
 from symgrad.report.report import Reported
 from symgrad.spell.printer import str_text
 from symgrad.verdicts.verdict import Verdict
-from symgrad.words.forms.simplify import simplest, simplified
+from symgrad.words.simplify import simplest, simplified
 from symgrad.work import steps, working
 
 __all__ = ["Comparison", "Estimator", "compare_estimators"]

@@ -24,7 +24,7 @@ from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.mistakes.found import agree_at_points
 from symgrad.mistakes.kinds import OF_ALGEBRA
-from symgrad.verdicts.told.diagnosis import Diagnoses
+from symgrad.verdicts.diagnosis import Diagnoses
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["Judge", "Judged", "of_one_shape"]

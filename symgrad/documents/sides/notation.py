@@ -19,7 +19,7 @@ from symgrad.errors import (
     UnknownNameError,
     UsageError,
 )
-from symgrad.frontend.latex.meaning.differentials import sole_input
+from symgrad.frontend.latex.meaning.functions.differentials import sole_input
 from symgrad.frontend.latex.meaning.inputs import input_of, inputs_of
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node

@@ -14,7 +14,9 @@ from typing import Any
 from symgrad.errors import DomainError, ProgramSyntaxError, ShapeError, SymgradError
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.subscripts import section_ends
-from symgrad.frontend.expressions.terms import (
+from symgrad.frontend.scope import Scope
+from symgrad.frontend.tokens.elsewhere import argument_names
+from symgrad.frontend.tokens.terms import (
     Argument,
     Item,
     ItemList,
@@ -24,8 +26,6 @@ from symgrad.frontend.expressions.terms import (
     Text,
     ends,
 )
-from symgrad.frontend.scope import Scope
-from symgrad.frontend.tokens.elsewhere import argument_names
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.sizes import Shape, Size, extent_text

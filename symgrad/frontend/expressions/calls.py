@@ -14,7 +14,9 @@ from symgrad.errors import (
 )
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.arrays import array_call
-from symgrad.frontend.expressions.terms import (
+from symgrad.frontend.scope import Scope
+from symgrad.frontend.tokens.elsewhere import argument_names, name_here
+from symgrad.frontend.tokens.terms import (
     Argument,
     ItemList,
     Keyword,
@@ -24,8 +26,6 @@ from symgrad.frontend.expressions.terms import (
     Token,
     ends,
 )
-from symgrad.frontend.scope import Scope
-from symgrad.frontend.tokens.elsewhere import argument_names, name_here
 from symgrad.ir.exact import CONSTANTS
 from symgrad.ir.graph import OPS, Op, constant, number
 from symgrad.ir.listing import suggest

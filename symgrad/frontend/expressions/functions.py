@@ -19,13 +19,13 @@ from symgrad.errors import (
     UnknownFunctionError,
     UnknownNameError,
 )
-from symgrad.frontend.declarations import DeclarationRules
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.calls import FUNCTIONS
-from symgrad.frontend.expressions.terms import Argument, Term, Token
+from symgrad.frontend.expressions.declarations import DeclarationRules
 from symgrad.frontend.limits import BODY_TOKENS, CALL_DEPTH
 from symgrad.frontend.tokens.lalr import parse
 from symgrad.frontend.tokens.lexer import Lexer
+from symgrad.frontend.tokens.terms import Argument, Term, Token
 from symgrad.ir.exact import CONSTANTS
 from symgrad.ir.graph import OPS, Node, number
 

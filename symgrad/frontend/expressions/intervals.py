@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from symgrad.errors import DeclarationError, RedefinitionError
-from symgrad.frontend.expressions.terms import Token, literal_value
 from symgrad.frontend.scope import INFINITIES, Scope
+from symgrad.frontend.tokens.terms import Token, literal_value
 from symgrad.ir.sizes import Extent, Size, nonnegative, size_product, size_sum
 from symgrad.ir.types import Domain, End, Number
 

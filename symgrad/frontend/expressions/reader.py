@@ -9,9 +9,11 @@ from functools import partial
 from symgrad.errors import DomainError
 from symgrad.frontend.expressions.calls import call
 from symgrad.frontend.expressions.functions import FunctionRules, UserFunction
-from symgrad.frontend.expressions.indices import index_name, index_symbol, over_indices
 from symgrad.frontend.expressions.subscripts import subscript
-from symgrad.frontend.expressions.terms import (
+from symgrad.frontend.indices import index_name, index_symbol, over_indices
+from symgrad.frontend.scope import INFINITIES
+from symgrad.frontend.tokens.elsewhere import operand_before
+from symgrad.frontend.tokens.terms import (
     Argument,
     Dots,
     Item,
@@ -25,8 +27,6 @@ from symgrad.frontend.expressions.terms import (
     ends,
     literal_value,
 )
-from symgrad.frontend.scope import INFINITIES
-from symgrad.frontend.tokens.elsewhere import operand_before
 from symgrad.ir.graph import OPS, Node, Op, as_condition, constant, number, size_node, symbol, truth
 from symgrad.ir.types import Declaration
 from symgrad.ir.written import WRITTEN

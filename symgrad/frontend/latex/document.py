@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgrad.errors import ProgramSyntaxError, UsageError
-from symgrad.frontend.latex.meaning.differentials import Differentiate
+from symgrad.frontend.latex.meaning.functions.differentials import Differentiate
 from symgrad.frontend.latex.meaning.lines import LatexReader
 from symgrad.frontend.latex.meaning.readings import Ambiguity
 from symgrad.frontend.latex.syntax.grammar import statements

@@ -21,7 +21,7 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
-from symgrad.frontend.expressions.terms import Token
+from symgrad.frontend.tokens.terms import Token
 
 __all__ = ["MisplacedError", "Tables", "parse", "tables"]
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from symgrad.errors import NestingError, ProgramSyntaxError, SymgradError
-from symgrad.frontend.expressions.terms import Token
 from symgrad.frontend.limits import NESTING
 from symgrad.frontend.tokens.lexer_state import LexerState
 from symgrad.frontend.tokens.refusals import FORBIDDEN, after_number, check_name, check_size, refusal_of
+from symgrad.frontend.tokens.terms import Token
 from symgrad.ir.exact import DIGITS
 from symgrad.ir.types import NAME
 from symgrad.source import Source

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from symgrad.errors import SymgradError
-from symgrad.frontend.expressions.terms import Token
+from symgrad.frontend.tokens.terms import Token
 from symgrad.source import Location, Source, Span
 
 __all__ = ["LexerState"]

@@ -6,10 +6,10 @@ import re
 from collections.abc import Set as AbstractSet
 
 from symgrad.errors import ForbiddenSyntaxError, ProgramSyntaxError, SymgradError
-from symgrad.frontend.expressions.terms import Token, ends
 from symgrad.frontend.tokens.elsewhere import formula_or_transpose, operand_before, power_of_call
 from symgrad.frontend.tokens.lexer import Lexer
 from symgrad.frontend.tokens.refusals import FORBIDDEN
+from symgrad.frontend.tokens.terms import Token, ends
 from symgrad.ir.graph import OPS
 from symgrad.ir.types import DOMAINS
 

@@ -22,7 +22,7 @@ from symgrad.api.functions.layout import (
 )
 from symgrad.api.handles.expr import Expr
 from symgrad.errors import UnsupportedError
-from symgrad.importers.constants import MOST, constant, count_up
+from symgrad.importers.constants import CONSTANT_ENTRIES, constant, count_up
 from symgrad.importers.jax.positions import Places, apply_mode, positions_of, strip_wrap, symbolic
 
 __all__ = ["SCATTERED"]
@@ -127,7 +127,7 @@ def _replaced(rows: Expr, flat: Places, updates: Expr, spread: Sequence[Any]) ->
     ):
         parts = [rows[:first], updates, rows[last + 1 :]]
         return concatenate([p for p in parts if p.shape[0] != 0], 0)
-    if total > MOST:
+    if total > CONSTANT_ENTRIES:
         raise UnsupportedError(f"entries replaced at scattered places among {total:,}")
     return concatenate([rows, updates], 0)[source.tolist()]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from symgrad.ir.graph import Node
 from symgrad.llvm.elementwise.chunk_code import ChunkWriter
-from symgrad.llvm.text.builder import Value, VectorBuilder
+from symgrad.llvm.equations.builder import Value, VectorBuilder
 from symgrad.llvm.text.instructions import Instruction
 from symgrad.lower.elementwise.schedule import Chunk
 

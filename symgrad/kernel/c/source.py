@@ -28,10 +28,10 @@ from symgrad.kernel.c.chunks import Chunks
 from symgrad.kernel.c.identifiers import c_identifiers
 from symgrad.kernel.c.statements import C99, TYPES, Statements, structure
 from symgrad.llvm.elementwise.emit import fold_constants
-from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.engine.scipy_code import SCIPY
+from symgrad.llvm.equations.builder import VectorBuilder
+from symgrad.llvm.equations.declarations import Declarations
 from symgrad.llvm.maths import VectorFunction
-from symgrad.llvm.text.builder import VectorBuilder
 from symgrad.llvm.text.instructions import Instruction, flat
 from symgrad.llvm.text.templates import filled
 from symgrad.llvm.text.types import FloatType

@@ -1,1 +1,1 @@
-"""How a kernel is called: directly, in threads, from XLA, and what is checked before."""
+"""How a kernel is called: directly, in threads, and what is checked before."""

@@ -22,7 +22,7 @@ __all__ = ["number_call"]
 
 _KINDS = {"float64": DOUBLE, "float32": SINGLE, "bool": TRUTH}
 
-_MOST = 256
+_ARGUMENTS = 256
 """Arguments together; those of more, which wait on the stack, are for arrays."""
 
 
@@ -83,7 +83,7 @@ def number_call(
         doc: its docstring, with a signature as CPython reads them.
         otherwise: what is called with all other arguments; without it None is returned for them.
     """
-    if refusal() is not None or len(kinds) > _MOST:
+    if refusal() is not None or len(kinds) > _ARGUMENTS:
         return None
     native = _native()
     api = ctypes.pythonapi

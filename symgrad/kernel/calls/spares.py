@@ -21,7 +21,7 @@ from symgrad.kernel.calls.safety import refusal
 
 __all__ = ["Spares", "new_result"]
 
-_LEAST, _MOST = 2**17, 2**26
+_LEAST, _LARGEST = 2**17, 2**26
 """Bytes of all results of a call: less is in the allocator's own lists, more is not for a kernel to keep."""
 
 _REMEMBERED = 2
@@ -97,14 +97,14 @@ class Spares:
         amount = size * self._width
         if amount < _LEAST:
             return tuple(map(np.empty, repeat(shape), self._kinds))
-        if amount > _MOST or refusal() is not None:
+        if amount > _LARGEST or refusal() is not None:
             return tuple([new_result(shape, kind, k) for k, kind in enumerate(self._kinds)])
         return self._take(shape, (shape,) * len(self._kinds))
 
     def arrays(self, shapes: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, ...] | None:
         """Return an array for each output, of these shapes; None if what the allocator gives is as good."""
         amount = sum(math.prod(s) * kind.itemsize for s, kind in zip(shapes, self._kinds, strict=True))
-        if not _LEAST <= amount <= _MOST or refusal() is not None:
+        if not _LEAST <= amount <= _LARGEST or refusal() is not None:
             return None
         shapes = tuple(shapes)
         found = self._take(shapes, shapes)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import pairwise
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -24,7 +23,7 @@ from symgrad.ir.traverse import topological
 from symgrad.lower.cost import own_cost
 
 if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 __all__ = [
     "checked_threads",
@@ -136,7 +135,7 @@ def in_pieces(
             call(*parts[: len(arrays)], out=tuple(parts[len(arrays) :]), **more)
 
     todo = deque(pairwise(ends))
-    ended: SimpleQueue[BaseException | None] = SimpleQueue()
+    failures: list[BaseException] = []
 
     def work() -> None:
         while True:
@@ -144,22 +143,35 @@ def in_pieces(
                 first, last = todo.popleft()
             except IndexError:
                 return
-            failure: BaseException | None = None
             try:
                 run(first, last)
             except BaseException as error:  # noqa: BLE001 (Ctrl-C, too, is raised when all have ended)
-                failure = error
-            ended.put(failure)
+                failures.append(error)
 
-    # At the end of the process, and where there may be no more threads, all is done by this one.
-    with suppress(RuntimeError):
-        for _ in range(pieces - 1):
-            _pool().submit(work)
-    work()
-    failures = [ended.get() for _ in range(pieces)]  # waits: nobody writes to an array after the call
-    for failure in failures:
-        if failure is not None:
-            raise failure
+    helpers: list[Future[None]] = []
+    try:
+        # At the end of the process, and where there may be no more threads, all is done by this one.
+        with suppress(RuntimeError):
+            helpers.extend(_pool().submit(work) for _ in range(pieces - 1))
+        work()
+    except KeyboardInterrupt as error:
+        failures.append(error)
+    while not _ended(helpers, failures):
+        pass
+    if failures:
+        raise failures[0]
+
+
+def _ended(helpers: Sequence[Future[None]], failures: list[BaseException]) -> bool:
+    """Wait until nobody writes to an array any more; False if Ctrl-C came in between, which is then a failure."""
+    try:
+        for helper in helpers:
+            if not helper.cancel():  # one that has not begun would find nothing to do
+                helper.exception()
+    except KeyboardInterrupt as error:
+        failures.append(error)
+        return False
+    return True
 
 
 def targets(

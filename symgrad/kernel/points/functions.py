@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 import keyword
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -65,15 +66,16 @@ def scalar_function(kernel: _OfNumbers, code: PointFunctions | None) -> Callable
             expected="inputs and outputs without axes",
             cure="call the kernel itself",
         )
-    otherwise = partial(_plain_numbers, kernel)
+    count, name = len(kernel.inputs), kernel.name.replace("-", "_")
+    what = "the output" if len(kernel.outputs) == 1 else f"a tuple of {len(kernel.outputs)} outputs"
+    doc = f"Compute {what} of kernel '{kernel.name}' at one point, of numbers."
+    named = all(x.isidentifier() and not keyword.iskeyword(x) for x in (name, *kernel.inputs))
+    otherwise = _plain_function(kernel, name, doc, named=named)
     if code is None or any(
         node.dtype == "int" for node in kernel.symbols
     ):  # which numbers are whole, it checks
         return otherwise
-    count, name = len(kernel.inputs), kernel.name.replace("-", "_")
-    what = "the output" if len(kernel.outputs) == 1 else f"a tuple of {len(kernel.outputs)} outputs"
-    doc = f"Compute {what} of kernel '{kernel.name}' at one point, of numbers."
-    if all(x.isidentifier() and not keyword.iskeyword(x) for x in (name, *kernel.inputs)):
+    if named:
         doc = f"{name}({', '.join(kernel.inputs)})\n--\n\n{doc}"
     made = number_call(
         code.functions[POINT],
@@ -87,6 +89,16 @@ def scalar_function(kernel: _OfNumbers, code: PointFunctions | None) -> Callable
         otherwise=otherwise,
     )
     return otherwise if made is None else made
+
+
+def _plain_function(kernel: _OfNumbers, name: str, doc: str, *, named: bool) -> Callable[..., Any]:
+    """Return the function in Python, which says of itself what the native one says."""
+    made = partial(_plain_numbers, kernel)
+    vars(made).update(__name__=name, __qualname__=name, __doc__=doc)
+    if named:
+        arguments = [inspect.Parameter(x, inspect.Parameter.POSITIONAL_OR_KEYWORD) for x in kernel.inputs]
+        vars(made)["__signature__"] = inspect.Signature(arguments)
+    return made
 
 
 def _plain_numbers(kernel: _OfNumbers, /, *numbers: Any, **by_name: Any) -> Any:

@@ -21,9 +21,9 @@ from symgrad.llvm.arrays.nests.nest import NestWriter
 from symgrad.llvm.arrays.plan import know_driver
 from symgrad.llvm.arrays.scratch import SCRATCH, Asked, offsets, scratch
 from symgrad.llvm.engine import blas
-from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.engine.jit import Engine
 from symgrad.llvm.engine.target import Target, host
+from symgrad.llvm.equations.declarations import Declarations
 from symgrad.llvm.text.module import Function, FunctionDeclaration, Item, Linkage, Module
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.nests import Nest

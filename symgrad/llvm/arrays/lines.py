@@ -11,8 +11,8 @@ from itertools import count
 from typing import Any
 
 from symgrad.ir.sizes import Size, SizeAtom
-from symgrad.llvm.engine.declarations import Declarations
-from symgrad.llvm.text.builder import Value, VectorBuilder
+from symgrad.llvm.equations.builder import Value, VectorBuilder
+from symgrad.llvm.equations.declarations import Declarations
 from symgrad.llvm.text.instructions import Line
 from symgrad.llvm.text.module import Attributes, Function
 from symgrad.llvm.text.types import FLOAT64, FloatType

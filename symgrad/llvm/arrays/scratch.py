@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from symgrad.errors import ShapeError
-from symgrad.ir.bounds import LARGEST, MOST
+from symgrad.ir.bounds import LARGEST, MOST_ENTRIES
 from symgrad.ir.sizes import Shape, Size, extent_text, names_of, parts_of, size_product
 from symgrad.llvm.arrays.lines import BlockWriter, SizeValues
 from symgrad.llvm.arrays.nests.access import storage_of
-from symgrad.llvm.engine.declarations import Declarations
+from symgrad.llvm.equations.declarations import Declarations
 from symgrad.llvm.text.module import Function, FunctionDeclaration, Item, Linkage
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.memory import Memory
@@ -93,7 +93,7 @@ def scratch(
             # An empty axis makes no room for others.
             least = f"call i64 @llvm.smax.i64(i64 {sizes(size)}, i64 1)"
             count = region.mul(count, str(max(size, 1)) if isinstance(size, int) else region.scalar(least))
-        region.refuse(f"icmp sgt i64 {count}, {MOST}")
+        region.refuse(f"icmp sgt i64 {count}, {MOST_ENTRIES}")
     two = ("i64", "i64")
     overflows = (f"llvm.{code}.with.overflow.i64" for code in ("sadd", "smul"))
     declared = [

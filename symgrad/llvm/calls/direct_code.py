@@ -7,9 +7,9 @@ compiled extension does, and declines whatever is not plain: then the ufunc is c
 
 from __future__ import annotations
 
+from symgrad.llvm.calls.fields import FIELDS
 from symgrad.llvm.calls.layout import ALIGNED, C_CONTIGUOUS, PLACES, WARNS, WRITEABLE
 from symgrad.llvm.calls.overlap_code import OVERLAP
-from symgrad.llvm.elementwise.loop import FIELDS
 from symgrad.llvm.text.module import ATTRIBUTES
 from symgrad.llvm.text.templates import filled, load_fields
 

@@ -70,7 +70,7 @@ _JOB = (
 _FRACTION = 2
 """A thread takes what is left, divided by the number of threads and by this: so all end together."""
 
-_MOST = 16
+_PIECES = 16
 """Smallest pieces in the largest: one whose processor does something else for a while keeps nobody long. Results of
 such pieces never go past the caches, which two threads gain nothing by."""
 
@@ -369,7 +369,7 @@ def text(triple: str) -> str:
         "debt": names.index("debt"),
         "line": LINE,
         "fraction": _FRACTION,
-        "most": _MOST,
+        "most": _PIECES,
         "burst": _BURST - 1,
     }
     return filled(_CODE, parts) + declaration + "\n" + ATTRIBUTES

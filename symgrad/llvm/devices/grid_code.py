@@ -27,8 +27,8 @@ from symgrad.llvm.devices.grid import Grid
 from symgrad.llvm.elementwise.c_entry import Entry
 from symgrad.llvm.elementwise.chunk_code import ChunkWriter
 from symgrad.llvm.elementwise.emit import fold_constants
-from symgrad.llvm.engine.declarations import Declarations
-from symgrad.llvm.text.builder import Value, VectorBuilder
+from symgrad.llvm.equations.builder import Value, VectorBuilder
+from symgrad.llvm.equations.declarations import Declarations
 from symgrad.llvm.text.module import Attributes, Function, FunctionDeclaration, Item, Module
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.elementwise.schedule import Chunk, Schedule

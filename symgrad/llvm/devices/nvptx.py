@@ -26,7 +26,7 @@ LEAST = "sm_75"
 _VECTOR = 16
 """Bytes that a thread reads or writes at once, at most."""
 
-_WORD, _FEW, _MOST = 8, 4096, 32764
+_WORD, _FEW, _PARAMETER_BYTES = 8, 4096, 32764
 """Bytes of a parameter, of all that every driver takes, and of all that PTX 8.1 has."""
 
 
@@ -80,8 +80,8 @@ def ptx_of(code: GridCode, arguments: int, cpu: str) -> str:
         UsageError: for a name that LLVM does not know.
     """
     parameters = _WORD * (3 * arguments + 2)
-    if parameters > _MOST:
-        most = (_MOST // _WORD - 2) // 3
+    if parameters > _PARAMETER_BYTES:
+        most = (_PARAMETER_BYTES // _WORD - 2) // 3
         raise UnsupportedError(
             f"{arguments} arrays are more than a function on a GPU is launched with",
             expected=f"at most {most} inputs and outputs",

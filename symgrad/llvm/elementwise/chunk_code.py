@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from symgrad.errors import InternalError, UnsupportedError
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
-from symgrad.llvm.text.builder import Value, VectorBuilder
+from symgrad.llvm.equations.builder import Value, VectorBuilder
 from symgrad.llvm.text.instructions import Line, with_place
 from symgrad.llvm.text.places import Places
 from symgrad.lower.elementwise.schedule import Chunk

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.llvm.elementwise.chunk_code import ChunkWriter, lower_node
-from symgrad.llvm.text.builder import Value, VectorBuilder
+from symgrad.llvm.equations.builder import Value, VectorBuilder
 from symgrad.llvm.text.module import Attributes, Function, Global, Item
 from symgrad.lower.elementwise.schedule import Chunk
 

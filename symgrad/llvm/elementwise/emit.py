@@ -29,9 +29,9 @@ from symgrad.llvm.elementwise import loop
 from symgrad.llvm.elementwise.c_entry import Entry
 from symgrad.llvm.elementwise.chunk_code import ChunkWriter, lower_node
 from symgrad.llvm.elementwise.copy_code import loop_over_copies
-from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.engine.target import Target
-from symgrad.llvm.text.builder import Value, VectorBuilder
+from symgrad.llvm.equations.builder import Value, VectorBuilder
+from symgrad.llvm.equations.declarations import Declarations
 from symgrad.llvm.text.instructions import Line, with_place
 from symgrad.llvm.text.literals import in_memory, in_memory_where_inlined
 from symgrad.llvm.text.module import Attributes, Function, Global, Item, Module

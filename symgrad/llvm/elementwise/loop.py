@@ -11,30 +11,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import cache
 
+from symgrad.llvm.calls.fields import FIELDS
 from symgrad.llvm.text.copies import STREAM, copy
 from symgrad.llvm.text.module import ATTRIBUTES, Global, Item
 from symgrad.llvm.text.templates import filled, load_fields
 from symgrad.llvm.text.types import FloatType
 
-__all__ = ["FIELDS", "LOOP", "PLAN", "driver", "driver_name", "plan"]
+__all__ = ["LOOP", "PLAN", "driver", "driver_name", "plan"]
 
 LOOP, PLAN = "ufunc.loop", "ufunc.plan"
 """Names of the inner loop (inside a module) and of the plan (in every kernel's module). With a dot, as all names of
 ours: no C function and no name of the user's has one."""
-
-FIELDS = (  # of the plan, in this order
-    ("nargs", "i64"),
-    ("nin", "i64"),
-    ("width", "i64"),
-    ("stride", "i64"),
-    ("block.elements", "i64"),
-    ("spill.size", "i64"),
-    ("sizes", "ptr"),
-    ("body", "ptr"),
-    ("streamed.from", "i64"),
-    ("call.elements", "i64"),
-    ("mover", "ptr"),
-)
 
 _BUFFER = 12_288
 """Bytes that all buffers together should have: well inside the first-level cache."""

@@ -24,7 +24,7 @@ if sys.platform == "win32":
 else:
     from symgrad.llvm.engine.folder_posix import Folder
 
-__all__ = ["MOST", "VARIABLE", "clear", "contents", "directory", "fits", "load", "save"]
+__all__ = ["KEPT_BYTES", "VARIABLE", "clear", "contents", "directory", "fits", "load", "save"]
 
 VARIABLE = "SYMGRAD_CACHE"
 """The environment variable that names the directory, or is empty if nothing should be kept."""
@@ -39,7 +39,7 @@ _KEY = "key"
 _CODE = r"[0-9a-f]{64}\.code"
 _NEW = r"[0-9a-f]{32}\.new"  # what is being written, and moved to its place then
 
-MOST = 64 * 2**20
+KEPT_BYTES = 64 * 2**20
 """Bytes of all files together, beyond which the least recently used ones go, a quarter at a time."""
 _LARGEST = 8 * 2**20
 """Bytes of a file: some hundred times what there is."""
@@ -248,11 +248,11 @@ def _make_room(folder: Folder, needed: int) -> None:
             code.append((found.st_size > _LARGEST, unused, found.st_size, name))
         elif re.fullmatch(_NEW, name) and unused > _HOUR and _HEAD.startswith(_beginning(folder, name)):
             _remove(folder, name)
-    if sum(size for *_, size, _ in code) + needed <= MOST:
+    if sum(size for *_, size, _ in code) + needed <= KEPT_BYTES:
         return
     code = [file for file in sorted(code) if _beginning(folder, file[-1]) == _HEAD]
     left = sum(size for *_, size, _ in code)
-    while code and left + needed > MOST * 3 // 4:
+    while code and left + needed > KEPT_BYTES * 3 // 4:
         *_, size, name = code.pop()
         left -= size if _remove(folder, name) else 0
 

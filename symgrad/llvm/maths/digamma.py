@@ -14,8 +14,8 @@ from __future__ import annotations
 import math
 
 from symgrad.llvm.maths import coefficients as c
+from symgrad.llvm.maths.doubled import log_of_sum, minus, plus, polynomial_of_sum, times
 from symgrad.llvm.maths.logarithm import log
-from symgrad.llvm.maths.vectors.doubled import log_of_sum, minus, plus, polynomial_of_sum, times
 from symgrad.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
 
 __all__ = ["digamma"]

@@ -84,10 +84,10 @@ def _negated(lanes: LaneWriter, x: Lane, n: Lane) -> Lane:
     return lanes.real(lanes.bits(x) ^ ((n << 62) & lanes.SIGN))
 
 
-_MOST = 1 << 22
+_LARGEST_MULTIPLE = 1 << 22
 """The largest multiple of pi/8."""
-_MIDDLE = 2.0 + _MOST * 2.0**-51
-_NEVER_SET = ~(1 << 62 | (2 * _MOST - 1))
+_MIDDLE = 2.0 + _LARGEST_MULTIPLE * 2.0**-51
+_NEVER_SET = ~(1 << 62 | (2 * _LARGEST_MULTIPLE - 1))
 
 
 def _by_sixteenths(lanes: LaneWriter, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:

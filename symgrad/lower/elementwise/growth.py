@@ -28,7 +28,7 @@ LEAST = 300
 PART = 16
 """And at least the graph's size divided by this."""
 
-_MOST = 160
+_ROWS = 160
 """Rows of a copy: beyond, a loop over copies gains little, and its code waits for registers."""
 
 _JOINED = 48
@@ -136,7 +136,7 @@ class Growth:
             if len(group.rows) > strict:
                 self._reorder(group)
             group = self._up(group, _UP)
-            if len(group.rows) == before or len(group.rows) >= _MOST:
+            if len(group.rows) == before or len(group.rows) >= _ROWS:
                 break
         everywhere = self._others(group) if len(group.rows) > 1 else group
         found = self._legal(everywhere)
@@ -224,7 +224,7 @@ class Growth:
 
     def _down(self, group: Group) -> Group:
         t = 0
-        while t < len(group.rows) < _MOST:
+        while t < len(group.rows) < _ROWS:
             for k in range(self.graph.arity):
                 nodes = self.graph.args[group.rows[t], k]
                 open_ = self._open(nodes)
@@ -237,7 +237,7 @@ class Growth:
 
     def _up(self, group: Group, way: int) -> Group:
         t = 0
-        while t < len(group.rows) < _MOST:
+        while t < len(group.rows) < _ROWS:
             uses, _ = self.graph.uses(group.rows[t])
             readers = self.graph.reader[uses]
             open_ = self._open(readers)

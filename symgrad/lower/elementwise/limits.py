@@ -26,7 +26,7 @@ _INSTRUCTIONS = 40
 _LIGHT = 12
 """Simple operations for each argument: so few take less time than the argument takes from memory or to it."""
 
-_MOST = 4000
+_EQUATIONS = 4000
 """Equations: beyond, compiling twice the code takes longer than many will compute."""
 
 _BETWEEN = 1000
@@ -105,7 +105,7 @@ def side_by_side(plan: Schedule) -> int:
     if any(chunk.group is not None for chunk in plan.chunks):
         between = sum(len(chunk.nodes) for chunk in plan.chunks if chunk.group is None)
         return 2 if between <= _BETWEEN else 1
-    if len(plan.chunks) != 1 or len(plan.chunks[0].nodes) > _MOST:
+    if len(plan.chunks) != 1 or len(plan.chunks[0].nodes) > _EQUATIONS:
         return 1
     work = 0
     ready: dict[Node, float] = {}

@@ -7,8 +7,8 @@ from itertools import product as choices
 
 from symgrad.ir.graph import NUMBER, Node, apply
 from symgrad.ir.traverse import topological
-from symgrad.mistakes.algebra.rewriting import signed, total
 from symgrad.mistakes.limits import TERMS
+from symgrad.mistakes.rewriting import signed, total
 from symgrad.ops.array.layout import full
 
 __all__ = ["expanded"]

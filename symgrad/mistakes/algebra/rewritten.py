@@ -14,12 +14,12 @@ from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.mistakes.algebra.expansion import expanded
-from symgrad.mistakes.algebra.rewriting import AlgebraRule, Swap, signed, terms_of, total
 from symgrad.mistakes.edits.formulas import Edit, dropped, edited, repaired
 from symgrad.mistakes.edits.structure import agree
 from symgrad.mistakes.found import Found, confirmed
 from symgrad.mistakes.limits import AGREE, EDITS, NODES
 from symgrad.mistakes.numbers import Array, lengths, sampled_arrays, sampled_lanes
+from symgrad.mistakes.rewriting import AlgebraRule, Swap, signed, terms_of, total
 from symgrad.mistakes.rows import REWRITINGS
 
 __all__ = ["Rewritten", "rewritings_that_give"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symgrad.mistakes.algebra.rewriting import AlgebraRule
+from symgrad.mistakes.rewriting import AlgebraRule
 from symgrad.mistakes.rows import (
     arrays,
     brackets,

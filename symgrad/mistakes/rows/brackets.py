@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from symgrad.ir.graph import NUMBER, OPS, Node, apply
-from symgrad.mistakes.algebra.rewriting import AlgebraRule, Swap, factors_of, product, signed, terms_of, total
+from symgrad.mistakes.rewriting import AlgebraRule, Swap, factors_of, product, signed, terms_of, total
 
 __all__ = ["REWRITINGS"]
 

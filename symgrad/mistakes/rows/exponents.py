@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from symgrad.ir.graph import NUMBER, OPS, Node, as_node
-from symgrad.mistakes.algebra.rewriting import AlgebraRule, Swap, factors_of, product, signed, terms_of, total
+from symgrad.mistakes.rewriting import AlgebraRule, Swap, factors_of, product, signed, terms_of, total
 
 __all__ = ["REWRITINGS"]
 

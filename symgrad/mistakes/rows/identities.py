@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from symgrad.ir.graph import OPS, Node, as_node
-from symgrad.mistakes.algebra.rewriting import AlgebraRule, Swap, signed, terms_of, total
+from symgrad.mistakes.rewriting import AlgebraRule, Swap, signed, terms_of, total
 
 __all__ = ["REWRITINGS"]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import reduce
 
 from symgrad.ir.graph import Node, apply
-from symgrad.mistakes.algebra.rewriting import AlgebraRule, Swap, signed, terms_of, total
 from symgrad.mistakes.edits.formulas import chained, matrices_of, swapped
+from symgrad.mistakes.rewriting import AlgebraRule, Swap, signed, terms_of, total
 from symgrad.ops.array.linalg import adjoint, product_of
 
 __all__ = ["REWRITINGS"]

@@ -27,7 +27,7 @@ from symgrad.work import working
 
 __all__ = ["Quadrature", "first"]
 
-_MOST = 2  # random inputs
+_INPUTS = 2  # random inputs
 _CLOSE = 1e-6  # relative difference of two orders that is taken for convergence
 _PIECES = 100  # into which an interval is cut
 _GRID = 400  # points between which kinks are looked for
@@ -47,7 +47,7 @@ class Quadrature:
     """
 
     def __init__(self, outputs: Sequence[Node], sources: Sequence[Node]) -> None:
-        if not 0 < len(sources) <= _MOST or any(s.shape for s in sources):
+        if not 0 < len(sources) <= _INPUTS or any(s.shape for s in sources):
             raise Undecided
         if not all(n.op.pointwise for n in topological(outputs)):
             raise Undecided

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from symgrad.errors import DomainError, IndexRangeError, ShapeError, UnsupportedError, UsageError
-from symgrad.ir.bounds import MOST
+from symgrad.ir.bounds import MOST_ENTRIES
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.shapes import Triple, broadcast_shapes
 from symgrad.ir.sizes import Extent, Size, extent_text, size_max, size_product, size_sum
@@ -172,7 +172,7 @@ def slice_triple(item: slice, size: Size) -> Triple:
 
 
 def _clipped(end: Any) -> Any:
-    return min(max(end, -MOST), MOST) if isinstance(end, int) else end
+    return min(max(end, -MOST_ENTRIES), MOST_ENTRIES) if isinstance(end, int) else end
 
 
 def take(x: Node, positions: Node, axis: Any = None) -> Node:

@@ -19,10 +19,10 @@ from symgrad.proof.entrywise.forms.laws import (
     sign,
 )
 from symgrad.proof.entrywise.forms.rules import delta, filled, matrix_filled, without
+from symgrad.proof.entrywise.forms.said import fails, ties, vanishes
 from symgrad.proof.entrywise.forms.terms import Atom, Factors, Form, Head, Raw, Terms
 from symgrad.proof.entrywise.inverses import determinant, inverse
 from symgrad.proof.entrywise.matrix_functions import FUNCTIONS, derivative, rebuilt
-from symgrad.proof.entrywise.said import fails, ties, vanishes
 from symgrad.proof.kernels.field import GiveUp
 
 __all__ = ["Derivative", "Exchange", "repeated"]

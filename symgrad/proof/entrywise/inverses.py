@@ -9,10 +9,10 @@ from symgrad.proof.entrywise.forms.along import product_of_all
 from symgrad.proof.entrywise.forms.labels import components
 from symgrad.proof.entrywise.forms.laws import exp, is_positive, leave_out, log, power
 from symgrad.proof.entrywise.forms.rules import delta, matrix_filled
+from symgrad.proof.entrywise.forms.said import singular
 from symgrad.proof.entrywise.forms.terms import Factors, Form, Head, Raw, Terms
 from symgrad.proof.entrywise.matrix_functions import diagonal, function, is_identity, oriented, scalars
 from symgrad.proof.entrywise.matrix_functions import only as factor_of
-from symgrad.proof.entrywise.said import singular
 from symgrad.proof.kernels.field import GiveUp
 
 __all__ = ["determinant", "inverse"]

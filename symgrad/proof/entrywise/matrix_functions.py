@@ -58,7 +58,7 @@ FUNCTIONS: Mapping[str, tuple[str, int]] = {"expm": ("expm", 1), "sinm": ("cosm"
 Pairs: TypeAlias = "tuple[tuple[str, str], ...]"
 
 _HIGHEST = 32
-_MOST = 4
+_HIGHEST_ORDER = 4
 
 
 # ------------------------------------------------------------------------------------------------------------ matrices
@@ -169,7 +169,7 @@ def function(t: Terms, name: str, form: Form, row: str, column: str, length: str
 def slope(t: Terms, name: str, form: Form, row: str, column: str, pairs: Pairs, length: str) -> Form:
     """Return a divided difference of a function of a matrix, which has the row and column given."""
     order = len(pairs)
-    if order > _MOST:
+    if order > _HIGHEST_ORDER:
         raise GiveUp("a high derivative of a function of a matrix")
     scalar = _of_identity(t, form, row, column)
     if scalar is not None:

@@ -14,17 +14,17 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 
+from symgrad.proof.entrywise.chains import of_product
 from symgrad.proof.entrywise.derivatives import Derivative, Exchange, repeated
 from symgrad.proof.entrywise.forms.along import PRODUCT_RULES
-from symgrad.proof.entrywise.forms.chains import of_product
 from symgrad.proof.entrywise.forms.laws import constant
 from symgrad.proof.entrywise.forms.rules import RULES
+from symgrad.proof.entrywise.forms.said import merge_conditions
 from symgrad.proof.entrywise.forms.terms import REPEATED, Form, Head, Terms
 from symgrad.proof.entrywise.matrix_functions import FUNCTION_RULES
 from symgrad.proof.entrywise.ops_of_arrays import ARRAYS
 from symgrad.proof.entrywise.pointers import between
 from symgrad.proof.entrywise.rows import StepCall, axes, elementwise, polygamma, shape_of
-from symgrad.proof.entrywise.said import merge_conditions
 from symgrad.proof.kernels.field import GiveUp
 from symgrad.proof.program.sizes import empty
 from symgrad.proof.program.steps import ProofProgram, Symbol

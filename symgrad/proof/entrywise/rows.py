@@ -15,9 +15,9 @@ from typing import TypeAlias
 from symgrad.proof.entrywise.forms.laws import constant, exp, leave_out, log, magnitude, opaque, power, sign
 from symgrad.proof.entrywise.forms.maps import iota_pair, up_to
 from symgrad.proof.entrywise.forms.rules import delta
+from symgrad.proof.entrywise.forms.said import fails
 from symgrad.proof.entrywise.forms.terms import Form, Terms
 from symgrad.proof.entrywise.pointers import chosen
-from symgrad.proof.entrywise.said import fails
 from symgrad.proof.kernels.field import GiveUp
 from symgrad.proof.program.steps import ProofStep
 

@@ -23,11 +23,11 @@ from symgrad.ir.types import REAL, Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.layout import full
 from symgrad.ops.random.laws import density
-from symgrad.reasons.gaps.solving import tie_of
 from symgrad.reasons.limits import JUMP_EQUATIONS, JUMP_SECONDS, JUMPS
 from symgrad.reasons.naming import Naming, join_texts
 from symgrad.reasons.noise.dependence import Dependence
 from symgrad.reasons.noise.draws import as_floats, domain_of, place_in, value_at
+from symgrad.reasons.noise.solving import tie_of
 from symgrad.rules.pipeline import canonical
 from symgrad.source import Place
 from symgrad.verdicts.points.roots import root_between

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from symgrad.backward.jvp import push_forward
 from symgrad.backward.trace import BackwardTrace
@@ -17,7 +18,6 @@ from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import is_zero
-from symgrad.reasons.forms import GradientForms
 from symgrad.reasons.limits import PROVABLE_EQUATIONS, SIMPLIFIED_EQUATIONS
 from symgrad.reasons.naming import Naming, join_texts, rule_of
 from symgrad.reasons.noise.array_witness import find_array_evidence
@@ -45,6 +45,18 @@ _CONTINUOUS = CONTINUOUS | {"div", "log", "pow"}
 
 # These change sign through infinity at points that no float hits, so their records name no kink there.
 _WITH_POLES = frozenset({"cot", "csc", "sec", "tan"})
+
+
+class GradientValues(Protocol):
+    """What is asked of gradients: `GradientForms` are such."""
+
+    raw: tuple[Node, ...]
+
+    @property
+    def values(self) -> tuple[Node, ...]: ...
+
+    @property
+    def faithful(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +184,7 @@ class NoiseVerdict:
 def judge(
     y: Node,
     trace: BackwardTrace,
-    forms: GradientForms,
+    forms: GradientValues,
     sources: Sequence[Node],
     naming: Naming,
     *,
@@ -199,7 +211,7 @@ class _Question:
 
     y: Node
     trace: BackwardTrace
-    forms: GradientForms
+    forms: GradientValues
     source: Node
     naming: Naming
     depends: Dependence

@@ -33,7 +33,7 @@ from symgrad.rules.normal.views import view, written
 
 __all__ = ["Contractions"]
 
-_MOST = 12  # operands: a larger contraction is not merged into another
+_OPERANDS = 12  # operands: a larger contraction is not merged into another
 _DEEPEST = 4  # sums within sums that are summed term by term at once
 _PRODUCTS = frozenset({"mul", "div", "neg", "pow", "sqrt"})
 
@@ -102,7 +102,9 @@ class Contractions:
                 this.front.laws["factor-in-front"] = None
                 this.front.take(core, 1)
             elif (
-                core.op is einsum and (sums or len(core.args) > 1) and len(core.args) + len(pending) <= _MOST
+                core.op is einsum
+                and (sums or len(core.args) > 1)
+                and len(core.args) + len(pending) <= _OPERANDS
             ):
                 this.front.laws["contraction-of-a-contraction"] = None
                 inner = dict(zip(core.params[1], own, strict=True))

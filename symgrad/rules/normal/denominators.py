@@ -21,7 +21,7 @@ from symgrad.rules.normal.interfaces import AllForms
 __all__ = ["Denominators"]
 
 _FEW = 8  # terms of a sum that is looked at
-_MOST = 64  # terms of a numerator while it is distributed
+_TERMS = 64  # terms of a numerator while it is distributed
 
 
 class Denominators:
@@ -89,7 +89,7 @@ class Denominators:
             return None
         lifted = [rest]
         for _ in range(times):
-            if len(lifted) * len(terms) > _MOST:
+            if len(lifted) * len(terms) > _TERMS:
                 return None
             products = [self._product(a, b) for a in lifted for b in terms]
             lifted = [p for p in products if p is not None]

@@ -13,7 +13,7 @@ law `product-of-powers`, x**(1 - 3):
 
     >>> from symgrad.frontend.text import parse_program
     >>> from symgrad.rewrite.condition import Conditions
-    >>> from symgrad.rules.normal.normaliser import NormalForms
+    >>> from symgrad.rules.normaliser import NormalForms
     >>> from symgrad.rules.normal.order import Order
     >>> from symgrad.rules.pipeline import CANONICAL
     >>> from symgrad.spell.printer import expression_text as text

@@ -20,7 +20,7 @@ from symgrad.ir.values.evaluate import CONSTANT_VALUES, exact_leaf
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.search.sample_points import points_of
 
-__all__ = ["FINE", "MOST", "Sample", "has_extended", "measurable", "searchable"]
+__all__ = ["FINE", "WORST_BITS", "Sample", "has_extended", "measurable", "searchable"]
 
 # What is imported in functions here is for start-up time: many samples are judged without mpmath.
 
@@ -29,7 +29,7 @@ _LARGEST_ELEMENTWISE = 1000  # and of one whose values are all known: it takes a
 _WIDEST = 50_000  # equations times inputs, each of which is moved: a kilobyte for each
 FINE = 2.0  # wrong bits that are not worth a search
 
-MOST = 64.0  # bits: of a value that is not even a number
+WORST_BITS = 64.0  # bits: of a value that is not even a number
 
 # Ops that are cheap at any precision; the value of any other is taken for an input.
 # fmt: off
@@ -285,7 +285,9 @@ class Sample:
                 values[leaf] *= 1 + mp.mpf(2) ** -53
                 moved = self._at(mp, [node], values)[node]
                 total += abs(moved - exact) if moved is not None else 0
-            found.append(min(math.log2(1 + float(total / float(ulp[i]))), MOST) if exact is not None else 0.0)
+            found.append(
+                min(math.log2(1 + float(total / float(ulp[i]))), WORST_BITS) if exact is not None else 0.0
+            )
         return np.array(found)
 
     def _rounded(self, node: Node) -> tuple[Any, Any, Any]:
@@ -315,7 +317,7 @@ class Sample:
             ulps = np.abs((values - nearest) / ulp - rest)
             ulps = np.where(np.isinf(nearest), np.where(values == nearest, 0.0, math.inf), ulps)
             bits = np.log2(1 + ulps)
-            bits = np.where(np.isnan(bits), MOST, np.minimum(bits, MOST))
+            bits = np.where(np.isnan(bits), WORST_BITS, np.minimum(bits, WORST_BITS))
         return np.where(np.isnan(nearest), math.nan, bits)
 
 

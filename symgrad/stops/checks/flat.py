@@ -16,7 +16,7 @@ from symgrad.stops.checks.points import point_text
 
 __all__ = ["find"]
 
-_MOST = 60  # choices that are looked at
+_CHOICES = 60  # choices that are looked at
 _CUTS = frozenset({"clip", "maximum", "minimum", "relu"})
 
 
@@ -56,7 +56,7 @@ def _bottlenecks(asked: LintQuestion) -> Iterator[tuple[Node, list[Node]]]:
         if n.op.name not in (*_CUTS, "where") or not asked.edges.passes(n):
             continue
         looked += 1
-        if looked > _MOST or asked.left <= 0:
+        if looked > _CHOICES or asked.left <= 0:
             return
         left = Edges(asked.y, (), blocked={n}).reached
         cut = [w for w in ends if w not in left]

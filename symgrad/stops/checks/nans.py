@@ -28,7 +28,7 @@ __all__ = ["choices", "roots"]
 
 _SECONDS = 2.0
 _SAFE = (1, 0, 2, -1, 0.5)
-_MOST = 6  # equations that are told
+_TOLD = 6  # equations that are told
 _SHARE = 0.3  # of the time: what repairs may take
 
 
@@ -107,7 +107,7 @@ def _faults(asked: LintQuestion) -> tuple[_Fault, ...]:
             for i, mask in run.origins.items()
         ]
         for i, wrong, run in made:
-            if not np.any(wrong) or len(found) == _MOST or asked.left <= 0:
+            if not np.any(wrong) or len(found) == _TOLD or asked.left <= 0:
                 continue
             index = int(np.argmax(wrong))
             source = _source(asked, i, run.values, index)

@@ -15,7 +15,7 @@ from symgrad.stops.places.sums import adjoints, pushed
 
 __all__ = ["outer_forms", "replaced", "stopped", "with_fixed"]
 
-_MOST = 40
+_VALUES = 40
 
 
 def stopped(y: Node, cut: Sequence[ValueEdge]) -> dict[Node, Node]:
@@ -65,5 +65,5 @@ def outer_forms(question: Question, fixed: Mapping[Node, Node], points: Sequence
             if abs(there - scaled.target) <= scaled.bound * (1 + int(np.max(abs(calm))) // scaled.one):
                 kept.append(n)
         found = kept
-    sized = [(len(topological([n])), i, n) for i, n in enumerate(found[:_MOST])]
+    sized = [(len(topological([n])), i, n) for i, n in enumerate(found[:_VALUES])]
     return [n for *_, n in sorted(sized, key=lambda t: t[:2])]

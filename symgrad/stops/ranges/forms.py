@@ -17,7 +17,7 @@ from symgrad.stops.checks.asked import LintQuestion
 from symgrad.stops.checks.naive import backward
 from symgrad.stops.ranges.losses import Loss, is_above
 from symgrad.verdicts.verdict import Verdict
-from symgrad.words.forms.simplify import simplified
+from symgrad.words.simplify import simplified
 
 __all__ = ["repaired_forms"]
 

@@ -19,7 +19,7 @@ from symgrad.stops.ranges.losses import Loss, exact_values, losses_of
 
 __all__ = ["find"]
 
-_MOST = 3  # findings
+_FINDINGS = 3  # findings
 _SHARP = 1e-9  # to which the edge of a region is found
 _LONG = 10_000  # bits of an exponent that is not worth reading
 
@@ -29,7 +29,7 @@ def find(asked: LintQuestion) -> Iterator[Sighting]:
     losses: dict[Node, list[Loss]] = {}
     for loss in losses_of(asked):
         losses.setdefault(loss.around, []).append(loss)
-    for around, found in list(losses.items())[:_MOST]:
+    for around, found in list(losses.items())[:_FINDINGS]:
         loss = next((one for one in found if one.by is None), found[0])
         repaired, cure, verdict = repaired_forms(asked, found)
         message = _message(asked, loss, _where(asked, loss))

@@ -21,8 +21,8 @@ from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Domain
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.rewrite.whole import is_position
+from symgrad.verdicts.diagnosis import Diagnoses, Diagnosis
 from symgrad.verdicts.points.values import THROUGH
-from symgrad.verdicts.told.diagnosis import Diagnoses, Diagnosis
 from symgrad.verdicts.verdict import Verdict, names_text
 from symgrad.words.forms.positions import starts_at
 

@@ -18,9 +18,9 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.array.contraction import einsum
 from symgrad.ops.scalar.arith import pow
 from symgrad.proof.entrywise.forms.laws import content
+from symgrad.proof.entrywise.forms.said import singular, ties, vanishes
 from symgrad.proof.entrywise.forms.terms import Form, Terms
 from symgrad.proof.entrywise.proofs import BUDGET, LAWS, forms_of
-from symgrad.proof.entrywise.said import singular, ties, vanishes
 from symgrad.proof.kernels.field import GiveUp
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.definite import is_definite

@@ -23,7 +23,7 @@ from symgrad.proof.witness import Witness, all_certain, are_apart, pairs
 from symgrad.verdicts.limits import REGION_POINTS
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.search.prove import Attempt, Case
-from symgrad.verdicts.signs import Sign, parts_of
+from symgrad.verdicts.told.signs import Sign, parts_of
 from symgrad.verdicts.told.wording import Wording
 from symgrad.verdicts.verdict import Region, Status
 

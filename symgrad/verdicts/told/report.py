@@ -21,7 +21,7 @@ from symgrad.report.blocks import (
     ticked,
 )
 from symgrad.report.report import Report
-from symgrad.verdicts.told.diagnosis import Diagnosis
+from symgrad.verdicts.diagnosis import Diagnosis
 from symgrad.verdicts.verdict import Verdict, by_text, derivatives_text, value_text, values_apart
 
 __all__ = ["TONES", "diagnosis_block", "verdict_blocks", "verdict_report"]

@@ -189,7 +189,7 @@ def hostile_files(rng: random.Random) -> None:
         with (
             mock.patch.dict(os.environ, variables),
             mock.patch.object(store, "_known", {}),
-            mock.patch.object(store, "MOST", 5000 if small else 10**6),
+            mock.patch.object(store, "KEPT_BYTES", 5000 if small else 10**6),
         ):
             _check(_Case(rng, room), small=small)
     finally:

@@ -3,7 +3,6 @@ r"""Conditions, choices between values, matrices of values."""
 from __future__ import annotations
 
 from symgrad.errors import DomainError, UnsupportedError
-from symgrad.frontend.expressions.terms import ItemList, Term
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.norms import NormRules
 from symgrad.frontend.latex.syntax.steps import Steps
@@ -15,6 +14,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Negation,
     Tree,
 )
+from symgrad.frontend.tokens.terms import ItemList, Term
 from symgrad.ir.graph import OPS, as_condition
 from symgrad.ops.numpy import matrices
 

@@ -6,12 +6,12 @@ from functools import reduce
 
 from symgrad.errors import ShapeError, UnknownFunctionError, UnsupportedError
 from symgrad.frontend.expressions.functions import is_function
-from symgrad.frontend.expressions.terms import Term
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.specials import IdentityTerm, SpecialRules
 from symgrad.frontend.latex.syntax.steps import Steps
 from symgrad.frontend.latex.syntax.tree import Command, NumberTree, ProductTree, Scripted, Tree, Word
 from symgrad.frontend.latex.syntax.vocabulary import CONSTANTS, FUNCTIONS, GREEK
+from symgrad.frontend.tokens.terms import Term
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy import matrices, products
 from symgrad.ops.numpy.calls import identity

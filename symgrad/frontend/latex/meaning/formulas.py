@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from symgrad.errors import ShapeError
-from symgrad.frontend.expressions.terms import Term, Token
 from symgrad.frontend.latex.meaning.choices import ChoiceRules
-from symgrad.frontend.latex.meaning.differentials import Differentiate
 from symgrad.frontend.latex.meaning.functions.applied import LatexFunction
+from symgrad.frontend.latex.meaning.functions.differentials import Differentiate
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.specials import IdentityTerm
 from symgrad.frontend.latex.syntax.steps import Steps, finish
@@ -34,6 +33,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Word,
 )
 from symgrad.frontend.latex.syntax.vocabulary import CONSTANTS, FUNCTIONS
+from symgrad.frontend.tokens.terms import Term, Token
 from symgrad.ir.graph import OPS, Node, symbol
 from symgrad.ir.types import Declaration, Shape
 from symgrad.source import Source

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from symgrad.errors import ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
-from symgrad.frontend.expressions.indices import along_indices, index_symbol
 from symgrad.frontend.expressions.reader import ProgramReader
 from symgrad.frontend.expressions.subscripts import subscript
-from symgrad.frontend.expressions.terms import Dots, NoneLiteral, Section, Term, Token
+from symgrad.frontend.indices import along_indices, index_symbol
 from symgrad.frontend.latex.meaning.names import KnownNames, base_of, spelled_name
 from symgrad.frontend.latex.meaning.readings import Ambiguity
 from symgrad.frontend.latex.syntax.steps import Steps
@@ -28,6 +27,7 @@ from symgrad.frontend.latex.syntax.tree import (
 )
 from symgrad.frontend.latex.syntax.vocabulary import GREEK
 from symgrad.frontend.limits import QUOTED_CHARACTERS
+from symgrad.frontend.tokens.terms import Dots, NoneLiteral, Section, Term, Token
 from symgrad.ir.graph import OPS, Node, constant, number, symbol
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.sizes import Size, size_sum

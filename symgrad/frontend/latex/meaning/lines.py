@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symgrad.errors import RedefinitionError, UnsupportedError
-from symgrad.frontend.expressions.terms import Term
 from symgrad.frontend.latex.meaning.choices import NO_CONDITIONS
 from symgrad.frontend.latex.meaning.formulas import FormulaRules
 from symgrad.frontend.latex.meaning.functions.applied import LatexFunction
@@ -21,6 +20,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Tree,
     Word,
 )
+from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import Declaration
 from symgrad.source import Span

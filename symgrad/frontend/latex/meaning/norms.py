@@ -3,7 +3,6 @@ r"""What stands in brackets: values, lists, norms, absolute values, inner produc
 from __future__ import annotations
 
 from symgrad.errors import UnsupportedError
-from symgrad.frontend.expressions.terms import ItemList, Term
 from symgrad.frontend.latex.meaning.factors import FactorRules
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.specials import IdentityTerm
@@ -15,6 +14,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Scripted,
     Tree,
 )
+from symgrad.frontend.tokens.terms import ItemList, Term
 from symgrad.ir.graph import OPS
 from symgrad.ops.numpy import calls as build
 from symgrad.ops.numpy import matrices, products

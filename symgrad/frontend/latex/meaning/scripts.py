@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symgrad.errors import ShapeError, UnknownNameError, UnsupportedError
-from symgrad.frontend.expressions.terms import Term
 from symgrad.frontend.latex.meaning.inputs import input_of, inputs_of
 from symgrad.frontend.latex.meaning.letters import LetterRules, RowTerm
 from symgrad.frontend.latex.meaning.names import base_of, spelled_name
@@ -21,6 +20,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Tree,
     Word,
 )
+from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import OPS, constant
 from symgrad.ir.sizes import Size
 from symgrad.ops.numpy import calls, matrices

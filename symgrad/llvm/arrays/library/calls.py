@@ -13,7 +13,7 @@ from symgrad.llvm.arrays.library.products import largest, product_name
 from symgrad.llvm.arrays.lines import BlockWriter, StepWriter
 from symgrad.llvm.arrays.nests.access import Storage, splat, storage_of
 from symgrad.llvm.engine.target import Target
-from symgrad.llvm.text.builder import Value
+from symgrad.llvm.equations.builder import Value
 from symgrad.llvm.text.templates import filled
 from symgrad.llvm.text.types import FLOAT64, FloatType
 from symgrad.lower.arrays.index import strides

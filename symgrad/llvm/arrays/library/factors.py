@@ -14,7 +14,7 @@ from symgrad.ir.sizes import size_product
 from symgrad.llvm.arrays.library.exponential import exponential_text
 from symgrad.llvm.arrays.lines import StepWriter
 from symgrad.llvm.engine import blas
-from symgrad.llvm.engine.declarations import Declarations
+from symgrad.llvm.equations.declarations import Declarations
 from symgrad.llvm.text.templates import filled
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.memory import Memory

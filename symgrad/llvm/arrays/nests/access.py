@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symgrad.llvm.arrays.lines import BlockWriter
-from symgrad.llvm.text.builder import Value
+from symgrad.llvm.equations.builder import Value
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.memory import Buffer
 

@@ -13,7 +13,7 @@ from symgrad.llvm.arrays.lines import BlockWriter, StepWriter
 from symgrad.llvm.arrays.nests.access import Lanes, Storage, load_lanes, storage_of, store_lanes
 from symgrad.llvm.arrays.nests.lanes import lane_loop
 from symgrad.llvm.arrays.nests.sums import ROWS, Reducer, two_sum
-from symgrad.llvm.text.builder import Value
+from symgrad.llvm.equations.builder import Value
 from symgrad.lower.arrays.memory import Memory
 from symgrad.lower.arrays.nests import Member, Nest
 

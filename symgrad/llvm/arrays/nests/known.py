@@ -9,7 +9,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size
 from symgrad.llvm.arrays.lines import BlockWriter, StepWriter
 from symgrad.llvm.arrays.nests.access import Lanes, Storage, splat, storage_of
-from symgrad.llvm.text.builder import Value
+from symgrad.llvm.equations.builder import Value
 from symgrad.lower.arrays.index import Index
 from symgrad.lower.arrays.memory import Memory
 from symgrad.lower.arrays.nests import Member, Nest

@@ -13,7 +13,7 @@ from symgrad.llvm.arrays.asking import ask
 from symgrad.llvm.arrays.lines import StepWriter
 from symgrad.llvm.arrays.nests.access import Lanes, counting, splat
 from symgrad.llvm.arrays.nests.sums import BLOCK, Reducer
-from symgrad.llvm.text.builder import Value
+from symgrad.llvm.equations.builder import Value
 
 __all__ = ["UNROLL", "Body", "LaneLoop", "lane_loop"]
 

@@ -23,7 +23,7 @@ from symgrad.llvm.arrays.nests.cells import Accumulator, Accumulators
 from symgrad.llvm.arrays.nests.lanes import UNROLL, LaneLoop, lane_loop
 from symgrad.llvm.arrays.nests.sums import Reducer
 from symgrad.llvm.arrays.nests.values import Values
-from symgrad.llvm.text.builder import Value
+from symgrad.llvm.equations.builder import Value
 from symgrad.lower.arrays.index import Index, flat
 from symgrad.lower.arrays.memory import Memory
 from symgrad.lower.arrays.nests import Member, Nest

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from symgrad.llvm.arrays.lines import BlockWriter
 from symgrad.llvm.arrays.nests.access import Lanes
-from symgrad.llvm.text.builder import Value, VectorBuilder
+from symgrad.llvm.equations.builder import Value, VectorBuilder
 
 __all__ = ["BLOCK", "ROWS", "Reducer", "two_sum"]
 

@@ -20,7 +20,7 @@ from symgrad.llvm.arrays.nests.access import (
     to_i64,
 )
 from symgrad.llvm.arrays.nests.known import KnownValues
-from symgrad.llvm.text.builder import Value
+from symgrad.llvm.equations.builder import Value
 from symgrad.lower.arrays.index import Index, flat, strides
 from symgrad.lower.arrays.nests import Member
 from symgrad.lower.arrays.passes import Pair, inside

@@ -11,8 +11,8 @@ from math import floor, gcd, lcm
 
 from symgrad.proof.entrywise.forms.roots import perfect_power
 from symgrad.proof.entrywise.forms.rules import filled
+from symgrad.proof.entrywise.forms.said import vanishes
 from symgrad.proof.entrywise.forms.terms import Component, Form, Monomial, Terms, heads_of
-from symgrad.proof.entrywise.said import vanishes
 from symgrad.proof.kernels.field import GiveUp
 from symgrad.proof.limits import HIGHEST, SERIES
 

@@ -1,1 +1,1 @@
-"""Functions with what they are applied to: with scripts, primes, in compositions."""
+"""Functions and operators with what they are applied to: scripts, primes, sums, derivatives, compositions."""

@@ -7,7 +7,6 @@ from symgrad.errors import (
 )
 from symgrad.frontend.expressions.calls import call
 from symgrad.frontend.expressions.functions import is_function
-from symgrad.frontend.expressions.terms import Term, Token
 from symgrad.frontend.latex.meaning.functions.applied import ORDERED, AppliedRules
 from symgrad.frontend.latex.meaning.names import base_of, spelled_name
 from symgrad.frontend.latex.syntax.steps import Steps
@@ -23,6 +22,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Word,
 )
 from symgrad.frontend.latex.syntax.vocabulary import CONSTANTS, FUNCTIONS, WORDS
+from symgrad.frontend.tokens.terms import Term, Token
 from symgrad.ir.listing import suggest
 
 __all__ = ["ApplicationRules"]

@@ -11,7 +11,6 @@ from symgrad.errors import (
     UnsupportedError,
 )
 from symgrad.frontend.expressions.calls import call
-from symgrad.frontend.expressions.terms import Argument, ItemList, Keyword, NoneLiteral, Term, Token
 from symgrad.frontend.latex.meaning.names import spelled_name
 from symgrad.frontend.latex.meaning.scripts import ScriptRules
 from symgrad.frontend.latex.syntax.steps import Steps
@@ -27,6 +26,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Word,
 )
 from symgrad.frontend.limits import CALL_DEPTH
+from symgrad.frontend.tokens.terms import Argument, ItemList, Keyword, NoneLiteral, Term, Token
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import Declaration

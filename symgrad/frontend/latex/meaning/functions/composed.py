@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from symgrad.frontend.expressions.terms import Term
-from symgrad.frontend.latex.meaning.differentials import DifferentialRules, inputs_of, sole_input
 from symgrad.frontend.latex.meaning.functions.applied import LatexFunction
+from symgrad.frontend.latex.meaning.functions.differentials import DifferentialRules, inputs_of, sole_input
 from symgrad.frontend.latex.meaning.names import base_of
 from symgrad.frontend.latex.syntax.steps import Steps
 from symgrad.frontend.latex.syntax.tree import Bracket, ProductTree, Scripted, Tree, Word
+from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import symbol
 from symgrad.ir.traverse import substitute
 from symgrad.ir.types import Declaration

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from symgrad.backward.batch import batch
 from symgrad.errors import DomainError, ShapeError, SymgradError, UnsupportedError
-from symgrad.frontend.expressions.indices import along_indices, index_length, index_symbol
-from symgrad.frontend.expressions.terms import Term
+from symgrad.frontend.indices import along_indices, index_length, index_symbol
 from symgrad.frontend.latex.meaning.functions.application import ApplicationRules
 from symgrad.frontend.latex.meaning.letters import BoundIndex
 from symgrad.frontend.latex.meaning.names import spelled_name
@@ -23,6 +22,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Tree,
     Word,
 )
+from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import OPS, Node, number
 from symgrad.ir.sizes import Extent, Size, names_of, nonnegative, size_max, size_product, size_sum
 from symgrad.ir.traverse import topological

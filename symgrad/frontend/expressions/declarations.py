@@ -13,7 +13,7 @@ from symgrad.errors import (
     UnsupportedError,
 )
 from symgrad.frontend.expressions.intervals import IntervalEnd, Intervals
-from symgrad.frontend.expressions.terms import Argument, ItemList, Keyword, Term, Token, ends, literal_value
+from symgrad.frontend.tokens.terms import Argument, ItemList, Keyword, Term, Token, ends, literal_value
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import suggest

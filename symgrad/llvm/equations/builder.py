@@ -16,9 +16,9 @@ import numpy as np
 
 from symgrad.errors import InternalError, NumberTooLargeError
 from symgrad.ir.exact import CONSTANTS
-from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.engine.libm import call_c
 from symgrad.llvm.engine.scipy_code import PREFIX, SCIPY, value_of
+from symgrad.llvm.equations.declarations import Declarations
 from symgrad.llvm.maths import FUNCTIONS
 from symgrad.llvm.maths.vectors.fold import fold
 from symgrad.llvm.text.fusing import fused

@@ -10,9 +10,9 @@ from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.memo import remembered
 from symgrad.words.domains import Domains
 from symgrad.words.forms.measure import Measure
-from symgrad.words.forms.shortest import ShortestForms
 from symgrad.words.limits import FORM_CHARACTERS
 from symgrad.words.program import Words
+from symgrad.words.shortest import ShortestForms
 
 __all__ = ["Simplified", "domain_gains", "simplest", "simplified"]
 

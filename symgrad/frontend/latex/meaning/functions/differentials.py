@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from symgrad.errors import ShapeError, UnknownNameError, UnsupportedError
-from symgrad.frontend.expressions.terms import Term
-from symgrad.frontend.latex.meaning.bigs import BigRules
+from symgrad.frontend.latex.meaning.functions.bigs import BigRules
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.names import base_of
 from symgrad.frontend.latex.syntax.steps import Steps
@@ -22,6 +21,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Tree,
     Word,
 )
+from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import OPS, SYMBOL, Node, apply
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import symbols_of

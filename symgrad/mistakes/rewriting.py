@@ -9,7 +9,7 @@ from operator import add, mul
 
 from symgrad.ir.graph import OPS, Node, as_node
 
-__all__ = ["AlgebraRule", "Swap", "factors_of", "is_sum", "product", "signed", "terms_of", "total"]
+__all__ = ["AlgebraRule", "Swap", "factors_of", "product", "signed", "terms_of", "total"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +64,6 @@ def terms_of(node: Node) -> list[tuple[int, Node]]:
         else:
             found.append((sign, part))
     return found
-
-
-def is_sum(node: Node) -> bool:
-    """Tell whether a formula has several terms."""
-    return len(terms_of(node)) > 1
 
 
 def factors_of(node: Node) -> list[Node]:

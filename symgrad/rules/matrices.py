@@ -19,8 +19,8 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.array.reductions import mean
 from symgrad.ops.scalar.arith import add, neg
 from symgrad.rules.normal.form import Exponent, Form, short
-from symgrad.rules.normal.normaliser import NormalForms
 from symgrad.rules.normal.views import Map, see_through, view, written
+from symgrad.rules.normaliser import NormalForms
 
 __all__ = ["in_matrix_notation"]
 

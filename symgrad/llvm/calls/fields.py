@@ -1,0 +1,20 @@
+"""What the plan of an elementwise kernel has: its loop reads all of it, and a direct call the beginning."""
+
+from __future__ import annotations
+
+__all__ = ["FIELDS"]
+
+FIELDS = (  # in this order
+    ("nargs", "i64"),
+    ("nin", "i64"),
+    ("width", "i64"),
+    ("stride", "i64"),
+    ("block.elements", "i64"),
+    ("spill.size", "i64"),
+    ("sizes", "ptr"),
+    ("body", "ptr"),
+    ("streamed.from", "i64"),
+    ("call.elements", "i64"),
+    ("mover", "ptr"),
+)
+"""Names and types."""

@@ -1,0 +1,1 @@
+"""How the instructions of equations are written, and what they call."""
