@@ -64,7 +64,8 @@ def examples_of(page: str) -> list[Example]:
         question = made.question
         if question.over:
             laws = [f"{u.name} ~ {u.declaration.distribution}" for u in question.over]
-            found.setdefault((*question.gradient_texts(), *laws), Example(f"{page}: {name}", made))
+            by = ", ".join(w.name or str(w) for w in question.wrt)
+            found.setdefault((*question.gradient_texts(), *laws), Example(f"{page}: {name}, by {by}", made))
 
     def audited(*given: Any, **options: Any) -> Audit:
         made = audit(*given, **options)
