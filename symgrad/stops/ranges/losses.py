@@ -250,13 +250,13 @@ def exact_values(nodes: Sequence[Node], point: Batch, step: Fraction | None = No
     found = None
     for digits in _DIGITS:
         found = _in_digits(PrecisionPair(digits), nodes, point, step)
-        if found is not None and all(_has_value(v) for n in nodes for v in np.ravel(_objects(found[n]))):
+        if found is not None and all(_has_value(v) for n in nodes for v in _entries(found[n])):
             return found
     return found
 
 
-def _objects(value: Any) -> Any:
-    return np.asarray(value, dtype=object)
+def _entries(value: Any) -> list[Any]:
+    return np.asarray(value, dtype=object).reshape(-1).tolist()
 
 
 def _in_digits(
@@ -273,7 +273,7 @@ def _in_digits(
         except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
             return None
     for coarse, fine in zip(*found, strict=True):
-        for a, b in zip(np.ravel(_objects(coarse)), np.ravel(_objects(fine)), strict=True):
+        for a, b in zip(_entries(coarse), _entries(fine), strict=True):
             if is_finite(level.contexts[0], a) and abs(a - b) > _MARGIN * (1 + abs(b)):
                 return None
     return dict(zip(nodes, found[1], strict=True))
@@ -293,7 +293,7 @@ def _has_value(v: Any) -> bool:
 
 def _in_range(value: Any) -> bool:
     """Tell whether all entries are numbers that floats hold."""
-    return all(_has_value(v) and abs(v) <= _LARGEST for v in np.ravel(_objects(value)))
+    return all(_has_value(v) and abs(v) <= _LARGEST for v in _entries(value))
 
 
 def _limit(asked: LintQuestion, point: Batch) -> Any:
