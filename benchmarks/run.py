@@ -45,6 +45,7 @@ BENCHMARKS: Mapping[str, tuple[str, str, str]] = {
     "arrays": ("arrays", "run", "Array programs: value and gradient on one processor, one thread each"),
     "parsing": ("parsing", "run", "Reading program text"),
     "web": ("web", "run", "The page of symgrad serve, over HTTP"),
+    "moments": ("moments", "run", "Closed forms of means and variances of gradients against draws"),
     "stops": ("stops", "run", "Questions about stop_gradients and noise in a long program"),
 }
 

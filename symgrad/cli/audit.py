@@ -6,19 +6,22 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 import numpy as np
 
 import symgrad
-from symgrad.cli.files import read_source
+from symgrad.cli.functions import FRAMEWORK, SPECS, read_expression
 from symgrad.cli.given.values import read_values
 from symgrad.cli.main import main
-from symgrad.cli.options import OUTPUT, WRT, emit, expression_of, format_option, program_options, targets
+from symgrad.cli.options import OF, OUTPUT, WRT, emit, format_option, targets
 from symgrad.report.blocks import Column, Heading, Prose, Table, prose
 from symgrad.report.report import Report
 from symgrad.work import working
+
+if TYPE_CHECKING:
+    from symgrad.importers.code.frameworks import FrameworkName
 
 __all__ = ["audit"]
 
@@ -28,11 +31,14 @@ _EXAMPLES = """
 symgrad audit model.sg --of loss --wrt w
 symgrad audit model.sg --reference 'expected value' x=2.0
 symgrad audit model.sg --format json -o audit.json
+symgrad audit train.py::loss --specs 'w : real[5]; x : real[n, 5]; u ~ Uniform(0.9, 1.1)' --wrt w
 """
 
 
 @main.command(epilog=_EXAMPLES)
-@program_options
+@click.argument("source", metavar="SOURCE|FILE.py::FUNCTION")
+@SPECS
+@OF
 @click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
 @WRT
 @click.option(
@@ -46,16 +52,19 @@ symgrad audit model.sg --format json -o audit.json
     "--samples", type=click.IntRange(2), default=2**18, show_default=True, help="Draws of an estimate."
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of these draws.")
+@FRAMEWORK
 @format_option("text", "markdown", "latex", "html", "json")
 @OUTPUT
 def audit(
     source: str,
+    specs: str | None,
     values: tuple[str, ...],
     of: str | None,
     wrt: str | None,
     reference: str,
     samples: int,
     seed: int,
+    framework: FrameworkName | None,
     form: str,
     output: Path | None,
 ) -> None:
@@ -63,9 +72,12 @@ def audit(
 
     With a value for every input that is not random, as in x=2.0, the moments are also told in numbers, with the
     interval in which they lie and the method.
+
+    A program is a program file, an expression, or - for standard input; or a function of JAX, torch, TensorFlow, Keras
+    or NumPy in a file of Python's, FILE.py::FUNCTION, whose random arguments --specs declares. That file is imported.
     """
-    program = read_source(source)
-    y = expression_of(program, of)
+    with working("cli", "reading"):
+        y = read_expression(source, of, specs, framework)
     by = targets(y, wrt)
     with working("cli", "averaging"):
         found = symgrad.audit(

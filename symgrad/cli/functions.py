@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from symgrad.importers.code.frameworks import FrameworkName
     from symgrad.importers.program import ImportedProgram
 
-__all__ = ["FRAMEWORK", "SPECS", "code_and_gradient", "output_of", "python_function", "read_expression"]
+__all__ = [
+    "FRAMEWORK",
+    "SPECS",
+    "code_and_gradient",
+    "functions_among",
+    "names_function",
+    "output_of",
+    "python_function",
+    "read_expression",
+]
 
 # What is imported in functions here is for start-up time: programs need no framework.
 
@@ -51,9 +60,27 @@ def python_function(
     if found is not None:
         return found["file"], found["function"] or None
     if specs is not None or framework is not None:
-        option = "--framework" if specs is None else "--specs"
-        raise UsageError(f"{option} is for functions in files of Python's", expected="FILE.py::FUNCTION")
+        raise _for_functions("--framework" if specs is None else "--specs")
     return None
+
+
+def names_function(source: str) -> bool:
+    """Tell whether a source is a function in a file of Python's."""
+    return _PYTHON.fullmatch(source) is not None
+
+
+def functions_among(sources: Sequence[str]) -> None:
+    """See that one of the sources is a function, where options are given that are about functions.
+
+    Raises:
+        UsageError: if there is none.
+    """
+    if not any(map(names_function, sources)):
+        raise _for_functions("--specs, or --framework,")
+
+
+def _for_functions(option: str) -> UsageError:
+    return UsageError(f"{option} is for functions in files of Python's", expected="FILE.py::FUNCTION")
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import click
 
 import symgrad
 from symgrad.cli.files import read_text
-from symgrad.cli.functions import FRAMEWORK, SPECS, read_expression
+from symgrad.cli.functions import FRAMEWORK, SPECS, functions_among, names_function, read_expression
 from symgrad.cli.main import main
 from symgrad.cli.options import OF, OUTPUT, WRT, emit, format_option, names_in, targets
 from symgrad.cli.verdicts import DOMAIN, PROOF, TIME, domains, finish
@@ -27,12 +27,14 @@ __all__ = ["effective", "equivalent"]
 
 
 @main.command()
-@click.argument("p")
-@click.argument("q")
+@click.argument("p", metavar="P|FILE.py::FUNCTION")
+@click.argument("q", metavar="Q|FILE.py::FUNCTION")
+@SPECS
 @WRT
 @click.option(
     "--order", default="1", show_default=True, metavar="N|all", help="Up to which order derivatives count."
 )
+@FRAMEWORK
 @DOMAIN
 @TIME
 @PROOF
@@ -41,8 +43,10 @@ __all__ = ["effective", "equivalent"]
 def equivalent(
     p: str,
     q: str,
+    specs: str | None,
     wrt: str | None,
     order: str,
+    framework: FrameworkName | None,
     domain: tuple[str, ...],
     time_limit: float,
     proof: Path | None,
@@ -51,11 +55,19 @@ def equivalent(
 ) -> None:
     """Decide whether two programs agree in value and in derivatives, each as its stop_gradients make them.
 
-    Each is an expression, or a program (a file, or - for standard input) that ends with one.
+    Each is an expression, or a program (a file, or - for standard input) that ends with one; or a function of JAX,
+    torch, TensorFlow, Keras or NumPy in a file of Python's, FILE.py::FUNCTION, which is imported and traced: --specs
+    says what the arguments are, of both.
 
     The exit code is the verdict: 0 proved, 5 refuted, 6 supported, 7 undecided.
     """
-    left, right = read_text(p)[0], read_text(q)[0]
+    if specs is not None or framework is not None:
+        functions_among((p, q))
+    with working("cli", "reading"):
+        left, right = (
+            read_expression(side, None, specs, framework) if names_function(side) else read_text(side)[0]
+            for side in (p, q)
+        )
     by = None if wrt is None else names_in(wrt, "--wrt")
     found = symgrad.equivalent(left, right, by, _order(order), domains(domain), time_limit)
     finish(found, proof, form, output)

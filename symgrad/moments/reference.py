@@ -76,7 +76,8 @@ def gradient_without_noise(y: Node, wrt: Sequence[Node], over: Sequence[Node]) -
     try:
         at_mean, *by = substitute([y, *wrt], table)
     except SymgradError as error:  # such as a position that is half a number
-        return [_none(f"y has no value at {means}: {error.what}")] * len(wrt)
+        instead = "; the reference 'expected value' is the gradient of the mean"
+        return [_none(f"y has no value at {means}: {error.what}{instead}")] * len(wrt)
     trace = pull_back([at_mean], [as_node(1)], by)
     found = canonical(trace.gradients, drop_stops=True).nodes
     nowhere = f"the gradient is not defined at {means}"

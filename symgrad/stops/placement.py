@@ -41,6 +41,7 @@ _FEW_PLACES, _MOST_PLACES = 6, 13
 """Where the noise enters, of which all sets are tried, at once and at the end."""
 
 _SEARCHED = 2.5  # seconds for all sets of one size
+_TOGETHER = 3.0  # seconds for those of all sizes, in the program as it is and without its stop_gradients
 _WORTHWHILE = 0.5  # seconds for one more search
 _PROOF_SHARE = 0.4  # of the time that is left, for one proof
 
@@ -125,6 +126,7 @@ class _Search:
         reference: the paths of the program with the noise fixed, where these are known: its stop_gradients may be
             others.
         computed: what an earlier search with this reference has computed.
+        seconds: how long sets may be searched for, in all searches together.
     """
 
     def __init__(
@@ -136,7 +138,9 @@ class _Search:
         deadline: float,
         reference: PathGraph | None = None,
         computed: Computed | None = None,
+        seconds: list[float] | None = None,
     ) -> None:
+        self.seconds = [_TOGETHER] if seconds is None else seconds
         self.y, self.wrt, self.fixed = y, tuple(wrt), dict(fixed)
         self.naming, self.deadline = naming, deadline
         depends = Dependence([y, *wrt], [*fixed])
@@ -174,7 +178,7 @@ class _Search:
         exhausted = -1
         for size in range(_EXHAUSTED + 1):
             known = [cleanest] if fits and size == len(cleanest) else []
-            cuts = known or self.sieve.of_size(size, time.monotonic() + min(_SEARCHED, 0.5 * self.left()))
+            cuts = known or self._of_size(size)
             if cuts is None:
                 break
             outcome, supported = self._proved(cuts, supported, size, exhausted)
@@ -193,6 +197,12 @@ class _Search:
                 return outcome or supported or self._open(exhausted)
         refused = self._refused(_MOST_PLACES)
         return refused or self._any_size(exhausted) or self._open(exhausted)
+
+    def _of_size(self, size: int) -> list[Cut] | None:
+        start = time.monotonic()
+        cuts = self.sieve.of_size(size, start + min(_SEARCHED, self.seconds[0], 0.5 * self.left()))
+        self.seconds[0] = max(self.seconds[0] - (time.monotonic() - start), 0)
+        return cuts
 
     @cached_property
     def _regions(self) -> list[CutRegion]:
@@ -359,6 +369,7 @@ class _Search:
             self.deadline,
             self.question.calm,
             self.computed,
+            self.seconds,
         )
 
     def outer(self) -> Outer | None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.errors import MissingInputError, NotScalarError, UsageError
+from symgrad.errors import MissingInputError, NotScalarError, ShapeError, UsageError
 from symgrad.ir.types import Distribution
 from symgrad.ops.random.laws import drawn
 
@@ -143,6 +143,19 @@ def test_closed_forms_agree_with_ten_million_draws(text: str, at: dict[str, floa
     error = (second / count) ** 0.5
     assert abs(float(a.expectation(**at)) - mean) <= 5 * error + 1e-12
     assert abs(float(a.variance(**at)) - second) <= 5 * ((fourth - second**2) / count) ** 0.5 + 1e-12
+
+
+def test_an_array_that_no_gradient_reads_tells_its_length() -> None:
+    """The gradient does not read x, and has its length: closed, and entry by entry from draws."""
+    text = "x : real[n]\nu ~ Normal(0, 1)[n]\ny = sum(3*u - x)\nz = sum(tanh(u + u**3)*x)"
+    p = sg.parse(text)
+    found = sg.audit(p["y"], "x").at(x=np.zeros(3))
+    assert found["expectation"].value.tolist() == [-1.0] * 3
+    drawn_ = sg.audit(p["z"], "x", samples=2**14).at(x=np.zeros(3))["expectation"]
+    assert drawn_.how == "monte carlo"
+    assert np.all((drawn_.low < 0) & (drawn_.high > 0))
+    with pytest.raises(ShapeError, match="size n is 4 and 3"):
+        sg.audit(p["y"], "x").at(x=np.zeros(3), n=4)
 
 
 def test_what_has_no_formula_is_computed_at_numbers_with_an_interval() -> None:

@@ -135,3 +135,37 @@ def test_derivatives_are_those_of_the_frozen_copy(text: str, order: int) -> None
     mp.prec = 200
     a, b = evaluate_mp(mp, [wanted, found.node], {x: mp.mpf("0.7"), p["y"].node: mp.mpf("-0.4")})
     assert abs(a - b) <= mp.mpf(2) ** -150 * (1 + abs(a))
+
+
+@pytest.mark.parametrize(
+    ("text", "wrt", "lines"),
+    [
+        (
+            "w, w2, tau, x : real\nnew = stop_gradient(tau*w2 + (1 - tau)*w)\nloss = (tanh(w*x) - tanh(new*x))**2",
+            "w",
+            [
+                "loss = (tanh(w*x) - tanh(new*x))**2",
+                "dloss/dw = 2*x*(1 - tanh(w*x)**2)*(tanh(w*x) - tanh(new*x))",
+            ],
+        ),
+        (
+            "v0, v1, v2, r0, r1, g, lp : real\nd0 = r0 + g*v1 - v0\nd1 = r1 + g*v2 - v1\nadv = d0 + g*0.95*d1\n"
+            "actor = -lp*adv\ncritic = (stop_gradient(d0 + v0) - v0)**2\nloss = actor + critic",
+            "lp",
+            ["loss = actor + critic", "dloss/dlp = -adv"],
+        ),
+        (
+            "x1, x2 : real[n, d]; W : real[d, k]; P : real[k, k]\nz1 = tanh(x1@W)\nz2 = tanh(x2@W)\n"
+            "p1 = z1@P\np2 = z2@P\nloss = -sum(p1*stop_gradient(z2))/n - sum(p2*stop_gradient(z1))/n",
+            "P",
+            ["loss = -sum(p1*z2)/n - sum(p2*z1)/n", "dloss/dP = -(z1.T@z2 + z2.T@z1)/n"],
+        ),
+    ],
+)
+def test_names_of_the_program_are_kept_where_that_is_much_shorter(
+    text: str, wrt: str, lines: list[str]
+) -> None:
+    """A target network, an actor with its critic, SimSiam: what stands there as simplified spells names out."""
+    found = sg.effective(sg.parse(text)["loss"], wrt)
+    assert str(found).splitlines() == lines
+    assert sg.equal(found.gradient, sg.grad(sg.parse(text)["loss"], wrt), values_only=True).status == "proved"

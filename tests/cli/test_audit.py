@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,17 @@ def test_json_has_what_text_has(call) -> None:
     assert found["inputs"]["u"]["enters"] is True
     assert found["at"]["expectation"]["value"] == pytest.approx(-1.0012555)
     assert found["at"]["expectation"]["how"] == "closed form"
+
+
+def test_a_function_in_a_file(call) -> None:
+    Path("train.py").write_text(
+        "import numpy as np\n\ndef loss(x, w, keep):\n    return np.sum((2 * keep * x) @ w)**2\n"
+    )
+    specs = "x : real[n, d]; w : real[d]; keep ~ Bernoulli(1/2)[n, d]"
+    result = call("audit", "train.py::loss", "--specs", specs, "--wrt", "w")
+    assert result.exit_code == 0, result.output
+    assert "bias       2*w*sum(x**2, axis=0)" in result.output
+    assert call("audit", PROGRAM, "--specs", specs).exit_code == 2
 
 
 def test_several_inputs(call) -> None:

@@ -27,6 +27,19 @@ def test_equivalent_to_an_order_and_on_a_domain(call) -> None:
     assert call("equivalent", "abs(x)", "x", "--domain", "x=positive").exit_code == 0
 
 
+def test_equivalent_of_functions_in_files(call) -> None:
+    Path("two.py").write_text(
+        "import numpy as np\n\ndef a(x, w):\n    return np.mean((x @ w)**2)\n\n"
+        "def b(x, w):\n    h = x @ w\n    return np.mean(h * h)\n"
+    )
+    specs = ("--specs", "x : real[n, d]; w : real[d]", "--wrt", "w")
+    assert call("equivalent", "two.py::a", "two.py::b", *specs, "--order", "all").exit_code == 0
+    text = "x : real[n, d]; w : real[d]; mean((stop_gradient(x@w))**2)"
+    assert call("equivalent", "two.py::a", text, *specs).exit_code == 5
+    done = call("equivalent", "x", "x", "--specs", "x : real")
+    assert (done.exit_code, "FILE.py::FUNCTION" in done.stderr) == (2, True)
+
+
 def test_equivalent_as_json_with_its_proof(call) -> None:
     done = call("equivalent", *HARD, "--wrt", "m", "--format", "json", "--proof", "proof.json")
     assert json.loads(done.stdout)["status"] == "refuted"

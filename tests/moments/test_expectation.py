@@ -53,6 +53,8 @@ def test_lognormal_noise_of_mean_1_is_off_by_a_factor() -> None:
         ("x : real\nu ~ Normal(0, 1)\ny = x", "x"),
         ("x : real\nu ~ Normal(0, 1)\ny = x + u - u", "x"),
         ("u ~ Normal(0, 1)\nv ~ Normal(0, 1/2)\ny = exp(u*v)", "2*sqrt(3)/3"),
+        ("x : real\nu ~ Categorical([1/5, 3/10, 1/2])\ny = x*u**2 + u", "2.3*x + 1.3"),
+        ("x, q : real\nu ~ Categorical([q, 1 - q])\ny = x*u**2", "x*(1 - q)"),
     ],
 )
 def test_symbols_stay_symbols(program: str, mean: str) -> None:
@@ -208,6 +210,20 @@ def test_draws_give_intervals_and_are_the_same_every_time() -> None:
         assert first == again
         assert abs(first.value - value) < 5 * math.hypot(se, (first.high - first.value) / 2.576)
         assert first.notes == ()
+
+
+def test_draws_of_an_array_entry_by_entry() -> None:
+    """The block of draws stands before the axes that the inputs are declared with."""
+    listing = parse_program("x : real[n]\nu ~ Normal(0, 1)[n]\nv ~ Normal(0, 1)\ny = tanh(x + u*v*u)")
+    mean, spread = moments(listing)
+    assert [mean.how, spread.how] == ["monte carlo"] * 2
+    x = np.array([-0.5, 0.0, 0.7])
+    rng = np.random.default_rng(6)
+    draws = np.tanh(x + rng.normal(size=(10**6, 3)) ** 2 * rng.normal(size=(10**6, 1)))
+    for found, value in ((mean, draws.mean(axis=0)), (spread, draws.var(axis=0))):
+        estimate = found.at({listing["x"]: x})
+        assert np.all(np.abs(estimate.value - value) < 2 * (estimate.high - estimate.low) + 5e-3)
+        assert np.shape(estimate.value) == (3,)
 
 
 def test_what_has_no_expectation_gets_no_interval_from_draws() -> None:

@@ -161,3 +161,13 @@ def test_two_values_of_a_long_program_are_compared_whatever_they_read(
     asked, nodes = asked_of(lines)
     verdict = asked.same_but_for(nodes["old"], nodes["new"], 5)
     assert (verdict is not None and verdict.status == "proved") == proved
+
+
+def test_a_long_repair_has_a_name_for_what_stands_in_it_several_times() -> None:
+    text = "a, b, c, x : real\ny = sqrt(stop_gradient(a*x + b*x**2 + c*x**3 - x) + (x - a)**2 + (x - b)**2)"
+    (finding,) = found(text, "SG302")
+    assert finding.cure == (
+        "write where(t > 0, sqrt(where(t > 0, t, 1)), 0) "
+        "with t = stop_gradient(a*x + b*x**2 + c*x**3 - x) + (x - a)**2 + (x - b)**2 "
+        "for sqrt(stop_gradient(a*x + b*x**2 + c*x**3 - x) + (x - a)**2 + (x - b)**2)"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import mpmath
@@ -42,6 +43,52 @@ def test_a_value_is_lost(formula: str, where: str, x: float, repaired: str) -> N
     exact = eval(formula, vars(mpmath) | {"x": mpmath.mpf(x), "sigmoid": lambda t: 1 / (1 + mpmath.exp(-t))})
     assert float(sg.compile(finding.repaired)(float(x))) == pytest.approx(float(exact), rel=1e-12)
     assert found(f"x : real\ny = {finding.repaired}") == []
+
+
+SATURATED = [
+    ("log(1 - sigmoid(x))", "x > 36.7368", -50, "-softplus(x)"),
+    ("1/(1 - sigmoid(x))", "x > 36.7368", 1 + math.exp(50), "1/sigmoid(-x)"),
+    ("log(1 - tanh(x)**2)", "abs(x) > 18.9903", None, None),
+]
+
+
+@pytest.mark.parametrize(("formula", "where", "exact", "repaired"), SATURATED)
+def test_a_function_that_has_come_to_its_end_in_floats(
+    formula: str, where: str, exact: float | None, repaired: str | None
+) -> None:
+    """1 - sigmoid(x) is 0 in floats long before sigmoid(-x) underflows: the loss of many discriminators."""
+    (finding,) = found(f"x : real\ny = {formula}")
+    assert finding.message.startswith(f"y is infinite where {where}; in exact arithmetic it is ")
+    assert "is rounded to 0 there, and is not 0" in finding.reason
+    assert not np.isfinite(sg.compile(sg.parse(f"x : real\ny = {formula}").last)(50.0))
+    assert (None if finding.repaired is None else str(finding.repaired)) == repaired
+    if finding.repaired is not None:
+        assert finding.verdict is not None
+        assert finding.verdict.status == "proved"
+        assert float(sg.compile(finding.repaired)(50.0)) == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x, d : real\ny = log(1 - sigmoid(x*d))",
+        "x : real[n, k]; d : real[k]\np = sigmoid(x@d)\ny = -mean(log(1 - p))",
+        "x, d : real[k]\ny = log(sigmoid(x@d))",
+    ],
+)
+def test_products_of_inputs_of_either_sign(text: str) -> None:
+    (finding,) = found(text)
+    assert "softplus" in str(finding.cure)
+    assert finding.verdict is not None
+    assert finding.verdict.status in ("proved", "supported")  # two seconds are all that there is for it
+
+
+def test_both_logarithms_of_a_cross_entropy() -> None:
+    text = "x : real; t : real(0, 1)\np = sigmoid(x)\ny = -(t*log(p) + (1 - t)*log(1 - p))"
+    assert [f.cure for f in found(text)] == [
+        "write -softplus(-x) for log(p)",
+        "write -softplus(x) for log(1 - p)",
+    ]
 
 
 @pytest.mark.parametrize(("x", "lost"), [(709.78, False), (709.79, True)])
@@ -119,6 +166,8 @@ def test_a_product_of_two_inputs_keeps_what_is_infinite() -> None:
         "x : real(-50, 50)\ny = log(1 + exp(x))",
         "u ~ Normal(0, 1)\nx : real(0, 1)\ny = x*log(1 + exp(u))",
         "x : real[n]\ny = logsumexp(x)",
+        "x, z : real\ny = log(x - z)",
+        "x : real\ny = 1/(1 - cos(x))",
         "x : real\ny = sin(x)/x",  # 0/0 is told by explain
         "x : real\ny = x*sin(1/x)",
         "x, y : real\nf = (x**2 - x**2)/sqrt(y - 2*x**2)",  # digits cancel, and no range is left

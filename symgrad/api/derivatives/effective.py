@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,9 +19,12 @@ from symgrad.api.handles.told import title
 from symgrad.backward.trace import Slope
 from symgrad.errors import NotScalarError, UsageError
 from symgrad.ir.graph import Node, symbol
+from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import shape_text
+from symgrad.ops.control import without_stops
+from symgrad.reasons.derivation import naming_of
 from symgrad.reasons.naming import Naming
 from symgrad.report.report import Reported
 from symgrad.rules.pipeline import canonical
@@ -39,6 +44,9 @@ __all__ = [
     "resolved_texts",
 ]
 
+_WORD = re.compile(r"[^\W\d]\w*")
+_HOLD = ("stop_gradient", "with_slope")
+_SHORT = 30  # characters of a value that nobody asks to be shorter
 _WIDTH = 78
 """Characters of a line of a formula with names for its parts."""
 
@@ -180,12 +188,13 @@ class Effective(Reported):
         """Return what is printed, of the same program with long numbers as symbols."""
         if self._y.shape and self.order == 1:
             (value,) = resolved_texts(spoken._y, [spoken.value.node], literals)
-            return [f"{self._y.name or 'value'} = {value}", str(self.backward)]
+            return [f"{self._y.name or 'value'} = {as_line_says(self._y, value)}", str(self.backward)]
         named = {str(w.name or w): w for w in self._wrt}
         keys = [[named[n] for n in key] for key in self.derivatives]
         texts = resolved_texts(spoken._y, [e.node for e in spoken.derivatives.values()], literals)
         texts = [
-            text if not by else as_grad_says(self._y, by, text) for by, text in zip(keys, texts, strict=True)
+            as_grad_says(self._y, by, text) if by else as_line_says(self._y, text)
+            for by, text in zip(keys, texts, strict=True)
         ]
         return [f"{title(self._y, by)} = {text}" for by, text in zip(keys, texts, strict=True)]
 
@@ -285,7 +294,10 @@ def _in_parts(formula: Node, taken: Collection[str]) -> str:
 
 
 def as_grad_says(y: Expr, by: Sequence[Expr], text: str) -> str:
-    """Return the text of a derivative, or what `grad` prints where that is shorter and nothing is stopped (internal).
+    """Return the text of a derivative, or what `grad` prints where that is shorter (internal).
+
+    Where something is stopped, names hide what a gradient really reads: those of noise, and of the value itself, say
+    less than the text.
 
     Args:
         y: what is differentiated.
@@ -295,10 +307,42 @@ def as_grad_says(y: Expr, by: Sequence[Expr], text: str) -> str:
     from symgrad.words.said import slopes_in_names  # for start-up time
 
     listing = joined_listing(y.listings)
-    if y.shape or listing is None or any("stops" in n.op.facts for n in topological([y.node])):
+    stops = any("stops" in n.op.facts for n in topological([y.node]))
+    if y.shape or listing is None or (stops and len(text) < _SHORT):
         return text
     found = slopes_in_names(listing, [Slope(y.node, tuple(w.node for w in by))])
-    return text if found is None or len(found[0]) >= len(text) else found[0]
+    if found is None or len(found[0]) >= len(text) or (stops and _hides(listing, y.node, found[0])):
+        return text
+    return found[0]
+
+
+def _hides(listing: Listing, y: Node, text: str) -> bool:
+    """Tell whether a text has a stop_gradient, or a name for a value itself or for one that noise is read by."""
+    words = set(_WORD.findall(text))
+    read = [e for name, e in listing.assignments.items() if name in words]
+    return bool(
+        words.intersection(_HOLD)
+        or y in read
+        or any(s.declaration.distribution is not None for s in symbols_of(read))
+    )
+
+
+def as_line_says(y: Expr, text: str) -> str:
+    """Return the text of a value, or the line of the program without its stops where that is much shorter (internal).
+
+    Args:
+        y: what is computed.
+        text: the text.
+    """
+    if len(text) < _SHORT:
+        return text
+    naming = naming_of(y.node, joined_listing(y.listings))
+    made = without_stops([y.node], {n for n in topological([y.node]) if n.op.name in _HOLD})
+    names: dict[Node, str] = {}
+    for n, name in naming.names.items():
+        if n in made and n is not y.node:
+            names.setdefault(made[n], name)
+    return replace(naming, names=names).whole(made[y.node], len(text) * 3 // 4) or text
 
 
 def over_constants(y: Expr, wrt: Sequence[Expr]) -> tuple[Expr, list[Expr], NamedConstants] | None:

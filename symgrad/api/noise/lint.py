@@ -95,7 +95,7 @@ def lint(
     Raises:
         NotInProgramError: if something named does not occur in the program.
         NotDifferentiableError: if ``y`` is a truth value.
-        UsageError: for an unknown code, or noise that is no random input.
+        UsageError: for an unknown code, noise that is no random input, or that one differentiates by.
 
     Example:
         >>> import symgrad as sg
@@ -125,11 +125,19 @@ def lint(
         real = [i.node for i in expr.inputs if i.dtype == "real"]
         by = tuple(s for s in real if s.declaration.distribution is None)
     listing = joined_listing(expr.listings)
+    random = _random(nodes(noise))
+    for u in random:
+        if u in by:
+            raise UsageError(
+                f"'{u.declaration.name}' is noise, and the gradient by it would be too",
+                expected="noise that one does not differentiate by",
+                cure=f"leave it out of noise=, or differentiate by another input than {u.declaration.name!r}",
+            )
     asked = LintQuestion(
         y=expr.node,
         wrt=by,
         named=wrt is not None,
-        noise=_random(nodes(noise)),
+        noise=random,
         frozen=nodes(frozen),
         variables=nodes(variables),
         listing=listing,

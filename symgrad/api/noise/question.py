@@ -11,9 +11,10 @@ from symgrad.api.derivatives.effective import as_grad_says, over_constants, reso
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.inputs import known_symbols, sizes_by_name
 from symgrad.backward.vjp import pull_back
+from symgrad.errors import ShapeError
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import is_elementwise, symbols_of
-from symgrad.ir.values.inputs import bind
+from symgrad.ir.values.inputs import bind, check_shapes
 from symgrad.moments.expectation import expectation, variance
 from symgrad.moments.given import MomentBudget
 from symgrad.moments.moment import Estimate, How, Moment
@@ -115,9 +116,17 @@ class AuditQuestion:
         """Return what is given for names as values of symbols, checked against their declarations, and sizes."""
         needed = symbols_needed(moments, self.gradients, self.over)
         names = {s.name for s in needed}
-        others = {s.name for s in known_symbols([self.y])} - names
-        values = {name: value for name, value in values.items() if name not in others}
-        sizes = sizes_by_name(self.y, needed, values)
+        others = [s for s in known_symbols([self.y]) if s.name not in names]
+        # What is not read tells how long things are all the same.
+        unread = [s for s in others if s.name in values]
+        told = check_shapes(unread, [values[str(s.name)] for s in unread], together=False)
+        values = {name: value for name, value in values.items() if name not in {s.name for s in others}}
+        sizes = sizes_by_name(self.y, needed, {**told, **values})
+        for name in told.keys() & sizes.keys():
+            if told[name] != sizes[name]:
+                raise ShapeError(
+                    f"size {name} is {sizes[name]} and {told[name]}", expected="one size for one name"
+                )
         values = {name: value for name, value in values.items() if name not in sizes}
         together = is_elementwise(self.gradients)
         return dict(bind(needed, (), values, together=together, sizes=sizes)), sizes

@@ -27,6 +27,7 @@ from symgrad.moments.families.others import cauchy, poisson
 from symgrad.moments.given import Given, Undecided
 from symgrad.moments.terms.monomials import Monomial
 from symgrad.ops.array.layout import move_up, slice_axes
+from symgrad.ops.random.discrete import single_entries
 from symgrad.rules.pipeline import canonical
 
 __all__ = ["expected", "parameters_of", "values_of"]
@@ -57,7 +58,8 @@ def _categorical(p: Node) -> Sequence[tuple[Node, Node]] | None:
     count = p.shape[-1] if len(p.shape) == 1 else None
     if not isinstance(count, int) or count > _STEPS:
         return None
-    return [(as_node(k), move_up(slice_axes(p, [(k, k + 1, 1)]), ())) for k in range(count)]
+    entries = single_entries(p) or [move_up(slice_axes(p, [(k, k + 1, 1)]), ()) for k in range(count)]
+    return [(as_node(k), entry) for k, entry in enumerate(entries)]
 
 
 def _position(n: Node) -> Sequence[tuple[Node, Node]] | None:

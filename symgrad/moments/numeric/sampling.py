@@ -72,12 +72,13 @@ def sampled(
     # What acts entry by entry broadcasts from the last axis on, with the block before all axes that there are.
     elementwise = is_elementwise(outputs) and all(o.shape == outputs[0].shape for o in outputs)
     rank = max(len(n.shape) for n in topological(outputs)) if elementwise else 0
+    shaped = elementwise and any(s.shape for s in symbols)
     generator = np.random.default_rng(budget.seed)
     sums = _SampleSums()
     for _ in steps("moments", "drawing samples", range(-(-total // block))):
         draws = _draws(sources, shapes, values, known, block, generator)
         given = [_aligned(draws[s], rank) if s in draws else values[s] for s in symbols]
-        found: Any = kernel(*given) if kernel is not None else evaluate(outputs, values)
+        found: Any = evaluate(outputs, values) if kernel is None else _called(kernel, given, shaped)
         arrays: list[Any] = list(found) if isinstance(found, tuple | list) else [found]  # pyright: ignore[reportUnknownArgumentType]  (of a kernel)
         whole = [_batched(f, o, known, block) for f, o in zip(arrays, outputs, strict=True)]
         sums.add(whole if kind == "covariance" else whole[:1])
@@ -88,6 +89,14 @@ def _kernel(outputs: Sequence[Node], symbols: Sequence[Node]) -> Any:
     from symgrad.kernel.compile import compile_nodes  # closed forms need no llvmlite, which a browser has not
 
     return compile_nodes(list(outputs), symbols)
+
+
+def _called(kernel: Any, given: Sequence[Any], shaped: bool) -> Any:
+    """Return what a kernel makes of a block: of one that acts entry by entry, whose ufunc checks no declared shapes."""
+    if not shaped:
+        return kernel(*given)
+    with np.errstate(all="ignore"):  # of what is not taken
+        return kernel.ufunc(*given)
 
 
 def _aligned(draws: Any, rank: int) -> Any:

@@ -18,11 +18,36 @@ from symgrad.ops.scalar.elementary import exp, log
 from symgrad.ops.scalar.logic import all_of, eq, le, lt, where
 from symgrad.ops.special.gamma import lgamma
 
+__all__ = ["single_entries"]
+
 _ZERO, _ONE = as_node(0), as_node(1)
 
 
+def single_entries(p: Node) -> list[Node] | None:
+    """Return the entries of an array that is written out, as [1/5, 3/10, 1/2]; None for another."""
+    if p.op.name != "concatenate" or len(p.shape) != 1:
+        return None
+    parts = [a.args[0] if a.op.name in ("broadcast_to", "reshape") else a for a in p.args]
+    alone = all(a.shape == (1,) and not part.shape for a, part in zip(p.args, parts, strict=True))
+    return parts if alone else None
+
+
 def _categorical_mean(p: Node) -> Node:
-    return total(p * arange(p.shape[-1]), -1)
+    entries = single_entries(p)
+    if entries is None:
+        return total(p * arange(p.shape[-1]), -1)
+    return _sum_of([k * e for k, e in enumerate(entries) if k])
+
+
+def _categorical_variance(p: Node) -> Node:
+    entries = single_entries(p)
+    if entries is None:
+        return total(p * arange(p.shape[-1]) ** 2, -1) - _categorical_mean(p) ** 2
+    return _sum_of([k * k * e for k, e in enumerate(entries) if k]) - _categorical_mean(p) ** 2
+
+
+def _sum_of(terms: list[Node]) -> Node:
+    return sum(terms, start=_ZERO)
 
 
 def _categorical_draw(rng: Any, shape: Any, p: Any) -> Any:
@@ -66,7 +91,7 @@ register(
     Family(
         name="Categorical",
         mean=_categorical_mean,
-        variance=lambda p: total(p * arange(p.shape[-1]) ** 2, -1) - _categorical_mean(p) ** 2,
+        variance=_categorical_variance,
         density=lambda v, p: total(onehot(v, p.shape[-1]) * p, -1),
         standard=None,
         transform=None,

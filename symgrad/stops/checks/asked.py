@@ -32,6 +32,7 @@ from symgrad.verdicts.verdict import Verdict
 __all__ = ["LintQuestion", "Edges", "Sighting", "derivative_edges", "negated"]
 
 _SHARP, _SMALL = 1e-9, 1e-6
+_WRITTEN = 100  # characters of a line that is to be written
 _LARGEST = 400
 """Equations that the engine is asked about."""
 
@@ -133,6 +134,22 @@ class LintQuestion:
     def body(self, node: Node) -> str:
         """Return the expression that computes a node."""
         return self.naming.body(node)
+
+    def written(self, new: Node, inner: Node) -> str:
+        """Return what to write, in full; where that is long, with a name for what stands in it several times.
+
+        Args:
+            new: what to write.
+            inner: what stands in it several times.
+        """
+        whole = self.naming.whole(new, _WRITTEN)
+        if whole is None and inner.args and inner not in self.naming.names:
+            name = free_name("t", {s.name for s in symbols_of([new])} | set(self.naming.names.values()))
+            said = self.naming.whole(inner, 2 * _WRITTEN)
+            named = replace(self.naming, names={**self.naming.names, inner: name}).whole(new, _WRITTEN)
+            if said is not None and named is not None:
+                return f"{named} with {name} = {said}"
+        return self.naming.body(new, _WRITTEN) if whole is None else whole
 
     def places(self, nodes: Sequence[Node]) -> tuple[Place, ...]:
         """Return the lines that compute nodes: of code that the program was read from, or of its own text."""

@@ -42,7 +42,7 @@ def find(asked: LintQuestion) -> Iterator[Sighting]:
             f"{asked.text(root)} is NaN there, such as at {witness}, and {n.op.name} keeps NaN; elsewhere the root "
             "is not negative, and the guard does nothing",
             repaired,
-            f"write {asked.naming.body(whole, 100)}; sqrt(maximum({asked.text(e)}, 0)) has this value, "
+            f"write {asked.written(whole, e)}; sqrt(maximum({asked.text(e)}, 0)) has this value, "
             "and a NaN gradient in JAX",
             asked.same_but_for(n, whole, _SECONDS),
         )

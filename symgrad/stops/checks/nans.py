@@ -287,7 +287,7 @@ def _doubled(asked: LintQuestion, fault: _Fault) -> Iterator[_Candidate]:
             args = list(where.args)
             args[fault.branch] = made
             whole = apply(where.op, tuple(args), where.params)
-            yield where, whole, f"write {asked.naming.body(whole, 100)}"
+            yield where, whole, f"write {asked.written(whole, inner)}"
 
 
 def _guarded(asked: LintQuestion, fault: _Fault) -> Iterator[_Candidate]:
@@ -306,4 +306,8 @@ def _guarded(asked: LintQuestion, fault: _Fault) -> Iterator[_Candidate]:
                 continue
             args = tuple(OPS["where"](condition, a, as_node(safe)) if a is inner else a for a in n.args)
             whole = OPS["where"](condition, apply(n.op, args, n.params), as_node(0))
-            yield n, whole, f"write {asked.naming.body(whole, 100)} for {asked.body(n)}"
+            yield (
+                n,
+                whole,
+                f"write {asked.written(whole, inner)} for {asked.naming.whole(n, 100) or asked.text(n)}",
+            )

@@ -27,7 +27,7 @@ __all__ = ["Batch", "Points", "point_text"]
 Batch: TypeAlias = "dict[Node, Any]"
 
 _PLAIN = 4
-_SPECIAL = (0, 1, -1, 1000, -1000)
+_SPECIAL = (0, 1, -1, 1000, -1000, 50, -50)
 _BESIDE = (
     (1, 0),
     (Fraction(1, 2), 0),
@@ -42,7 +42,7 @@ _ROUGH = 64  # points of many digits
 _SYMBOLS = 12  # inputs that are moved alone
 _SOLVED = 40  # equations that are solved
 _POINTS = 400
-_ARRAYS = 13  # points of arrays
+_ARRAYS = 17  # points of arrays
 _ENTRIES = 4_000  # of all arrays of a point; larger ones are not tried
 _VANISH = frozenset({"acos", "asin", "clip", "ge", "gt", "le", "lt", "maximum", "minimum", "relu"})
 _ARGUMENTS = frozenset({"log", "log10", "log2", "pow", "sqrt", "cbrt", "abs", "atanh"})
@@ -170,10 +170,17 @@ class Points:
             {s: self._filled(s, 1, v) for s in self.symbols}
             for v in ((0, None, 1, -1, 1000), (1000, None, -1000))
         ]
+        found += [{s: self._filled(s, 1, (t, None, -t)) for s in self.symbols} for t in (50, 5)]
+        found += [{s: self._filled(s, 1, v) for s, v in self._opposite(t)} for t in (1000, 5)]
         found += [{s: self._filled(s, 1, (None, t)) for s in self.symbols} for t in self._ends()]
         for s in [s for s in self.symbols if s.dtype == "real"][: max(_ARRAYS - len(found), 0)]:
             found.append({**found[1], s: self._filled(s, 0, (0,))})
         return found
+
+    def _opposite(self, t: float) -> Iterator[tuple[Node, Sequence[Any]]]:
+        """Give each other input the other sign, so that products of two are negative."""
+        for k, s in enumerate(self.symbols):
+            yield s, (-t, None, t) if k % 2 else (t, None, -t)
 
     def _shape(self, s: Node) -> tuple[int, ...]:
         return tuple(evaluate_size(size, self._sizes) for size in s.shape)

@@ -17,7 +17,7 @@ import numpy as np
 
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate_mp, exact_number
 from symgrad.reasons.noise.draws import converted, domain_of, inside
 from symgrad.reasons.noise.precision import PrecisionPair, is_finite
@@ -25,14 +25,19 @@ from symgrad.stops.checks.asked import LintQuestion
 from symgrad.stops.checks.naive import FRAMEWORKS, backward
 from symgrad.stops.checks.points import Batch
 
-__all__ = ["Loss", "LostRow", "exact_values", "is_above", "losses_of"]
+__all__ = ["Loss", "LostRow", "exact_values", "is_above", "losses_of", "single"]
 
-_DIGITS = (60, 90)
+_DIGITS = (
+    (60, 90),
+    (1200, 1250),
+)  # the second where something is infinite, or rounding decides, in the first
+_MARGIN = 1e-30  # by which the two of a pair may differ
 _LARGEST = sys.float_info.max
 _FEWEST, _EXACT = 3, 48  # points that are computed exactly
 _EQUATIONS = 4_000  # at all these points together
 _SHARE = 0.4  # of the time: what points may take
 _UNLIKELY = 1000  # of a random input
+_ASIDE = 2.0**-10, -(2.0**-10)  # parts of its size by which an input is moved
 _BESIDE = 30, 45  # powers of ten by which a point beside another one is off
 
 
@@ -84,7 +89,7 @@ def losses_of(asked: LintQuestion) -> Iterator[Loss]:
             continue
         count = asked.points.count(batch)
         for i in np.flatnonzero(_lost_somewhere(asked, values, count)):
-            point = _single(asked, batch, int(i))
+            point = single(asked, batch, int(i))
             key = b"".join(np.asarray(v).tobytes() for v in point.values())
             if key in tried or not _likely(point):
                 continue
@@ -106,7 +111,8 @@ def _lost_somewhere(asked: LintQuestion, values: Sequence[Any], count: int) -> n
     return lost
 
 
-def _single(asked: LintQuestion, batch: Batch, index: int) -> Batch:
+def single(asked: LintQuestion, batch: Batch, index: int) -> Batch:
+    """Return one point of a batch, as a batch."""
     return {s: v[index : index + 1] if asked.points.vector else v for s, v in batch.items()}
 
 
@@ -169,8 +175,22 @@ def _steps(
         return None
     for a in (a for a in first.args if a.dtype == "real"):
         if (size := _vanished(values[a], exact[a])) is not None:
-            return (a, around) if size < sys.float_info.min else None  # else digits have cancelled
+            # Else digits have cancelled, at this point alone or wherever a function has come to its end.
+            return (a, around) if size < sys.float_info.min or _saturated(asked, a, point) else None
     return first, around
+
+
+def _saturated(asked: LintQuestion, a: Node, point: Batch) -> bool:
+    """Tell whether what is 0 in floats at a point is 0 beside it too, as 1 - sigmoid(x) from x = 37 on."""
+    (here,) = asked.points.evaluate([a], point) or (None,)
+    gone = np.asarray(here, dtype=float) == 0
+    symbols = [s for s in symbols_of([a]) if s.dtype == "real"]
+    for step in _ASIDE:
+        moved = {s: np.asarray(point[s]) * (1 + step * (1 + k)) for k, s in enumerate(symbols)}
+        (there,) = asked.points.evaluate([a], {**point, **moved}) or (None,)
+        if there is None or np.any(np.asarray(there, dtype=float)[gone] != 0):
+            return False
+    return bool(symbols)
 
 
 def live_in(y: Node, values: Mapping[Node, Any]) -> set[Node]:
@@ -227,7 +247,21 @@ def exact_values(nodes: Sequence[Node], point: Batch, step: Fraction | None = No
         point: the inputs.
         step: what takes the place of inputs that are 0.
     """
-    level = PrecisionPair(_DIGITS)
+    found = None
+    for digits in _DIGITS:
+        found = _in_digits(PrecisionPair(digits), nodes, point, step)
+        if found is not None and all(_has_value(v) for n in nodes for v in _entries(found[n])):
+            return found
+    return found
+
+
+def _entries(value: Any) -> list[Any]:
+    return np.asarray(value, dtype=object).reshape(-1).tolist()
+
+
+def _in_digits(
+    level: PrecisionPair, nodes: Sequence[Node], point: Batch, step: Fraction | None
+) -> dict[Node, Any] | None:
     found: list[list[Any]] = []
     for mp in level.contexts:
         given = {
@@ -239,10 +273,8 @@ def exact_values(nodes: Sequence[Node], point: Batch, step: Fraction | None = No
         except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
             return None
     for coarse, fine in zip(*found, strict=True):
-        for a, b in zip(
-            np.ravel(np.asarray(coarse, dtype=object)), np.ravel(np.asarray(fine, dtype=object)), strict=True
-        ):
-            if is_finite(level.contexts[0], a) and abs(a - b) > level.margin * (1 + abs(b)):
+        for a, b in zip(_entries(coarse), _entries(fine), strict=True):
+            if is_finite(level.contexts[0], a) and abs(a - b) > _MARGIN * (1 + abs(b)):
                 return None
     return dict(zip(nodes, found[1], strict=True))
 
@@ -261,7 +293,7 @@ def _has_value(v: Any) -> bool:
 
 def _in_range(value: Any) -> bool:
     """Tell whether all entries are numbers that floats hold."""
-    return all(_has_value(v) and abs(v) <= _LARGEST for v in np.ravel(np.asarray(value, dtype=object)))
+    return all(_has_value(v) and abs(v) <= _LARGEST for v in _entries(value))
 
 
 def _limit(asked: LintQuestion, point: Batch) -> Any:

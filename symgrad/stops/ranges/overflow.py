@@ -21,6 +21,7 @@ __all__ = ["find"]
 
 _FINDINGS = 3  # findings
 _SHARP = 1e-9  # to which the edge of a region is found
+_SUMS = frozenset({"add", "sub"})
 _LONG = 10_000  # bits of an exponent that is not worth reading
 
 
@@ -58,10 +59,10 @@ def _reason(asked: LintQuestion, loss: Loss) -> str:
     vanishes = np.any(np.asarray(values[0], dtype=float) == 0)
     if loss.row.limit:
         first = f"{text} is infinite, and is multiplied by 0"
+    elif vanishes and size:
+        first = f"the first to leave the range of floats is {text}: it becomes 0, and is {size} there"
     elif vanishes:
-        first = (
-            f"the first to leave the range of floats is {text}: it becomes 0, and is {size or 'not'} there"
-        )
+        first = f"{text} is rounded to 0 there, and is not 0"
     else:
         first = f"the first to leave the range of floats is {text}: it is {size or 'too large'} there"
     own = (
@@ -108,9 +109,12 @@ def _entries(value: Any) -> list[Any]:
 def _where(asked: LintQuestion, loss: Loss) -> str:
     """Say where: from which argument on, if that holds at all points that were tried; else at a point."""
     n, here = loss.first, _here(asked, loss)
-    args = [a for a in n.args if a.dtype == "real" and not a.is_number()]
+    args = _moving(n)
     if len(args) != 1 or not n.op.pointwise:
         return here
+    if not loss.row.limit and n.op.name in _SUMS:  # what rounds in it is a function of something else
+        while len(args) == 1 and args[0].args and args[0].op.pointwise and len(_moving(args[0])) == 1:
+            args = _moving(args[0])
     if loss.row.limit and n.op.name == "log":
         return (
             f"where an entry of {asked.text(args[0])} is 0" if n.shape else f"where {asked.text(args[0])} = 0"
@@ -131,6 +135,11 @@ def _where(asked: LintQuestion, loss: Loss) -> str:
         if np.any(beyond != lost) or (loss.by is None and np.any(np.isfinite(y) & lost)):
             return here
     return f"where {edge.text(asked, args[0])}"
+
+
+def _moving(n: Node) -> list[Node]:
+    """Return the arguments of an equation that are no numbers."""
+    return list(dict.fromkeys(a for a in n.args if a.dtype == "real" and not a.is_number()))
 
 
 @dataclass(frozen=True, slots=True)
