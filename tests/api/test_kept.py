@@ -83,6 +83,12 @@ def test_the_third_process_has_it_from_disk(place: Path) -> None:
     assert len(kernels(place)) == 1
 
 
+def test_what_calls_scipy_is_found_by_a_process_that_has_not_called_it(place: Path) -> None:
+    first, second = (told(process("jv(0, x)*y", "high")) for _ in range(2))
+    assert (first["rules"], second["rules"]) == (True, False)
+    assert first["values"] == second["values"]
+
+
 def test_in_one_process_quick_code_comes_first_every_time(place: Path) -> None:
     assert all(sg.compile(formula()).quick for _ in range(3))
 
@@ -300,13 +306,6 @@ def test_what_is_refused_is_refused_as_ever(place: Path) -> None:
                 sg.compile(f, inputs, effort="high")
     with pytest.raises(sg.errors.UsageError):
         made(dtype="float16")
-
-
-def test_array_programs_are_compiled_as_ever(place: Path) -> None:
-    p = sg.parse("X : real[n, 3]; w : real[3]\nf = sum((X@w)**2)")
-    found = [sg.compile([p["f"], sg.grad(p["f"], p["w"])])(np.ones((2, 3)), np.ones(3)) for _ in range(2)]
-    assert all(map(same_bits, *found))
-    assert not kernels(place)
 
 
 def test_switches(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

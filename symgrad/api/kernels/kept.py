@@ -4,8 +4,9 @@ The key is a digest of all that a kernel follows from: the formulas as `compile`
 derivatives of, the inputs with their declarations, the options that change code, the processor, and the versions of
 what compiles. What is under it is machine code, written by this user (`symgrad/llvm/engine/store.py`).
 
-The first process that compiles a formula leaves a mark. The second finds it and compiles better code at once, which it
-keeps: what is compiled twice will be compiled again. Whatever is wrong with the disk costs time, and nothing else.
+The first process that compiles an elementwise formula leaves a mark. The second finds it and compiles better code at
+once, which it keeps: what is compiled twice will be compiled again. An array program has no other code, and the first
+process keeps it. Whatever is wrong with the disk costs time, and nothing else.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from hashlib import sha256
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TypeVar
 
@@ -154,11 +156,20 @@ def _key_of(outputs: Sequence[Output], inputs: Sequence[Node], options: Sequence
 
 @cache
 def _versions() -> tuple[object, ...]:
-    """Everything of this installation that decides code, beside LLVM: NumPy and C compute constants."""
+    """Everything of this installation that decides code, beside LLVM: NumPy, SciPy and C compute constants."""
     libc = (
         os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", ()) else ""
     )
-    return __version__, _sources(), np.__version__, libc, sys.platform
+    return __version__, _sources(), np.__version__, _scipy(), libc, sys.platform
+
+
+def _scipy() -> tuple[int, int] | None:
+    """What tells one SciPy from another, without importing it."""
+    found = PathFinder.find_spec("scipy")
+    if found is None or found.origin is None:
+        return None
+    state = Path(found.origin).with_name("version.py").stat()  # installing writes it
+    return state.st_mtime_ns, state.st_size
 
 
 def _sources() -> tuple[object, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from symgrad.llvm.elementwise import loop
 from symgrad.llvm.elementwise.emit import Emitted, emit
+from symgrad.llvm.engine import scipy_code
 from symgrad.llvm.engine.binding import made_once
 from symgrad.llvm.engine.jit import Effort, Engine, ObjectCode, object_code
 from symgrad.llvm.engine.shared import address, load_or_compile, provide
@@ -119,7 +120,9 @@ class ElementwiseCode:
         self._sizes = sizes = frozenset(1 if b else real.itemsize for b in self.bools)
         inner = loop.driver_name(sizes)
         provide({inner: loop.driver(sizes)})
-        engine = Engine.of(ObjectCode.from_bytes(code))
+        found = ObjectCode.from_bytes(code)
+        scipy_code.provide(found.needs)
+        engine = Engine.of(found)
         self._engines = [engine]
         self._words = (ctypes.c_int64 * 2)(engine.address(loop.PLAN), 0)
         self.cell = ctypes.addressof(self._words)
