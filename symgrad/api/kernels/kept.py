@@ -39,7 +39,7 @@ VARIABLE = "SYMGRAD_CACHE_KERNELS"
 
 KernelT = TypeVar("KernelT")
 
-_FORMAT = b"symgrad kernel 1\n"
+_FORMAT = b"symgrad kernel 2\n"
 _MARK = b"once"
 _TOO_LARGE = b"large"
 

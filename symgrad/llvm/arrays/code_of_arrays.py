@@ -12,15 +12,16 @@ from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.sizes import Extent, Shape, Size, names_of, parts_of, size_product, unsure_lengths
 from symgrad.ir.traverse import topological
 from symgrad.llvm.arrays.asking import asking
-from symgrad.llvm.arrays.kept_code import RUN, ArrayFacts, kept_arrays
+from symgrad.llvm.arrays.kept_code import ArrayFacts, kept_arrays
 from symgrad.llvm.arrays.library.calls import choice_text, write_call
 from symgrad.llvm.arrays.library.factors import factor_text
 from symgrad.llvm.arrays.library.products import know_product, product_items, product_name
 from symgrad.llvm.arrays.lines import BlockWriter, SizeValues, StepWriter
+from symgrad.llvm.arrays.names import RUN, SCRATCH
 from symgrad.llvm.arrays.nests.access import storage_of
 from symgrad.llvm.arrays.nests.nest import NestWriter
 from symgrad.llvm.arrays.plan import know_driver
-from symgrad.llvm.arrays.scratch import SCRATCH, Asked, offsets, scratch
+from symgrad.llvm.arrays.scratch import Asked, offsets, scratch
 from symgrad.llvm.engine import blas
 from symgrad.llvm.engine.declarations import Declarations
 from symgrad.llvm.engine.jit import Engine, object_code
@@ -32,7 +33,7 @@ from symgrad.lower.arrays.plan import Plan, plan_arrays
 from symgrad.lower.arrays.turns import Turns
 from symgrad.work import steps
 
-__all__ = ["RUN", "ArrayCode", "ArrayModule", "array_module"]
+__all__ = ["ArrayCode", "ArrayModule", "array_module"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,16 +14,13 @@ from typing import NamedTuple
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import flatten, rebuild, symbols_of
-from symgrad.llvm.arrays.asking import STOPPED
+from symgrad.llvm.arrays.names import RUN, SCRATCH, STOPPED
 from symgrad.llvm.arrays.plan import know_driver
-from symgrad.llvm.arrays.scratch import SCRATCH
 from symgrad.llvm.engine import blas, scipy_code
 from symgrad.llvm.engine.jit import Engine, ObjectCode
 from symgrad.llvm.text.types import FLOAT32, FLOAT64
 
-__all__ = ["RUN", "ArrayFacts", "KeptArrayCode", "kept_arrays"]
-
-RUN = "arrays.run"
+__all__ = ["ArrayFacts", "KeptArrayCode", "kept_arrays"]
 
 
 class ArrayFacts(NamedTuple):
