@@ -258,12 +258,12 @@ def _array_kernel(
     from symgrad.kernel.array_kernel import ArrayKernel  # some thirty modules that other programs do not need
 
     if kept:
-        from symgrad.llvm.arrays.kept_code import KeptArrayCode
+        from symgrad.llvm.arrays.kept_code import KeptArrayCode  # for start-up time, as below
 
         code = KeptArrayCode(kept, inputs, lambda outputs: _array_text(outputs, inputs, real, fast=fast))
         outputs = code.outputs
     else:
-        from symgrad.llvm.arrays.code_of_arrays import ArrayCode
+        from symgrad.llvm.arrays.code_of_arrays import ArrayCode  # what is kept does without
 
         # Loop nests and memory (`plan_arrays`), the text of LLVM, and machine code of it (`Engine`).
         code = ArrayCode(outputs, inputs, real, fast=fast, keep=keep)
@@ -285,7 +285,7 @@ def _array_kernel(
 
 
 def _array_text(outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, *, fast: bool) -> str:
-    from symgrad.llvm.arrays.code_of_arrays import array_module
+    from symgrad.llvm.arrays.code_of_arrays import array_module  # most programs are elementwise
 
     return str(array_module(outputs, inputs, real, fast=fast).module)
 
