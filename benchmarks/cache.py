@@ -31,21 +31,21 @@ p = sg.parse({text!r})
 outputs = [p["f"], *sg.grad(p["f"], {wrt!r})]
 """
 _COMPILE = """
-start = time.process_time()
+start = time.thread_time()
 kernel = sg.compile(outputs)
-done = time.process_time()
+done = time.thread_time()
 if {call}:
     kernel(0.5, 0.25)
-print(done - start, time.process_time() - done, int(kernel.quick))
+print(done - start, time.thread_time() - done, int(kernel.quick))
 """
 _PARTS = """
 from symgrad.api.kernels import kept
 from symgrad.llvm.engine.target import host
-start = time.process_time()
+start = time.thread_time()
 kept._versions()
-read = time.process_time()
+read = time.thread_time()
 host()
-print(read - start, time.process_time() - read)
+print(read - start, time.thread_time() - read)
 """
 
 

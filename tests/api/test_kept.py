@@ -348,11 +348,26 @@ def test_what_is_too_large_is_not_kept(place: Path, monkeypatch: pytest.MonkeyPa
 
 def test_the_command(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made()
+    made(dtype="float32")
+    sg.compile(formula("x*y"))
+    v = sg.tensor("v", ("n",))
+    sg.compile([sg.sum(v**2), v < 1.0])
     beside = place / "notes.txt"
     beside.write_text("mine")
     count = len(list(place.glob("*.code")))
     found = CliRunner().invoke(main, ["cache"])
     assert found.output.startswith(f"{place}\n{count} files, ")
+    told = {
+        kind: int(number) for number, kind in (line.split(None, 1) for line in found.output.splitlines()[2:])
+    }
+    assert sum(told.values()) == count
+    shared = told.pop("functions that kernels share")
+    assert shared > 0
+    assert told == {
+        "kernels of formulas": 2,
+        "kernels of array programs": 1,
+        "formulas that were compiled once": 1,
+    }
     found = CliRunner().invoke(main, ["cache", "--clear"])
     assert found.output == f"removed {count} files from {place}\n"
     assert not list(place.glob("*.code"))

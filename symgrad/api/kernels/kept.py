@@ -12,6 +12,7 @@ process keeps it. Whatever is wrong with the disk costs time, and nothing else.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -32,7 +33,7 @@ from symgrad.llvm.engine.jit import compiling_for
 from symgrad.logs import info
 from symgrad.ops.own import any_registered
 
-__all__ = ["VARIABLE", "KeptKernel"]
+__all__ = ["VARIABLE", "KeptKernel", "what_is_kept"]
 
 VARIABLE = "SYMGRAD_CACHE_KERNELS"
 """The environment variable that is 0 where kernels are not kept, although what they share is."""
@@ -42,6 +43,9 @@ KernelT = TypeVar("KernelT")
 _FORMAT = b"symgrad kernel 2\n"
 _MARK = b"once"
 _TOO_LARGE = b"large"
+
+_ELEMENTWISE, _OF_ARRAYS = "kernels of formulas", "kernels of array programs"
+_SHARED, _MARKS = "functions that kernels share", "formulas that were compiled once"
 
 _ROOMS = ("api/kernels", "arrange", "backward", "ir", "kernel", "llvm", "lower", "ops", "rewrite", "rules")
 """What decides the code of a kernel, once there are formulas."""
@@ -113,6 +117,22 @@ class KeptKernel:
     def keep(self, code: bytes) -> None:
         """Keep its better code for other processes."""
         store.save(self._key, code if store.fits(code) else _TOO_LARGE)
+
+
+def what_is_kept() -> tuple[int, dict[str, int]]:
+    """Return how many bytes are kept on disk, and how many files of which kind."""
+    kinds = dict.fromkeys((_ELEMENTWISE, _OF_ARRAYS, _SHARED, _MARKS), 0)
+    size = 0
+    for start, length in store.contents():
+        if start in (_MARK, _TOO_LARGE):
+            kind = _MARKS
+        elif start.startswith(b"arrays\n"):
+            kind = _OF_ARRAYS
+        else:
+            kind = _ELEMENTWISE if re.match(rb"[\d.e+-]+ \d+\n[b-]+ \d+\n", start) else _SHARED
+        kinds[kind] += 1
+        size += length
+    return size, kinds
 
 
 def _nodes_of(outputs: Sequence[Output]) -> list[Node]:
