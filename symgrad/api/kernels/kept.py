@@ -121,7 +121,7 @@ class KeptKernel:
 
 def what_is_kept() -> tuple[int, dict[str, int]]:
     """Return how many bytes are kept on disk, and how many files of which kind."""
-    kinds = dict.fromkeys((_ELEMENTWISE, _OF_ARRAYS, _SHARED, _MARKS), 0)
+    kinds: dict[str, int] = dict.fromkeys((_ELEMENTWISE, _OF_ARRAYS, _SHARED, _MARKS), 0)
     size = 0
     for start, length in store.contents():
         if start in (_MARK, _TOO_LARGE):
