@@ -81,7 +81,8 @@ def run(options: Options) -> Iterator[Row]:
             parts = [measured(_W2, "x,y", _PARTS, path=[site]) for _ in range(repeats)]
             options.step("a network from disk")
             network = [measured(_NETWORK, "A,B", path=[site])[0] for _ in range(1 + repeats)]
-            measured(_W2, "x,y"), measured(_W2, "x,y")
+            for _ in range(2):
+                measured(_W2, "x,y")
             checkout = [measured(_W2, "x,y")[0] for _ in range(repeats)]
     yield Row("W2, from formulas to a kernel: nothing is on disk", statistics.median(cold) * 1e3, "ms")
     yield Row("W2, the second process, which compiles better code and keeps it", second[0] * 1e3, "ms")

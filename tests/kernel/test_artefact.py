@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -245,7 +246,7 @@ def test_object_and_header_are_written_together_or_not_at_all(kernel, tmp_path, 
     opened: list[str] = []
     real = Path.open
 
-    def full(self: Path, mode: str = "r", **how: object) -> object:
+    def full(self: Path, mode: str = "r", **how: Any) -> Any:
         if "x" in mode:
             opened.append(mode)
             if len(opened) == 2:
