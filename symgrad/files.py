@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 from symgrad.errors import FileError
@@ -20,6 +20,7 @@ __all__ = [
     "read_text",
     "reason",
     "write_atomically",
+    "write_together",
 ]
 
 
@@ -141,8 +142,12 @@ def _writing(path: Path) -> Generator[None]:
     try:
         yield
     except (OSError, ValueError) as error:
+        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
         raise FileError(
-            f"cannot write {path}: {reason(error)}", cure="choose a folder that exists and is writable"
+            f"cannot write {path}: {reason(error)}",
+            cure="make room, or choose a folder on another disk"
+            if full
+            else "choose a folder that exists and is writable",
         ) from error
 
 
@@ -154,11 +159,36 @@ def write_atomically(path: Path, content: bytes) -> None:
     Raises:
         FileError: if the folder or the file cannot be written.
     """
-    with _writing(path):
-        _write(Path(os.path.realpath(path)), content)
+    write_together([(path, content)])
 
 
-def _write(path: Path, content: bytes) -> None:
+def write_together(files: Sequence[tuple[Path, bytes]]) -> None:
+    """Write files that belong together, each as `write_atomically` does: none is put in place before all are written.
+
+    Args:
+        files: where, and what.
+
+    Raises:
+        FileError: if a folder or a file cannot be written.
+    """
+    waiting: list[tuple[Path, Path, Path]] = []
+    try:
+        for path, content in files:
+            with _writing(path):
+                place = Path(os.path.realpath(path))
+                written = _written(place, content)
+            if written is not None:
+                waiting.append((path, written, place))
+        for path, written, place in waiting:
+            with _writing(path):
+                written.replace(place)
+    finally:  # they are gone if all went well
+        for _, written, _ in waiting:
+            written.unlink(missing_ok=True)
+
+
+def _written(path: Path, content: bytes) -> Path | None:
+    """Write a file under a temporary name, and return that; None for a pipe or a device, which is written to."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -168,7 +198,7 @@ def _write(path: Path, content: bytes) -> None:
     if mode is not None and not stat.S_ISREG(mode):
         with path.open("wb") as file:
             file.write(content)
-        return
+        return None
     if mode is not None and not os.access(path, os.W_OK):  # to put another in its place needs no permission
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     temporary = path.with_name(f".symgrad-{os.getpid()}-{os.urandom(4).hex()}.part")
@@ -177,6 +207,7 @@ def _write(path: Path, content: bytes) -> None:
             file.write(content)
         if mode is not None:
             temporary.chmod(stat.S_IMODE(mode))
-        temporary.replace(path)
-    finally:  # it is gone if all went well
+    except BaseException:
         temporary.unlink(missing_ok=True)
+        raise
+    return temporary

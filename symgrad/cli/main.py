@@ -329,6 +329,7 @@ def demo(directory: Path, seed: int) -> None:
 @click.option("--clear", is_flag=True, help="Remove all of it, and nothing else.")
 def cache(clear: bool) -> None:
     """Say where machine code is kept on disk from one process to the next, and how much there is."""
+    from symgrad.api.kernels.kept import what_is_kept
     from symgrad.llvm.engine import store
 
     try:
@@ -338,10 +339,13 @@ def cache(clear: bool) -> None:
         elif clear:
             click.echo(f"removed {store.clear()} files from {where}")
         else:
-            count, size = store.contents()
+            size, kinds = what_is_kept()
+            count = sum(kinds.values())
             click.echo(
                 f"{where}\n{count} files, {size / 2**20:.1f} of at most {store.KEPT_BYTES / 2**20:.0f} MiB"
             )
+            for kind, number in kinds.items() if count else ():
+                click.echo(f"  {number:5d} {kind}")
     except (OSError, RuntimeError, ValueError) as error:
         raise FileError(
             f"the directory of kept code cannot be used: {reason(error)}",

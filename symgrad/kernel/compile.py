@@ -33,6 +33,9 @@ __all__ = ["Keeper", "compile_for_cuda", "compile_nodes", "kept_kernel", "save_n
 Keeper: TypeAlias = "Callable[[bytes], None]"
 """What keeps code for other processes."""
 
+_ARRAYS = b"arrays\n"
+"""What kept code of an array program begins with, which that of an elementwise one does not: a number."""
+
 
 def compile_nodes(
     outputs: Sequence[Node],
@@ -67,7 +70,7 @@ def compile_nodes(
         effort: for elementwise programs ``auto``, quick code first and better code when it pays, or ``high``, better
             code at once; array programs are compiled with all effort.
         save: what writes the kernel to a file; None for what this layer has, all but sources in Python.
-        keep: is given the better code of an elementwise program when it is there, for `kept_kernel`.
+        keep: is given the code when it is there, the better code of an elementwise program, for `kept_kernel`.
 
     Raises:
         MissingInputError: if the outputs read a symbol that is not among the inputs, or the name of a size that no
@@ -126,11 +129,25 @@ def compile_nodes(
         )
     _check_sizes(outputs, inputs, declared)
     info("kernel", "'%s' computes with whole arrays: %d equations", name, len(topological(outputs)))
-    return _array_kernel(outputs, inputs, real, name, threads, fast, effort, save or save_native)
+    return _array_kernel(
+        outputs,
+        inputs,
+        real,
+        name,
+        threads,
+        fast,
+        effort,
+        save or save_native,
+        keep=keep and _of_arrays(keep),
+    )
 
 
 def _with(measure: Amount, keep: Keeper) -> Keeper:
     return lambda code: keep(b"%r %d\n%b" % (measure.work, measure.equations, code))
+
+
+def _of_arrays(keep: Keeper) -> Keeper:
+    return lambda code: keep(_ARRAYS + code)
 
 
 def kept_kernel(
@@ -144,7 +161,7 @@ def kept_kernel(
     fast: bool,
     effort: Effort,
     save: Saver,
-) -> ElementwiseKernel:
+) -> Kernel:
     """Make a kernel of what `keep` of `compile_nodes` was given, without what it computes until that is asked for.
 
     Args:
@@ -164,6 +181,9 @@ def kept_kernel(
         ValueError: if it is something else.
     """
     threads = checked_threads(threads)
+    real = float_type(dtype)
+    if kept.startswith(_ARRAYS):
+        return _array_kernel((), inputs, real, name, threads, fast, effort, save, kept=kept[len(_ARRAYS) :])
     head, _, code = kept.partition(b"\n")
     work, equations = head.split(b" ")
 
@@ -175,7 +195,7 @@ def kept_kernel(
         return schedule(kernel.outputs, inputs, fusable=kernel.fusable, fast=fast)
 
     kernel = ElementwiseKernel(
-        ElementwiseCode.of(code, float_type(dtype), lambda: plan()),
+        ElementwiseCode.of(code, real, lambda: plan()),
         computed,
         inputs,
         name=name,
@@ -231,13 +251,24 @@ def _array_kernel(
     fast: bool,
     effort: Effort,
     save: Saver,
+    *,
+    keep: Keeper | None = None,
+    kept: bytes = b"",
 ) -> ArrayKernel:
     from symgrad.kernel.array_kernel import ArrayKernel  # some thirty modules that other programs do not need
-    from symgrad.llvm.arrays.code_of_arrays import ArrayCode
 
-    return ArrayKernel(
+    if kept:
+        from symgrad.llvm.arrays.kept_code import KeptArrayCode  # for start-up time, as below
+
+        code = KeptArrayCode(kept, inputs, lambda outputs: _array_text(outputs, inputs, real, fast=fast))
+        outputs = code.outputs
+    else:
+        from symgrad.llvm.arrays.code_of_arrays import ArrayCode  # what is kept does without
+
         # Loop nests and memory (`plan_arrays`), the text of LLVM, and machine code of it (`Engine`).
-        ArrayCode(outputs, inputs, real, fast=fast),
+        code = ArrayCode(outputs, inputs, real, fast=fast, keep=keep)
+    return ArrayKernel(
+        code,
         outputs,
         inputs,
         real,
@@ -251,6 +282,12 @@ def _array_kernel(
             indices, symbols, real, f"{name}.indices", 1, fast, effort, save
         ),
     )
+
+
+def _array_text(outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, *, fast: bool) -> str:
+    from symgrad.llvm.arrays.code_of_arrays import array_module  # most programs are elementwise
+
+    return str(array_module(outputs, inputs, real, fast=fast).module)
 
 
 def _elementwise(outputs: tuple[Node, ...], inputs: tuple[Node, ...]) -> bool:

@@ -14,7 +14,6 @@ from symgrad.kernel.points.offered import AtPoints
 from symgrad.runtime.described import KnownArgument
 
 if TYPE_CHECKING:
-    from symgrad.kernel.points.functions import Use
 
     class OwnedCode(Protocol):
         """Machine code in memory, as long as this object lives."""
@@ -99,17 +98,6 @@ class Loaded(AtPoints):
     def __name__(self) -> str:
         """The kernel's name, as a function has one."""
         return self.name.replace("-", "_")
-
-    def as_lowlevel(self, use: Use = "integrand") -> Any:
-        """Refuse: a file has no function of SciPy's kind.
-
-        Raises:
-            UnsupportedError: always.
-        """
-        raise UnsupportedError(
-            f"kernel '{self.name}' was loaded from a file, which has no function for SciPy ({use})",
-            cure="compile it from its formula, or pass scalar, which SciPy calls through Python",
-        )
 
     def __call__(self, /, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
         """Compute the outputs.

@@ -12,6 +12,7 @@ from symgrad.kernel.ufunc import MAX_ARGS, ufunc_from_loop
 from symgrad.runtime.base import Loaded
 
 if TYPE_CHECKING:
+    from symgrad.kernel.points.functions import Use
     from symgrad.llvm.calls.points import PointFunctions
     from symgrad.runtime.base import OwnedCode
 
@@ -19,9 +20,9 @@ __all__ = ["LoadedKernel"]
 
 
 class _Point:
-    """The functions of one point, with the owner of their code."""
+    """The functions of one point, with the owners of their code."""
 
-    def __init__(self, functions: Mapping[str, int], code: OwnedCode) -> None:
+    def __init__(self, functions: Mapping[str, int], *code: OwnedCode) -> None:
         self.functions = functions
         self.code = code
 
@@ -105,6 +106,19 @@ class LoadedKernel(Loaded):
         from symgrad.llvm.calls.points import NUMBERS, POINT  # for start-up time
 
         return _Point({POINT: self._addresses[0], NUMBERS: self._point_address}, self._code)
+
+    def as_lowlevel(self, use: Use = "integrand") -> Any:
+        # A file has no functions of SciPy's kind: they are made around the one that C calls.
+        from symgrad.kernel.points.functions import low_level  # for start-up time
+        from symgrad.llvm.calls.points import FILTER, INTEGRAND, for_scipy
+        from symgrad.llvm.engine.jit import Engine
+
+        point = self._own_point()
+        if self.outputs and all(kind == np.float64 for kind in self.kinds):
+            engine = Engine(for_scipy(self._point_address, len(self.inputs), len(self.outputs)))
+            made = {name: engine.address(name) for name in (INTEGRAND, FILTER)}
+            point = _Point({**point.functions, **made}, self._code, engine)
+        return low_level(self, point, use)
 
 
 def _declined(_arrays: Any, _out: Any) -> None:

@@ -83,6 +83,12 @@ def test_the_third_process_has_it_from_disk(place: Path) -> None:
     assert len(kernels(place)) == 1
 
 
+def test_what_calls_scipy_is_found_by_a_process_that_has_not_called_it(place: Path) -> None:
+    first, second = (told(process("jv(0, x)*y", "high")) for _ in range(2))
+    assert (first["rules"], second["rules"]) == (True, False)
+    assert first["values"] == second["values"]
+
+
 def test_in_one_process_quick_code_comes_first_every_time(place: Path) -> None:
     assert all(sg.compile(formula()).quick for _ in range(3))
 
@@ -302,13 +308,6 @@ def test_what_is_refused_is_refused_as_ever(place: Path) -> None:
         made(dtype="float16")
 
 
-def test_array_programs_are_compiled_as_ever(place: Path) -> None:
-    p = sg.parse("X : real[n, 3]; w : real[3]\nf = sum((X@w)**2)")
-    found = [sg.compile([p["f"], sg.grad(p["f"], p["w"])])(np.ones((2, 3)), np.ones(3)) for _ in range(2)]
-    assert all(map(same_bits, *found))
-    assert not kernels(place)
-
-
 def test_switches(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(kept.VARIABLE, "0")
     made()
@@ -349,11 +348,26 @@ def test_what_is_too_large_is_not_kept(place: Path, monkeypatch: pytest.MonkeyPa
 
 def test_the_command(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made()
+    made(dtype="float32")
+    sg.compile(formula("x*y"))
+    v = sg.tensor("v", ("n",))
+    sg.compile([sg.sum(v**2), v < 1.0])
     beside = place / "notes.txt"
     beside.write_text("mine")
     count = len(list(place.glob("*.code")))
     found = CliRunner().invoke(main, ["cache"])
     assert found.output.startswith(f"{place}\n{count} files, ")
+    told = {
+        kind: int(number) for number, kind in (line.split(None, 1) for line in found.output.splitlines()[2:])
+    }
+    assert sum(told.values()) == count
+    shared = told.pop("functions that kernels share")
+    assert shared > 0
+    assert told == {
+        "kernels of formulas": 2,
+        "kernels of array programs": 1,
+        "formulas that were compiled once": 1,
+    }
     found = CliRunner().invoke(main, ["cache", "--clear"])
     assert found.output == f"removed {count} files from {place}\n"
     assert not list(place.glob("*.code"))

@@ -12,7 +12,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 # Those that have a framework in their name run where it is installed.
-MISSING = {name for name in ("dask", "jax", "keras", "tensorflow", "torch") if find_spec(name) is None}
+MISSING = {
+    name for name in ("dask", "jax", "keras", "numba", "tensorflow", "torch") if find_spec(name) is None
+}
 EXAMPLES = sorted(
     path for path in (ROOT / "examples").glob("*.py") if not MISSING.intersection(path.stem.split("_"))
 )

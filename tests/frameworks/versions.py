@@ -3,7 +3,7 @@
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
-NAMES = ("jax", "torch", "tensorflow-cpu", "tensorflow", "keras", "dask", "joblib", "numpy")
+NAMES = ("jax", "torch", "tensorflow-cpu", "tensorflow", "keras", "dask", "joblib", "numba", "numpy")
 
 
 def versions() -> dict[str, str]:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -236,6 +237,28 @@ def test_nothing_half_written(kernel, tmp_path, monkeypatch):
         write_artefacts(kernel, tmp_path / "no" / "such" / "folder")
     with pytest.raises(UsageError, match="no code for the processor 'pentium'"):
         write_artefacts(kernel, tmp_path / "k", cpu="pentium")
+
+
+def test_object_and_header_are_written_together_or_not_at_all(kernel, tmp_path, monkeypatch):
+    """On a disk that has room for one of them, both stay as they were."""
+    for name in ("k.o", "k.h"):
+        (tmp_path / name).write_bytes(b"old")
+    opened: list[str] = []
+    real = Path.open
+
+    def full(self: Path, mode: str = "r", **how: Any) -> Any:
+        if "x" in mode:
+            opened.append(mode)
+            if len(opened) == 2:
+                raise OSError(28, "No space left on device")
+        return real(self, mode, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", full)
+        with pytest.raises(FileError, match=r"(?s)cannot write .*k\.\w: No space left.*make room"):
+            write_artefacts(kernel, tmp_path / "k")
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["k.h", "k.o"]
+    assert {f.read_bytes() for f in tmp_path.iterdir()} == {b"old"}
 
 
 @pytest.mark.parametrize("wrap", [lambda node: node, mean])

@@ -95,6 +95,8 @@ def test_only_code_of_processors_with_the_instruction_rounds_once() -> None:
         ("cortex-a72", "x86_64-linux-gnu", "'cortex-a72' is no processor of 'x86_64", 'triple="aarch64-linux-gnu"'),
         ("znver4", "aarch64-linux-gnu", "'znver4' is no processor of 'aarch64", 'triple="x86_64-linux-gnu"'),
         ("baseline", "aarch46-linux-gnu", "no code for the kind of machine 'aarch46", "near it: aarch64-linux-gnu"),
+        ("host", "aarch46-linux-gnu", "no code for the kind of machine 'aarch46", "near it: aarch64-linux-gnu"),
+        ("host", "aarch64-linux-gnu", "cpu='host' is this machine", 'expected: cpu="baseline"'),
         ("baseline", "aarch64-linux-gnuu", "it knows no 'gnuu'", "near it: aarch64-linux-gnu"),
         ("baseline", "x86_64-pc-widows-msvc", "it knows no 'widows'", "near it: x86_64-pc-windows-msvc"),
         ("help", "x86_64-linux-gnu", "no code for the processor 'help'", "cpu=\"baseline\" needs no name"),

@@ -77,11 +77,28 @@ def test_calls_with_numbers_give_the_same_before_and_after_they_have_code_of_the
     around = kernel._numbers
     kernel._numbers_left = 2
     found = [kernel(0.3, np.float64(7)) for _ in range(4)]
-    assert kernel._numbers is not around
-    assert set(found) == {first}
+    assert around is not None
+    assert kernel._sharp not in (None, around)
+    assert kernel._numbers is None
+    assert {*found, kernel(y=7, x=0.3), kernel(0.3, np.array(7.0))} == {first}
     assert {type(v) for result in (first, *found) for v in result} == {np.float64}
     # Arrays go as ever.
     assert np.array_equal(kernel(np.full(3, 0.3), 7.0), np.repeat(np.array([first]).T, 3, axis=1))
+    out = np.empty(()), np.empty(())
+    assert kernel(0.3, 7.0, out=out) == out == first
+
+
+@needs_fast_calls
+def test_an_input_that_is_missing_is_named_however_often_the_kernel_was_called(two):
+    x, y = two
+    kernel: Any = sg.compile([sg.sin(x) * y, x / y], inputs=[x, y])
+    for left in (None, None, None, 1, None, None):
+        for wrong in ((), (0.3,), (0.3, 7.0, 1.0)):
+            with pytest.raises(MissingInputError):
+                kernel(*wrong)
+        kernel(0.3, 7.0)
+        kernel._numbers_left = left or kernel._numbers_left
+    assert kernel._sharp is not None
 
 
 def test_what_is_no_plain_number_is_checked_as_ever(two):

@@ -9,12 +9,15 @@ import shutil
 import struct
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 import pytest
+from scipy.integrate import nquad, quad
+from scipy.ndimage import generic_filter
 
 import symgrad as sg
 from symgrad.errors import (
@@ -26,6 +29,7 @@ from symgrad.errors import (
     MissingInputError,
     ShapeError,
     UnsupportedError,
+    UsageError,
 )
 from symgrad.kernel.artefacts.note import opened, sealed
 from tests.kernel.formulas import same_bits
@@ -175,6 +179,42 @@ def test_a_loaded_kernel_keeps_its_code(kernel: Any, tmp_path: Path) -> None:
     assert function(0.5, False, 2.0) == kernel.scalar(0.5, False, 2.0)
     with pytest.raises(UnsupportedError, match="does not travel"):
         pickle.dumps(sg.load(kernel.save(tmp_path / "k.o")[0]))
+
+
+@pytest.mark.parametrize("suffix", [".o", pytest.param(".so", marks=[linux, needs_cc])])
+def test_scipy_calls_a_loaded_kernel_without_python(suffix: str, tmp_path: Path) -> None:
+    """With the values of the kernel that was saved, and with none that remember the file or the kernel."""
+    x, a, b = sg.symbols("x a b")
+    f = sg.exp(-a * x**2) * sg.cos(b * x)
+    saved = sg.compile([f, sg.grad(f, a)], inputs=[x, a, b])
+    path = saved.save(tmp_path / f"k{suffix}")[0]
+    integrand, window = (sg.load(path).as_lowlevel(use) for use in ("integrand", "filter"))
+    path.unlink()
+    assert quad(integrand, -1, 2, args=(0.5, 3.0)) == quad(saved.as_lowlevel(), -1, 2, args=(0.5, 3.0))
+    box = [(0, 1), (0.5, 1), (0, 2)]
+    assert nquad(integrand, box)[0] == nquad(saved.as_lowlevel(), box)[0]
+    line = np.linspace(0, 1, 9)
+    wanted = generic_filter(line, saved.as_lowlevel("filter"), size=3)
+    assert same_bits(generic_filter(line, window, size=3), wanted)
+    with pytest.raises(RuntimeError):
+        generic_filter(line, window, size=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert np.isnan(quad(integrand, 0, 1, args=(0.5,))[0])
+
+
+def test_what_scipy_cannot_call_is_refused(tmp_path: Path) -> None:
+    x = sg.symbols("x")
+    single = sg.load(sg.compile(x**2, dtype="float32").save(tmp_path / "single.o")[0])
+    with pytest.raises(UnsupportedError, match="not double"):
+        single.as_lowlevel()
+    v = sg.tensor("v", ("n",))
+    total = sg.load(sg.compile(sg.sum(v**2)).save(tmp_path / "total.o")[0])
+    with pytest.raises(UnsupportedError, match="no code for one point"):
+        total.as_lowlevel()
+    double = sg.load(sg.compile(x**2).save(tmp_path / "double.o")[0])
+    with pytest.raises(UsageError, match="there is no use"):
+        double.as_lowlevel("no such")  # pyright: ignore[reportArgumentType]
 
 
 @linux

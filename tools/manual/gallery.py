@@ -23,7 +23,7 @@ __all__ = ["GALLERY", "example_page", "examples", "executed", "page_of"]
 
 GALLERY = ROOT / "docs" / "gallery.md"
 
-_FRAMEWORKS = {"dask", "jax", "keras", "tensorflow", "torch"}
+_FRAMEWORKS = {"dask", "jax", "keras", "numba", "tensorflow", "torch"}
 """Words in the name of an example that needs what they name."""
 
 _TIMEOUT = 600  # seconds for one example; each takes a few

@@ -4,17 +4,20 @@ The key is a digest of all that a kernel follows from: the formulas as `compile`
 derivatives of, the inputs with their declarations, the options that change code, the processor, and the versions of
 what compiles. What is under it is machine code, written by this user (`symgrad/llvm/engine/store.py`).
 
-The first process that compiles a formula leaves a mark. The second finds it and compiles better code at once, which it
-keeps: what is compiled twice will be compiled again. Whatever is wrong with the disk costs time, and nothing else.
+The first process that compiles an elementwise formula leaves a mark. The second finds it and compiles better code at
+once, which it keeps: what is compiled twice will be compiled again. An array program has no other code, and the first
+process keeps it. Whatever is wrong with the disk costs time, and nothing else.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from hashlib import sha256
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,16 +33,19 @@ from symgrad.llvm.engine.jit import compiling_for
 from symgrad.logs import info
 from symgrad.ops.own import any_registered
 
-__all__ = ["VARIABLE", "KeptKernel"]
+__all__ = ["VARIABLE", "KeptKernel", "what_is_kept"]
 
 VARIABLE = "SYMGRAD_CACHE_KERNELS"
 """The environment variable that is 0 where kernels are not kept, although what they share is."""
 
 KernelT = TypeVar("KernelT")
 
-_FORMAT = b"symgrad kernel 1\n"
+_FORMAT = b"symgrad kernel 2\n"
 _MARK = b"once"
 _TOO_LARGE = b"large"
+
+_ELEMENTWISE, _OF_ARRAYS = "kernels of formulas", "kernels of array programs"
+_SHARED, _MARKS = "functions that kernels share", "formulas that were compiled once"
 
 _ROOMS = ("api/kernels", "arrange", "backward", "ir", "kernel", "llvm", "lower", "ops", "rewrite", "rules")
 """What decides the code of a kernel, once there are formulas."""
@@ -113,6 +119,22 @@ class KeptKernel:
         store.save(self._key, code if store.fits(code) else _TOO_LARGE)
 
 
+def what_is_kept() -> tuple[int, dict[str, int]]:
+    """Return how many bytes are kept on disk, and how many files of which kind."""
+    kinds: dict[str, int] = dict.fromkeys((_ELEMENTWISE, _OF_ARRAYS, _SHARED, _MARKS), 0)
+    size = 0
+    for start, length in store.contents():
+        if start in (_MARK, _TOO_LARGE):
+            kind = _MARKS
+        elif start.startswith(b"arrays\n"):
+            kind = _OF_ARRAYS
+        else:
+            kind = _ELEMENTWISE if re.match(rb"[\d.e+-]+ \d+\n[b-]+ \d+\n", start) else _SHARED
+        kinds[kind] += 1
+        size += length
+    return size, kinds
+
+
 def _nodes_of(outputs: Sequence[Output]) -> list[Node]:
     """Return all nodes that the form of outputs is chosen by."""
     found: dict[Node, None] = {}
@@ -154,11 +176,20 @@ def _key_of(outputs: Sequence[Output], inputs: Sequence[Node], options: Sequence
 
 @cache
 def _versions() -> tuple[object, ...]:
-    """Everything of this installation that decides code, beside LLVM: NumPy and C compute constants."""
+    """Everything of this installation that decides code, beside LLVM: NumPy, SciPy and C compute constants."""
     libc = (
         os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", ()) else ""
     )
-    return __version__, _sources(), np.__version__, libc, sys.platform
+    return __version__, _sources(), np.__version__, _scipy(), libc, sys.platform
+
+
+def _scipy() -> tuple[int, int] | None:
+    """What tells one SciPy from another, without importing it."""
+    found = PathFinder.find_spec("scipy")
+    if found is None or found.origin is None:
+        return None
+    state = Path(found.origin).with_name("version.py").stat()  # installing writes it
+    return state.st_mtime_ns, state.st_size
 
 
 def _sources() -> tuple[object, ...]:

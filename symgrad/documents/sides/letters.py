@@ -14,7 +14,7 @@ _NAME = re.compile(r"[^\W\d]\w*(?![\w'(])")
 _BY = re.compile(r"/\s*\(?\s*((?:[d∂][^\W\d_](?:(?:\^|\*\*)?[2-9²³])?(?!\w(?<![d∂]))\s*\*?\s*)+)")
 _DIFFERENTIAL = re.compile(r"[d∂]([^\W\d_])")
 _HEAD = re.compile(r"\s*[^\W\d]\w*\s*\(([^()]*)\)\s*")
-_MOST = 4  # letters of a product without signs
+_FACTORS = 4  # letters of a product without signs
 
 
 class DocumentLetters:
@@ -66,7 +66,7 @@ class DocumentLetters:
             >>> [letters.is_product(n, lambda _: False, lambda _: True) for n in ("xy", "mv", "x")]
             [True, False, False]
         """
-        if not (2 <= len(name) <= _MOST and name.isalpha()) or known(name) or name in self._called:
+        if not (2 <= len(name) <= _FACTORS and name.isalpha()) or known(name) or name in self._called:
             return False
         if name.lower() in GREEK or name[0] in "d∂":  # dx is a differential
             return False

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from symgrad.errors import UnsupportedError, UsageError
-from symgrad.files import write_atomically
+from symgrad.files import write_together
 from symgrad.ir.graph import symbol
 from symgrad.ir.resize import size_with
 from symgrad.ir.traverse import symbols_of, topological
@@ -196,8 +196,7 @@ def write_artefacts(
         ".wasm": lambda: wasm_bytes(kernel, _abi(kernel, names), cpu),
     }
     ready = [(stem.with_name(stem.name + suffix), content[suffix]()) for suffix in suffixes]
-    for target, written in ready:
-        write_atomically(target, written)
+    write_together(ready)
     return tuple(target for target, _ in ready)
 
 

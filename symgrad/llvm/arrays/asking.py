@@ -10,14 +10,12 @@ from __future__ import annotations
 from math import prod
 
 from symgrad.llvm.arrays.lines import StepWriter
+from symgrad.llvm.arrays.names import STOPPED
 from symgrad.llvm.text.module import FunctionDeclaration, Global, Item
 from symgrad.lower.arrays.index import flat
 from symgrad.lower.arrays.nests import Nest
 
-__all__ = ["STOPPED", "ask", "ask_every_row", "asking", "endless"]
-
-STOPPED = "array.stopped"
-"""The function that asks, in the module of the driver."""
+__all__ = ["ask", "ask_every_row", "asking", "endless"]
 
 _WORK = 2**27
 """Values that are computed between two questions: from some hundredths of a second to some seconds."""

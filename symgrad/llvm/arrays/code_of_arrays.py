@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,16 +12,18 @@ from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.sizes import Extent, Shape, Size, names_of, parts_of, size_product, unsure_lengths
 from symgrad.ir.traverse import topological
 from symgrad.llvm.arrays.asking import asking
+from symgrad.llvm.arrays.kept_code import ArrayFacts, kept_arrays
 from symgrad.llvm.arrays.library.calls import choice_text, write_call
 from symgrad.llvm.arrays.library.factors import factor_text
 from symgrad.llvm.arrays.library.products import know_product, product_items, product_name
 from symgrad.llvm.arrays.lines import BlockWriter, SizeValues, StepWriter
+from symgrad.llvm.arrays.names import RUN, SCRATCH
 from symgrad.llvm.arrays.nests.access import storage_of
 from symgrad.llvm.arrays.nests.nest import NestWriter
 from symgrad.llvm.arrays.plan import know_driver
-from symgrad.llvm.arrays.scratch import SCRATCH, Asked, offsets, scratch
+from symgrad.llvm.arrays.scratch import Asked, offsets, scratch
 from symgrad.llvm.engine import blas
-from symgrad.llvm.engine.jit import Engine
+from symgrad.llvm.engine.jit import Engine, object_code
 from symgrad.llvm.engine.target import Target, host
 from symgrad.llvm.equations.declarations import Declarations
 from symgrad.llvm.text.module import Function, FunctionDeclaration, Item, Linkage, Module
@@ -31,9 +33,7 @@ from symgrad.lower.arrays.plan import Plan, plan_arrays
 from symgrad.lower.arrays.turns import Turns
 from symgrad.work import steps
 
-__all__ = ["RUN", "ArrayCode", "ArrayModule", "array_module"]
-
-RUN = "arrays.run"
+__all__ = ["ArrayCode", "ArrayModule", "array_module"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +115,7 @@ class ArrayCode:
         inputs: the symbols in the order of the arguments.
         real: the format of all real numbers.
         fast: whether functions need only be within four units of the last place.
+        keep: is given the code, for `KeptArrayCode`.
 
     Attributes:
         names, lengths, arrays, computed, read: as in `ArrayModule`.
@@ -146,7 +147,13 @@ class ArrayCode:
     )
 
     def __init__(
-        self, outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, *, fast: bool = False
+        self,
+        outputs: Sequence[Node],
+        inputs: Sequence[Node],
+        real: FloatType,
+        *,
+        fast: bool = False,
+        keep: Callable[[bytes], None] | None = None,
     ) -> None:
         arguments = (*inputs, *outputs)
         self.kinds: tuple[str, ...] = tuple(n.dtype for n in arguments)
@@ -156,7 +163,13 @@ class ArrayCode:
         self.computed, self.read = written.computed, written.read
         self.needs = written.module.needs
         self.llvm_ir = str(written.module)
-        self._engine = Engine(self.llvm_ir)
+        if keep is None:
+            self._engine = Engine(self.llvm_ir)
+        else:
+            code = object_code(self.llvm_ir)
+            self._engine = Engine.of(code)
+            facts = ArrayFacts(self.names, self.lengths, self.arrays, self.computed, self.read)
+            keep(kept_arrays(outputs, facts, code))
         self.run = self._engine.address(RUN)
         self.scratch = self._engine.address(SCRATCH)
 

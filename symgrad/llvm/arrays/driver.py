@@ -18,7 +18,7 @@ second call does not touch fresh pages. A thread that finds the arena taken allo
 
 from __future__ import annotations
 
-from symgrad.llvm.arrays.scratch import NEGATIVE
+from symgrad.llvm.arrays.names import NEGATIVE
 from symgrad.llvm.arrays.strided import STRIDED
 from symgrad.llvm.text.copies import copy
 from symgrad.llvm.text.module import ATTRIBUTES

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from symgrad.llvm.arrays.code_of_arrays import RUN
-from symgrad.llvm.arrays.scratch import NEGATIVE, SCRATCH, TOO_LARGE
+from symgrad.llvm.arrays.names import NEGATIVE, RUN, SCRATCH, TOO_LARGE
 from symgrad.llvm.calls.about import about_function
 from symgrad.llvm.text.module import Module
 from symgrad.llvm.text.templates import filled

@@ -10,9 +10,9 @@ from typing import Protocol
 
 from symgrad.ir.bounds import machine_memory
 from symgrad.ir.sizes import Size
-from symgrad.llvm.arrays.asking import STOPPED
 from symgrad.llvm.arrays.core_sizes import process_core_sizes
 from symgrad.llvm.arrays.driver import FIELDS, PYTHON, driver
+from symgrad.llvm.arrays.names import STOPPED
 from symgrad.llvm.engine.binding import made_once
 from symgrad.llvm.engine.externals import define
 from symgrad.llvm.engine.jit import Engine

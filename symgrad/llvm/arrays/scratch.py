@@ -14,17 +14,14 @@ from symgrad.errors import ShapeError
 from symgrad.ir.bounds import LARGEST, MOST_ENTRIES
 from symgrad.ir.sizes import Shape, Size, extent_text, names_of, parts_of, size_product
 from symgrad.llvm.arrays.lines import BlockWriter, SizeValues
+from symgrad.llvm.arrays.names import NEGATIVE, SCRATCH, TOO_LARGE
 from symgrad.llvm.arrays.nests.access import storage_of
 from symgrad.llvm.equations.declarations import Declarations
 from symgrad.llvm.text.module import Function, FunctionDeclaration, Item, Linkage
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.memory import Memory
 
-__all__ = ["NEGATIVE", "SCRATCH", "TOO_LARGE", "Asked", "offsets", "scratch"]
-
-SCRATCH = "arrays.scratch"
-TOO_LARGE, NEGATIVE = -1, -2
-"""What the function gives instead of a number of bytes: an array would be too large, or an axis negative."""
+__all__ = ["Asked", "offsets", "scratch"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,18 +44,25 @@ def lapack(routine: str, real: FloatType, *, alone: bool = False) -> str:
     return _known("lapack", routine, real, alone)
 
 
+_OURS = "symgrad."
+"""What the names begin with by which code of this process calls routines; what is linked has those of Fortran."""
+
+
 def provide(names: Iterable[str]) -> None:
-    """Make known to LLVM the routines of BLAS and LAPACK that an object calls by their names in Fortran.
+    """Make known to LLVM the routines of BLAS and LAPACK that code of another process calls by its names, or an object.
 
     Raises:
         KernelError: if SciPy has none of such a name.
     """
     for name in names:
-        routine = name[1:-1]
+        alone = not name.startswith(_OURS)
+        kind, routine = name[0], name[1:-1]
+        if not alone:
+            kind, routine = name[len(_OURS) :][:1], name[len(_OURS) + 1 :]
         named = 4 <= len(routine) <= 6 and routine.isascii() and routine.isalpha() and routine.islower()
-        if named and name[0] in "ds" and name[-1] == "_":
+        if named and kind in "ds" and (name[-1] == "_" or not alone):
             library = "blas" if routine in _OF_BLAS else "lapack"
-            _known(library, routine, FLOAT64 if name[0] == "d" else FLOAT32, True)
+            _known(library, routine, FLOAT64 if kind == "d" else FLOAT32, alone)
 
 
 def routines(names: Iterable[str]) -> list[str]:
@@ -65,7 +72,7 @@ def routines(names: Iterable[str]) -> list[str]:
 
 def _known(library: str, routine: str, real: FloatType, alone: bool) -> str:
     name = f"{'d' if real.bits == 64 else 's'}{routine}"
-    symbol = f"{name}_" if alone else f"symgrad.{name}"
+    symbol = f"{name}_" if alone else f"{_OURS}{name}"
     define(symbol, _address(library, name))
     _ROUTINES[symbol] = name
     return symbol

@@ -97,13 +97,20 @@ def of_c_library(name: str) -> bool:
     return any(hasattr(library, name) for library in found or [_library(None)])
 
 
-def resolve_all(names: Iterable[str]) -> None:
+def resolve_all(names: Iterable[str], code: bytes | None = None) -> None:
     """Make known to LLVM all that a module calls, and what code generation may call by itself.
+
+    Args:
+        names: what the module calls.
+        code: its object file if there is one, in which whatever it calls has its name.
 
     Raises:
         KernelError: if no library of this process has one of them.
     """
-    for name in (*_IMPLICIT, *names):
+    for name in _IMPLICIT:
+        if code is None or name.encode() in code:
+            resolve(name)
+    for name in names:
         resolve(name)
 
 

@@ -194,7 +194,7 @@ class Engine:
         """
         self = cls.__new__(cls)
         with lock, given_back():
-            resolve_all(code.needs)
+            resolve_all(code.needs, code.data)
             self._names = code.defines
             nothing = llvm.parse_assembly("", llvm.create_context())
             # There is nothing to compile for a processor.

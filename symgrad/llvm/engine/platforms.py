@@ -117,6 +117,8 @@ def platform(cpu: Cpu | str, triple: str | None = None) -> Host:
         if cpu == "baseline":
             return Host(here.triple, "", "", here.target_of("baseline"))
     elif cpu == "host":
+        _check_words(triple)  # of what is no kind of machine this is said, not that it is another one
+        _tried(triple, "")
         raise UsageError(
             f"cpu='host' is this machine ({here.triple}), not one of '{triple}'",
             expected='cpu="baseline", or LLVM\'s name of a processor',

@@ -9,6 +9,7 @@ compute several functions at once give their values by address.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from symgrad.llvm.engine.blas import address_in
 from symgrad.llvm.engine.externals import define
 from symgrad.llvm.text.module import Attributes, Function, FunctionDeclaration, Item
 
-__all__ = ["OWN", "PREFIX", "SCIPY", "add_own", "code_of", "value_of"]
+__all__ = ["OWN", "PREFIX", "SCIPY", "add_own", "code_of", "provide", "value_of"]
 
 PREFIX = "scipy."
 """What the names of these functions begin with in a module."""
@@ -92,6 +93,18 @@ def _known(function: _Exported) -> str:
     # One name for several types stands for a function of each, under names that say which by a number.
     define(symbol, address_in(exports, function.name, signature))
     return symbol
+
+
+def provide(names: Iterable[str]) -> None:
+    """Make known to LLVM what code calls that was compiled in another process, where it had the same names.
+
+    Raises:
+        KernelError: if SciPy has none of such a name.
+    """
+    called = {name for name in names if name.startswith(PREFIX)}
+    for function in SCIPY.values() if called else ():
+        if f"{PREFIX}{function.name}" in called:
+            _known(function)
 
 
 def code_of(names: list[str]) -> list[Item]:

@@ -16,12 +16,13 @@ from symgrad.llvm.engine.externals import define
 from symgrad.llvm.engine.jit import Engine, ObjectCode, compiling_for, object_code
 from symgrad.logs import info
 
-__all__ = ["address", "load_or_compile", "provide"]
+__all__ = ["address", "code_of", "load_or_compile", "provide", "provide_code"]
 
 
 class _Provided(NamedTuple):
-    text: str
-    engine: Engine  # owns the code
+    text: str | None  # None where the code came with a kernel's
+    code: ObjectCode
+    engine: Engine  # owns the code in memory
     address: int
 
 
@@ -42,12 +43,36 @@ def provide(functions: Mapping[str, str]) -> None:
     for name, text in functions.items():
         known = _provided.get(name)
         if known is None:
-            engine = load_or_compile(text, quick=True)
-            made = _Provided(text, engine, engine.address(name))
-            define(name, made.address)
-            _provided[name] = made  # last: an interrupt before leaves a name that is given anew
-        elif known.text != text:
+            _provide(name, text, _loaded_or_compiled(text, quick=True))
+        elif known.text != text and known.text is not None:
             raise InternalError(f"two functions are called '{name}'")
+
+
+@one_at_a_time
+def provide_code(name: str, code: ObjectCode) -> None:
+    """Make a function known to LLVM, as `provide` does, without its text, which takes longer to write than to load.
+
+    Args:
+        name: of the function.
+        code: what `code_of` gave in another process that runs the same state of symgrad.
+
+    Raises:
+        KernelError: if the C library lacks a function that it calls.
+    """
+    if name not in _provided:
+        _provide(name, None, code)
+
+
+def _provide(name: str, text: str | None, code: ObjectCode) -> None:
+    engine = Engine.of(code)
+    made = _Provided(text, code, engine, engine.address(name))
+    define(name, made.address)
+    _provided[name] = made  # last: an interrupt before leaves a name that is given anew
+
+
+def code_of(name: str) -> ObjectCode:
+    """Return the machine code of a function that was provided."""
+    return _provided[name].code
 
 
 def address(name: str) -> int:
@@ -57,11 +82,15 @@ def address(name: str) -> int:
 
 def load_or_compile(ir: str, *, quick: bool = False) -> Engine:
     """Compile a module that every process has the same, or load what another one compiled; else as `Engine`."""
+    return Engine.of(_loaded_or_compiled(ir, quick=quick))
+
+
+def _loaded_or_compiled(ir: str, *, quick: bool) -> ObjectCode:
     key = "\n".join((*compiling_for(quick=quick), ir)).encode()
     found = store.load(key)
     if found is not None:
         info("llvm", "a shared function of %d kB was found on disk", len(ir) // 1000)
-        return Engine.of(ObjectCode.from_bytes(found))
+        return ObjectCode.from_bytes(found)
     info(
         "llvm",
         "a shared function of %d kB is not on disk: it is compiled, and kept if there is a place",
@@ -69,4 +98,4 @@ def load_or_compile(ir: str, *, quick: bool = False) -> Engine:
     )
     code = object_code(ir, quick=quick)
     store.save(key, code.to_bytes())
-    return Engine.of(code)
+    return code

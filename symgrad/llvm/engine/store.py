@@ -44,6 +44,9 @@ KEPT_BYTES = 64 * 2**20
 _LARGEST = 8 * 2**20
 """Bytes of a file: some hundred times what there is."""
 
+_TOLD = 120
+"""Bytes of what is kept by which one sees what it is."""
+
 _HOUR, _DAY = 3600.0, 86400.0
 """For so long a file may be being written; so seldom is noted that one was used."""
 
@@ -121,17 +124,20 @@ def fits(data: bytes) -> bool:
     return len(_HEAD) + sha256().digest_size + len(data) <= _LARGEST
 
 
-def contents() -> tuple[int, int]:
-    """Return how many files of code there are, and how many bytes they have together."""
-    count = size = 0
+def contents() -> list[tuple[bytes, int]]:
+    """Return of every file of code how what it keeps begins, to be looked at and not to be run, and how long it is."""
+    found: list[tuple[bytes, int]] = []
+    skipped = len(_HEAD) + sha256().digest_size
     with suppress(*_NO_PLACE):
         where = directory()
         if where is not None and where.exists():
             with Folder(where) as folder:
-                for name, found in folder.files():
-                    if re.fullmatch(_CODE, name) and _beginning(folder, name) == _HEAD:
-                        count, size = count + 1, size + found.st_size
-    return count, size
+                for name, state in folder.files():
+                    if re.fullmatch(_CODE, name):
+                        start = _beginning(folder, name, skipped + _TOLD)
+                        if start.startswith(_HEAD):
+                            found.append((start[skipped:], state.st_size))
+    return found
 
 
 def clear() -> int:
@@ -257,10 +263,10 @@ def _make_room(folder: Folder, needed: int) -> None:
         left -= size if _remove(folder, name) else 0
 
 
-def _beginning(folder: Folder, name: str) -> bytes:
-    """Return as much of a file as its head is long, and what no file begins with if it cannot be read."""
+def _beginning(folder: Folder, name: str, length: int = len(_HEAD)) -> bytes:
+    """Return as much of a file as its head is long, or more, and what no file begins with if it cannot be read."""
     with suppress(OSError), folder.opened(name) as (file, _):
-        return os.read(file, len(_HEAD))
+        return os.read(file, length)
     return b"?"
 
 
