@@ -16,6 +16,8 @@ OF_LOCK := --constraint requirements-frameworks.lock
 INSTALL_FRAMEWORKS = $(FRAMEWORKS)/$(notdir $(BIN))/python -m pip install -qq --disable-pip-version-check $(OF_LOCK)
 # How long `make fuzz` looks.
 MINUTES ?= 10
+# What `make access` judges pages with.
+AXE := build/axe/axe.min.js
 # How many faults `make mutants` puts in.
 COUNT ?= 400
 
@@ -27,7 +29,7 @@ LOCKED := pyproject.toml requirements.lock
 UV_LOWEST = $(LOWEST)/$(notdir $(BIN))/uv pip
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest test-frameworks check format lint types layers picture photo site pytest docs fuzz mutants bench board peers lock lock-frameworks clean
+.PHONY: help demo test test-lowest test-frameworks check format lint types layers picture photo site access pytest docs fuzz mutants bench board peers lock lock-frameworks clean
 
 help: ## list the targets
 	@echo "usage: make TARGET [PYTHON=python3.12] [WORKERS=2]"
@@ -91,6 +93,15 @@ picture: $(VENV)/dev.stamp ## draw docs/house.svg: the rooms of the package, and
 
 site: $(VENV)/core.stamp ## write the page of `symgrad serve` as files for a browser with Pyodide into build/site (an experiment)
 	@$(BIN)/python tools/web_site.py
+
+access: $(VENV)/dev.stamp $(AXE) ## test the page and reports in a Chromium, with axe-core, which npm fetches: does anything keep people out?
+	@SYMGRAD_AXE=$(abspath $(AXE)) $(BIN)/python -m pytest tests/web/test_browser.py tests/report/test_in_a_browser.py
+
+# axe-core is no package of Python's. Its rules grow with every release, so it is a fixed one.
+$(AXE):
+	@mkdir -p $(@D)
+	@cd $(@D) && npm pack --silent axe-core@4.14.1 >/dev/null && tar -xzf axe-core-4.14.1.tgz --strip-components=1 package/axe.min.js
+	@touch $@
 
 photo: $(VENV)/dev.stamp ## photograph the page of `symgrad serve` for the README, with a Chromium: docs/images/page.png
 	@$(BIN)/python tools/page_picture.py

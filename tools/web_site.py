@@ -2,7 +2,7 @@
 
 Answers are then found in the browser: Python in WebAssembly (Pyodide) in a web worker. Pyodide is not fetched here; its
 files go into FOLDER/pyodide. Everything but native code is answered, for there is no llvmlite in a browser. This is
-an experiment: what symgrad needs is tested without llvmlite, and the page's script against a worker of the test's own.
+an experiment, tried as far as docs/web.md says.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ from symgrad.report.writers.style import STYLE  # noqa: E402
 
 STATIC = ROOT / "symgrad" / "web" / "static"
 OWN = Path(__file__).resolve().parent / "web_site"
+
+PURE = ("opt_einsum", "mpmath", "sympy")
+"""What symgrad needs and is Python alone: packed in the versions it is tested with, for Pyodide has none or others."""
+LEFT_OUT = {"__pycache__", "tests"}
 
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; "
@@ -39,15 +43,15 @@ def build(folder: Path) -> list[Path]:
         (folder / name).write_bytes(data)
     archive = folder / "symgrad.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-        for top in (ROOT / "symgrad", package("opt_einsum")):
+        for top in (ROOT / "symgrad", *map(package, PURE)):
             for path in sorted(top.rglob("*")):
-                if path.is_file() and "__pycache__" not in path.parts:
+                if path.is_file() and not LEFT_OUT & {*path.relative_to(top).parts}:
                     packed.write(path, path.relative_to(top.parent).as_posix())
     return [*(folder / name for name in content), archive]
 
 
 def package(name: str) -> Path:
-    """Return the folder of an installed package that is Python alone, and that Pyodide may lack."""
+    """Return the folder of an installed package that is Python alone."""
     spec = find_spec(name)
     if spec is None or spec.origin is None:
         raise SystemExit(f"{name} is not installed")

@@ -89,6 +89,18 @@ def test_a_minus_sign_is_a_prefix_where_nothing_stands_before_it() -> None:
     assert [e.get("form") for e in read("-x = -y - z").iter("mo")] == ["prefix", None, "prefix", None]
 
 
+def test_names_of_functions_stand_apart_from_factors_before_them() -> None:
+    def spaces(latex: str) -> int:
+        return len(list(read(latex).iter("mspace")))
+
+    assert spaces(r"x \sin\left(x\right)") == 1
+    assert spaces(r"2 \cos\left(x\right) \sin^{2}\left(x\right)") == 2
+    assert spaces(r"\frac{x}{2} \max\left(x, 1\right)") == 1
+    assert spaces(r"x \, \sin\left(x\right)") == 1
+    assert spaces(r"\sin\left(x\right) + \cos\left(x\right)") == 0
+    assert spaces(r"x = -\sin\left(\cos\left(x\right)\right)") == 0
+
+
 def test_scripts_of_sums_stand_below_and_above() -> None:
     (sums,) = read(r"\sum_{i = 1}^{n} x_{i}").iter("munderover")
     assert [len(list(part.iter("mi"))) for part in sums] == [0, 1, 1]

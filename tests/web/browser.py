@@ -13,9 +13,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Browser", "Page", "browser_path"]
+__all__ = ["AXE", "Browser", "Page", "browser_path"]
 
 _SECONDS = 60.0
+AXE = os.environ.get("SYMGRAD_AXE")
+"""The script of axe-core, which is no package of Python's; `make access` fetches it."""
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
@@ -168,6 +170,14 @@ class Page:
     def press(self, key: str, code: int) -> None:
         for kind in ("rawKeyDown", "keyUp"):
             self.send("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+
+    def barriers(self) -> list[Any]:
+        """Return what axe-core finds that keeps people out: how grave it is, which rule, and where."""
+        assert AXE is not None
+        self.value(Path(AXE).read_text(encoding="utf-8") + ";0")
+        where = "v.nodes.map(n => n.html.slice(0, 200))"
+        found = self.value(f"axe.run().then(r => r.violations.map(v => [v.impact, v.id, {where}]))")
+        return [v for v in found if v[0] in ("serious", "critical")]
 
     def screenshot(self, path: Path) -> None:
         """Save a picture of the whole page."""

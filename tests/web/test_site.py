@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import functools
+import http.server
 import re
 import runpy
 import shutil
 import subprocess
 import sys
+import threading
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from tests.processes import printed
+from tests.web.browser import Browser, browser_path
 
 ROOT = Path(__file__).parents[2]
 
@@ -50,8 +54,8 @@ class Nowhere:
         if name.partition(".")[0] in ("llvmlite", "starlette", "uvicorn", "click", "rich"):
             raise ModuleNotFoundError(name, name=name.partition(".")[0])
 sys.meta_path.insert(0, Nowhere())
-import symgrad, opt_einsum
-assert symgrad.__file__.startswith(sys.argv[1]) and opt_einsum.__file__.startswith(sys.argv[1])
+import mpmath, opt_einsum, symgrad, sympy
+assert all(module.__file__.startswith(sys.argv[1]) for module in (mpmath, opt_einsum, symgrad, sympy))
 from symgrad.web.answers import answer, checked
 (part,) = answer(checked({"program": "x : real; y = sin(x)"}))
 print(part["blocks"][1]["text"])
@@ -67,8 +71,8 @@ def test_what_is_packed_answers(site: Path, tmp_path: Path) -> None:
 SCRIPT = r"""
 let made = 0;
 globalThis.Worker = class {
-  constructor(url) {
-    if (!String(url).endsWith("/worker.js")) throw new Error(String(url));
+  constructor(url, options) {
+    if (!String(url).endsWith("/worker.js") || options.type !== "module") throw new Error(String(url));
     made += 1;
     this.alive = true;
     setTimeout(() => this.onmessage({ data: { ready: true } }));
@@ -127,3 +131,30 @@ def test_the_script_asks_a_worker_part_by_part(site: Path, tmp_path: Path) -> No
         '[{"part":"plot","blocks":["after"]}] 2',
         "a fault",
     ]
+
+
+class _Files(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def test_a_browser_starts_its_worker_which_says_what_is_missing(site: Path, tmp_path: Path) -> None:
+    """As far as it goes without Pyodide: a policy or a worker of the wrong kind would be told instead."""
+    path = browser_path()
+    if path is None:
+        pytest.skip("there is no Chromium")
+    handler = functools.partial(_Files, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        browser = Browser(path, tmp_path)
+        try:
+            page = browser.page(f"http://127.0.0.1:{server.server_port}/")
+            page.until("document.body.innerText.includes('No answer')")
+            assert "No answer: Pyodide is not here: put its files into the folder pyodide" in page.text(
+                "body"
+            )
+        finally:
+            browser.close()
+            server.shutdown()
+            thread.join()

@@ -9,7 +9,7 @@ let turn = Promise.resolve();
 
 function started() {
   if (ready !== null) return ready;
-  worker = new Worker(new URL("worker.js", import.meta.url));
+  worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
   ready = new Promise((done, failed) => {
     const late = setTimeout(() => failed(new Error("Python does not start in this browser")), START);
     worker.onmessage = ({ data }) => {

@@ -1,8 +1,13 @@
-// Python in WebAssembly, in a worker of its own. Pyodide's own files are expected beside this one, in pyodide/.
+// Python in WebAssembly, in a worker of its own, which is a module: Pyodide runs in no other one any more. Its own files are
+// expected beside this one, in pyodide/.
 
-importScripts("pyodide/pyodide.js");
+const FLINT = "python_flint-0.9.0-cp314-cp314-pyemscripten_2026_0_wasm32.whl"; // which Pyodide 314 has not among its own
+const PACKAGES = ["numpy", "scipy"];
 
-const PACKAGES = ["numpy", "scipy", "mpmath", "sympy", "python-flint"];
+const MISSING = `
+from importlib.util import find_spec
+", ".join(name for name in ("numpy", "scipy", "flint") if find_spec(name) is None)
+`;
 
 const ANSWER = `
 import json
@@ -16,8 +21,14 @@ answered
 `;
 
 async function begin() {
-  const python = await loadPyodide({ indexURL: "pyodide/" });
-  await python.loadPackage(PACKAGES);
+  const { loadPyodide } = await import("./pyodide/pyodide.mjs").catch(() => {
+    throw new Error("Pyodide is not here: put its files into the folder pyodide beside this page");
+  });
+  const python = await loadPyodide({ indexURL: new URL("pyodide/", import.meta.url).pathname });
+  await python.loadPackage(PACKAGES).catch(() => undefined); // a file that is not there is told, or told on the console alone
+  await python.loadPackage(new URL(`pyodide/${FLINT}`, import.meta.url).href).catch(() => undefined);
+  const missing = python.runPython(MISSING);
+  if (missing) throw new Error(`the folder pyodide lacks packages: ${missing}`);
   const found = await fetch("symgrad.zip");
   python.unpackArchive(await found.arrayBuffer(), "zip");
   return python.runPython(ANSWER);
@@ -28,7 +39,7 @@ const answered = begin().then(
     postMessage({ ready: true });
     return answer;
   },
-  (error) => postMessage({ failed: String(error) }),
+  (error) => postMessage({ failed: error.message || String(error) }),
 );
 
 onmessage = async ({ data }) => {

@@ -48,10 +48,18 @@
       });
     }
 
+    // What is read aloud has every word that is seen in the box, so that one who sees it can also call it by voice.
+    function called(g, text) {
+      var lines = text.split("\n"), plain = lines[0].replace(" = ", " ");
+      var seen = Array.from(g.querySelectorAll("text"), function (t) { return t.textContent; }).join(" ");
+      if (!seen.startsWith(plain)) return seen + "\n" + text; // the box has no place for the whole equation
+      return [lines[0] + seen.slice(plain.length)].concat(lines.slice(1)).join("\n");
+    }
+
     nodes.forEach(function (g, n) {
       var title = g.querySelector("title"), text = title.textContent;
       title.remove(); // else it is told twice
-      g.setAttribute("aria-label", text);
+      g.setAttribute("aria-label", called(g, text));
       g.setAttribute("tabindex", "0");
       g.setAttribute("role", reads[n].length ? "button" : "img");
       function tell() { told.textContent = text; }

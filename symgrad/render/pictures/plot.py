@@ -18,6 +18,7 @@ _DASHES = ("", "7 4", "2 3", "9 3 2 3")
 _WIDTH, _HEIGHT = 640.0, 320.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 16.0, 20.0, 64.0
 _TICKS = 5
+_ADVANCE = 7.0  # the width of a digit in labels
 _Scale = Callable[[float], float]
 _STEEP = 40.0  # how many times the middle of all values one is drawn
 
@@ -80,9 +81,10 @@ def plot_svg(
     for y in round_numbers(bottom, top):
         parts.append(axis_line(_LEFT, up(y), _WIDTH - _RIGHT, up(y)))
         parts.append(axis_text(f"{y:g}", _LEFT - 8, up(y) + 4, "end"))
-    for x, label in [(x, f"{x:g}") for x in round_numbers(low, high)] if ticks is None else ticks:
+    marks = [(x, f"{x:g}") for x in round_numbers(low, high)] if ticks is None else sorted(ticks)
+    for (x, label), anchor in zip(marks, _anchors([(across(x), label) for x, label in marks]), strict=True):
         parts.append(axis_line(across(x), _HEIGHT - _BOTTOM, across(x), _HEIGHT - _BOTTOM + 5))
-        parts.append(axis_text(label, across(x), _HEIGHT - _BOTTOM + 18, "middle"))
+        parts.append(axis_text(label, across(x), _HEIGHT - _BOTTOM + 18, anchor))
     parts.append(axis_text(x_label, _WIDTH - _RIGHT, _HEIGHT - _BOTTOM + 33, "end"))
     parts.append(axis_text(y_label, 8, 14, "start"))
     for k, curve in enumerate(curves):
@@ -99,6 +101,16 @@ def _range(values: Sequence[float]) -> tuple[float, float]:
     low, high = float(kept.min()), float(kept.max())
     margin = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
     return low - margin, high + margin
+
+
+def _anchors(marks: Sequence[tuple[float, str]]) -> list[str]:
+    """Return which part of each label of an axis stands at its mark: two that would meet give way to both sides."""
+    halves = [len(label) * _ADVANCE / 2 for _, label in marks]
+    found = ["end" if x + half > _WIDTH else "middle" for (x, _), half in zip(marks, halves, strict=True)]
+    for k in range(len(marks) - 1):
+        if marks[k + 1][0] - marks[k][0] < halves[k] + halves[k + 1] + _ADVANCE:
+            found[k : k + 2] = ["end", "start" if found[k + 1] == "middle" else found[k + 1]]
+    return found
 
 
 def round_numbers(low: float, high: float) -> list[float]:

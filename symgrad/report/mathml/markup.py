@@ -37,6 +37,9 @@ __all__ = [
 ]
 
 _APPLY = "<mo>&#x2061;</mo>"  # a function is applied: nothing to see, but it is read aloud
+_THIN = '<mspace width="0.1667em"/>'
+_NAMED = ("fn", "limit")
+_BESIDE = ("ord", "group", "fenced")
 _WIDE = frozenset(
     ("sum", "prod", "bigcup", "bigcap", "bigwedge", "bigvee", "max", "min", "lim", "sup", "inf")
 )
@@ -97,20 +100,21 @@ class Atom(NamedTuple):
 
 
 def row(atoms: Sequence[Atom]) -> str:
-    """Return atoms as one element: signs that have nothing before them are prefixes, functions are applied."""
+    """Return atoms as one element: signs that have nothing before them are prefixes, functions are applied.
+
+    The name of a function stands apart from a factor before it, as TeX sets it.
+    """
     parts: list[str] = []
     before = "open"
     for k, atom in enumerate(atoms):
         markup = atom.markup
         if atom.kind == "sign" and before in ("open", "rel", "sign", "operator", "wide"):
             markup = markup.replace("<mo>", '<mo form="prefix">', 1)
+        if atom.kind in _NAMED and before in _BESIDE and atoms[k - 1].kind != "space":
+            parts.append(_THIN)
         parts.append(markup)
         after = next((a for a in atoms[k + 1 :] if a.kind != "space"), None)
-        if (
-            atom.kind in ("fn", "limit")
-            and after is not None
-            and after.kind in ("ord", "group", "fenced", "fn", "limit")
-        ):
+        if atom.kind in _NAMED and after is not None and after.kind in (*_BESIDE, *_NAMED):
             parts.append(_APPLY)
         if atom.kind != "space":
             before = atom.kind
