@@ -141,7 +141,7 @@ class Report:
         return f"<Report: {self.title}, {len(self.blocks)} blocks>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/plain": self.text(), "text/html": self.fragment()}
+        return _shown(self.text(), self)
 
 
 class Reported:
@@ -173,4 +173,10 @@ class Reported:
         return self.report().markdown()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/plain": str(self), "text/html": self.report().fragment()}
+        return _shown(str(self), self.report())
+
+
+def _shown(text: str, report: Report) -> dict[str, str]:
+    """Return what notebooks show, by kind: they take HTML where they can, and LaTeX where they are printed."""
+    latex = called("symgrad.report.writers.latex:latex_fragment", report)
+    return {"text/plain": text, "text/html": report.fragment(), "text/latex": latex}

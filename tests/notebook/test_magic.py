@@ -43,7 +43,7 @@ def test_a_cell_defines_its_names_and_shows_the_program(shell: Any) -> None:
     _, shown = ran(shell, f"%%symgrad -o p\n{PROGRAM}")
     assert isinstance(shell.user_ns["y"], sg.Expr)
     assert shell.user_ns["p"].names == ("x", "u", "y")
-    assert [set(o) for o in shown] == [{"text/plain", "text/html"}]
+    assert [set(o) for o in shown] == [{"text/plain", "text/html", "text/latex"}]
     assert "Program of y" in shown[0]["text/plain"]
 
 

@@ -196,11 +196,14 @@ def test_every_answer_shows_itself_in_a_notebook(name: str) -> None:
     page = Page(bundle["text/html"])
     assert page.tags[0] == ("div", {"class": "sg", "lang": "en"})
     assert not {"script", "link", "iframe", "html", "body"} & {tag for tag, _ in page.tags}
+    assert bundle["text/latex"].startswith("\\begingroup\n")
+    assert bundle["text/latex"].endswith("\\par\\endgroup")
+    assert "\\documentclass" not in bundle["text/latex"]
 
 
 def test_notebooks_get_a_part_of_a_page() -> None:
     found = sg.explain(NOISY, "y")._repr_mimebundle_(include=None, exclude=None)
-    assert set(found) == {"text/plain", "text/html"}
+    assert set(found) == {"text/plain", "text/html", "text/latex"}
     assert found["text/html"].startswith('<div class="sg"')
     assert "<html" not in found["text/html"]
     formula = sg.symbols("x") / 2

@@ -29,7 +29,7 @@ from symgrad.report.report import Report
 from symgrad.report.writers.rows import aligned_latex
 from symgrad.report.writers.text import block_text
 
-__all__ = ["report_latex"]
+__all__ = ["latex_fragment", "report_latex"]
 
 _ROWS = 20  # aligned rows of a formula that a page surely holds
 
@@ -38,7 +38,8 @@ _HEAD = r"""\documentclass[11pt]{article}
 \usepackage[utf8]{inputenc}
 \usepackage{amsmath,amssymb,graphicx,xcolor}
 \usepackage[margin=25mm]{geometry}
-\definecolor{good}{HTML}{00664A}\definecolor{bad}{HTML}{A8201A}\definecolor{warn}{HTML}{8F4700}
+"""
+_MEANINGS = r"""\definecolor{good}{HTML}{00664A}\definecolor{bad}{HTML}{A8201A}\definecolor{warn}{HTML}{8F4700}
 \definecolor{open}{HTML}{3F4A8A}\definecolor{plain}{HTML}{1B1F24}\definecolor{soft}{HTML}{545D69}
 \setlength{\parindent}{0pt}\setlength{\parskip}{.5\baselineskip}\emergencystretch=3em
 % What is wider than the page is made smaller.
@@ -75,11 +76,30 @@ def report_latex(report: Report) -> str:
         \end{document}
         <BLANKLINE>
     """
+    return f"{_HEAD}{_MEANINGS}\\begin{{document}}\n{_body(report)}\n\n\\end{{document}}\n"
+
+
+def latex_fragment(report: Report) -> str:
+    r"""Return a report as a part of a document, whose preamble has amsmath, amssymb, graphicx and xcolor.
+
+    What it defines is forgotten at its end: nbconvert puts what notebooks show so into documents of its own.
+
+    Example:
+        >>> from symgrad.report.blocks import Paragraph
+        >>> print(latex_fragment(Report("t", (Paragraph(("50%",)),))).partition("}\\par}\n")[2])
+        \section*{t}
+        <BLANKLINE>
+        50\%
+        \par\endgroup
+    """
+    return f"\\begingroup\n{_MEANINGS}{_body(report)}\n\\par\\endgroup"
+
+
+def _body(report: Report) -> str:
     parts = [rf"\section*{{{_text(report.title)}}}"]
     for block in report.blocks:
         parts += _WRITERS[type(block)](block)
-    body = "\n\n".join(parts)
-    return f"{_HEAD}\\begin{{document}}\n{body}\n\n\\end{{document}}\n"
+    return "\n\n".join(parts)
 
 
 def _text(text: str) -> str:
