@@ -12,6 +12,7 @@ from scipy import stats
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
 from symgrad.proof.balls.programs import inside
+from symgrad.proof.file.structure import schema
 from symgrad.proof.program.distributions import support
 from symgrad.proof.program.steps import ProofDistribution, program_from_json, program_to_json
 from symgrad.verdicts.statement import program_of
@@ -30,6 +31,11 @@ LAWS = {
 }
 ONE = ("Exponential", "Bernoulli", "Poisson")
 VALUES = [Fraction(-1), Fraction(0), Fraction(1, 4), Fraction(1), Fraction(2)]
+
+
+def test_files_may_name_each_of_them():
+    drawn = schema()["$defs"]["drawn"]["properties"]["drawn"]
+    assert set(drawn["prefixItems"][0]["enum"]) == set(LAWS)
 
 
 @pytest.mark.parametrize("family", LAWS)
