@@ -28,7 +28,7 @@ from symgrad.errors import (
     UnsupportedError,
     UsageError,
 )
-from symgrad.kernel.calls import xla
+from symgrad.kernel import xla
 from symgrad.kernel.xla import layout_fits
 from tests.graphs import inputs, random_graph
 
