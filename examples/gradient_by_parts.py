@@ -34,7 +34,7 @@ parts = {
     # d loss/d W_jk is the sum over i of d loss/d h_i times d h_i/d W_jk: the Jacobian keeps i.
     "the Jacobian, contracted": sg.einsum("i,ijk->jk", by_h, sg.jacobian(h, W)),
     # The pullback of h does that sum without ever forming the Jacobian.
-    "the pullback of h": sg.vjp(h, W, seed=by_h),
+    "the pullback of h": sg.vjp(h, W, cotangent=by_h),
 }
 # One entry at a time: gradients of a scalar sum over nothing.
 rows = sum(by_h(**at)[i] * sg.grad(h[i], W)(**at) for i in range(3))

@@ -9,19 +9,27 @@ import os
 from importlib import import_module
 from typing import Any
 
-__all__ = ["MODULES", "PUBLIC", "public_name", "public"]
+__all__ = ["MODULES", "PUBLIC", "class_name", "names_in", "public", "public_name"]
 
 
-def _names() -> dict[str, str]:
-    """Read the stub, a line `from module import name as name` for each name."""
+def names_in(stub: str) -> dict[str, str]:
+    """Return the names of a stub, each with the module that has it: a line `from module import name as name` for each.
+
+    Args:
+        stub: a file in the folder of the package.
+
+    Example:
+        >>> names_in("results.pyi")["Minimum"]
+        'symgrad.api.training.minimize'
+    """
     # By the loader: the package may lie in an archive.
     loader: Any = getattr(__spec__, "loader", None)
-    stub: str = loader.get_data(os.path.join(os.path.dirname(__file__), "__init__.pyi")).decode()  # noqa: PTH118, PTH120  (pathlib takes longer than all else here)
-    lines = (line.split() for line in stub.splitlines())
+    text: str = loader.get_data(os.path.join(os.path.dirname(__file__), stub)).decode()  # noqa: PTH118, PTH120  (pathlib takes longer than all else here)
+    lines = (line.split() for line in text.splitlines())
     return {words[3]: words[1] for words in lines if words[:1] == ["from"]}
 
 
-_NAMES = _names()
+_NAMES = names_in("__init__.pyi")
 
 PUBLIC = {name: module for name, module in _NAMES.items() if module != "symgrad"}
 """The names of the package: from each to the module that has it, imported when the name is first asked for."""
@@ -29,7 +37,8 @@ PUBLIC = {name: module for name, module in _NAMES.items() if module != "symgrad"
 MODULES = tuple(name for name, module in _NAMES.items() if module == "symgrad")
 """Modules that are public as a whole."""
 
-_LISTED = tuple(f"symgrad.{name}" for name in MODULES if name != "errors")
+_MODULES_OF_CLASSES = ("errors", "results")
+_LISTED = tuple(f"symgrad.{name}" for name in MODULES if name not in _MODULES_OF_CLASSES)
 _SPELT = tuple(f"symgrad.api.functions.{room}" for room in ("elementary", "arrays", "matrices", "layout"))
 
 
@@ -67,3 +76,15 @@ def public_name(name: str) -> str | None:
         return name
     modules = (m for m in _LISTED if name in import_module(m).__all__)
     return next((f"{module.removeprefix('symgrad.')}.{name}" for module in modules), None)
+
+
+def class_name(name: str) -> str | None:
+    """Return what users write for a class that a module has and the package has not; None if there is no such class.
+
+    Example:
+        >>> class_name("Minimum"), class_name("ShapeError"), class_name("minimum")
+        ('results.Minimum', 'errors.ShapeError', None)
+    """
+    return next(
+        (f"{m}.{name}" for m in _MODULES_OF_CLASSES if name in import_module(f"symgrad.{m}").__all__), None
+    )

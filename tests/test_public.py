@@ -9,8 +9,10 @@ import re
 import subprocess
 import sys
 import zipfile
+from collections import Counter
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -68,17 +70,27 @@ def test_unknown_name_is_an_attribute_error() -> None:
         vars(symgrad)["__getattr__"]("gradd")
 
 
-def test_every_line_of_the_stub_is_a_name_of_the_table() -> None:
-    tree = ast.parse(Path(symgrad.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+def lines_of(stub: str) -> tuple[dict[str, str], list[ast.stmt]]:
+    """The names of a stub with their modules, and the statements that are no imports."""
+    tree = ast.parse((ROOT / "symgrad" / stub).read_text(encoding="utf-8"))
     typed: dict[str, str] = {}
-    for statement in tree.body[1:-1]:
-        assert isinstance(statement, ast.ImportFrom)
+    rest: list[ast.stmt] = []
+    for statement in tree.body[1:]:
+        if not isinstance(statement, ast.ImportFrom):
+            rest.append(statement)
+            continue
         assert statement.module is not None
         (alias,) = statement.names
         assert alias.asname == alias.name, "only `import name as name` re-exports"
+        assert alias.name not in typed
         typed[alias.name] = statement.module
+    return typed, rest
+
+
+def test_every_line_of_the_stub_is_a_name_of_the_table() -> None:
+    typed, rest = lines_of("__init__.pyi")
     assert typed == TABLE | dict.fromkeys(SUBMODULES, "symgrad")
-    assert ast.unparse(tree.body[-1]) == "__version__: str"
+    assert [ast.unparse(statement) for statement in rest] == ["__version__: str"]
 
 
 MODULES_OF_FUNCTIONS = ("linalg", "nn", "special")
@@ -88,12 +100,75 @@ def names_of(module: str) -> list[str]:
     return getattr(symgrad, module).__all__
 
 
-def test_a_name_has_one_place_and_differs_in_more_than_case() -> None:
-    names = [*TABLE, *SUBMODULES, *(n for m in MODULES_OF_FUNCTIONS for n in names_of(m))]
-    # A class and the verb that gives it, of which Python knows many.
-    classes = {n for n in TABLE if n[0].isupper() and isinstance(getattr(symgrad, n), type)}
-    assert len({n.lower() for n in names if n not in classes}) == len(names) - len(classes)
+def differing_in_case_alone(names: list[str]) -> list[str]:
+    lowered = Counter(name.lower() for name in names)
+    return [name for name in names if lowered[name.lower()] > 1]
+
+
+def test_a_name_has_one_place() -> None:
+    names = [*TABLE, *SUBMODULES, *(n for m in SUBMODULES for n in names_of(m))]
+    assert [n for n, k in Counter(names).items() if k > 1] == []
     assert len(TABLE) <= 150
+
+
+def test_no_two_names_differ_in_case_alone() -> None:
+    assert differing_in_case_alone(["minimum", "sin", "Minimum"]) == ["minimum", "Minimum"]
+    assert differing_in_case_alone([*TABLE, *SUBMODULES]) == []
+    functions = [*TABLE, *(n for m in MODULES_OF_FUNCTIONS for n in names_of(m))]  # found in the package, too
+    assert differing_in_case_alone(functions) == []
+    assert {m: found for m in SUBMODULES if (found := differing_in_case_alone(names_of(m)))} == {}
+
+
+def test_classes_of_answers_are_in_their_module_alone() -> None:
+    typed, rest = lines_of("results.pyi")
+    assert rest == []
+    assert list(typed) == names_of("results")
+    assert {*typed} <= set(dir(symgrad.results))
+    text = symgrad.results.__doc__ or ""
+    for name, module in typed.items():
+        value = getattr(symgrad.results, name)
+        assert value is getattr(import_module(module), name)
+        assert isinstance(value, type)
+        assert f"`{name}`" in text
+        assert not hasattr(symgrad, name)
+    assert not hasattr(symgrad.results, "minimum")
+
+
+@pytest.mark.parametrize("name", ["results.Minimum", "results.Derivation", "errors.ShapeError"])
+def test_a_class_looked_for_in_the_package_is_told_with_its_place(name: str) -> None:
+    with pytest.raises(AttributeError, match=re.escape(f"; try: sg.{name}") + "$"):
+        getattr(symgrad, name.partition(".")[2])
+
+
+def test_what_functions_return_is_public() -> None:
+    """But for the classes of frameworks, which would import them."""
+    missing: dict[str, set[str]] = {}
+    for name, module in TABLE.items():
+        if module.startswith("symgrad.export."):
+            continue
+        spec = find_spec(module)
+        assert spec is not None
+        assert spec.origin is not None
+        body = ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body
+        for function in body:
+            if isinstance(function, ast.FunctionDef) and function.name == name and function.returns:
+                said = {n.id for n in ast.walk(function.returns) if isinstance(n, ast.Name)}
+                said -= {*dir(builtins), "Any", "Callable", "Generator", *TABLE, *names_of("results")}
+                if said:
+                    missing[name] = said
+    assert missing == {}
+
+
+def test_a_class_is_imported_when_it_is_asked_for() -> None:
+    program = (
+        "import sys, symgrad as sg\n"
+        "before = 'symgrad.api' in sys.modules, 'numpy' in sys.modules\n"
+        "sg.results.__all__; dir(sg.results)\n"
+        "print(before == ('symgrad.api' in sys.modules, 'numpy' in sys.modules), end=' ')\n"
+        "sg.results.Minimum\n"
+        "print('symgrad.documents' in sys.modules, 'sympy' in sys.modules)\n"
+    )
+    assert run(program).split() == ["True", "False", "False"]
 
 
 @pytest.mark.parametrize("module", MODULES_OF_FUNCTIONS)

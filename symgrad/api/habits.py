@@ -12,7 +12,7 @@ from symgrad.api.handles.inputs import inputs_of
 from symgrad.errors import UnknownAttributeError, UsageError
 from symgrad.frontend.tokens.elsewhere import ARGUMENTS
 from symgrad.ir.listing import suggest
-from symgrad.surface import MODULES, PUBLIC, public, public_name
+from symgrad.surface import MODULES, PUBLIC, class_name, public, public_name
 
 __all__ = ["in_numpy_words", "no_attribute", "no_attribute_of_program", "no_function"]
 
@@ -131,5 +131,6 @@ def no_attribute_of_program(names: Sequence[str], name: str) -> UnknownAttribute
 
 def no_function(name: str) -> str:
     """Return what to write for a name that symgrad does not have, as the end of a message."""
-    cure = _FUNCTIONS.get(name) or suggest(name, [*PUBLIC, *MODULES])
+    place = class_name(name)
+    cure = _FUNCTIONS.get(name) or (f"sg.{place}" if place else suggest(name, [*PUBLIC, *MODULES]))
     return f"; try: {cure}" if cure else ""

@@ -322,7 +322,7 @@ def _right_ways(names: Mapping[Node, str], y: Node, rest: Sequence[tuple[Node, N
             if rows
             else (f"{contracted}*{jacobian}")
         )
-        pulled = f"sg.vjp({names[of]}, {names[by]}, seed={pulled})"
+        pulled = f"sg.vjp({names[of]}, {names[by]}, cotangent={pulled})"
     lines = [contracted, pulled]
     of, by = rest[0]
     if len(rest) == 1 and of.shape and all(isinstance(s, int) for s in of.shape):

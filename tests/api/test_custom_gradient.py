@@ -118,7 +118,7 @@ def test_arrays_are_those_of_custom_vjp_to_order_two():
             weights = np.cos(np.arange(np.size(AT[names[i]]))).reshape(np.shape(AT[names[i]]))
             total = lambda *a, i=i, w=weights: (jax.grad(jaxed, argnums=i)(*a) * w).sum()  # noqa: E731
             wanted = jax.grad(total, argnums=(0, 1, 2))(*args)
-            found = sg.vjp(slope, list(names), seed=weights)
+            found = sg.vjp(slope, list(names), cotangent=weights)
             for got, w in zip(found, wanted, strict=True):
                 np.testing.assert_allclose(value(got, **AT), w, rtol=1e-12, atol=1e-13)
 

@@ -126,7 +126,7 @@ def test_arrays_as_cotangents_and_tangents() -> None:
     at = np.array([1.0, -2.0, 0.5])
     seed = np.array([1.0, 0.25, -3.0])
     np.testing.assert_allclose(sg.vjp(x**2, x, seed)(at), 2 * at * seed)
-    np.testing.assert_allclose(sg.vjp(x**2, x, seed=seed.astype(np.float32))(at), 2 * at * seed)
+    np.testing.assert_allclose(sg.vjp(x**2, x, cotangent=seed.astype(np.float32))(at), 2 * at * seed)
     np.testing.assert_allclose(sg.jvp(sg.sin(x), x, seed)(at), np.cos(at) * seed)
     np.testing.assert_allclose(sg.hvp(sg.sum(x**3), x, seed)(at), 6 * at * seed)
     np.testing.assert_allclose(

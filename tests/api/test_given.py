@@ -44,7 +44,7 @@ TEXTS = ["(x**2 - 1)**2", "x : real\nh = x**2 - 1\ny = h**2", "x : real; h = x**
 
 
 def said(value: Any) -> str:
-    return str(value.items() if isinstance(value, sg.Derivatives) else value)
+    return str(value.items() if isinstance(value, sg.results.Derivatives) else value)
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -314,7 +314,7 @@ def test_it_prints_its_derivatives() -> None:
     ],
 )
 def test_what_has_no_regular_solution_is_an_error(
-    solved: sg.Implicit, values: dict[str, Any], what: str
+    solved: sg.results.Implicit, values: dict[str, Any], what: str
 ) -> None:
     with pytest.raises(ConvergenceError, match=what):
         solved(**values)

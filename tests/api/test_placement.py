@@ -13,7 +13,7 @@ from symgrad.errors import NotDifferentiableError, NotInProgramError, UsageError
 INNER = "x : real\nu ~ Uniform(0.9, 1.1)\ny = x**2\nz = sqrt(stop_gradient(y*u - y) + y)"
 
 
-def same_gradient(r: sg.Placement, y: sg.Expr, by: str, noise: str) -> None:
+def same_gradient(r: sg.results.Placement, y: sg.Expr, by: str, noise: str) -> None:
     """The verdict says so; and so does the program itself against the one that `ignore_noise` makes."""
     made = r.rewrite if r.program is None else r.program
     assert made is not None

@@ -84,7 +84,7 @@ def test_a_cotangent_of_computed_shape() -> None:
         sg.tensor("s", y.shape)
     assert "sg.tensor('s', ('n',))[1:] has n - 1 entries" in str(refused.value)
     with pytest.raises(ShapeError) as caught:
-        sg.vjp(y, x, seed=sg.tensor("s", ("k",)))
+        sg.vjp(y, x, cotangent=sg.tensor("s", ("k",)))
     assert "sg.tensor('s', ('n',))[1:]" in str(caught.value)
-    pulled = sg.vjp(y, x, seed=sg.tensor("s", ("n",))[1:])
+    pulled = sg.vjp(y, x, cotangent=sg.tensor("s", ("n",))[1:])
     assert pulled(x=np.zeros(3), s=[9.0, 1.0, 5.0]).tolist() == [-1, -4, 5]

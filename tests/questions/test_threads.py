@@ -76,7 +76,7 @@ def test_flax_858_a_jacobian_for_each_example() -> None:
 
 def test_tf_forward_ad_2_weights_of_a_sum_of_gradients() -> None:
     program = sg.parse("x : real[3]\ny = sin(x)")
-    found = sg.vjp(program["y"], program["x"], seed=[1, 2, 3])
+    found = sg.vjp(program["y"], program["x"], cotangent=[1, 2, 3])
     at = np.array([0.1, 0.2, 0.3])
     np.testing.assert_array_equal(np.asarray(found(x=at)), [1, 2, 3] * np.cos(at))
 

@@ -33,11 +33,11 @@ print(sg.explain(total, [x, y]).noise, sg.explain(value))
 kernel: sg.Kernel = sg.compile([value, slope], [x, y, z])
 kernel = sg.compile([total, 1.5, square])
 kernel = sg.compile(total, "x")
-best: sg.Minimum = sg.minimize(total, [x, y], {"x": 1.0, "y": 2.0}, {"z": 0})
-trained: sg.Training = sg.train(
+best: sg.results.Minimum = sg.minimize(total, [x, y], {"x": 1.0, "y": 2.0}, {"z": 0})
+trained: sg.results.Training = sg.train(
     total, {"x": 1.0, "y": 2.0}, {"z": 0}, wrt=[x], rate=lambda k: 0.1 / (k + 1), beta1=0.8
 )
-root: sg.Implicit = sg.implicit(x**2 - y, x, start=1.0, bracket=(0, 2))
+root: sg.results.Implicit = sg.implicit(x**2 - y, x, start=1.0, bracket=(0, 2))
 slope = root.grad(x * y, y)
 print(root(y=2.0), root.evaluate([x, slope], y=2.0), sg.row_gradient(total, "x").rows)
 verdict: sg.Verdict = sg.equal(x + y, y + x)

@@ -76,7 +76,6 @@ def topic_page(topic: Topic) -> str:
             lines.append(_directive("autofunction", f"symgrad.{name}"))
         else:
             lines.append(_directive("autodata", f"symgrad.{name}", "no-value:"))
-    lines += [_directive("autoclass", name, "members:", _INHERITED) for name in topic.get("also", [])]
     return "\n".join(lines)
 
 

@@ -165,25 +165,24 @@ def value_and_grad(y: Formula, wrt: Wrt | Wrts) -> tuple[Expr, Any]:
 
 
 @overload
-def vjp(y: Formula | Formulas, xs: Wrt, cotangent: Any = None, *, seed: Any = None) -> Expr: ...
+def vjp(y: Formula | Formulas, xs: Wrt, cotangent: Any = None) -> Expr: ...
 @overload
-def vjp(y: Formula | Formulas, xs: Wrts, cotangent: Any = None, *, seed: Any = None) -> list[Expr]: ...
+def vjp(y: Formula | Formulas, xs: Wrts, cotangent: Any = None) -> list[Expr]: ...
 @by_entries
-def vjp(y: Formula | Formulas, xs: Wrt | Wrts, cotangent: Any = None, *, seed: Any = None) -> Any:
+def vjp(y: Formula | Formulas, xs: Wrt | Wrts, cotangent: Any = None) -> Any:
     """Return a cotangent pulled back: the vector-Jacobian product.
 
     Args:
         y: an expression, or a list of them.
         xs: inputs or intermediate expressions; one or a list.
         cotangent: an Expr or array of the shape of y, or a number for all its entries; one for each of y.
-        seed: another name for it.
 
     Returns:
         An Expr for each of xs, of its shape (one if xs is one).
 
     Raises:
         ShapeError: if the cotangent has another shape than y.
-        UsageError: if there is no cotangent, or two.
+        UsageError: if there is no cotangent.
 
     Example:
         >>> import symgrad as sg
@@ -195,11 +194,11 @@ def vjp(y: Formula | Formulas, xs: Wrt | Wrts, cotangent: Any = None, *, seed: A
         >>> sg.vjp(w**2, w, np.array([1.0, 0.5]))(w=[3.0, 4.0])
         array([6., 4.])
     """
-    if (cotangent is None) == (seed is None):
+    if cotangent is None:
         raise UsageError(
-            "vjp takes one cotangent", expected="cotangent= or seed=", cure="gradients(ys, xs) takes ones"
+            "vjp takes one cotangent", expected="cotangent=", cure="gradients(ys, xs) takes ones"
         )
-    result = gradients(y, xs, grad_ys=seed if cotangent is None else cotangent)
+    result = gradients(y, xs, grad_ys=cotangent)
     return result if isinstance(xs, list | tuple) else result[0]
 
 
