@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import fold, topological, with_args
 from symgrad.ops.control import straight_through
-from symgrad.stops.edges import Edges
+from symgrad.stops.edges import Edges, derivative_edges
 
-__all__ = ["leads_through", "passed_on", "rounds"]
+__all__ = ["led_to", "passed_on", "rounds"]
 
 
 def rounds(n: Node) -> bool:
@@ -45,7 +45,11 @@ def passed_on(y: Node, wrt: Sequence[Node], steps: bool) -> tuple[Node, list[Nod
     return fold([y], opened)[y], through
 
 
-def leads_through(y: Node, w: Node, through: Sequence[Node]) -> bool:
-    """Tell whether derivatives by something pass an equation if those do that end them."""
-    edges = Edges(y, [w], through)
-    return any(edges.passes(n) for n in through)
+def led_to(y: Node, through: Sequence[Node]) -> set[Node]:
+    """Return all that derivatives lead to by way of the equations that ended them, if they pass these."""
+    ends = set(through)
+    found = set(ends)
+    for n in reversed(topological([y])):
+        if n in found:
+            found.update(n.args if n in ends else derivative_edges(n))
+    return found

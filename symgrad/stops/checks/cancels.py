@@ -68,7 +68,8 @@ def _scored(asked: LintQuestion, w: Node, found: Sighting, cancelled: Verdict) -
         return found
     name, by = asked.text(z), asked.text(w)
     (short,) = canonical([gradient], drop_stops=True).nodes
-    held = [asked.text(v) for v in asked.wrt if Edges(z, [v]).passes(z)]
+    inputs = [i for i in symbols_of([z]) if i.declaration.distribution is None]
+    held = [asked.text(v) for v in dict.fromkeys([*asked.wrt, *inputs]) if Edges(z, [v]).passes(z)]
     why = (
         f"{cancelled.why}; stop_gradient has the value of its argument, so values are the same bit for bit; gradients "
         f"by {join_texts(held)} are those with {name} as data, that by {by} is {asked.naming.body(short, 100)}, which "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,6 +37,8 @@ class _Flat:
 def find(asked: LintQuestion) -> Iterator[Sighting]:
     """Yield equations through which every derivative path leads, with the set where nothing passes."""
     tight = list(_bottlenecks(asked))
+    inputs = [s for s in symbols_of([asked.y]) if s.declaration.distribution is None]
+    moved = Edges(asked.y, [*inputs, *asked.wrt]).active if tight else set[Node]()
     tower = sum(_of_zero(n) and not n.shape for n, _ in tight) > 1
     for n, cut in tight:
         if n.op.name != "where" and not _telling(asked, n, tower):
@@ -53,7 +55,12 @@ def find(asked: LintQuestion) -> Iterator[Sighting]:
             cure=_cure(asked, n, cut),
         )
         where = " or ".join(f.text for f, _ in seen)
-        yield _branch(asked, n, cut, where, found) if n.op.name == "where" else _uncut(asked, n, cut, found)
+        if asked.left <= 0:
+            yield found
+        elif n.op.name == "where":
+            yield _branch(asked, n, cut, where, found)
+        else:
+            yield _uncut(asked, n, _moving(asked, n, cut), moved, found)
 
 
 def _bottlenecks(asked: LintQuestion) -> Iterator[tuple[Node, list[Node]]]:
@@ -175,11 +182,8 @@ def _cure(asked: LintQuestion, n: Node, cut: Sequence[Node]) -> str:
     return f"sg.with_gradient(forward={asked.body(n)}, backward_of={e}) passes the gradient on there"
 
 
-def _uncut(asked: LintQuestion, n: Node, cut: Sequence[Node], found: Sighting) -> Sighting:
+def _uncut(asked: LintQuestion, n: Node, e: Node, moved: Collection[Node], found: Sighting) -> Sighting:
     """Repair by the value of a cut with the derivatives of what it cuts off, where its bounds have none to lose."""
-    e = _moving(asked, n, cut)
-    inputs = [s for s in symbols_of([asked.y]) if s.declaration.distribution is None]
-    moved = Edges(asked.y, [*inputs, *asked.wrt]).active
     if any(a in moved for a in n.args if a is not e):
         return found
     passing = straight_through(n, full(e, n.shape))

@@ -8,13 +8,14 @@ from dataclasses import replace
 from symgrad.backward.trace import Nothing
 from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import Node, as_node
+from symgrad.ir.traverse import symbols_of
 from symgrad.ops.array.layout import is_zero
 from symgrad.ops.control import straight_through
 from symgrad.reasons.derivation import ends_of, why_nothing
 from symgrad.reasons.naming import join_texts, rule_of
 from symgrad.rules.pipeline import canonical
 from symgrad.stops.checks.asked import LintQuestion, Sighting
-from symgrad.stops.repairs import leads_through, passed_on
+from symgrad.stops.repairs import led_to, passed_on
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["disconnected", "stopped", "unused", "whole", "zero"]
@@ -89,11 +90,13 @@ def _straight_through(asked: LintQuestion, w: Node, found: Sighting) -> Sighting
 
 def _others(asked: LintQuestion, w: Node, through: Sequence[Node]) -> str:
     """Say by what else the gradient is another one."""
-    rest = [o for o in asked.wrt if o is not w and o.dtype == "real"]
-    changed = [asked.text(o) for o in rest if leads_through(asked.y, o, through)]
+    inputs = [i for i in symbols_of([asked.y]) if i.dtype == "real" and i.declaration.distribution is None]
+    rest = [o for o in dict.fromkeys([*asked.wrt, *inputs]) if o is not w and o.dtype == "real"]
+    below = led_to(asked.y, through)
+    changed = [asked.text(o) for o in rest if o in below]
     if not changed:
         return "; no other one changes" if rest else ""
-    return f", and so {'is' if len(changed) == 1 else 'are'} that by {join_texts(changed)}"
+    return f", and so {'is that' if len(changed) == 1 else 'are those'} by {join_texts(changed)}"
 
 
 def _still_zero(asked: LintQuestion, program: Node, w: Node) -> bool:
