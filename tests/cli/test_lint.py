@@ -353,6 +353,19 @@ def test_sarif_has_the_repair_as_an_edit(lint) -> None:
     assert line[:start] + edit["insertedContent"]["text"] + line[end:] == "    return x*x"
 
 
+def test_the_repaired_program_of_a_stopped_path_is_carried_by_every_format(lint) -> None:
+    file = written("m.sg", "a, x : real\ny = stop_gradient(a)*x + floor(x)\n")
+    asked = (file, "--wrt", "a", "--ignore", "SG101", "--time-limit", "60", "--format")
+    (plain,) = json.loads(lint(*asked, "json").stdout)
+    assert (plain["code"], plain["repaired"]) == ("SG203", "a*x + floor(x)")
+    assert plain["verdict"]["status"] == "proved"
+    (result,) = json.loads(lint(*asked, "sarif").stdout)["runs"][0]["results"]
+    assert result["properties"]["repaired"] == "a*x + floor(x)"
+    assert result["properties"]["verdict"] == "proved"
+    assert lint(*asked, "github").stdout.strip().endswith("write a for stop_gradient(a)")
+    assert "  proved: stop_gradient has the value of its argument" in lint(*asked, "text").stdout
+
+
 def test_what_goes_over_several_lines_is_no_edit(lint) -> None:
     terms = " + ".join(["x"] * 60)
     file = written("f.py", f"def f(x):\n    return x*float(\n        {terms}\n    )\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -16,7 +16,7 @@ from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import NONNEGATIVE, POSITIVE, REAL, Declaration
-from symgrad.ops.control import as_computed, with_slope
+from symgrad.ops.control import as_computed
 from symgrad.ops.numpy.calls import total
 from symgrad.ops.own import opaque_in
 from symgrad.reasons.naming import Naming
@@ -25,11 +25,12 @@ from symgrad.rules.pipeline import canonical
 from symgrad.source import Place, Source, Span
 from symgrad.spell.free_names import free_name
 from symgrad.stops.checks.points import Points
+from symgrad.stops.edges import Edges
 from symgrad.verdicts.decide import decide, equal
 from symgrad.verdicts.gradients.orders import decide_all_orders, decide_orders
 from symgrad.verdicts.verdict import Verdict
 
-__all__ = ["LintQuestion", "Edges", "Sighting", "derivative_edges", "negated"]
+__all__ = ["LintQuestion", "Sighting", "negated"]
 
 _SHARP, _SMALL = 1e-9, 1e-6
 _WRITTEN = 100  # characters of a line that is to be written
@@ -260,6 +261,18 @@ class LintQuestion:
         except SymgradError:
             return None
 
+    def keeps_bits(self, other: Node) -> bool:
+        """Tell whether a program has the value of this one, bit for bit, at all points where this one has one."""
+        for batch in self.points.batches:
+            values = self.points.evaluate([self.y, other], batch)
+            if values is None:
+                continue
+            old, new = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in values))
+            same = (old == new) & (np.signbit(old) == np.signbit(new))
+            if not np.all(same | ~np.isfinite(old)):
+                return False
+        return True
+
     def seems_zero(self, gradient: Node, parts: Sequence[Node] = ()) -> bool:
         """Tell whether numbers leave open that a gradient is zero: it is small beside the parts that it is made of."""
         seen = False
@@ -301,74 +314,3 @@ def negated(condition: Node) -> Node:
     if other is not None:
         return OPS[other](*condition.args)
     return condition.args[0] if condition.op.name == "not_" else OPS["not_"](condition)
-
-
-def derivative_edges(node: Node) -> Iterator[Node]:
-    """Yield the arguments by which an equation may have a derivative, of any order."""
-    if node.dtype != "real" or "stops" in node.op.facts or "piecewise-constant" in node.op.facts:
-        return
-    for i, arg in enumerate(node.args):
-        if arg.dtype != "real" or node.op.kind_of(i) != "number":
-            continue
-        # Of a custom gradient the pullback is differentiated at order two.
-        if not node.op.pointwise or node.op is with_slope or node.op.partials[i] is not None:
-            yield arg
-
-
-class Edges:
-    """Where derivatives of a program go: from it down, and from what one differentiates by up.
-
-    Args:
-        y: the program.
-        wrt: by what it is differentiated.
-        dropped: stop_gradients that count as absent.
-        blocked: equations at which derivatives end.
-    """
-
-    def __init__(
-        self, y: Node, wrt: Sequence[Node], dropped: Collection[Node] = (), blocked: Collection[Node] = ()
-    ) -> None:
-        def edges(n: Node) -> tuple[Node, ...]:
-            if n in blocked:
-                return ()
-            return n.args if n in dropped else tuple(derivative_edges(n))
-
-        order = topological([y])
-        self.active = {w for w in wrt if w.dtype == "real"}
-        """What has a derivative by something one differentiates by."""
-        self.reached = {y}
-        """What the program has a derivative by."""
-        below: dict[Node, tuple[Node, ...]] = {}
-        for n in order:
-            below[n] = edges(n)
-            if any(a in self.active for a in below[n]):
-                self.active.add(n)
-        for n in reversed(order):
-            if n in self.reached:
-                self.reached.update(below[n])
-        self._below = below
-
-    def passes(self, node: Node) -> bool:
-        """Tell whether a derivative path leads through a node."""
-        return node in self.reached and node in self.active
-
-    def path(self, start: Node, end: Node) -> tuple[Node, ...]:
-        """Return the shortest derivative path from a node down to another; () where there is none."""
-        above: dict[Node, Node | None] = {start: None}
-        layer: list[Node] = [start]
-        while layer and end not in above:
-            found: list[Node] = []
-            for n in layer:
-                for a in self._below.get(n, ()):
-                    if a not in above:
-                        above[a] = n
-                        found.append(a)
-            layer = found
-        if end not in above:
-            return ()
-        path: list[Node] = []
-        at: Node | None = end
-        while at is not None:
-            path.append(at)
-            at = above[at]
-        return tuple(reversed(path))

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from symgrad.ir.graph import OPS, Node, as_node
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ops.array.layout import full
+from symgrad.ops.control import straight_through
 from symgrad.reasons.naming import join_texts
 from symgrad.rewrite.condition import Conditions
-from symgrad.stops.checks.asked import Edges, LintQuestion, Sighting, negated
+from symgrad.stops.checks.asked import LintQuestion, Sighting, negated
 from symgrad.stops.checks.points import point_text
+from symgrad.stops.edges import Edges
+from symgrad.stops.repairs import passed_on
+from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["find"]
 
 _CHOICES = 60  # choices that are looked at
+_WRITTEN = 100  # characters of a line that is to be written
 _CUTS = frozenset({"clip", "maximum", "minimum", "relu"})
 
 
@@ -31,6 +37,8 @@ class _Flat:
 def find(asked: LintQuestion) -> Iterator[Sighting]:
     """Yield equations through which every derivative path leads, with the set where nothing passes."""
     tight = list(_bottlenecks(asked))
+    inputs = [s for s in symbols_of([asked.y]) if s.declaration.distribution is None]
+    moved = Edges(asked.y, [*inputs, *asked.wrt]).active if tight else set[Node]()
     tower = sum(_of_zero(n) and not n.shape for n, _ in tight) > 1
     for n, cut in tight:
         if n.op.name != "where" and not _telling(asked, n, tower):
@@ -40,12 +48,19 @@ def find(asked: LintQuestion) -> Iterator[Sighting]:
             continue
         by = join_texts([asked.text(w) for w in cut])
         entry = "an entry of " if n.shape else ""
-        yield Sighting(
+        found = Sighting(
             n,
             f"{entry}{asked.text(n)} gives no gradient by {by} where {' or '.join(f.text for f, _ in seen)}",
             f"every derivative path leads through {asked.body(n)}, which passes nothing on there, as at {seen[0][1]}",
             cure=_cure(asked, n, cut),
         )
+        where = " or ".join(f.text for f, _ in seen)
+        if asked.left <= 0:
+            yield found
+        elif n.op.name == "where":
+            yield _branch(asked, n, cut, where, found)
+        else:
+            yield _uncut(asked, n, _moving(asked, n, cut), moved, found)
 
 
 def _bottlenecks(asked: LintQuestion) -> Iterator[tuple[Node, list[Node]]]:
@@ -150,14 +165,71 @@ def _witness(asked: LintQuestion, condition: Node) -> str | None:
     return None
 
 
+def _moving(asked: LintQuestion, n: Node, cut: Sequence[Node]) -> Node:
+    """Return what a cut cuts off."""
+    active = Edges(asked.y, cut).active
+    return next(a for a in n.args if a in active)
+
+
 def _cure(asked: LintQuestion, n: Node, cut: Sequence[Node]) -> str:
     if n.op.name == "where":
         return (
             "take the stop_gradient out of the branch, or differentiate by something that both branches move"
         )
-    active = Edges(asked.y, cut).active
-    moving = [a for a in n.args if a in active]
-    e = asked.text(moving[0])
+    e = asked.text(_moving(asked, n, cut))
     if any(_guards(n, m) for m in asked.order if n in m.args):
         return f"add what keeps {e} away from the edge, or write the function in a stable form"
     return f"sg.with_gradient(forward={asked.body(n)}, backward_of={e}) passes the gradient on there"
+
+
+def _uncut(asked: LintQuestion, n: Node, e: Node, moved: Collection[Node], found: Sighting) -> Sighting:
+    """Repair by the value of a cut with the derivatives of what it cuts off, where its bounds have none to lose."""
+    if any(a in moved for a in n.args if a is not e):
+        return found
+    passing = straight_through(n, full(e, n.shape))
+    (repaired,) = substitute([asked.y], {n: passing})
+    if not asked.keeps_bits(repaired):
+        return found  # what is cut off is infinite somewhere, and the cut is not
+    by, cutting = asked.text(e), asked.body(n)
+    cure = found.cure or ""
+    if "with_gradient" not in cure:
+        line = asked.naming.body(passing, _WRITTEN)
+        cure = f"{cure}; {line} for {cutting} has its value, and passes the gradient on"
+    verdict = Verdict(
+        "proved",
+        f"a value minus itself is zero, so the value is the same bit for bit where {by} is finite; all of {cutting} "
+        f"that is not stopped is {by}: the gradient is that with the derivative 1 of {cutting} by {by}, another one "
+        "only where it is cut off and at its edges",
+    )
+    return replace(found, repaired=repaired, cure=cure, verdict=verdict)
+
+
+def _branch(asked: LintQuestion, n: Node, cut: Sequence[Node], where: str, found: Sighting) -> Sighting:
+    """Repair by taking stop_gradients out of the branch that has no derivative, or by passing its steps."""
+    condition, *branches = n.args
+    active = Edges(asked.y, cut).active
+    at = next(i for i, b in enumerate(branches) if b not in active)
+    branch, others = branches[at], f"gradients are others only where {where}"
+    program, through = passed_on(branch, cut, steps=False)
+    if through:
+        why = f"stop_gradient has the value of its argument, so values are the same bit for bit; {others}: there they "
+        why += (
+            f"are those of the program without {join_texts([asked.body(s) for s in through])} in this branch"
+        )
+        cure = found.cure
+    else:
+        program, through = passed_on(branch, cut, steps=True)
+        if not through:
+            return found
+        steps = [
+            f"{asked.naming.body(straight_through(s, s.args[0]), _WRITTEN)} for {asked.body(s)}"
+            for s in through
+        ]
+        why = "a value minus itself is zero, so values are the same bit for bit where what is rounded is finite; "
+        why += f"{others}: there the derivative of {join_texts([asked.body(s) for s in through])} by its argument is 1"
+        cure = f"write {join_texts(steps)} in the branch"
+    branches[at] = program
+    (repaired,) = substitute([asked.y], {n: OPS["where"](condition, *branches)})
+    if not asked.keeps_bits(repaired):
+        return found
+    return replace(found, repaired=repaired, cure=cure, verdict=Verdict("proved", why))

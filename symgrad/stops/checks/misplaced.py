@@ -16,7 +16,8 @@ from symgrad.reasons.derivation import noise_in
 from symgrad.reasons.naming import join_texts
 from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.rules.pipeline import canonical
-from symgrad.stops.checks.asked import Edges, LintQuestion, Sighting
+from symgrad.stops.checks.asked import LintQuestion, Sighting
+from symgrad.stops.edges import Edges
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["frozen", "noise"]

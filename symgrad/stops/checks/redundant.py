@@ -17,8 +17,9 @@ from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import full
 from symgrad.ops.control import without_stops
 from symgrad.reasons.naming import join_texts
-from symgrad.stops.checks.asked import Edges, LintQuestion, Sighting
+from symgrad.stops.checks.asked import LintQuestion, Sighting
 from symgrad.stops.checks.dead import dead_stops, stops_in, untouched
+from symgrad.stops.edges import Edges
 from symgrad.verdicts.verdict import Verdict, derivatives_text
 
 __all__ = ["find"]

@@ -1,0 +1,82 @@
+"""Derivative edges: from a program down, and from what one differentiates by up."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological
+from symgrad.ops.control import with_slope
+
+__all__ = ["Edges", "derivative_edges"]
+
+
+def derivative_edges(node: Node) -> Iterator[Node]:
+    """Yield the arguments by which an equation may have a derivative, of any order."""
+    if node.dtype != "real" or "stops" in node.op.facts or "piecewise-constant" in node.op.facts:
+        return
+    for i, arg in enumerate(node.args):
+        if arg.dtype != "real" or node.op.kind_of(i) != "number":
+            continue
+        # Of a custom gradient the pullback is differentiated at order two.
+        if not node.op.pointwise or node.op is with_slope or node.op.partials[i] is not None:
+            yield arg
+
+
+class Edges:
+    """Where derivatives of a program go: from it down, and from what one differentiates by up.
+
+    Args:
+        y: the program.
+        wrt: by what it is differentiated.
+        dropped: stop_gradients that count as absent.
+        blocked: equations at which derivatives end.
+    """
+
+    def __init__(
+        self, y: Node, wrt: Sequence[Node], dropped: Collection[Node] = (), blocked: Collection[Node] = ()
+    ) -> None:
+        def edges(n: Node) -> tuple[Node, ...]:
+            if n in blocked:
+                return ()
+            return n.args if n in dropped else tuple(derivative_edges(n))
+
+        order = topological([y])
+        self.active = {w for w in wrt if w.dtype == "real"}
+        """What has a derivative by something one differentiates by."""
+        self.reached = {y}
+        """What the program has a derivative by."""
+        below: dict[Node, tuple[Node, ...]] = {}
+        for n in order:
+            below[n] = edges(n)
+            if any(a in self.active for a in below[n]):
+                self.active.add(n)
+        for n in reversed(order):
+            if n in self.reached:
+                self.reached.update(below[n])
+        self._below = below
+
+    def passes(self, node: Node) -> bool:
+        """Tell whether a derivative path leads through a node."""
+        return node in self.reached and node in self.active
+
+    def path(self, start: Node, end: Node) -> tuple[Node, ...]:
+        """Return the shortest derivative path from a node down to another; () where there is none."""
+        above: dict[Node, Node | None] = {start: None}
+        layer: list[Node] = [start]
+        while layer and end not in above:
+            found: list[Node] = []
+            for n in layer:
+                for a in self._below.get(n, ()):
+                    if a not in above:
+                        above[a] = n
+                        found.append(a)
+            layer = found
+        if end not in above:
+            return ()
+        path: list[Node] = []
+        at: Node | None = end
+        while at is not None:
+            path.append(at)
+            at = above[at]
+        return tuple(reversed(path))
