@@ -77,4 +77,4 @@ def test_gains_close_in_on_the_exact_ones():
     assert widths == sorted(widths, reverse=True)
     assert len(widths) > 1
     assert widths[-1] == 0.0
-    assert (low == exact).all()
+    assert (ends[-1][0] == exact).all()
