@@ -6,18 +6,18 @@ Which of several equal forms is computed is a choice that no sample can make wro
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from fractions import Fraction
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from symgrad.ir.exact import CONSTANTS, nearest_float
+from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import CONSTANT, NUMBER, Node
 from symgrad.ir.traverse import is_elementwise, topological
-from symgrad.ir.values.evaluate import CONSTANT_VALUES, exact_leaf
 from symgrad.rewrite.condition import Conditions
+from symgrad.rules.search.enclosures import Enclosures
+from symgrad.rules.search.exact_values import COMPUTED, close, exact_of, float_of, wide_of
 from symgrad.rules.search.sample_points import points_of
 
 __all__ = ["FINE", "WORST_BITS", "Sample", "has_extended", "measurable", "searchable"]
@@ -27,34 +27,13 @@ __all__ = ["FINE", "WORST_BITS", "Sample", "has_extended", "measurable", "search
 _LARGEST = 160  # equations of a graph for which forms are compared
 _LARGEST_ELEMENTWISE = 1000  # and of one whose values are all known: it takes a second
 _WIDEST = 50_000  # equations times inputs, each of which is moved: a kilobyte for each
+_AT_ONCE = 8  # points at which exact values are asked for, of those where least is known
 FINE = 2.0  # wrong bits that are not worth a search
 
 WORST_BITS = 64.0  # bits: of a value that is not even a number
 
-# Ops that are cheap at any precision; the value of any other is taken for an input.
-# fmt: off
-_COMPUTED = frozenset([
-    "add", "mul", "neg", "div", "pow", "sqrt", "cbrt", "abs", "sign", "exp", "exp2", "expm1", "log", "log1p", "log2",
-    "log10", "hypot", "sigmoid", "softplus", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
-    "tanh", "asinh", "acosh", "atanh", "sec", "csc", "cot", "sech", "csch", "coth", "where", "maximum", "minimum",
-    "relu", "clip",
-    "lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "not_", "xor", "floor", "ceil", "round", "stop_gradient",
-])
-# Ops that any argument is fine for.
-_PLAIN = frozenset([
-    "add", "mul", "neg", "div", "pow", "abs", "sign", "sqrt", "cbrt", "hypot", "atan", "log", "log1p", "log2", "log10",
-    "where", "maximum", "minimum", "relu", "clip",
-])
-_EXPONENTIAL = frozenset([
-    "exp", "exp2", "expm1", "sigmoid", "softplus", "sinh", "cosh", "tanh", "sech", "csch", "coth",
-])
-# fmt: on
-
-# Exponents (of two) of arguments that functions are not asked about, and exponentials.
-_BEYOND, _FAR = 3000, 24
 _AS_MUCH = 3  # roundings on the way are as bad as those of inputs
 _NEARLY_ALL = 0.9
-_CERTAIN = -64  # exact values of two forms agree to so many bits, or one of them was not exact enough
 
 
 def has_extended() -> bool:
@@ -92,13 +71,27 @@ class Sample:
         }
         near = sorted({1.0, *(v for v in numbers if 2.0**-60 < v < 2.0**60)})[:12]
         self._points, self._widths = points_of(self.leaves, [known.facts(n) for n in self.leaves], near)
+        self._columns = {leaf: [p[k] for p in self._points] for k, leaf in enumerate(self.leaves)}
         self._floats: dict[Node, Any] = {
-            leaf: np.array(
-                [p[k] for p in self._points], dtype=np.bool_ if leaf.dtype == "bool" else np.float64
-            )
-            for k, leaf in enumerate(self.leaves)
+            leaf: np.array(column, dtype=np.bool_ if leaf.dtype == "bool" else np.float64)
+            for leaf, column in self._columns.items()
         }
+        self._asked: dict[Node, None] = dict.fromkeys(self.leaves)
+        # Exact values are made point by point where they are asked for; of these nodes all are there.
+        self._complete = set(self.leaves)
+        self._constant: set[Node] = set()
         self._nearest: dict[Node, tuple[Any, Any, Any]] = {}
+        self._rounded_at: dict[Node, set[int]] = {}
+
+    @cached_property
+    def _enclosures(self) -> Enclosures | None:
+        """What of exact values is known without mpmath, where the machine has extended precision."""
+        if not has_extended():
+            return None
+        found = Enclosures(lambda n: wide_of(n, []), len(self._points))
+        for leaf in self.leaves:
+            found.take(leaf, self._floats[leaf])
+        return found
 
     @cached_property
     def _contexts(self) -> list[Any]:
@@ -114,13 +107,11 @@ class Sample:
 
     @cached_property
     def _exact(self) -> dict[Node, list[Any]]:
-        return {
-            leaf: [
-                bool(p[k]) if leaf.dtype == "bool" else mp.mpf(p[k])
-                for p, mp in zip(self._points, self._contexts, strict=True)
-            ]
-            for k, leaf in enumerate(self.leaves)
-        }
+        return {leaf: self._exact_leaf(leaf) for leaf in self.leaves}
+
+    def _exact_leaf(self, leaf: Node) -> list[Any]:
+        values = zip(self._columns[leaf], self._contexts, strict=True)
+        return [bool(v) if leaf.dtype == "bool" else mp.mpf(v) for v, mp in values]
 
     def seems_fine(self, outputs: Sequence[Node], others: Sequence[Sequence[Node]] = ()) -> bool:
         """Tell whether extended precision, where the machine has it, sees no wrong bits that are worth a search.
@@ -208,31 +199,60 @@ class Sample:
             known[leaf][k] *= 1 + np.longdouble(2) ** -53
         for n in topological(nodes, until=known):
             if n not in known:
-                known[n] = _wide_of(n, [known[a] for a in n.args])
+                known[n] = wide_of(n, [known[a] for a in n.args])
         return known
 
     def takes(self, node: Node, leaf: Node) -> None:
         """Give a leaf whose parts were replaced the values of the leaf that it was."""
-        if leaf in self._exact and node not in self._exact and leaf in self.leaves:
+        if node not in self._asked and leaf in self.leaves:
             self.leaves.append(node)
-            self._exact[node], self._floats[node] = self._exact[leaf], self._floats[leaf]
+            self._asked[node] = None
+            self._complete.add(node)
+            self._columns[node], self._floats[node] = self._columns[leaf], self._floats[leaf]
+            if self._enclosures is not None:
+                self._enclosures.take(node, self._floats[node])
+            if "_exact" in self.__dict__:
+                self._exact[node] = self._exact[leaf]
 
     def floats(self, node: Node) -> Any:
         """Return the values of a node in float64, operation by operation."""
         with np.errstate(all="ignore"):
             for n in topological([node], until=self._floats):
                 if n not in self._floats:
-                    self._floats[n] = _float_of(n, [self._floats[a] for a in n.args])
+                    self._floats[n] = float_of(n, [self._floats[a] for a in n.args])
         return self._floats[node]
 
     def exact(self, node: Node) -> list[Any]:
         """Return the values of a node to many digits, None where it is undefined or beyond reach."""
-        for n in topological([node], until=self._exact):
-            if n not in self._exact:
-                args = [self._exact[a] for a in n.args]
-                self._exact[n] = [
-                    _exact_of(mp, n, [a[i] for a in args]) for i, mp in enumerate(self._contexts)
-                ]
+        self._ask(node)
+        return self._exact_at(node, range(len(self._points)))
+
+    def _ask(self, node: Node) -> None:
+        """Note that values were asked of a node, which is no leaf from then on if it was none."""
+        self._asked.update(dict.fromkeys(topological([node], until=self._asked)))
+
+    def _exact_at(self, node: Node, points: Collection[int]) -> list[Any]:
+        """Return exact values, known at these points at least."""
+        if node in self._complete:
+            return self._exact[node]
+        for n in topological([node], until=self._complete):
+            if n in self._complete:
+                continue
+            args = [self._exact[a] for a in n.args]
+            if all(a in self._constant for a in n.args):
+                # What reads nothing has one value for each precision.
+                each = {id(mp): (mp, i) for i, mp in enumerate(self._contexts)}
+                once = {k: exact_of(mp, n, [a[i] for a in args]) for k, (mp, i) in each.items()}
+                self._exact[n] = [once[id(mp)] for mp in self._contexts]
+                self._constant.add(n)
+                self._complete.add(n)
+                continue
+            values = self._exact.setdefault(n, [_PENDING] * len(self._points))
+            for i in points:
+                if values[i] is _PENDING:
+                    values[i] = exact_of(self._contexts[i], n, [a[i] for a in args])
+            if len(points) == len(self._points):
+                self._complete.add(n)
         return self._exact[node]
 
     def agree(self, node: Node, other: Node) -> Any:
@@ -245,7 +265,7 @@ class Sample:
         for i, (a, b) in enumerate(zip(first, second, strict=True)):
             if a is None or b is None:
                 continue
-            if _close(a, b):
+            if close(a, b):
                 usable[i] = True
             elif not self._close_at(i, node, other):
                 return None
@@ -258,7 +278,7 @@ class Sample:
         finer.prec = 4 * self._contexts[i].prec
         values = self._at(finer, [node, other], {leaf: self._exact[leaf][i] for leaf in self.leaves})
         a, b = values[node], values[other]
-        if a is None or b is None or _close(a, b):
+        if a is None or b is None or close(a, b):
             return True
         if isinstance(a, bool) or isinstance(b, bool):
             return False
@@ -268,15 +288,61 @@ class Sample:
     def _at(self, mp: Any, nodes: Sequence[Node], values: dict[Node, Any]) -> dict[Node, Any]:
         for n in topological(nodes, until=values):
             if n not in values:
-                values[n] = _exact_of(mp, n, [values[a] for a in n.args])
+                values[n] = exact_of(mp, n, [values[a] for a in n.args])
         return values
+
+    def exceeds(self, node: Node, most: float) -> bool:
+        """Tell whether a node has somewhere more wrong bits than these."""
+        self._ask(node)
+        if self._enclosures is None:
+            return bool((self.errors(node, node) > most).any())
+        low, high = self._enclosures.bits(self.floats(node), node, node)
+        if (low > most).any():
+            return True
+        rest = np.flatnonzero(~(high <= most)).tolist()
+        return bool(rest) and bool((self.errors(node, node, rest) > most).any())
+
+    def gains(self, before: Node, after: Node) -> Iterator[tuple[Any, Any]]:
+        """Yield how many bits a form gains at each point at least and at most, ever closer: the last are exact.
+
+        Where that is not known it is nothing.
+        """
+        self._ask(before)
+        first, second = (np.broadcast_to(self.floats(n), (len(self._points),)) for n in (before, after))
+        same = (first == second) | (np.isnan(first) & np.isnan(second))
+        low = high = np.where(same, 0.0, math.nan)
+        if self._enclosures is not None:
+            old, new = (
+                self._enclosures.bits(values, n, before) for n, values in ((before, first), (after, second))
+            )
+            low, high = np.where(same, 0.0, old[0] - new[1]), np.where(same, 0.0, old[1] - new[0])
+        unsure = np.where(np.isnan(low), math.inf, high - low)
+        order = np.argsort(-unsure, kind="stable")[: np.count_nonzero(unsure)]
+        done = np.count_nonzero(np.isinf(unsure))
+        while True:
+            points = order[:done].tolist()
+            if points:
+                exact = self.errors(before, before, points) - self.errors(after, before, points)
+                low[points] = high[points] = np.nan_to_num(exact[points])
+            yield low, high
+            if done >= len(order):
+                return
+            done += _AT_ONCE
+
+    def surely_known(self, *nodes: Node) -> bool:
+        """Tell whether exact values of nodes are there at all points, as is plain without them."""
+        for n in nodes:
+            self._ask(n)
+        enclosures = self._enclosures
+        return enclosures is not None and all(bool(enclosures.known(n).all()) for n in nodes)
 
     def inherent(self, node: Node, points: Sequence[int]) -> Any:
         """Return how many bits are wrong at points because inputs are floats: if each is off by half an ulp."""
-        _, ulp, _ = self._rounded(node)
+        _, ulp, _ = self._rounded(node, points)
+        exact_values = self._exact_at(node, points)
         found: list[float] = []
         for i in points:
-            mp, exact = self._contexts[i], self._exact[node][i]
+            mp, exact = self._contexts[i], exact_values[i]
             total = mp.mpf(0)
             for leaf in self.leaves:
                 if leaf.dtype != "real" or exact is None:
@@ -290,29 +356,40 @@ class Sample:
             )
         return np.array(found)
 
-    def _rounded(self, node: Node) -> tuple[Any, Any, Any]:
-        """Return the exact values to the nearest float, an ulp there, and how many ulps are left."""
-        known = self._nearest.get(node)
-        if known is not None:
-            return known
-        exact = self.exact(node)
-        nearest: Any = np.array([math.nan if e is None else float(e) for e in exact])
+    def _rounded(self, node: Node, points: Collection[int]) -> tuple[Any, Any, Any]:
+        """Return the exact values to the nearest float, an ulp there, and how many ulps are left, at points."""
+        self._ask(node)
+        count = len(self._points)
+        if node not in self._nearest:
+            self._nearest[node] = np.full(count, math.nan), np.full(count, math.nan), np.zeros(count)
+            self._rounded_at[node] = set()
+        nearest, ulp, rest = self._nearest[node]
+        done = self._rounded_at[node]
+        if len(done) == count:
+            return nearest, ulp, rest
+        exact = self._exact_at(node, points)
         with np.errstate(all="ignore"):
-            ulp: Any = np.spacing(np.abs(nearest))
-        rounding = zip(exact, nearest, ulp, strict=True)
-        rest = np.array(
-            [
-                0.0 if e is None or not math.isfinite(r) else float((e - float(r)) / float(u))
-                for e, r, u in rounding
-            ]
-        )
-        self._nearest[node] = nearest, ulp, rest
+            for i in points:
+                e = exact[i]
+                if i in done or e is None:
+                    continue
+                r = nearest[i] = float(e)
+                u = ulp[i] = np.spacing(abs(nearest[i]))
+                if math.isfinite(r):
+                    rest[i] = float((e - r) / float(u))
+        done.update(points)
         return nearest, ulp, rest
 
-    def errors(self, node: Node, target: Node) -> Any:
-        """Return how many bits of a form of a target are wrong at each point: log2(1 + ulps), NaN where unknown."""
+    def errors(self, node: Node, target: Node, points: Sequence[int] | None = None) -> Any:
+        """Return how many bits of a form of a target are wrong at each point: log2(1 + ulps), NaN where unknown.
+
+        Args:
+            node: the form.
+            target: what it is a form of.
+            points: where they are wanted, if not everywhere: elsewhere they may be unknown.
+        """
         values = self.floats(node)
-        nearest, ulp, rest = self._rounded(target)
+        nearest, ulp, rest = self._rounded(target, range(len(self._points)) if points is None else points)
         with np.errstate(all="ignore"):
             ulps = np.abs((values - nearest) / ulp - rest)
             ulps = np.where(np.isinf(nearest), np.where(values == nearest, 0.0, math.inf), ulps)
@@ -323,7 +400,7 @@ class Sample:
 
 def _leaves(outputs: Iterable[Node]) -> list[Node]:
     def computed(n: Node) -> bool:
-        return bool(n.args) and n.op.name in _COMPUTED
+        return bool(n.args) and n.op.name in COMPUTED
 
     found: dict[Node, None] = {}
     seen: set[Node] = set()
@@ -341,15 +418,6 @@ def _leaves(outputs: Iterable[Node]) -> list[Node]:
     return list(found)
 
 
-def _wide_of(n: Node, args: list[Any]) -> Any:
-    if n.op is NUMBER and not isinstance(n.value, bool):
-        return np.longdouble(n.value.numerator) / np.longdouble(n.value.denominator)
-    if n.op is CONSTANT:
-        high = CONSTANT_VALUES[n.params[0]]
-        return np.longdouble(high) + np.longdouble(_REST[n.params[0]])
-    return _float_of(n, args)
-
-
 def _loses_a_term(total: Node, values: dict[Node, Any]) -> bool:
     """Tell whether a sum is one of its terms, or zero, at nearly all points where neither term is zero."""
     a, b = (values[n] for n in total.args)
@@ -358,61 +426,8 @@ def _loses_a_term(total: Node, values: dict[Node, Any]) -> bool:
     return bool(np.sum(lost) > _NEARLY_ALL * np.sum(there))
 
 
-def _float_of(n: Node, args: list[Any]) -> Any:
-    if n.op is NUMBER:
-        return np.bool_(n.value) if isinstance(n.value, bool) else np.float64(nearest_float(n.value))
-    if n.op is CONSTANT:
-        return np.float64(CONSTANT_VALUES[n.params[0]])
-    if n.op.name not in _COMPUTED:
-        return np.float64(math.nan)  # not among the leaves that the sample was made for
-    return n.op.evaluate(*n.params, *args)
-
-
-_REST = {name: float(value - Fraction(float(value))) for name, value in CONSTANTS.items()}
-"""What constants have beyond their floats."""
+_PENDING = object()
+"""An exact value that nobody has asked for."""
 
 _HUGE = 2.0**20
 """Beyond, powers overflow; exponentials do before."""
-
-
-def _exact_of(mp: Any, n: Node, args: list[Any]) -> Any:
-    """Return a value in mpmath, None where it is not known.
-
-    Stricter than `evaluate_mp`: what would take long, what is no real number and what more digits cancel of than leave
-    a value are not known, and do not spread from the branch of a choice that is not taken.
-    """
-    if n.op is NUMBER or n.op is CONSTANT:
-        return exact_leaf(mp, n)
-    name = n.op.name
-    if name not in _COMPUTED:
-        return None
-    if name == "where":
-        return None if args[0] is None else args[1] if args[0] else args[2]
-    if any(a is None for a in args):
-        return None
-    if name not in _PLAIN:
-        most = _FAR if name in _EXPONENTIAL else _BEYOND
-        if any(not isinstance(a, bool) and mp.mag(a) > most for a in args if a):
-            return None
-    if name == "pow" and args[1] and mp.mag(args[1]) > _FAR:
-        return None
-    try:
-        value = n.op.reference(mp, *n.params, *args)
-    except (ZeroDivisionError, ValueError, OverflowError, mp.NoConvergence):
-        return None
-    if isinstance(value, bool):
-        return value
-    if name == "add" and any(a and (not value or mp.mag(a) - mp.mag(value) > mp.prec // 2) for a in args):
-        return None  # more digits cancel than leave a value to know
-    if type(value) is not mp.mpf:
-        if isinstance(value, mp.mpc):
-            return None
-        value = mp.mpf(value)
-    return value if mp.isfinite(value) else None
-
-
-def _close(a: Any, b: Any) -> bool:
-    if isinstance(a, bool) or isinstance(b, bool):
-        return a is b
-    largest = max(abs(a), abs(b))
-    return bool(abs(a - b) <= largest * 2.0**_CERTAIN)

@@ -34,6 +34,7 @@ _CANCELS = 2.5  # wrong bits from which on digits cancel, and what is left of th
 _ON_AVERAGE = 0.25
 _AT_ONE_POINT = 2.0
 _BAD = 4.0  # wrong bits that are not worth another form of the whole
+_SUMMED = 1e-6  # bits, which the arithmetic on them is less than off
 _FEWEST = 8  # points at which forms are compared, at least
 
 
@@ -78,7 +79,7 @@ class _FormSearch:
 
     def loses(self, node: Node, more_than: float) -> bool:
         """Tell whether a form has more wrong bits than these somewhere."""
-        return node.op.pointwise and bool((self.sample.errors(node, node) > more_than).any())
+        return node.op.pointwise and self.sample.exceeds(node, more_than)
 
     def forms_of(self, outputs: Sequence[Node]) -> list[Node]:
         """Return forms of outputs; errors of parts may have cancelled and do so no longer: the whole counts.
@@ -138,7 +139,8 @@ class _FormSearch:
                 self.tried += 1
                 held = len(self.steps)
                 form = self.run([step.after], depth + 1)[0]
-                change = self.compare(best, form, promising=True) if form is not best else None
+                promising = form is not best and self._promising(best, form, least)
+                change = self.compare(best, form) if promising else None
                 if change is not None and change.gain > least and self.no_worse(change):
                     found = form, Step(step.rule, start, form, step.soundness, step.notes)
                     least = change.gain
@@ -146,17 +148,30 @@ class _FormSearch:
                 del self.steps[held:]
         return found
 
-    def compare(self, before: Node, after: Node, *, promising: bool = False) -> _Change | None:
-        """Return the wrong bits of two forms of one value where it is known, None if they are not equal.
+    def _promising(self, before: Node, after: Node, least: float) -> bool:
+        """Tell whether a form may be better on average by more than that, before all exact values are at hand."""
+        low = high = np.zeros(1)
+        for low, high in self.sample.gains(before, after):
+            if high.sum() <= -_SUMMED:
+                return False
+            if low.sum() >= _SUMMED:
+                break
+        else:
+            if not high.sum() > 0:
+                return False
+        # Values that are known to be there agree at all points, or the form is none: all of them count.
+        if not self.sample.surely_known(before, after):
+            return True
+        mean, most = float(high.mean()), float(high.max())
+        worth = mean > _ON_AVERAGE - _SUMMED or most > _AT_ONE_POINT - _SUMMED
+        return worth and mean > least - _SUMMED
 
-        If only a promising form is of interest, the exact values of one that is not better on average are left out.
-        """
-        old, new = self.sample.errors(before, before), self.sample.errors(after, before)
-        if promising and not np.nansum(old - new) > 0:
-            return None
+    def compare(self, before: Node, after: Node) -> _Change | None:
+        """Return the wrong bits of two forms of one value where it is known, None if they are not equal."""
         usable = self.sample.agree(before, after)
         if usable is None or usable.sum() < _FEWEST:
             return None
+        old, new = self.sample.errors(before, before), self.sample.errors(after, before)
         return _Change(before, np.flatnonzero(usable), old[usable], new[usable])
 
     def replaces(self, best: Node, form: Node) -> bool:

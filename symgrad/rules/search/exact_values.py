@@ -1,0 +1,107 @@
+"""Values of one operation at sample points: exact to many digits as far as they are soon found, and in floats."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.exact import CONSTANTS, nearest_float
+from symgrad.ir.graph import CONSTANT, NUMBER, Node
+from symgrad.ir.values.evaluate import CONSTANT_VALUES, exact_leaf
+
+__all__ = ["COMPUTED", "close", "exact_of", "float_of", "wide_of"]
+
+# Ops that are cheap at any precision; the value of any other is taken for an input.
+# fmt: off
+COMPUTED = frozenset([
+    "add", "mul", "neg", "div", "pow", "sqrt", "cbrt", "abs", "sign", "exp", "exp2", "expm1", "log", "log1p", "log2",
+    "log10", "hypot", "sigmoid", "softplus", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
+    "tanh", "asinh", "acosh", "atanh", "sec", "csc", "cot", "sech", "csch", "coth", "where", "maximum", "minimum",
+    "relu", "clip",
+    "lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "not_", "xor", "floor", "ceil", "round", "stop_gradient",
+])
+# Ops that any argument is fine for.
+_PLAIN = frozenset([
+    "add", "mul", "neg", "div", "pow", "abs", "sign", "sqrt", "cbrt", "hypot", "atan", "log", "log1p", "log2", "log10",
+    "where", "maximum", "minimum", "relu", "clip",
+])
+_EXPONENTIAL = frozenset([
+    "exp", "exp2", "expm1", "sigmoid", "softplus", "sinh", "cosh", "tanh", "sech", "csch", "coth",
+])
+# fmt: on
+
+# Exponents (of two) of arguments that functions are not asked about, and exponentials.
+_BEYOND, _FAR = 3000, 24
+_CERTAIN = -64  # exact values of two forms agree to so many bits, or one of them was not exact enough
+
+
+def exact_of(mp: Any, n: Node, args: list[Any]) -> Any:
+    """Return a value in mpmath, None where it is not known.
+
+    Stricter than `evaluate_mp`: what would take long, what is no real number and what more digits cancel of than leave
+    a value are not known, and do not spread from the branch of a choice that is not taken.
+    """
+    if n.op is NUMBER or n.op is CONSTANT:
+        return exact_leaf(mp, n)
+    name = n.op.name
+    if name not in COMPUTED:
+        return None
+    if name == "where":
+        return None if args[0] is None else args[1] if args[0] else args[2]
+    if any(a is None for a in args):
+        return None
+    if name not in _PLAIN:
+        most = _FAR if name in _EXPONENTIAL else _BEYOND
+        if any(not isinstance(a, bool) and mp.mag(a) > most for a in args if a):
+            return None
+    if name == "pow" and args[1] and mp.mag(args[1]) > _FAR:
+        return None
+    try:
+        value = n.op.reference(mp, *n.params, *args)
+    except (ZeroDivisionError, ValueError, OverflowError, mp.NoConvergence):
+        return None
+    if isinstance(value, bool):
+        return value
+    if name == "add" and any(a and (not value or mp.mag(a) - mp.mag(value) > mp.prec // 2) for a in args):
+        return None  # more digits cancel than leave a value to know
+    if type(value) is not mp.mpf:
+        if isinstance(value, mp.mpc):
+            return None
+        value = mp.mpf(value)
+    return value if mp.isfinite(value) else None
+
+
+def close(a: Any, b: Any) -> bool:
+    """Tell whether two exact values are surely the same."""
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    largest = max(abs(a), abs(b))
+    return bool(abs(a - b) <= largest * 2.0**_CERTAIN)
+
+
+def wide_of(n: Node, args: list[Any]) -> Any:
+    """Return values in extended precision."""
+    if n.op is NUMBER and not isinstance(n.value, bool):
+        return np.longdouble(n.value.numerator) / np.longdouble(n.value.denominator)
+    if n.op is CONSTANT:
+        high = CONSTANT_VALUES[n.params[0]]
+        return np.longdouble(high) + np.longdouble(_REST[n.params[0]])
+    return float_of(n, args)
+
+
+def float_of(n: Node, args: list[Any]) -> Any:
+    """Return values in float64."""
+    if n.op is NUMBER:
+        return np.bool_(n.value) if isinstance(n.value, bool) else np.float64(nearest_float(n.value))
+    if n.op is CONSTANT:
+        return np.float64(CONSTANT_VALUES[n.params[0]])
+    if n.op.name not in COMPUTED:
+        return np.float64(math.nan)  # not among the leaves that the sample was made for
+    return n.op.evaluate(*n.params, *args)
+
+
+_REST = {name: float(value - Fraction(float(value))) for name, value in CONSTANTS.items()}
+"""What constants have beyond their floats."""
