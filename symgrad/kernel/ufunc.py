@@ -9,10 +9,12 @@ ufunc. Where ufuncs are not laid out as known there are none, and kernels call t
 from __future__ import annotations
 
 import ctypes
+import struct
 import sys
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from itertools import accumulate
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -52,20 +54,27 @@ def _constructor() -> Any:
     capsule = cast(Any, import_module("numpy._core._multiarray_umath"))._UFUNC_API
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    table = ctypes.cast(pointer(capsule, None), ctypes.POINTER(ctypes.c_void_p))
-    if table[UFUNC_TYPE] != id(np.ufunc):
+    table = cast(int, pointer(capsule, None))
+
+    def slot(k: int) -> int:
+        return ctypes.c_void_p.from_address(table + k * ctypes.sizeof(ctypes.c_void_p)).value or 0
+
+    if slot(UFUNC_TYPE) != id(np.ufunc):
         return None
     text, number = ctypes.c_void_p, ctypes.c_int
     prototype = ctypes.PYFUNCTYPE(
         ctypes.py_object, text, text, text, number, number, number, number, text, text, number, text
     )
-    return prototype(table[UFUNC_FROM_SIGNATURE] or 0)
+    return prototype(slot(UFUNC_FROM_SIGNATURE))
 
 
 class _Buffers:
-    """Everything that a ufunc points to and does not own."""
+    """Everything that a ufunc points to and does not own.
 
-    __slots__ = ("code", "datas", "doc", "functions", "name", "signature", "types")
+    One piece of memory, for ctypes makes a type for every length of array, which takes as long as all else here.
+    """
+
+    __slots__ = ("_memory", "code", "datas", "doc", "functions", "name", "signature", "types")
 
     def __init__(
         self,
@@ -79,20 +88,34 @@ class _Buffers:
         code: object,
     ) -> None:
         self.code = code
-        self.functions = (ctypes.c_void_p * 1)(loop)
-        self.datas = (ctypes.c_void_p * 1)(data)
-        self.types = ctypes.create_string_buffer(bytes(_NUMBERS[k] for k in kinds))
-        self.name = ctypes.create_string_buffer(name.encode(errors="backslashreplace"))
-        self.doc = ctypes.create_string_buffer(doc.encode(errors="backslashreplace"))
-        self.signature = None if signature is None else ctypes.create_string_buffer(signature.encode())
+        parts = [
+            struct.pack("P", loop),
+            struct.pack("P", data),
+            bytes([_NUMBERS[k] for k in kinds]),
+            name.encode(errors="backslashreplace") + b"\0",
+            doc.encode(errors="backslashreplace") + b"\0",
+            (signature or "").encode() + b"\0",
+        ]
+        self._memory = ctypes.c_char.from_buffer(bytearray(b"".join(parts)))
+        places = accumulate(map(len, parts), initial=ctypes.addressof(self._memory))
+        self.functions, self.datas, self.types, self.name, self.doc, at, _ = places
+        self.signature = None if signature is None else at
 
     def ufunc(self, nin: int, nout: int) -> Any:
         """Return a ufunc that points to them, and does not keep them."""
-        functions, datas, types, name, doc = map(
-            ctypes.addressof, (self.functions, self.datas, self.types, self.name, self.doc)
+        return _constructor()(
+            self.functions,
+            self.datas,
+            self.types,
+            1,
+            nin,
+            nout,
+            _NO_IDENTITY,
+            self.name,
+            self.doc,
+            0,
+            self.signature,
         )
-        signature = None if self.signature is None else ctypes.addressof(self.signature)
-        return _constructor()(functions, datas, types, 1, nin, nout, _NO_IDENTITY, name, doc, 0, signature)
 
 
 @cache
@@ -110,8 +133,8 @@ def ufuncs_are_known() -> bool:
         made = buffers.ufunc(3, 2)
         known = {"nin": 3, "nargs": 5, "obj": 0, "process_core_dims_func": 0}
         known |= {"core_enabled": int(part is not None), "core_num_dim_ix": 2 if part else 0}
-        pointers = (buffers.functions, buffers.datas, buffers.types, buffers.name)
-        known |= zip(("functions", "data", "types", "name"), map(ctypes.addressof, pointers), strict=True)
+        known |= {"functions": buffers.functions, "data": buffers.datas}
+        known |= {"types": buffers.types, "name": buffers.name}
         if type(made) is not np.ufunc or any(
             read_field(f"ufunc.{name}", made) != value for name, value in known.items()
         ):

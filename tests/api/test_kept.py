@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import random
@@ -87,6 +88,26 @@ def test_what_calls_scipy_is_found_by_a_process_that_has_not_called_it(place: Pa
     first, second = (told(process("jv(0, x)*y", "high")) for _ in range(2))
     assert (first["rules"], second["rules"]) == (True, False)
     assert first["values"] == second["values"]
+
+
+def test_another_scipy_has_kernels_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It computes constants: the first on the path counts, wherever it lies, and none where there is none."""
+    usual = kept._scipy()
+    state = Path(importlib.util.find_spec("scipy").origin).with_name("version.py").stat()  # type: ignore[union-attr, arg-type]
+    assert usual == (state.st_mtime_ns, state.st_size)
+    (tmp_path / "scipy").mkdir()
+    (tmp_path / "scipy" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert kept._scipy() == usual, "what has no version is no SciPy"
+    (tmp_path / "scipy" / "version.py").write_text("version = '0'")
+    assert kept._scipy() not in (usual, None)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [""])
+    assert kept._scipy() not in (usual, None)
+    (tmp_path / "scipy" / "version.py").unlink()
+    (tmp_path / "scipy" / "__init__.py").unlink()
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "nothing")])
+    assert kept._scipy() is None
 
 
 def test_in_one_process_quick_code_comes_first_every_time(place: Path) -> None:

@@ -15,6 +15,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from importlib.machinery import PathFinder
@@ -185,11 +186,19 @@ def _versions() -> tuple[object, ...]:
 
 def _scipy() -> tuple[int, int] | None:
     """What tells one SciPy from another, without importing it."""
+    # Installing writes version.py. To look into each directory takes a tenth of asking importlib, which follows.
+    for place in sys.path:
+        with suppress(OSError, ValueError):
+            return _state(f"{place or os.curdir}/scipy/version.py")
     found = PathFinder.find_spec("scipy")
     if found is None or found.origin is None:
         return None
-    state = Path(found.origin).with_name("version.py").stat()  # installing writes it
-    return state.st_mtime_ns, state.st_size
+    return _state(str(Path(found.origin).with_name("version.py")))
+
+
+def _state(path: str) -> tuple[int, int]:
+    found = os.stat(path)  # noqa: PTH116  (a Path takes ten times as long as the system)
+    return found.st_mtime_ns, found.st_size
 
 
 def _sources() -> tuple[object, ...]:
@@ -197,10 +206,11 @@ def _sources() -> tuple[object, ...]:
 
     Installing writes every file; who works on symgrad changes some, so of a checkout each counts.
     """
-    package = Path(__file__).parents[2]
-    found = (package / "__init__.py").stat()
-    if not (package.parent / "pyproject.toml").exists():
-        return found.st_mtime_ns, found.st_size
+    above, name, *_ = __file__.rsplit(os.sep, 4)
+    package = f"{above}{os.sep}{name}"
+    found = _state(f"{package}{os.sep}__init__.py")
+    if not os.path.exists(f"{above}{os.sep}pyproject.toml"):  # noqa: PTH110  (as in `_state`)
+        return found
     states: list[str] = []
     open_ = [f"{package}{os.sep}{room}" for room in _ROOMS]
     while open_:

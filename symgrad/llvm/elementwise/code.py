@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ElementwiseCode"]
 
+_Words = ctypes.c_int64 * 2  # once: ctypes forgets a type that nobody has, and makes it anew
+
 
 @made_once
 def _better_loop(sizes: frozenset[int]) -> Engine:
@@ -93,7 +95,7 @@ class ElementwiseCode:
         provide({inner: loop.driver(sizes), **module.shared})
         self._engines = [Engine(module.ir, quick=True) if self.quick else self._better()]
         engine = self._engines[0]
-        self._words = (ctypes.c_int64 * 2)(engine.address(loop.PLAN), 0)
+        self._words = _Words(engine.address(loop.PLAN), 0)
         self.cell = ctypes.addressof(self._words)
         self.loop = address(inner)
 
@@ -126,7 +128,7 @@ class ElementwiseCode:
         scipy_code.provide(found.needs)
         engine = Engine.of(found)
         self._engines = [engine]
-        self._words = (ctypes.c_int64 * 2)(engine.address(loop.PLAN), 0)
+        self._words = _Words(engine.address(loop.PLAN), 0)
         self.cell = ctypes.addressof(self._words)
         self.loop = address(inner)
         return self

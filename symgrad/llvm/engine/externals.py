@@ -52,7 +52,8 @@ def _libraries() -> Iterator[ctypes.CDLL]:
 
 @cache
 def _library(name: str | None) -> ctypes.CDLL:
-    return ctypes.CDLL(name)
+    # Of this process ctypes has opened one already, at least in CPython.
+    return (None if name else getattr(ctypes, "pythonapi", None)) or ctypes.CDLL(name)
 
 
 @cache
@@ -67,15 +68,14 @@ def resolve(name: str) -> int:
             return _ours[name]
         for library in _libraries():
             try:
-                function = getattr(library, name)
-            except AttributeError:
+                # As if it were data: a callable that nobody calls takes ctypes five times as long to make.
+                address = ctypes.addressof(ctypes.c_char.in_dll(library, name))
+            except ValueError:
                 continue
-            address = ctypes.cast(function, ctypes.c_void_p).value
-            if address:
-                # Said explicitly on every platform: what a static Python or the C runtime of Windows exports
-                # by itself differs.
-                llvm.add_symbol(name, address)
-                return address
+            # Said explicitly on every platform: what a static Python or the C runtime of Windows exports
+            # by itself differs.
+            llvm.add_symbol(name, address)
+            return address
         known = llvm.address_of_symbol(name)
         if known:
             return int(known)

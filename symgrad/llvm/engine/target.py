@@ -55,13 +55,13 @@ def _always_fused(triple: str) -> bool:
 def _host_once() -> Host:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    flags = cast("dict[str, bool]", dict(llvm.get_host_cpu_features()))
+    flags = cast("dict[str, bool]", llvm.get_host_cpu_features())
     vector_bytes = 64 if flags.get("avx512f") else 32 if flags.get("avx") else 16
     triple = str(llvm.get_process_triple())
     return Host(
         triple=triple,
         cpu=str(llvm.get_host_cpu_name()),
-        features=",".join(("+" if on else "-") + name for name, on in sorted(flags.items())),
+        features=",".join([f"+{name}" if flags[name] else f"-{name}" for name in sorted(flags)]),
         target=Target(
             vector_bytes,
             bool(flags.get("fma")) or _always_fused(triple),
