@@ -15,7 +15,7 @@ import numpy as np
 from symgrad.ir.graph import CONSTANT, NUMBER, Node
 from symgrad.ir.traverse import topological
 
-__all__ = ["Enclosed", "Enclosures"]
+__all__ = ["WORST_BITS", "Enclosed", "Enclosures"]
 
 Enclosed = tuple[Any, Any]
 """Values, and bounds of what is missing: infinite where nothing is known."""
@@ -28,7 +28,7 @@ _LARGE = 2.0**20  # arguments of functions
 _TINY, _HUGE = np.longdouble(2) ** -16000, np.longdouble(2) ** 16000
 _NORMAL = 2.0**-1000
 _SLACK = 1e-9  # for the arithmetic on bits
-_ALL_BITS = 64.0  # bits
+WORST_BITS = 64.0  # of a value that is not even a number
 
 
 def _sum(a: Any, e: Any, b: Any, f: Any) -> Enclosed:
@@ -186,8 +186,8 @@ class Enclosures:
         ends = [np.maximum(away + k * error, 0) / ulp for k in (-1, 1)]
         found: list[Any] = []
         for ulps, slack in zip(ends, (-_SLACK, _SLACK), strict=True):
-            bits = np.minimum(np.log2(1 + ulps).astype(np.float64) + slack, _ALL_BITS)
-            bits = np.where(np.isfinite(floats), bits, _ALL_BITS)
+            bits = np.minimum(np.log2(1 + ulps).astype(np.float64) + slack, WORST_BITS)
+            bits = np.where(np.isfinite(floats), bits, WORST_BITS)
             found.append(np.broadcast_to(np.where(sure, bits, np.nan), shape))
         return found[0], found[1]
 

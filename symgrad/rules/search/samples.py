@@ -16,11 +16,11 @@ from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import CONSTANT, NUMBER, Node
 from symgrad.ir.traverse import is_elementwise, topological
 from symgrad.rewrite.condition import Conditions
-from symgrad.rules.search.enclosures import Enclosures
+from symgrad.rules.search.enclosures import WORST_BITS, Enclosures
 from symgrad.rules.search.exact_values import COMPUTED, close, exact_of, float_of, wide_of
 from symgrad.rules.search.sample_points import points_of
 
-__all__ = ["FINE", "WORST_BITS", "Sample", "has_extended", "measurable", "searchable"]
+__all__ = ["FINE", "Sample", "has_extended", "measurable", "searchable"]
 
 # What is imported in functions here is for start-up time: many samples are judged without mpmath.
 
@@ -29,8 +29,6 @@ _LARGEST_ELEMENTWISE = 1000  # and of one whose values are all known: it takes a
 _WIDEST = 50_000  # equations times inputs, each of which is moved: a kilobyte for each
 _AT_ONCE = 8  # points at which exact values are asked for, of those where least is known
 FINE = 2.0  # wrong bits that are not worth a search
-
-WORST_BITS = 64.0  # bits: of a value that is not even a number
 
 _AS_MUCH = 3  # roundings on the way are as bad as those of inputs
 _NEARLY_ALL = 0.9
