@@ -84,7 +84,7 @@ def test_it_runs(path: Path) -> None:
             continue
         page = _Fragment(data["text/html"])
         assert page.tags[0][0] == "div"
-        assert page.tags[0][1]["class"] in ("sg", "sg sg-graph")
+        assert page.tags[0][1]["class"] in ("sg", "sg sg-graph", "sg-formula")
         assert not [tag for tag, _ in page.tags if tag in ("link", "iframe", "object", "base", "meta", "img")]
         assert ("script" in dict(page.tags)) == (page.tags[0][1]["class"] == "sg sg-graph")
         assert foreign(page.style) == []

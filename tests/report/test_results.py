@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from collections.abc import Callable
+from html import unescape
 from typing import Any
 
 import jsonschema
@@ -190,10 +192,11 @@ def test_every_answer_shows_itself_in_a_notebook(name: str) -> None:
     answer = ANSWERS[name]()
     bundle = answer._repr_mimebundle_(include=None, exclude=None)
     assert bundle["text/plain"] == (repr(answer) if isinstance(answer, sg.Expr) else str(answer))
-    if isinstance(answer, sg.Expr):  # one formula is set by the notebook
-        assert bundle["text/latex"].startswith(r"$\displaystyle ")
-        return
     page = Page(bundle["text/html"])
+    if isinstance(answer, sg.Expr):
+        assert bundle["text/latex"].startswith(r"$\displaystyle ")
+        assert page.tags[0] == ("div", {"class": "sg-formula"})
+        return
     assert page.tags[0] == ("div", {"class": "sg", "lang": "en"})
     assert not {"script", "link", "iframe", "html", "body"} & {tag for tag, _ in page.tags}
     assert bundle["text/latex"].startswith("\\begingroup\n")
@@ -207,10 +210,27 @@ def test_notebooks_get_a_part_of_a_page() -> None:
     assert found["text/html"].startswith('<div class="sg"')
     assert "<html" not in found["text/html"]
     formula = sg.symbols("x") / 2
-    assert formula._repr_mimebundle_() == {
-        "text/plain": "Expr(x/2)",
-        "text/latex": r"$\displaystyle \frac{x}{2}$",
-    }
+    alone = formula._repr_mimebundle_()
+    assert alone.pop("text/html").startswith('<div class="sg-formula"><style>')
+    assert alone == {"text/plain": "Expr(x/2)", "text/latex": r"$\displaystyle \frac{x}{2}$"}
+
+
+def test_a_part_of_a_page_reads_as_well_where_its_style_and_its_attributes_are_taken_away() -> None:
+    w = sg.tensor("w", 2)
+    shown = (w[0] / (w[1] + 1) ** 2)._repr_mimebundle_()["text/html"]
+    page = Page(shown)
+    hidden = [given for tag, given in page.tags if tag == "span" and "hidden" in given]
+    assert hidden == [{"class": "sg-mathml", "hidden": None, "style": "display:none"}]
+    without_style = re.sub("<style>.*?</style>", "", shown, flags=re.DOTALL)
+    text = unescape(re.sub("<.*?>", "", without_style))
+    assert text == r"$\displaystyle \frac{w_{0}}{\left(w_{1} + 1\right)^{2}}$w_0/(w_1+1)^2"
+    report = sg.explain(NOISY, "y")._repr_mimebundle_()["text/html"]
+    pictures = [given for tag, given in Page(report).tags if given.get("class") == "sg-picture"]
+    assert pictures == [{"class": "sg-picture", "hidden": None, "style": "display:none"}]
+    assert report.count('<span class="sg-instead">') == report.count("<math") >= 3
+    assert (
+        '<span class="sg-instead">' not in sg.explain(NOISY, "y").html()
+    )  # a page of ours is shown as it is
 
 
 def test_a_report_of_300_equations_is_small() -> None:

@@ -123,7 +123,10 @@ class Expr(FormMethods, Reported):
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         found = {"text/plain": repr(self)}
         if len(topological([self.node])) <= _SHOWN:
-            found["text/latex"] = rf"$\displaystyle {self.latex()}$"
+            latex = self.latex()
+            formula = called("symgrad.report.blocks:Maths", str(self), latex)
+            found["text/html"] = called("symgrad.report.writers.html:formula_fragment", formula)
+            found["text/latex"] = rf"$\displaystyle {latex}$"
         return found
 
     # -- values ----------------------------------------------------------------------------------------------

@@ -46,13 +46,14 @@ class _Frame:
     needed: int = 0
 
 
-def mathml(latex: str, *, display: bool = False, large: bool = False) -> str:
+def mathml(latex: str, *, display: bool = False, large: bool = False, annotated: bool = True) -> str:
     r"""Return LaTeX as an element of MathML, which keeps the LaTeX as its annotation.
 
     Args:
         latex: a formula, as symgrad prints it.
         display: whether it stands on a line of its own.
         large: whether its fractions are as large as there, beside words.
+        annotated: whether it keeps the LaTeX.
 
     Raises:
         NotMathML: for LaTeX of another kind.
@@ -63,6 +64,8 @@ def mathml(latex: str, *, display: bool = False, large: bool = False) -> str:
     """
     body = _MathReader(latex).read()
     kind = ' display="block"' if display else ' displaystyle="true"' if large else ""
+    if not annotated:
+        return f"<math{kind}>{body}</math>"
     annotation = f'<annotation encoding="application/x-tex">{escape(latex, quote=False)}</annotation>'
     return f"<math{kind}><semantics>{body}{annotation}</semantics></math>"
 

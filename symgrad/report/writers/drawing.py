@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from xml.etree import ElementTree
 
-__all__ = ["safe_svg"]
+__all__ = ["portable_picture", "safe_svg"]
 
 # fmt: off
 _ELEMENTS = frozenset((
@@ -81,3 +81,17 @@ def _attributes(element: ElementTree.Element) -> str:
 def _calls(attribute: str) -> int:
     """Return how many parentheses the value of an attribute may open: those of a few transformations."""
     return 8 if attribute == "transform" else 0
+
+
+def portable_picture(picture: str) -> str:
+    """Return a picture for a part of a page whose reader may take markup away, which would leave its texts in a heap.
+
+    It is hidden by its own attributes, and shown by the style that such a part brings along.
+
+    Args:
+        picture: an element of the page.
+    """
+    return (
+        '<p class="sg-instead">The picture is shown once this page is trusted.</p>'
+        f'<div class="sg-picture" hidden style="display:none">{picture}</div>'
+    )

@@ -26,12 +26,13 @@ from symgrad.report.blocks import (
     Table,
 )
 from symgrad.report.mathml.convert import NotMathML, mathml
+from symgrad.report.mathml.portable import portable_formula
 from symgrad.report.report import Report
-from symgrad.report.writers.drawing import safe_svg
+from symgrad.report.writers.drawing import portable_picture, safe_svg
 from symgrad.report.writers.rows import aligned_latex
-from symgrad.report.writers.style import PAGE, STYLE
+from symgrad.report.writers.style import FORMULA, PAGE, PART, STYLE
 
-__all__ = ["blocks_html", "report_fragment", "report_html"]
+__all__ = ["blocks_html", "formula_fragment", "report_fragment", "report_html"]
 
 
 def report_html(report: Report) -> str:
@@ -54,7 +55,7 @@ def report_html(report: Report) -> str:
             f"<title>{title}</title>",
             f"<style>{PAGE}\n{STYLE}</style></head>",
             f'<body class="sg"><main>\n<h1>{title}</h1>',
-            *_blocks(report.blocks, 1),
+            _Writer().written(report.blocks, 1),
             "</main></body></html>",
             "",
         ]
@@ -63,15 +64,145 @@ def report_html(report: Report) -> str:
 
 def report_fragment(report: Report) -> str:
     """Return a report as a part of a page, with its style."""
-    body = "\n".join(_blocks(report.blocks, 2))
+    body = _Writer(part=True).written(report.blocks, 2)
     return (
-        f'<div class="sg" lang="en"><style>{STYLE}</style>\n<h2>{_text(report.title)}</h2>\n{body}\n</div>\n'
+        f'<div class="sg" lang="en"><style>{PART}</style>\n<h2>{_text(report.title)}</h2>\n{body}\n</div>\n'
     )
+
+
+def formula_fragment(formula: Maths) -> str:
+    r"""Return a formula as a part of a page, with its style.
+
+    Example:
+        >>> formula_fragment(Maths("x/2", r"\frac{x}{2}")).endswith("</math></span></div>")
+        True
+    """
+    shown = _Writer(part=True).formula(formula, large=True)
+    return f'<div class="sg-formula"><style>{FORMULA}</style>{shown}</div>'
 
 
 def blocks_html(blocks: Iterable[Block]) -> str:
     """Return blocks as a part of a page that has the style of reports, for elements of the class ``sg``."""
-    return "\n".join(_blocks(blocks, 2))
+    return _Writer().written(blocks, 2)
+
+
+class _Writer:
+    """Writes blocks, for a page of ours or for a part of a page whose reader may take markup away.
+
+    Args:
+        part: whether it is a part of such a page.
+    """
+
+    def __init__(self, *, part: bool = False) -> None:
+        self._part = part
+        self._written = portable_formula if part else mathml
+
+    def written(self, blocks: Iterable[Block], depth: int) -> str:
+        """Return blocks, with headings one level below ``depth``."""
+        return "\n".join(self._blocks(blocks, depth))
+
+    def _prose(self, words: Prose, *, large: bool = False) -> str:
+        return "".join(self._inline(word, large=large) for word in words)
+
+    def _inline(self, word: str | Maths | Literal, *, large: bool) -> str:
+        if isinstance(word, str):
+            return _text(word)
+        return (
+            self.formula(word, large=large) if isinstance(word, Maths) else f"<code>{_text(word.text)}</code>"
+        )
+
+    def formula(self, formula: Maths, *, display: bool = False, large: bool = False) -> str:
+        """Return a formula, or its text as code if it has no MathML."""
+        try:
+            return self._written(formula.latex, display=display, large=large)
+        except NotMathML:
+            return f"<code>{_text(formula.text)}</code>"
+
+    def _blocks(self, blocks: Iterable[Block], depth: int) -> list[str]:
+        return [
+            _WITH_MARKUP[kind](self, block, depth)
+            if (kind := type(block)) in _WITH_MARKUP
+            else _WITHOUT[kind](block, depth)
+            for block in blocks
+        ]
+
+    def paragraph(self, block: Paragraph, _: int) -> str:
+        return f"<p{' class=soft' if block.soft else ''}>{self._prose(block.words)}</p>"
+
+    def formulas(self, block: MathLines, _: int) -> str:
+        latex = aligned_latex(block.rows)
+        try:
+            shown = self._written(latex, display=True)
+        except NotMathML:
+            shown = "".join(f"<div>{self.formula(row, display=True)}</div>" for row in block.rows)
+        tex = f'<details class="tex"><summary>TeX</summary><pre tabindex="0">{_text(latex)}</pre></details>'
+        return f'<div class="formula">{_scrolled(shown, block.label)}{tex}</div>'
+
+    def items(self, block: Items, _: int) -> str:
+        return "<ul>" + "".join(f"<li>{self._prose(item)}</li>" for item in block.items) + "</ul>"
+
+    def steps(self, block: Steps, depth: int) -> str:
+        more = f"<p class=soft>{block.left} more steps are not listed.</p>" if block.left else ""
+        listed = self._listed(block.steps, depth) + more
+        if not block.folded:
+            return listed
+        count = len(block.steps) + block.left
+        return f"<details><summary>{_text(block.title)} ({count} steps)</summary>{listed}</details>"
+
+    def _listed(self, steps: Sequence[StepItem], depth: int) -> str:
+        return f'<ol class="steps">{"".join(self._step(s, depth) for s in steps)}</ol>'
+
+    def _step(self, step: StepItem, depth: int) -> str:
+        formula = "" if step.formula is None else self.formula(step.formula)
+        head = f'<span class="rule">{_text(step.title)}</span> {formula}'
+        inner = [f"<p>{self._prose(step.reason)}</p>"] if step.reason else []
+        inner += self._blocks(step.blocks, depth)
+        if step.steps:
+            inner.append(self._listed(step.steps, depth))
+        if not inner:
+            return f'<li><div class="step" tabindex="0" role="group" aria-label="{_text(step.title)}">{head}</div></li>'
+        body = f'<div class="body">{"".join(inner)}</div>'
+        return f'<li><details><summary><span class="scroll">{head}</span></summary>{body}</details></li>'
+
+    def table(self, block: Table, _: int) -> str:
+        kinds = [' class="number"' if c.number else "" for c in block.columns]
+        head = "".join(
+            f'<th scope="col"{k}>{_text(c.title)}</th>' for c, k in zip(block.columns, kinds, strict=True)
+        )
+        rows = "".join(f"<tr>{self._cells(row, kinds)}</tr>" for row in block.rows)
+        caption = f"<caption>{_text(block.caption)}</caption>"
+        table = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return _scrolled(table, block.caption or "table")
+
+    def _cells(self, row: Sequence[Prose], kinds: Sequence[str]) -> str:
+        first, *others = row
+        cells = "".join(
+            f"<td{k}>{self._prose(c, large=True)}</td>" for c, k in zip(others, kinds[1:], strict=True)
+        )
+        return f'<th scope="row"{kinds[0]}>{self._prose(first)}</th>{cells}'
+
+    def picture(self, block: Figure, _: int) -> str:
+        """Return a picture above its title."""
+        drawn = safe_svg(block.svg, block.title, block.description)
+        shown = _scrolled(drawn, block.title, "picture")
+        shown = portable_picture(shown) if self._part else shown
+        return f"<figure>{shown}<figcaption>{_text(block.title)}</figcaption></figure>"
+
+    def finding(self, block: FindingBlock, _: int) -> str:
+        parts = [f"<p><strong>{self._prose(block.title)}</strong></p>"]
+        if block.place:
+            parts.append(f'<p class="place">{_text(block.place)}</p>')
+        if block.line:
+            spans = [(block.start, max(block.end, block.start + 1))]
+            parts.append(
+                f'<pre tabindex="0" role="group" aria-label="the line">{_marked(block.line, spans)}</pre>'
+            )
+        parts += [f"<p>{self._prose(said)}</p>" for said in block.said]
+        return f'<div class="finding {block.tone}">{"".join(parts)}</div>'
+
+    def banner(self, block: Banner, _: int) -> str:
+        said = f"<p>{self._prose(block.said)}</p>" if block.said else ""
+        return f'<div class="banner {block.tone}"><p><strong>{_text(block.word)}</strong></p>{said}</div>'
 
 
 def _text(text: str) -> str:
@@ -79,103 +210,15 @@ def _text(text: str) -> str:
     return _escape("".join(c if c >= " " or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text))
 
 
-def _prose(words: Prose, *, large: bool = False) -> str:
-    return "".join(_inline(word, large=large) for word in words)
-
-
-def _inline(word: str | Maths | Literal, *, large: bool) -> str:
-    if isinstance(word, str):
-        return _text(word)
-    return _math(word, large=large) if isinstance(word, Maths) else f"<code>{_text(word.text)}</code>"
-
-
-def _math(formula: Maths, *, display: bool = False, large: bool = False) -> str:
-    try:
-        return mathml(formula.latex, display=display, large=large)
-    except NotMathML:
-        return f"<code>{_text(formula.text)}</code>"
-
-
-def _blocks(blocks: Iterable[Block], depth: int) -> list[str]:
-    return [_WRITERS[type(block)](block, depth) for block in blocks]
-
-
 def _heading(block: Heading, depth: int) -> str:
     level = min(depth + block.level, 6)
     return f"<h{level}>{_text(block.text)}</h{level}>"
-
-
-def _paragraph(block: Paragraph, _: int) -> str:
-    return f"<p{' class=soft' if block.soft else ''}>{_prose(block.words)}</p>"
 
 
 def _scrolled(content: str, label: str, kind: str = "") -> str:
     """Return what may be wider than the page in a box that scrolls, by keys, too."""
     style = f"scroll {kind}".strip()
     return f'<div class="{style}" tabindex="0" role="group" aria-label="{_text(label)}">{content}</div>'
-
-
-def _formulas(block: MathLines, _: int) -> str:
-    latex = aligned_latex(block.rows)
-    try:
-        shown = mathml(latex, display=True)
-    except NotMathML:
-        shown = "".join(f"<div>{_math(row, display=True)}</div>" for row in block.rows)
-    tex = f'<details class="tex"><summary>TeX</summary><pre tabindex="0">{_text(latex)}</pre></details>'
-    return f'<div class="formula">{_scrolled(shown, block.label)}{tex}</div>'
-
-
-def _items(block: Items, _: int) -> str:
-    return "<ul>" + "".join(f"<li>{_prose(item)}</li>" for item in block.items) + "</ul>"
-
-
-def _steps(block: Steps, depth: int) -> str:
-    more = f"<p class=soft>{block.left} more steps are not listed.</p>" if block.left else ""
-    listed = _listed(block.steps, depth) + more
-    if not block.folded:
-        return listed
-    count = len(block.steps) + block.left
-    return f"<details><summary>{_text(block.title)} ({count} steps)</summary>{listed}</details>"
-
-
-def _listed(steps: Sequence[StepItem], depth: int) -> str:
-    return f'<ol class="steps">{"".join(_step(s, depth) for s in steps)}</ol>'
-
-
-def _step(step: StepItem, depth: int) -> str:
-    head = (
-        f'<span class="rule">{_text(step.title)}</span>{"" if step.formula is None else _math(step.formula)}'
-    )
-    inner = [f"<p>{_prose(step.reason)}</p>"] if step.reason else []
-    inner += _blocks(step.blocks, depth)
-    if step.steps:
-        inner.append(_listed(step.steps, depth))
-    if not inner:
-        return f'<li><div class="step" tabindex="0" role="group" aria-label="{_text(step.title)}">{head}</div></li>'
-    body = f'<div class="body">{"".join(inner)}</div>'
-    return f'<li><details><summary><span class="scroll">{head}</span></summary>{body}</details></li>'
-
-
-def _table(block: Table, _: int) -> str:
-    kinds = [' class="number"' if c.number else "" for c in block.columns]
-    head = "".join(
-        f'<th scope="col"{k}>{_text(c.title)}</th>' for c, k in zip(block.columns, kinds, strict=True)
-    )
-    rows = "".join(f"<tr>{_cells(row, kinds)}</tr>" for row in block.rows)
-    caption = f"<caption>{_text(block.caption)}</caption>"
-    table = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return _scrolled(table, block.caption or "table")
-
-
-def _cells(row: Sequence[Prose], kinds: Sequence[str]) -> str:
-    first, *others = row
-    cells = "".join(f"<td{k}>{_prose(c, large=True)}</td>" for c, k in zip(others, kinds[1:], strict=True))
-    return f'<th scope="row"{kinds[0]}>{_prose(first)}</th>{cells}'
-
-
-def _picture(block: Figure, _: int) -> str:
-    drawn = safe_svg(block.svg, block.title, block.description)
-    return f"<figure>{_scrolled(drawn, block.title, 'picture')}<figcaption>{_text(block.title)}</figcaption></figure>"
 
 
 def _code(block: Code, _: int) -> str:
@@ -221,34 +264,18 @@ def _marked(line: str, spans: Iterable[tuple[int, int]]) -> str:
     return shown + _text(line[at:])
 
 
-def _finding(block: FindingBlock, _: int) -> str:
-    parts = [f"<p><strong>{_prose(block.title)}</strong></p>"]
-    if block.place:
-        parts.append(f'<p class="place">{_text(block.place)}</p>')
-    if block.line:
-        spans = [(block.start, max(block.end, block.start + 1))]
-        parts.append(
-            f'<pre tabindex="0" role="group" aria-label="the line">{_marked(block.line, spans)}</pre>'
-        )
-    parts += [f"<p>{_prose(said)}</p>" for said in block.said]
-    return f'<div class="finding {block.tone}">{"".join(parts)}</div>'
-
-
-def _banner(block: Banner, _: int) -> str:
-    said = f"<p>{_prose(block.said)}</p>" if block.said else ""
-    return f'<div class="banner {block.tone}"><p><strong>{_text(block.word)}</strong></p>{said}</div>'
-
-
-_WRITERS: dict[type[Any], Callable[[Any, int], str]] = {
+_WITH_MARKUP: dict[type[Any], Callable[[_Writer, Any, int], str]] = {
+    Paragraph: _Writer.paragraph,
+    MathLines: _Writer.formulas,
+    Items: _Writer.items,
+    Steps: _Writer.steps,
+    Table: _Writer.table,
+    Figure: _Writer.picture,
+    FindingBlock: _Writer.finding,
+    Banner: _Writer.banner,
+}
+_WITHOUT: dict[type[Any], Callable[[Any, int], str]] = {
     Heading: _heading,
-    Paragraph: _paragraph,
-    MathLines: _formulas,
-    Items: _items,
-    Steps: _steps,
-    Table: _table,
-    Figure: _picture,
     Code: _code,
     Document: _document,
-    FindingBlock: _finding,
-    Banner: _banner,
 }

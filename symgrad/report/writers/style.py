@@ -7,7 +7,7 @@ about `.sg` alone; such pages have rules of their own for all tables, and `.sg.s
 
 from __future__ import annotations
 
-__all__ = ["PAGE", "STYLE"]
+__all__ = ["FORMULA", "PAGE", "PART", "STYLE"]
 
 _LIGHT = {
     "ink": "#1b1f24",
@@ -66,6 +66,30 @@ _DRAWN_DARK = "\n".join(
     for kind in ("fill", "stroke")
 )
 
+
+def _formulas(scope: str) -> str:
+    """Return the rules for formulas in MathML, about elements of one class alone."""
+    return f"""
+{scope} .sg-tt {{ font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; font-size: .9em; }}
+{scope} .sg-it {{ font-style: italic; }}
+{scope} mover.sg-bar > :first-child {{ border-top: .06em solid; padding-top: .08em; }}
+{scope} munder.sg-bar > :first-child {{ border-bottom: .06em solid; }}
+{scope} .sg-bar > mo {{ display: none; }}
+{scope} mtable.sg-aligned > mtr > mtd {{ padding: .28em 0; }}
+{scope} mtable.sg-aligned > mtr > mtd:nth-child(odd) {{ text-align: right; padding-left: 1.2em; }}
+{scope} mtable.sg-aligned > mtr > mtd:first-child {{ padding-left: 0; }}
+{scope} mtable.sg-aligned > mtr > mtd:nth-child(even) {{ text-align: left; }}
+{scope} mtable.sg-cases > mtr > mtd {{ text-align: left; }}
+""".strip()
+
+
+def _portable(scope: str) -> str:
+    """Return the rules that show what is hidden from readers who lose this style, and hide what stands there for it."""
+    twice = scope * 2  # goes before a rule of the page for what is hidden
+    shown = {"instead": "none", "mathml": "inline !important", "picture": "block !important"}
+    return " ".join(f"{twice} .sg-{part} {{ display: {how}; }}" for part, how in shown.items())
+
+
 STYLE = f"""
 .sg {{ color-scheme: light dark; {_COLOURS} }}
 [data-jp-theme-light="true"] .sg, .vscode-light .sg, [data-theme="light"] .sg {{ color-scheme: light; }}
@@ -87,16 +111,7 @@ STYLE = f"""
 .sg code {{ overflow-wrap: anywhere; }}
 .sg td code {{ overflow-wrap: break-word; }}
 .sg math {{ font-size: 1.08em; }}
-.sg .sg-tt {{ font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; font-size: .9em; }}
-.sg .sg-it {{ font-style: italic; }}
-.sg mover.sg-bar > :first-child {{ border-top: .06em solid; padding-top: .08em; }}
-.sg munder.sg-bar > :first-child {{ border-bottom: .06em solid; }}
-.sg .sg-bar > mo {{ display: none; }}
-.sg mtable.sg-aligned > mtr > mtd {{ padding: .28em 0; }}
-.sg mtable.sg-aligned > mtr > mtd:nth-child(odd) {{ text-align: right; padding-left: 1.2em; }}
-.sg mtable.sg-aligned > mtr > mtd:first-child {{ padding-left: 0; }}
-.sg mtable.sg-aligned > mtr > mtd:nth-child(even) {{ text-align: left; }}
-.sg mtable.sg-cases > mtr > mtd {{ text-align: left; }}
+{_formulas(".sg")}
 .sg math[display="block"] {{ width: max-content; margin: 0; text-align: left; }}
 .sg .scroll {{ overflow-x: auto; max-width: 100%; }}
 .sg .scroll:focus-visible, .sg summary:focus-visible {{ outline: 2px solid var(--flow); outline-offset: 2px; }}
@@ -160,6 +175,12 @@ STYLE = f"""
   .sg h2, .sg h3 {{ break-after: avoid; }}
 }}
 """.strip()
+
+PART = f"{STYLE}\n{_portable('.sg')}"
+"""The style of a part of a page, which brings it along."""
+
+FORMULA = f".sg-formula math {{ font-size: 1.15em; }}\n{_formulas('.sg-formula')}\n{_portable('.sg-formula')}"
+"""The style of a formula that stands alone."""
 
 PAGE = """
 html { color-scheme: light dark; background: light-dark(#ffffff, #15181c); }

@@ -1,0 +1,96 @@
+r"""A formula for a part of a page whose reader may take markup away: as TeX and as MathML, of which one is seen.
+
+What shows notebooks takes different things out of a part that it does not trust:
+
+    all there        the style hides the TeX and shows the MathML
+    no style         the MathML stays hidden by its own attributes, and the page's MathJax sets the TeX (JupyterLab)
+    no attributes    the TeX is set, and behind it stand the letters of the MathML, which is gone as well (GitHub)
+
+So the MathML holds what its layout says also as text that no browser shows: ``(a + b)/2`` where a bar divides. The
+first child of ``semantics`` alone is shown, whether there is a style or not.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from html import escape
+
+from symgrad.report.mathml.convert import mathml
+
+__all__ = ["portable_formula"]
+
+_SCRIPTS = {"msub": "_", "msup": "^", "msubsup": "_^", "munder": "_", "mover": "^", "munderover": "_^"}
+_TOKENS = frozenset(("mi", "mn", "mo", "mtext"))
+_TIGHT = _TOKENS | {"msub", "msup", "msubsup", "msqrt"}  # what binds more tightly than a division
+
+
+def portable_formula(latex: str, *, display: bool = False, large: bool = False) -> str:
+    r"""Return LaTeX as TeX between dollars, and hidden behind it as MathML that reads as text.
+
+    Args:
+        latex: a formula, as symgrad prints it.
+        display: whether it stands on a line of its own.
+        large: whether its fractions are as large as there, beside words.
+
+    Raises:
+        NotMathML: for LaTeX of another kind.
+
+    Example:
+        >>> import re
+        >>> shown = portable_formula(r"\frac{x + 1}{2}")
+        >>> re.sub("<.*?>", "", shown)
+        '$\\frac{x + 1}{2}$(x+1)/2'
+    """
+    formula = ElementTree.fromstring(mathml(latex, display=display, large=large, annotated=False))
+    for element in list(formula.iter()):
+        _mark(element)
+    shown = ElementTree.tostring(formula, encoding="unicode", short_empty_elements=False)
+    dollars = "$$" if display else "$"
+    style = r"\displaystyle " if large else ""
+    tex = f"{dollars}{style}{escape(latex, quote=False)}{dollars}"
+    return f'<span class="sg-instead">{tex}</span><span class="sg-mathml" hidden style="display:none">{shown}</span>'
+
+
+def _mark(element: ElementTree.Element) -> None:
+    """Write into an element what its layout says; accents and bars are letters already."""
+    parts = list(element)
+    if element.tag in _SCRIPTS and not element.get("accent") and element.get("class") != "sg-bar":
+        base, *scripts = parts
+        written = (
+            _row(_silent(m), *_grouped(s)) for m, s in zip(_SCRIPTS[element.tag], scripts, strict=True)
+        )
+        element[:] = [base, *written]
+    elif element.tag == "mfrac":
+        upper, lower = parts
+        element[:] = [_row(*_grouped(upper, _TIGHT), _silent("/")), _row(*_grouped(lower, _TIGHT))]
+    elif element.tag == "mroot":
+        inner, degree = parts
+        element[:] = [_row(*_grouped(inner), _silent("^(1/")), _row(degree, _silent(")"))]
+    elif element.tag == "msqrt":
+        element[:] = [_silent("√("), *parts, _silent(")")]
+    elif element.tag == "mtr":
+        for part in parts:
+            part.append(_silent(" " if part is not parts[-1] else "; "))
+
+
+def _silent(text: str) -> ElementTree.Element:
+    """Return text that no browser shows."""
+    found = ElementTree.Element("semantics")
+    ElementTree.SubElement(found, "mrow")
+    ElementTree.SubElement(found, "annotation").text = text
+    return found
+
+
+def _row(*parts: ElementTree.Element) -> ElementTree.Element:
+    row = ElementTree.Element("mrow")
+    row.extend(parts)
+    return row
+
+
+def _grouped(
+    element: ElementTree.Element, alone: frozenset[str] = _TOKENS
+) -> tuple[ElementTree.Element, ...]:
+    """Return an element, between silent parentheses if it is not one of those that stand alone."""
+    if element.tag in alone or (element.tag == "mrow" and not len(element)):
+        return (element,)
+    return (_silent("("), element, _silent(")"))
