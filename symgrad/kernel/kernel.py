@@ -155,7 +155,7 @@ class Kernel(Reported, AtPoints, ABC):
                 laid out as known.
         """
         if self._ufunc is None:
-            if not ufuncs_are_known():
+            if not ufuncs_are_known(of_arrays=True):
                 raise KernelError(
                     f"NumPy {np.__version__} lays out ufuncs otherwise than symgrad knows",
                     cure="call the kernel itself, which gives the same",

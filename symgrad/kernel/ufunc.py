@@ -119,15 +119,19 @@ class _Buffers:
 
 
 @cache
-def ufuncs_are_known() -> bool:
-    """Tell whether the fields of ufuncs are where the table of places says, by ufuncs whose fields are known."""
+def ufuncs_are_known(*, of_arrays: bool = False) -> bool:
+    """Tell whether the fields of ufuncs are where the table of places says, by a ufunc whose fields are known.
+
+    Args:
+        of_arrays: whether the fields of generalised ufuncs are asked for, which have core dimensions.
+    """
     if sys.implementation.name != "cpython":
         return False
     called = np.frompyfunc(max, 2, 1)  # NumPy keeps the function in the field in which we keep our buffers
     if _constructor() is None or read_field("ufunc.obj", called) != id(max):
         return False
     core = Core("(n,m),(m),()->(n),()", (0, 1, 1, 0), (-1, -1), 0)
-    for part in (None, core):
+    for part in (None, core) if of_arrays else (None,):
         signature = part.signature if part else None
         buffers = _Buffers(0, 0, ["float64"] * 5, signature, name="trial", doc="", code=None)
         made = buffers.ufunc(3, 2)
@@ -170,7 +174,7 @@ def ufunc_from_loop(
     Returns:
         None where ufuncs are not laid out as known.
     """
-    if not ufuncs_are_known():
+    if not ufuncs_are_known(of_arrays=core is not None):
         return None
     signature = core.signature if core else None
     owner = _Buffers(loop, data, kinds, signature, name=name, doc=doc, code=code)

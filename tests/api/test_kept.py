@@ -34,7 +34,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv(store.VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setenv(kept.VARIABLE, "1")
     kept._marked.clear()
-    yield tmp_path / "cache" / "symgrad-code-v1"
+    yield tmp_path / "cache" / "symgrad-code-v2"
     kept._marked.clear()
 
 

@@ -27,7 +27,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory in which kernels are kept."""
     monkeypatch.setenv(store.VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setenv(kept.VARIABLE, "1")
-    return tmp_path / "cache" / "symgrad-code-v1"
+    return tmp_path / "cache" / "symgrad-code-v2"
 
 
 def draw(*shape: int) -> np.ndarray:

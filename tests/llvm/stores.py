@@ -6,14 +6,14 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from hashlib import sha256
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
 
 from symgrad.llvm.engine import store
 
-OWN = "symgrad-code-v1"
+OWN = "symgrad-code-v2"
 NOBODY = 65534
 as_root = pytest.mark.skipif(
     sys.platform == "win32" or os.geteuid() != 0, reason="only root makes files of other users"
@@ -21,7 +21,7 @@ as_root = pytest.mark.skipif(
 
 
 def code(place: Path, key: bytes = b"key") -> Path:
-    return place / f"{sha256(key).hexdigest()}.code"
+    return place / f"{blake2b(key, digest_size=32).hexdigest()}.code"
 
 
 def anew(key: bytes = b"key") -> bytes | None:

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import types
-from hashlib import sha256
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pytest
 
 from symgrad.llvm.engine import folder_windows, store
 
-OWN = "symgrad-code-v1"
+OWN = "symgrad-code-v2"
 REPARSE_POINT = 0x400
 
 
@@ -32,7 +32,7 @@ def profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def code(place: Path, key: bytes = b"key") -> Path:
-    return place / f"{sha256(key).hexdigest()}.code"
+    return place / f"{blake2b(key, digest_size=32).hexdigest()}.code"
 
 
 def anew(key: bytes = b"key") -> bytes | None:

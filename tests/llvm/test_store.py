@@ -9,7 +9,7 @@ import stat
 import subprocess
 import sys
 import time
-from hashlib import sha256
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -119,17 +119,17 @@ def test_files_of_others_stay_where_they_are(named: Path, monkeypatch: pytest.Mo
     place = named / OWN
     place.mkdir(parents=True, mode=0o700)
     place.chmod(0o700)
-    (named / "target").write_bytes(b"symgrad-code-v1\n" + b"x" * 1000)
+    (named / "target").write_bytes(b"symgrad-code-v2\n" + b"x" * 1000)
     for k in range(1000):
         (named / f"mine-{k}.txt").write_bytes(b"mine")
     for k in range(100):
-        name = sha256(b"%d" % k).hexdigest()
-        (place / f"mine-{k}.code").write_bytes(b"symgrad-code-v1\n" + b"x" * 100)  # ours but for the name
-        (place / f"{name}.code").write_bytes(b"symgrad-code-v2\n" + b"x" * 100)  # ours but for the head
+        name = blake2b(b"%d" % k, digest_size=32).hexdigest()
+        (place / f"mine-{k}.code").write_bytes(b"symgrad-code-v2\n" + b"x" * 100)  # ours but for the name
+        (place / f"{name}.code").write_bytes(b"symgrad-code-v1\n" + b"x" * 100)  # ours but for the head
         (place / f"{name[:32]}.new").write_bytes(b"mine")
         (place / f"{name[:16]}.new").write_bytes(b"")
     for k in range(100, 110):
-        name = sha256(b"%d" % k).hexdigest()
+        name = blake2b(b"%d" % k, digest_size=32).hexdigest()
         (place / f"{name}.code").symlink_to(named / "target")
         (place / f"{name[:32]}.new").symlink_to(named / "target")
         (place / f"{name[:32]}").mkdir()
@@ -191,7 +191,7 @@ def test_one_that_is_too_large_is_neither_kept_nor_in_the_way(
 
 def test_what_a_process_left_that_was_ended(place: Path) -> None:
     stem = "0123456789abcdef" * 2
-    head = b"symgrad-code-v1\n"
+    head = b"symgrad-code-v2\n"
     names = {}
     for k, content in enumerate((b"", head[:5], head, head + b"x" * 100, b"other", head[:5] + b"?")):
         names[k] = place / f"{stem[k:]}{stem[:k]}.new"

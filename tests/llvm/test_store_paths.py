@@ -8,7 +8,7 @@ import stat
 import sys
 import threading
 import time
-from hashlib import sha256
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
@@ -141,7 +141,7 @@ def test_a_path_that_somebody_exchanges_all_the_time(
     forged(tmp_path / "unpacked", b"forged")
     (tmp_path / "unpacked").rename(theirs / "unpacked")
     (theirs / "writable" / OWN).mkdir(parents=True)  # a file that an older check would have passed
-    plain = sha256(sha256(b"key").digest() + b"forged").digest() + b"forged"
+    plain = blake2b(blake2b(b"key").digest() + b"forged", digest_size=32).digest() + b"forged"
     for name in (code(theirs).name, "key"):
         (theirs / "writable" / OWN / name).write_bytes(plain)
         (theirs / "writable" / OWN / name).chmod(0o666)

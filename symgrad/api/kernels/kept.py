@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
-from hashlib import sha256
+from hashlib import blake2b
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TypeVar
@@ -41,7 +41,7 @@ VARIABLE = "SYMGRAD_CACHE_KERNELS"
 
 KernelT = TypeVar("KernelT")
 
-_FORMAT = b"symgrad kernel 2\n"
+_FORMAT = b"symgrad kernel 3\n"
 _MARK = b"once"
 _TOO_LARGE = b"large"
 
@@ -130,7 +130,7 @@ def what_is_kept() -> tuple[int, dict[str, int]]:
         elif start.startswith(b"arrays\n"):
             kind = _OF_ARRAYS
         else:
-            kind = _ELEMENTWISE if re.match(rb"[\d.e+-]+ \d+\n[b-]+ \d+\n", start) else _SHARED
+            kind = _ELEMENTWISE if re.match(rb"[\d.e+-]+ \d+\n[b-]+\n", start) else _SHARED
         kinds[kind] += 1
         size += length
     return size, kinds
@@ -152,7 +152,7 @@ def _nodes_of(outputs: Sequence[Output]) -> list[Node]:
 
 def _key_of(outputs: Sequence[Output], inputs: Sequence[Node], options: Sequence[object]) -> bytes:
     """Return a text that no two kernels of different code have: digests of fixed length, lengths, and plain words."""
-    made = sha256()
+    made = blake2b(digest_size=32)
 
     def add(*nodes: Node) -> None:
         made.update(b"%d:" % len(nodes) + b"".join(map(digest, nodes)))
@@ -222,4 +222,4 @@ def _sources() -> tuple[object, ...]:
                     states.append(f"{entry.path} {state.st_mtime_ns} {state.st_size}")
                 elif "." not in name and name != "__pycache__":
                     open_.append(entry.path)
-    return (sha256("\n".join(sorted(states)).encode()).hexdigest(),)
+    return (blake2b("\n".join(sorted(states)).encode()).hexdigest(),)

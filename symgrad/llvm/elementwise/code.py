@@ -12,7 +12,7 @@ from symgrad.llvm.elementwise.emit import Emitted, emit
 from symgrad.llvm.engine import scipy_code
 from symgrad.llvm.engine.binding import made_once
 from symgrad.llvm.engine.jit import Effort, Engine, ObjectCode, object_code
-from symgrad.llvm.engine.shared import address, code_of, load_or_compile, provide, provide_code
+from symgrad.llvm.engine.shared import address, load_or_compile, provide
 from symgrad.llvm.engine.target import Target, host
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.elementwise.limits import better_pays_from
@@ -114,35 +114,30 @@ class ElementwiseCode:
         """
         self = cls.__new__(cls)
         head, _, code = kept.partition(b"\n")
-        bools, length = head.split(b" ")
-        of_loop, own = code[: int(length)], code[int(length) :]
         self._plan, self._target, self._keep = plan, host().target, None
         self.real = real
         self.quick, self._pays_from = False, math.inf
         self._module = self._point = None
-        self.bools = tuple(b == ord("b") for b in bools)
+        self.bools = tuple(b == ord("b") for b in head)
         self._sizes = sizes = frozenset(1 if b else real.itemsize for b in self.bools)
-        inner = loop.driver_name(sizes)
-        provide_code(inner, ObjectCode.from_bytes(of_loop))
-        found = ObjectCode.from_bytes(own)
+        found = ObjectCode.from_bytes(code)
         scipy_code.provide(found.needs)
         engine = Engine.of(found)
         self._engines = [engine]
         self._words = _Words(engine.address(loop.PLAN), 0)
         self.cell = ctypes.addressof(self._words)
-        self.loop = address(inner)
+        self.loop = engine.address(loop.driver_name(sizes))
         return self
 
     def _better(self) -> Engine:
         """Compile the better code, and give it to be kept."""
         if self._keep is None:
             return Engine(self.module.ir)
-        code = object_code(self.module.ir)
-        engine = Engine.of(code)
         # With the loop: its text, by which another process would find it, takes longer to write than all else to load.
-        of_loop = code_of(loop.driver_name(self._sizes)).to_bytes()
+        code = object_code(self.module.ir, loop.driver(self._sizes))
+        engine = Engine.of(code)
         bools = bytes(b"-b"[b] for b in self.bools)
-        self._keep(b"%b %d\n%b%b" % (bools, len(of_loop), of_loop, code.to_bytes()))
+        self._keep(b"%b\n%b" % (bools, code.to_bytes()))
         return engine
 
     @property

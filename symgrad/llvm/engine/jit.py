@@ -57,14 +57,14 @@ def _by_llvm(ir: str, work: Callable[[], T], *, quick: bool = False) -> T:
         return interruptible(alone)
 
 
-def _parse(ir: str) -> tuple[Any, tuple[str, ...]]:
+def _parse(ir: str, context: Any = None) -> tuple[Any, tuple[str, ...]]:
     """Parse and verify a module in a context of its own; make known the functions that it needs, and name them.
 
     LLVM never frees types and constants of a context while it lives; a context a module makes them go with
     the module.
     """
     try:
-        module = llvm.parse_assembly(ir, llvm.create_context())
+        module = llvm.parse_assembly(ir, context or llvm.create_context())
         module.verify()
     except RuntimeError as error:
         raise InternalError(
@@ -129,8 +129,14 @@ class ObjectCode(NamedTuple):
         return cls(data, frozenset(defines.decode().split()), tuple(needs.decode().split()))
 
 
-def object_code(ir: str, *, quick: bool = False) -> ObjectCode:
+def object_code(ir: str, beside: str | None = None, *, quick: bool = False) -> ObjectCode:
     """Compile a module, as `Engine` does, but for later.
+
+    Args:
+        ir: its text.
+        beside: the text of another, whose code is to be in the same object, not optimised: to load one object takes
+            half of the time of two.
+        quick: whether the code need not be fast, only soon there.
 
     Raises:
         InternalError: if LLVM does not accept the module.
@@ -138,9 +144,17 @@ def object_code(ir: str, *, quick: bool = False) -> ObjectCode:
     """
 
     def made() -> ObjectCode:
-        module, needs = _parse(ir)
-        defines = _defines(module)
-        return ObjectCode(bytes(_jit_machine(quick=quick).emit_object(module)), defines, needs)
+        context = llvm.create_context()
+        module, _ = _parse(ir, context)
+        if beside is not None:
+            other, _ = _parse(beside, context)
+            for function in other.functions:
+                if not function.is_declaration:
+                    function.add_function_attribute("noinline")
+                    function.add_function_attribute("optnone")
+            module.link_in(other)
+        code = bytes(_jit_machine(quick=quick).emit_object(module))
+        return ObjectCode(code, _defines(module), _needs(module))
 
     return _by_llvm(ir, made, quick=quick)
 

@@ -16,12 +16,11 @@ from symgrad.llvm.engine.externals import define
 from symgrad.llvm.engine.jit import Engine, ObjectCode, compiling_for, object_code
 from symgrad.logs import info
 
-__all__ = ["address", "code_of", "load_or_compile", "provide", "provide_code"]
+__all__ = ["address", "load_or_compile", "provide"]
 
 
 class _Provided(NamedTuple):
-    text: str | None  # None where the code came with a kernel's
-    code: ObjectCode
+    text: str
     engine: Engine  # owns the code in memory
     address: int
 
@@ -44,35 +43,15 @@ def provide(functions: Mapping[str, str]) -> None:
         known = _provided.get(name)
         if known is None:
             _provide(name, text, _loaded_or_compiled(text, quick=True))
-        elif known.text != text and known.text is not None:
+        elif known.text != text:
             raise InternalError(f"two functions are called '{name}'")
 
 
-@one_at_a_time
-def provide_code(name: str, code: ObjectCode) -> None:
-    """Make a function known to LLVM, as `provide` does, without its text, which takes longer to write than to load.
-
-    Args:
-        name: of the function.
-        code: what `code_of` gave in another process that runs the same state of symgrad.
-
-    Raises:
-        KernelError: if the C library lacks a function that it calls.
-    """
-    if name not in _provided:
-        _provide(name, None, code)
-
-
-def _provide(name: str, text: str | None, code: ObjectCode) -> None:
+def _provide(name: str, text: str, code: ObjectCode) -> None:
     engine = Engine.of(code)
-    made = _Provided(text, code, engine, engine.address(name))
+    made = _Provided(text, engine, engine.address(name))
     define(name, made.address)
     _provided[name] = made  # last: an interrupt before leaves a name that is given anew
-
-
-def code_of(name: str) -> ObjectCode:
-    """Return the machine code of a function that was provided."""
-    return _provided[name].code
 
 
 def address(name: str) -> int:

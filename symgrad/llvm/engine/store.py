@@ -9,13 +9,13 @@ disk costs time and nothing else: there is nothing here that cannot be compiled 
 
 from __future__ import annotations
 
-import hmac
 import os
 import re
 import sys
 import time
 from contextlib import suppress
-from hashlib import sha256
+from hashlib import blake2b
+from hmac import compare_digest
 from itertools import chain, takewhile
 from pathlib import Path
 
@@ -29,11 +29,14 @@ __all__ = ["KEPT_BYTES", "VARIABLE", "clear", "contents", "directory", "fits", "
 VARIABLE = "SYMGRAD_CACHE"
 """The environment variable that names the directory, or is empty if nothing should be kept."""
 
-_OWN = "symgrad-code-v1"
+_OWN = "symgrad-code-v2"
 """The directory inside the one that is named: of another number as soon as files, or our options of LLVM, change."""
 
-_HEAD = b"symgrad-code-v1\n"
+_HEAD = b"symgrad-code-v2\n"
 """What every file begins with; without it, it is not ours, and neither counted nor removed."""
+
+_DIGEST_BYTES = 32
+"""Of BLAKE2b, which takes a key and is part of Python: OpenSSL, which has SHA-256, takes longer to set up."""
 
 _KEY = "key"
 _CODE = r"[0-9a-f]{64}\.code"
@@ -92,11 +95,11 @@ def load(key: bytes) -> bytes | None:
         where = directory()
         if where is None:
             return None
-        of = sha256(key)
-        with Folder(where) as folder, folder.opened(name := _name(of.hexdigest())) as (file, found):
+        of = _hashed(key)
+        with Folder(where) as folder, folder.opened(name := _name(of.hex())) as (file, found):
             content = _read(file, found)
-            said, data = content[: of.digest_size], content[of.digest_size :]
-            if not _is_signed(folder, said, of.digest() + data):
+            said, data = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
+            if not _is_signed(folder, said, of + data):
                 return None
             if abs(time.time() - found.st_mtime) > _DAY:
                 with suppress(*_NO_PLACE):  # where nothing can be written, nothing goes either
@@ -111,23 +114,23 @@ def save(key: bytes, data: bytes) -> None:
         where = directory()
         if where is None:
             return
-        of = sha256(key)
+        of = _hashed(key)
         with _made(where) as folder:
-            content = _HEAD + _digest(_secret(folder, make=True), of.digest() + data) + data
+            content = _HEAD + _digest(_secret(folder, make=True), of + data) + data
             if len(content) <= _LARGEST:
                 _make_room(folder, len(content))
-                _put(folder, _name(of.hexdigest()), content)
+                _put(folder, _name(of.hex()), content)
 
 
 def fits(data: bytes) -> bool:
     """Whether so much is kept under one key."""
-    return len(_HEAD) + sha256().digest_size + len(data) <= _LARGEST
+    return len(_HEAD) + _DIGEST_BYTES + len(data) <= _LARGEST
 
 
 def contents() -> list[tuple[bytes, int]]:
     """Return of every file of code how what it keeps begins, to be looked at and not to be run, and how long it is."""
     found: list[tuple[bytes, int]] = []
-    skipped = len(_HEAD) + sha256().digest_size
+    skipped = len(_HEAD) + _DIGEST_BYTES
     with suppress(*_NO_PLACE):
         where = directory()
         if where is not None and where.exists():
@@ -157,20 +160,24 @@ def clear() -> int:
     return removed
 
 
+def _hashed(key: bytes) -> bytes:
+    return blake2b(key, digest_size=_DIGEST_BYTES).digest()
+
+
 def _name(digest: str) -> str:
     return f"{digest}.code"
 
 
 def _digest(secret: bytes, text: bytes) -> bytes:
-    return hmac.digest(secret, text, "sha256")
+    return blake2b(text, digest_size=_DIGEST_BYTES, key=secret).digest()
 
 
 def _is_signed(folder: Folder, digest: bytes, text: bytes) -> bool:
     """Whether a digest was made with the key to a directory: the one that was found before, or else the one of now."""
     known = _known.get(folder.identity)
-    if known is not None and hmac.compare_digest(digest, _digest(known, text)):
+    if known is not None and compare_digest(digest, _digest(known, text)):
         return True
-    return hmac.compare_digest(digest, _digest(_secret(folder), text))
+    return compare_digest(digest, _digest(_secret(folder), text))
 
 
 def _made(where: Path) -> Folder:

@@ -51,8 +51,7 @@ def _always_fused(triple: str) -> bool:
     return triple.split("-", 1)[0] in {"aarch64", "arm64"}
 
 
-@cache
-def _host_once() -> Host:
+def _this_machine() -> Host:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     flags = cast("dict[str, bool]", llvm.get_host_cpu_features())
@@ -70,10 +69,14 @@ def _host_once() -> Host:
     )
 
 
+# With the import, once for all threads: whoever imports this wants code, and each kernel needs it.
+with lock, given_back():
+    _HERE = _this_machine()
+
+
 def host() -> Host:
-    """Describe this machine; the LLVM target is set up on the first call, once for all threads."""
-    with lock, given_back():
-        return _host_once()
+    """Describe this machine."""
+    return _HERE
 
 
 @cache

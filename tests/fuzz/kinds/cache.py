@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from hashlib import sha256
+from hashlib import blake2b
 from pathlib import Path
 from unittest import mock
 
@@ -21,7 +21,7 @@ from tests.fuzz.kind import kind
 POSIX = sys.platform != "win32"
 ROOT = POSIX and os.geteuid() == 0
 NOBODY = 65534
-HEAD = b"symgrad-code-v1\n"
+HEAD = b"symgrad-code-v2\n"
 
 
 class _Case:
@@ -30,7 +30,7 @@ class _Case:
     def __init__(self, rng: random.Random, room: Path) -> None:
         self.rng = rng
         self.named = room / "named"
-        self.place = self.named / "symgrad-code-v1"
+        self.place = self.named / "symgrad-code-v2"
         self.saved = {
             b"%d" % k: rng.randbytes(rng.choice([0, 1, 40, 700, 3000])) for k in range(rng.randint(2, 6))
         }
@@ -42,7 +42,7 @@ class _Case:
         self._write_mine(room)
 
     def path(self, key: bytes) -> Path:
-        return self.place / f"{sha256(key).hexdigest()}.code"
+        return self.place / f"{blake2b(key, digest_size=32).hexdigest()}.code"
 
     def _write_mine(self, room: Path) -> None:
         rng = self.rng
