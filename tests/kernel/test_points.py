@@ -222,7 +222,9 @@ def test_scipy_integrates_and_filters_without_python(two):
 def test_the_declaration_in_c():
     x, y = sg.symbols("int double")
     kernel = sg.compile([x + y, x < y], inputs=[x, y], name="sqrt", dtype="float32")
-    assert kernel.c_signature == "void sqrt_(float int_, float double_, float *out0, unsigned char *out1)"
+    assert (
+        kernel.c_signature == "void sqrt__point(float int_, float double_, float *out0, unsigned char *out1)"
+    )
     outs = ctypes.c_float(), ctypes.c_ubyte()
     call = ctypes.CFUNCTYPE(None, ctypes.c_float, ctypes.c_float, *[ctypes.c_void_p] * 2)(kernel.address)
     call(1.5, 2.0, *map(ctypes.addressof, outs))

@@ -119,7 +119,7 @@ def _plain_numbers(kernel: _OfNumbers, /, *numbers: Any, **by_name: Any) -> Any:
 
 
 def c_signature(kernel: _OfNumbers) -> str:
-    """Return the declaration in C of a kernel's function of numbers."""
+    """Return the declaration in C of a kernel's function of numbers, with its name in the headers of files."""
     count = len(kernel.outputs)
     outputs = ["out"] if count == 1 else [f"out{k}" for k in range(count)]
     names = c_identifiers([*kernel.inputs, *outputs])
@@ -127,7 +127,7 @@ def c_signature(kernel: _OfNumbers) -> str:
     nin = len(kernel.inputs)
     given = [f"{t} {name}" for t, name in zip(types[:nin], names[:nin], strict=True)]
     given += [f"{t} *{name}" for t, name in zip(types[nin:], names[nin:], strict=True)]
-    return f"void {c_function(kernel.name, ())}({', '.join(given)})"
+    return f"void {c_function(kernel.name, ())}_point({', '.join(given)})"
 
 
 def as_ctypes(kernel: _OfNumbers, code: PointFunctions) -> Any:

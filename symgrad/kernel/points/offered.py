@@ -91,7 +91,7 @@ class AtPoints:
             >>> x = sg.symbols("x")
             >>> k = sg.compile(x**2, name="square")
             >>> k.c_signature
-            'void square(double x, double *out)'
+            'void square_point(double x, double *out)'
             >>> out = ctypes.c_double()
             >>> k.as_ctypes()(3.0, ctypes.byref(out))
             >>> out.value
@@ -110,7 +110,7 @@ class AtPoints:
 
     @property
     def c_signature(self) -> str:
-        """The declaration in C of the function at `address`."""
+        """The declaration in C of the function at `address`, with the name that it has in the headers of files."""
         from symgrad.kernel.points.functions import c_signature
 
         self._own_point()
