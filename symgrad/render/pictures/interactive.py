@@ -12,7 +12,7 @@ from typing import Any
 
 from symgrad.errors import UsageError
 from symgrad.files import write_atomically
-from symgrad.report.writers.drawing import portable_picture
+from symgrad.report.writers.drawing import picture_class, portable_picture
 from symgrad.report.writers.style import PAGE, PART
 
 __all__ = ["Graph", "graph_fragment", "graph_page"]
@@ -105,7 +105,9 @@ def graph_fragment(svg: str) -> str:
         >>> graph_fragment("<svg></svg>").count("<script>")
         1
     """
-    scrolled = f'<div class="scroll picture" tabindex="0" role="group" aria-label="graph">{svg}</div>'
+    scrolled = (
+        f'<div class="scroll {picture_class(svg)}" tabindex="0" role="group" aria-label="graph">{svg}</div>'
+    )
     name = "sg-graph-" + hashlib.sha256(svg.encode()).hexdigest()[:12]
     return (
         f'<div class="sg sg-graph" id="{name}" lang="en"><style>{PART}\n{_OWN}</style>\n'

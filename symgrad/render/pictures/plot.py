@@ -88,8 +88,9 @@ def plot_svg(
     parts.append(axis_text(x_label, _WIDTH - _RIGHT, _HEIGHT - _BOTTOM + 33, "end"))
     parts.append(axis_text(y_label, 8, 14, "start"))
     for k, curve in enumerate(curves):
-        parts += _drawn(curve, k, across, up, bottom, top)
-        parts += _legend(curve, k, _LEFT + k * (_WIDTH - _LEFT - _RIGHT) / max(len(curves), 2))
+        around = len(curves) - 1 - k
+        parts += _drawn(curve, k, around, across, up, bottom, top)
+        parts += _legend(curve, k, around, _LEFT + k * (_WIDTH - _LEFT - _RIGHT) / max(len(curves), 2))
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
@@ -133,18 +134,22 @@ def axis_text(text: str, x: float, y: float, anchor: str, fill: str = _SOFT) -> 
     )
 
 
-def _drawn(curve: Curve, k: int, across: _Scale, up: _Scale, bottom: float, top: float) -> list[str]:
+def _dot(x: float, y: float, colour: str, around: int) -> str:
+    """Return a point: a dot, or a ring around those of so many curves that are drawn later, which it may meet."""
+    how = f'fill="none" stroke="{colour}" stroke-width="1.3"' if around else f'fill="{colour}"'
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{2.1 + 1.7 * around:.1f}" {how}/>'
+
+
+def _drawn(
+    curve: Curve, k: int, around: int, across: _Scale, up: _Scale, bottom: float, top: float
+) -> list[str]:
     colour = _COLOURS[k % len(_COLOURS)]
     shown = [
         (x, y) if math.isfinite(y) and bottom <= y <= top else None
         for x, y in zip(curve.x, curve.y, strict=True)
     ]
     if curve.points:
-        return [
-            f'<circle cx="{across(p[0]):.1f}" cy="{up(p[1]):.1f}" r="2.4" fill="{colour}" fill-opacity="0.75"/>'
-            for p in shown
-            if p is not None
-        ]
+        return [_dot(across(p[0]), up(p[1]), colour, around) for p in shown if p is not None]
     steps: list[str] = []
     for before, at in zip([None, *shown], shown, strict=False):
         if at is not None:
@@ -157,10 +162,10 @@ def _drawn(curve: Curve, k: int, across: _Scale, up: _Scale, bottom: float, top:
     )
 
 
-def _legend(curve: Curve, k: int, x: float) -> list[str]:
+def _legend(curve: Curve, k: int, around: int, x: float) -> list[str]:
     colour, y = _COLOURS[k % len(_COLOURS)], _HEIGHT - 14
     if curve.points:
-        mark = f'<circle cx="{x + 12:.1f}" cy="{y - 4:.1f}" r="2.4" fill="{colour}" fill-opacity="0.75"/>'
+        mark = _dot(x + 12, y - 4, colour, around)
     else:
         dashes = f' stroke-dasharray="{_DASHES[k % len(_DASHES)]}"' if k else ""
         mark = f'<path d="M{x:.1f} {y - 4:.1f} h24" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>'

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from xml.etree import ElementTree
 
-__all__ = ["portable_picture", "safe_svg"]
+__all__ = ["picture_class", "portable_picture", "safe_svg"]
 
 # fmt: off
 _ELEMENTS = frozenset((
@@ -20,6 +21,7 @@ _ATTRIBUTES = frozenset((
     "textLength", "lengthAdjust",
 ))
 # fmt: on
+_PHONE = 520  # pixels of a picture that a phone shows at seven tenths
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 
 
@@ -81,6 +83,17 @@ def _attributes(element: ElementTree.Element) -> str:
 def _calls(attribute: str) -> int:
     """Return how many parentheses the value of an attribute may open: those of a few transformations."""
     return 8 if attribute == "transform" else 0
+
+
+def picture_class(svg: str) -> str:
+    """Return the class of the box of a picture: a phone shows one that is not wide as a whole, with words to be read.
+
+    Example:
+        >>> picture_class('<svg width="468" height="99">'), picture_class('<svg width="688" height="99">')
+        ('picture', 'picture wide')
+    """
+    found = re.match(r'<svg[^>]* width="(\d+)', svg)
+    return "picture wide" if found is not None and int(found[1]) > _PHONE else "picture"
 
 
 def portable_picture(picture: str) -> str:

@@ -28,7 +28,7 @@ from symgrad.report.blocks import (
 from symgrad.report.mathml.convert import NotMathML, mathml
 from symgrad.report.mathml.portable import portable_formula
 from symgrad.report.report import Report
-from symgrad.report.writers.drawing import portable_picture, safe_svg
+from symgrad.report.writers.drawing import picture_class, portable_picture, safe_svg
 from symgrad.report.writers.rows import aligned_latex
 from symgrad.report.writers.style import FORMULA, PAGE, PART, STYLE
 
@@ -184,7 +184,7 @@ class _Writer:
     def picture(self, block: Figure, _: int) -> str:
         """Return a picture above its title."""
         drawn = safe_svg(block.svg, block.title, block.description)
-        shown = _scrolled(drawn, block.title, "picture")
+        shown = _scrolled(drawn, block.title, picture_class(drawn))
         shown = portable_picture(shown) if self._part else shown
         return f"<figure>{shown}<figcaption>{_text(block.title)}</figcaption></figure>"
 

@@ -113,7 +113,7 @@ STYLE = f"""
 .sg math {{ font-size: 1.08em; }}
 {_formulas(".sg")}
 .sg math[display="block"] {{ width: max-content; margin: 0; text-align: left; }}
-.sg .scroll {{ overflow-x: auto; max-width: 100%; }}
+.sg .scroll {{ overflow: auto hidden; max-width: 100%; padding-bottom: .2rem; }}
 .sg .scroll:focus-visible, .sg summary:focus-visible {{ outline: 2px solid var(--flow); outline-offset: 2px; }}
 .sg .formula {{ margin: .8rem 0; padding: .5rem 0 .5rem 1rem; border-left: 3px solid var(--rule); }}
 .sg .formula > div + div {{ margin-top: .5rem; }}
@@ -163,7 +163,7 @@ STYLE = f"""
 @media (max-width: 30rem) {{
   .sg h1 {{ font-size: 1.3rem; }} .sg h2 {{ font-size: 1.1rem; }}
   .sg .formula {{ padding-left: .7rem; }} .sg .steps .steps {{ margin-left: .4rem; }}
-  .sg .scroll.picture svg {{ max-width: none; min-width: 30rem; }}
+  .sg .scroll.wide svg {{ max-width: max(100%, 30rem); }}
 }}
 @media print {{
   .sg {{ font-size: 10.5pt; }}
@@ -171,6 +171,7 @@ STYLE = f"""
     height: auto !important; }}
   .sg details.tex {{ display: none; }} .sg summary {{ list-style: none; }}
   .sg .scroll, .sg pre, .sg .step {{ overflow: visible; white-space: pre-wrap; }}
+  .sg .picture svg {{ max-height: 22cm; width: auto; }}
   .sg .banner, .sg .finding, .sg figure, .sg tr, .sg .steps > li {{ break-inside: avoid; }}
   .sg h2, .sg h3 {{ break-after: avoid; }}
 }}
