@@ -44,7 +44,7 @@ _INTERNAL = frozenset(("about", "fusable", "kinds", "native", "needs", "outputs"
 
 
 class Kernel(Reported, AtPoints, ABC):
-    """Machine code for some outputs, called with arrays; made by ``compile_nodes``.
+    """Machine code for some outputs, called with arrays; `symgrad.compile` makes it.
 
     A kernel of an elementwise program is a NumPy ufunc (``.ufunc``), so broadcasting, ``out=``, ``where=`` and strides
     are NumPy's own. A kernel of an array program is a generalised ufunc: its inputs have the declared shapes, and what
@@ -63,11 +63,9 @@ class Kernel(Reported, AtPoints, ABC):
         effort: ``auto`` or ``high``: whether there is quick code first, and better code when it pays.
 
     Example:
-        >>> from symgrad.ir.graph import symbol
-        >>> from symgrad.ir.types import Declaration
-        >>> from symgrad.kernel.compile import compile_nodes
-        >>> x = symbol(Declaration("x"))
-        >>> square = compile_nodes([x * x, x + 1], name="square")
+        >>> import symgrad as sg
+        >>> x = sg.symbols("x")
+        >>> square = sg.compile([x * x, x + 1], name="square")
         >>> square
         <Kernel square(x) -> 2 outputs, float64>
         >>> square(x=[1.0, 2.0])
