@@ -15,6 +15,7 @@ from symgrad.errors import UnsupportedError
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import Declaration
 from symgrad.kernel.array_kernel import ArrayKernel
+from symgrad.kernel.artefacts.artefact import c_text
 from symgrad.kernel.compile import compile_nodes
 from tests.end_to_end.test_random_arrays import program
 from tests.kernel.c_libraries import FUSED, HERE, STRICT, as_one_lane_has_it, library, on_sizes
@@ -120,6 +121,26 @@ def test_the_bits_of_processors_that_round_twice(tmp_path: Path, name: str) -> N
     found = on_sizes(library(kernel, tmp_path, "-O1").k, kernel, given, own)
     for a, b in zip(found, as_one_lane_has_it(kernel, given, own, fused=False), strict=True):
         assert same_bits(a, b)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_what_adds_nothing_up_has_the_bits_of_the_kernel(tmp_path: Path, dtype: str) -> None:
+    """Whatever vectors that has, and though options ask for products that are rounded together with sums."""
+    p = sg.parse("""x : real[n, d]; w : real[d]; t : int[n]; a : bool[n]
+    y = sqrt(x**2 + w**2)/(1 + x[:, ::-1]*w) - x*0.1 + x*w
+    z = where(a[:, None], y, x[t])*concatenate([w, w])[:d]; u = max(y, axis=0); i = argmin(z, axis=1)""")
+    kernel = cast(
+        "ArrayKernel", sg.compile([p[name] for name in "yzui"], [p[name] for name in "xwta"], dtype=dtype)
+    )
+    function = library(kernel, tmp_path, "-O3", *HERE, "-std=gnu17", "-ffp-contract=fast").k
+    rng = np.random.default_rng(1)
+    for n, d in ((37, 19), (1, 1), (5, 64)):
+        x, w = (rng.normal(size=shape).astype(dtype) for shape in ((n, d), (d,)))
+        given = [x, w, rng.integers(-n, n, n), rng.random(n) < 0.5]
+        for found, wanted in zip(
+            on_sizes(function, kernel, given, {"n": n, "d": d}), kernel(*given), strict=True
+        ):
+            assert same_bits(found, wanted)
 
 
 @pytest.mark.parametrize("group", range(3))
@@ -255,9 +276,12 @@ def test_what_c_has_not_is_named(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_the_header_asks_for_no_library(tmp_path: Path) -> None:
+def test_the_header_asks_for_no_library_and_stands_before_the_source(tmp_path: Path) -> None:
     kernel = compiled("linear algebra", "float64")
     _, header = kernel.save(tmp_path / "k.c")
     assert "-llapack" not in header.read_text()
     _, header = kernel.save(tmp_path / "k.o")
     assert "-llapack -lblas" in header.read_text()
+    text = c_text(kernel, "loss", ["value", "by_A", "by_u"])
+    subprocess.run([CC, *STRICT, "-fsyntax-only", "-x", "c", "-"], input=text.encode(), check=True)
+    assert "int loss(const double *A, const double *u, int64_t c, int64_t k, double *value" in text
