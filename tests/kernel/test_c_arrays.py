@@ -239,8 +239,8 @@ def _symbol(name: str, shape: Any) -> Any:
 
 
 def test_names_of_the_files_own_are_no_names_of_arguments(tmp_path: Path) -> None:
-    own = "table sizes scratch args turn need block exp fma memset plus whole a0 v0 v1 i0 s0 cell0 k_run k"
-    names = own.split()
+    own = "table sizes scratch args turn need block exp fma memset plus whole a0 v0 v1 i0 s0 cell0"
+    names = [*own.split(), "k_run", "k", "k_tanh", "k_step_0"]
     p = sg.parse("; ".join(f"{name} : real[n_{name}]" for name in names) + "; q : bool[n_a0]")
     total = sg.sum(sg.where(p["q"], p["a0"], 1.5))
     for name in names:

@@ -205,7 +205,7 @@ def test_hostile_names_compile_and_stay_names(tmp_path: Path, k: int) -> None:
 
 
 def test_names_of_the_files_own_are_no_names_of_arguments(tmp_path: Path) -> None:
-    own = "in out v0 v1 exp fabs careful rare i j m BLOCK k_formula k_block k bits_of"
+    own = "in out v0 v1 exp fabs careful rare i j m BLOCK k_formula k_block k bits_of k_exp x_k_exp"
     names = own.split()
     symbols = [symbol(Declaration(name)) for name in names]
     node = symbols[0]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from symgrad.errors import UnsupportedError
+from symgrad.kernel.c.identifiers import c_identifiers
 from symgrad.kernel.c.statements import C99, TYPES, Statements, structure
 from symgrad.llvm.engine.scipy_code import SCIPY
 from symgrad.llvm.text.instructions import flat
@@ -15,6 +16,7 @@ from symgrad.llvm.text.types import FloatType
 __all__ = [
     "BITS",
     "HEAD",
+    "argument_names",
     "branches",
     "check_called",
     "function_names",
@@ -67,6 +69,18 @@ INLINE double of_bits(uint64_t bits)
 """Numbers as their bits."""
 
 _LANES = re.compile(r"<1 x (\w+)>")
+
+
+def argument_names(given: Iterable[str], taken: Iterable[str], kernel: str) -> list[str]:
+    """Return arguments as a file calls them: not like its own names, nor like functions, which begin with the kernel's.
+
+    Example:
+        >>> argument_names(["x", "args", "loss_exp", "x_loss_exp"], ["args"], "loss")
+        ['x', 'args_2', 'x_loss_exp', 'x_loss_exp_2']
+    """
+    own = [*taken, kernel]
+    told = [f"x_{name}" if name.startswith(f"{kernel}_") else name for name in given]
+    return c_identifiers([*own, *told])[len(own) :]
 
 
 def one_or_other(fused: str, apart: str, real: FloatType) -> str:

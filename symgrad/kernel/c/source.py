@@ -24,10 +24,10 @@ from symgrad.ir.collector import growing
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.kernel.c.abi import Abi, entries
 from symgrad.kernel.c.chunks import Chunks
-from symgrad.kernel.c.identifiers import c_identifiers
 from symgrad.kernel.c.parts import (
     BITS,
     HEAD,
+    argument_names,
     branches,
     check_called,
     function_names,
@@ -267,8 +267,7 @@ def _prefix(abi: Abi) -> str:
 
 def _inside(abi: Abi) -> Abi:
     """Arguments as the file calls them: not like a function or a variable of its own."""
-    own = (abi.contiguous, abi.strided, abi.point)
-    taken = [*_TAKEN, *own, *(f"{abi.contiguous}_{what}" for what in ("formula", "block", "rare", "one"))]
-    names = c_identifiers([*taken, *abi.inputs, *abi.outputs, abi.length])[len(taken) :]
+    taken = (*_TAKEN, abi.strided, abi.point)
+    names = argument_names([*abi.inputs, *abi.outputs, abi.length], taken, abi.contiguous)
     nin = len(abi.inputs)
     return replace(abi, inputs=names[:nin], outputs=names[nin:-1], length=names[-1])

@@ -32,7 +32,6 @@ _BITS = {"shl": "(int64_t)((uint64_t){} << {})", "lshr": "(int64_t)((uint64_t){}
 _SIGNED = {"slt": "<", "sle": "<=", "sgt": ">", "sge": ">=", "eq": "==", "ne": "!="}
 _UNSIGNED = {"ult": "<", "ule": "<=", "ugt": ">", "uge": ">="}
 _INTEGER = re.compile(r"-?\d+")
-_OWN = "table sizes scratch turn args memset malloc free block"
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,10 +196,14 @@ class CInstructions:
         if op.code.startswith("fcmp."):
             if how == "uno" and a != b:
                 return f"({a} != {a}) | ({b} != {b})"
-            return COMPARISONS.get(how, "{} != {}").format(a, b)
-        if how in _UNSIGNED:
-            return f"(uint64_t){a} {_UNSIGNED[how]} (uint64_t){b}"
-        return f"{a} {_SIGNED[how]} {b}"
+            form = "{} != {}" if how == "uno" else COMPARISONS.get(how)
+        elif how in _UNSIGNED:
+            form = f"(uint64_t){{}} {_UNSIGNED[how]} (uint64_t){{}}"
+        else:
+            form = f"{{}} {_SIGNED[how]} {{}}" if how in _SIGNED else None
+        if form is None:
+            raise InternalError(f"no C for the comparison {op.code!r}")
+        return form.format(a, b)
 
     def _stored(self, text: str, kind: str) -> str:
         if kind != "ptr":
@@ -238,6 +241,8 @@ class CInstructions:
     def _pointer(self, text: str) -> str:
         """An address as a value."""
         place = self._place(text)
+        if place.given:
+            raise InternalError(f"an address that may be none: {text} in {self.code.name}")
         if not place.index:
             return place.base
         return f"moved({place.base}, {' + '.join(place.index)})" if place.kind == "i8" else f"&{place}"
@@ -334,4 +339,6 @@ def c_type(kind: str) -> str:
     """Return a type of LLVM's in C."""
     if kind.startswith("{"):
         return f"{'single' if 'float' in kind else 'double'}s_{kind.count(',') + 1}"
+    if kind not in _TYPES:
+        raise InternalError(f"no C for the type {kind!r}")
     return _TYPES[kind]

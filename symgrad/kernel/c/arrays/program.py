@@ -25,10 +25,10 @@ from symgrad.kernel.c.arrays.helpers import HELPERS
 from symgrad.kernel.c.arrays.instructions import ReadFunction, function_texts, read_function
 from symgrad.kernel.c.arrays.operations import FileNames
 from symgrad.kernel.c.arrays.products import product_names, product_text
-from symgrad.kernel.c.identifiers import c_identifiers
 from symgrad.kernel.c.parts import (
     BITS,
     HEAD,
+    argument_names,
     check_called,
     function_names,
     function_text,
@@ -202,7 +202,6 @@ def _taken(kind: str, name: str, real: FloatType) -> str:
 
 def _inside(abi: ArrayAbi) -> ArrayAbi:
     """Arguments as the file calls them: not like a function or a variable of its own."""
-    taken = [*_TAKEN, abi.name, *(f"{abi.name}_{what}" for what in ("run", "scratch", "product"))]
-    found = c_identifiers([*taken, *abi.inputs, *abi.outputs, *abi.sizes])[len(taken) :]
+    found = argument_names([*abi.inputs, *abi.outputs, *abi.sizes], _TAKEN, abi.name)
     nin, nargs = len(abi.inputs), len(abi.inputs) + len(abi.outputs)
     return replace(abi, inputs=found[:nin], outputs=found[nin:nargs], sizes=found[nargs:])
