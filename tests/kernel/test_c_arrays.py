@@ -58,6 +58,11 @@ PROGRAMS = {
         "A : real[c, c]; u : real[c, k]; S = A@A.T + eye(c); loss = sum(solve(S, u)**2) + logdet(S) + det(A)",
         ["A", "u"],
     ),
+    "attention": (
+        """Q, K, V : real[k, n, c]
+        loss = sum((softmax(Q@swapaxes(K, 1, 2)/2, axis=2)@V)**2)""",
+        ["Q", "K", "V"],
+    ),
     "a matrix function": ("A : real[c, c]; u : real[c]; loss = sum(expm(A)@u)", ["A", "u"]),
 }
 SIZES = [
