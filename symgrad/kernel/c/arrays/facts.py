@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from symgrad.errors import InternalError
-from symgrad.kernel.c.arrays.flow import Braces, Scope
+from symgrad.kernel.c.arrays.flow import Braces
 from symgrad.kernel.c.arrays.instructions import BasicBlock, ReadFunction, ReadOp
 
 __all__ = ["FunctionFacts"]
@@ -139,16 +139,17 @@ class FunctionFacts:
         return found
 
     def _known_elsewhere(self) -> set[str]:
-        """Values that are read outside the braces in which they are computed."""
+        """Values that are read outside the braces in which they are computed, or in a block that stands before."""
         scopes = self.flow.scopes
+        places = {label: k for k, label in enumerate(self.blocks)}
         found: set[str] = set()
 
-        def read(name: str, where: Scope) -> None:
+        def read(name: str, where: str) -> None:
             made = self.made.get(name)
             if made is None or made[0].code == "phi":
                 return
             op, scope = made[0], scopes[made[1]]
-            outside = where[: len(scope)] != scope
+            outside = scopes[where][: len(scope)] != scope or places[where] < places[made[1]]
             if op.code == "getelementptr" or (op.code == "select" and op.kind == "ptr"):
                 for x in op.read():
                     read(x, where)
@@ -158,15 +159,14 @@ class FunctionFacts:
                 found.add(name)
 
         for block in self.code.blocks:
-            here = scopes[block.label]
             for op in self.ops(block):
                 for x in op.read():
-                    read(x, here)
+                    read(x, block.label)
             for x in (block.test, block.gives):
-                read(x, here)
+                read(x, block.label)
             for label in block.goes:
                 for phi in self.phis(self.blocks[label]):
-                    read(phi.ways[block.label], here)
+                    read(phi.ways[block.label], block.label)
         return found
 
 

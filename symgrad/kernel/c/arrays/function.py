@@ -69,7 +69,8 @@ class CFunction(CInstructions):
         test = self._test(part.block.test)
         if not then and not other:
             return
-        if not then or (_leaves(other) and not _leaves(then)):
+        inside = depth + 1
+        if not then or (_leaves(other, inside) and not _leaves(then, inside)):
             test, then, other = f"!({test})" if re.search(r"\W", test) else f"!{test}", other, then
         if len(then) == 1:
             self._say(depth, f"if ({test})")
@@ -77,7 +78,7 @@ class CFunction(CInstructions):
         else:
             self._say(depth, f"if ({test}) {{")
             self._lines += then
-        if _leaves(then):
+        if _leaves(then, inside):
             if len(then) > 1:
                 self._say(depth, "}")
             self._lines += [line.removeprefix("    ") for line in other]
@@ -112,8 +113,9 @@ class CFunction(CInstructions):
             self._say(depth, f"goto {_label(part.target)};" if part.how == "goto" else f"{part.how};")
 
 
-def _leaves(lines: Sequence[str]) -> bool:
-    return bool(lines) and re.match(r"\s*(break|continue|goto|return)\b", lines[-1]) is not None
+def _leaves(lines: Sequence[str], depth: int) -> bool:
+    """Tell whether control never comes to the end of lines, of which a last one that stands deeper has a condition."""
+    return bool(lines) and re.match(rf" {{{4 * depth}}}(break|continue|goto|return)\b", lines[-1]) is not None
 
 
 def _label(name: str) -> str:
