@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import symgrad as sg
+from benchmarks.arrays import WORKLOADS, Workload, values
 from benchmarks.measure import Options, Row, interleaved, per_point
 from benchmarks.repetition import Program, no_repetition, pendulum
 from benchmarks.scoreboard.pointwise import POINTWISE, Pointwise
@@ -46,6 +48,16 @@ PROGRAMS: Mapping[str, Callable[[], Program]] = {
 LIMITS: Mapping[str, float] = {"W2, four functions and both partials": 1.3}
 """What C source may take, times the kernel."""
 
+ARRAYS: Mapping[str, Workload] = {
+    **WORKLOADS,
+    "sum of x*sin(x), 1,000,000": replace(
+        WORKLOADS["least squares, 10,000 x 100"],
+        text="x : real[n]\nloss = sum(x*sin(x))",
+        wrt=("x",),
+        sizes={"n": 1_000_000},
+    ),
+}
+
 LONG: Mapping[str, tuple[Callable[[int], Program], int, int]] = {
     "random graph of {} operations with gradient": (no_repetition, 3_000, 300),
     "pendulum, {} steps": (pendulum, 1_500, 150),
@@ -60,6 +72,28 @@ def built(kernel: sg.Kernel, folder: Path, *options: str) -> tuple[Any, float]:
     command = [str(shutil.which("gcc")), *options, "-shared", "-fPIC", str(source), "-o", str(library), "-lm"]
     subprocess.run(command, check=True)
     return ctypes.CDLL(str(library)), time.perf_counter() - start
+
+
+def of_arrays(name: str, workload: Workload, folder: Path, options: Options) -> Iterator[Row]:
+    """Yield the rows of an array program, value and gradient."""
+    program = sg.parse(workload.text)
+    outputs = [program["loss"], *sg.grad(program["loss"], [program[n] for n in workload.wrt])]
+    kernel: Any = sg.compile(outputs, program.inputs)
+    functions, seconds = built(kernel, folder, *OPTIONS)
+    arrays = values(workload, program)
+    found = tuple(np.asarray(made) for made in kernel(*arrays))
+    out = tuple(np.empty_like(made) for made in found)
+    given, made = ([ctypes.c_void_p(a.ctypes.data) for a in some] for some in (arrays, out))
+    sizes = [ctypes.c_int64(workload.sizes[size]) for size in kernel.sizes]
+    works: dict[str, Callable[[], Any]] = {
+        "C": partial(functions.k, *given, *sizes, *made),
+        "kernel": partial(kernel, *arrays, out=found),
+    }
+    taken = interleaved(works, options.repeats(21), calls=options.repeats(5), warm=1)
+    for a, b in zip(out, found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+    yield Row(name, taken["C"] * 1e6, "us", "kernel", taken["kernel"] * 1e6)
+    yield Row(f"gcc -O3: {name}", seconds, "s")
 
 
 def run(options: Options) -> Iterator[Row]:
@@ -89,6 +123,9 @@ def run(options: Options) -> Iterator[Row]:
             found = per_point(works, points, options.repeats(21), 5)
             yield Row(what, found["C"], "ns/point", "kernel", found["kernel"], LIMITS.get(what))
             yield Row(f"gcc -O3: {what}", seconds, "s")
+        for what, workload in ARRAYS.items():
+            options.step(what)
+            yield from of_arrays(what, workload, folder, options)
         for title, (build_long, size, quick) in LONG.items():
             what = title.format(f"{quick if options.quick else size:,}")
             options.step(what)

@@ -222,7 +222,7 @@ class Kernel(Reported, AtPoints, ABC):
         Raises:
             FileError: if a file cannot be written.
             KernelError: for a shared library without a linker.
-            UnsupportedError: if the kernel calls functions of SciPy, or for C source of an array program.
+            UnsupportedError: if the kernel calls functions of SciPy.
             UsageError: for another suffix, cpu or triple, or if outputs has the wrong length.
 
         Example:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from symgrad.ir.sizes import evaluate_size
+from symgrad.kernel.array_kernel import ArrayKernel
 from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.kernel.kernel import Kernel
+from symgrad.llvm.arrays.code_of_arrays import array_module
+from symgrad.llvm.arrays.entry import with_entry
 from symgrad.llvm.elementwise.c_entry import Entry
 from symgrad.llvm.elementwise.emit import emit
 from symgrad.llvm.engine.jit import Engine
@@ -84,3 +88,31 @@ def as_c_has_it(kernel: Kernel, *, fused: bool, arrays: Sequence[np.ndarray]) ->
     types = [ctypes.c_void_p] * len(kernel.inputs) + [ctypes.c_int64]
     types += [ctypes.c_void_p] * (nargs - len(kernel.inputs))
     return on_arrays(ctypes.CFUNCTYPE(None, *types)(engine.address("native")), kernel, arrays)
+
+
+def on_sizes(
+    function: Any, kernel: ArrayKernel, arrays: Sequence[Any], sizes: Mapping[str, int]
+) -> tuple[np.ndarray, ...]:
+    """Call the function of an array program."""
+    nin = len(kernel.inputs)
+    given = [
+        np.array(a, kind, order="C", ndmin=0) for a, kind in zip(arrays, kernel.kinds[:nin], strict=True)
+    ]
+    shapes = [tuple(evaluate_size(s, sizes) for s in node.shape) for node in kernel.outputs]
+    outputs = tuple(np.full(s, 7, kind) for s, kind in zip(shapes, kernel.kinds[nin:], strict=True))
+    pointers = [[ctypes.c_void_p(a.ctypes.data) for a in group] for group in (given, outputs)]
+    assert function(*pointers[0], *(ctypes.c_int64(sizes[n]) for n in kernel.sizes), *pointers[1]) == 0
+    return outputs
+
+
+def as_one_lane_has_it(
+    kernel: ArrayKernel, arrays: Sequence[Any], sizes: Mapping[str, int], *, fused: bool
+) -> tuple[np.ndarray, ...]:
+    """Values of machine code for vectors of one lane, which has the order of C source."""
+    real = float_type(kernel.dtype)
+    target = Target(real.itemsize, fused)
+    module = array_module(kernel.outputs, kernel.symbols, real, target, fast=kernel.fast).module
+    counts = len(kernel.inputs), len(kernel.sizes), len(kernel.outputs)
+    engine = Engine(str(with_entry(module, "native", *counts)))
+    types = [ctypes.c_void_p] * counts[0] + [ctypes.c_int64] * counts[1] + [ctypes.c_void_p] * counts[2]
+    return on_sizes(ctypes.CFUNCTYPE(ctypes.c_int, *types)(engine.address("native")), kernel, arrays, sizes)

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.integrate import nquad, quad
+from scipy.integrate import cubature, nquad, quad
 from scipy.ndimage import generic_filter
 
 import symgrad as sg
@@ -239,3 +239,16 @@ def test_where_calls_are_safe_the_values_are_the_same():
     )
     ways = [printed(program, env={"SYMGRAD_SAFE_CALLS": safe}) for safe in ("", "1")]
     assert ways[0] == ways[1]
+
+
+def test_cubature_takes_kernels_of_vectors():
+    """Of a gradient the integral is that of each entry; the ends may be infinite."""
+    p = sg.parse("x : real[2]; w : real[2]; f = exp(-w@x)")
+    w = np.array([1.0, 2.0])
+    value, by_w = (sg.compile(e, [p["x"], p["w"]]) for e in (p["f"], sg.grad(p["f"], "w")))
+    over = [(1 - math.exp(-a)) / a for a in w]
+    slopes = [math.exp(-a) / a - (1 - math.exp(-a)) / a**2 for a in w]
+    found = cubature(by_w, [0, 0], [1, 1], args=(w,))
+    assert found.status == "converged"
+    np.testing.assert_allclose(found.estimate, [slopes[0] * over[1], slopes[1] * over[0]], rtol=1e-12)
+    np.testing.assert_allclose(cubature(value, [0, 0], [np.inf, np.inf], args=(w,)).estimate, 0.5, rtol=1e-8)

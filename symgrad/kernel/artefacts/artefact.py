@@ -19,7 +19,8 @@ from symgrad.ir.types import Declaration
 from symgrad.kernel.array_kernel import ArrayKernel
 from symgrad.kernel.artefacts.described import described
 from symgrad.kernel.artefacts.note import sealed, sealed_text
-from symgrad.kernel.c.abi import Abi
+from symgrad.kernel.c.abi import Abi, ArrayAbi
+from symgrad.kernel.c.arrays.program import array_source
 from symgrad.kernel.c.identifiers import c_function, c_identifiers
 from symgrad.kernel.c.linker import shared_library
 from symgrad.kernel.c.source import c_source
@@ -163,7 +164,7 @@ def write_artefacts(
     Raises:
         FileError: if a file cannot be written.
         KernelError: for a shared library without a linker.
-        UnsupportedError: if the kernel calls functions of SciPy, or for C source of an array program.
+        UnsupportedError: if the kernel calls functions of SciPy.
         UsageError: for another cpu or triple, or if outputs has the wrong length.
     """
     stem = Path(path)
@@ -172,6 +173,8 @@ def write_artefacts(
     names = _names(kernel, name or kernel.name, outputs)
     _check(kernel, "C source" if ".c" in suffixes else f"an object file (cpu={cpu!r})")
     there = host() if _DEVICES.keys() & set(suffixes) else platform(cpu, triple)
+
+    told = not _BY_LLVM.isdisjoint(suffixes)
 
     @cache
     def ir() -> str:
@@ -191,7 +194,7 @@ def write_artefacts(
         ".s": lambda: emit_assembly(ir(), there).encode(),
         ".o": lambda: sealed(machine_code()[0], note()),
         ".so": lambda: sealed(shared_library(machine_code()[0], _libraries(kernel)), note()),
-        ".h": lambda: _header(kernel, names, told=not _BY_LLVM.isdisjoint(suffixes)).encode(),
+        ".h": lambda: _header(kernel, names, told=told, source=".c" in suffixes).encode(),
         ".ptx": lambda: ptx_text(kernel, _abi(kernel, names), cpu)[0].encode(),
         ".wasm": lambda: wasm_bytes(kernel, _abi(kernel, names), cpu),
     }
@@ -204,17 +207,17 @@ def c_text(kernel: Kernel, name: str, outputs: Sequence[str] | None = None) -> s
     """Return a kernel as C source, with its header before it: what `save` writes as ``.h`` and ``.c``.
 
     Args:
-        kernel: the kernel, of an elementwise program.
+        kernel: the kernel.
         name: of the functions.
         outputs: names for the outputs in the header.
 
     Raises:
-        UnsupportedError: if the kernel calls functions of SciPy, or of an array program.
+        UnsupportedError: if the kernel calls functions of SciPy.
         UsageError: if outputs has the wrong length.
     """
     names = _names(kernel, name, outputs)
     _check(kernel, "C source")
-    return _header(kernel, names) + "\n" + _c_source(kernel, names)
+    return _header(kernel, names, source=True) + "\n" + _c_source(kernel, names)
 
 
 def _names(kernel: Kernel, name: str, outputs: Sequence[str] | None) -> _Names:
@@ -242,14 +245,16 @@ def _number_of(prototypes: Sequence[str]) -> int:
 
 
 def _prototypes(kernel: Kernel, names: _Names) -> tuple[str, ...]:
-    if not isinstance(kernel, ArrayKernel):
-        return _abi(kernel, names).prototypes()
-    pointers = [f"{_C[kind.name]} *" for kind in kernel.kinds]
-    named = [kind + name for kind, name in zip(pointers, (*names.inputs, *names.outputs), strict=True)]
-    nin = len(kernel.inputs)
-    lengths = [f"int64_t {name}" for name in names.sizes.values()]
-    given = ", ".join([*(f"const {p}" for p in named[:nin]), *lengths, *named[nin:]])
-    return (f"int {names.functions.contiguous}({given})",)
+    if isinstance(kernel, ArrayKernel):
+        return (_array_abi(kernel, names).prototype(),)
+    return _abi(kernel, names).prototypes()
+
+
+def _array_abi(kernel: ArrayKernel, names: _Names) -> ArrayAbi:
+    types = [_C[kind.name] for kind in kernel.kinds]
+    return ArrayAbi(
+        names.functions.contiguous, names.inputs, tuple(names.sizes.values()), names.outputs, types
+    )
 
 
 def _abi(kernel: Kernel, names: _Names) -> Abi:
@@ -277,10 +282,12 @@ def _check(kernel: Kernel, what: str) -> None:
 
 def _c_source(kernel: Kernel, names: _Names) -> str:
     if isinstance(kernel, ArrayKernel):
-        raise UnsupportedError(
-            f"there is no C source of '{kernel.name}', which computes with arrays as wholes",
-            expected="a kernel whose equations are elementwise",
-            cure="write an object and its header (.o), which C calls",
+        return array_source(
+            kernel.outputs,
+            kernel.symbols,
+            float_type(kernel.dtype),
+            _array_abi(kernel, names),
+            fast=kernel.fast,
         )
     plan = schedule(kernel.outputs, kernel.symbols, fusable=kernel.fusable, fast=kernel.fast, rolled=False)
     return c_source(plan, float_type(kernel.dtype), _abi(kernel, names))
@@ -330,10 +337,11 @@ def _module(kernel: Kernel, functions: Entry, target: Target) -> str:
     return emit(plan, real, target, entry=functions).ir
 
 
-def _header(kernel: Kernel, names: _Names, *, told: bool = False) -> str:
+def _header(kernel: Kernel, names: _Names, *, told: bool = False, source: bool = False) -> str:
+    """Return a header: of what tells about itself, or of C source, which needs no other library."""
     name = names.functions.contiguous
     guard = f"SYMGRAD_H_{name}"
-    about = _about_arrays(kernel, names) if isinstance(kernel, ArrayKernel) else _about_points(names)
+    about = _about_arrays(kernel, names, source) if isinstance(kernel, ArrayKernel) else _about_points(names)
     prototypes = "".join(f"{prototype};\n" for prototype in _prototypes(kernel, names))
     if told:
         asked, arguments = names.functions.about, names.functions.arguments
@@ -370,7 +378,7 @@ def _about_points(names: _Names) -> str:
    Link with the C mathematics library (-lm)."""
 
 
-def _about_arrays(kernel: ArrayKernel, names: _Names) -> str:
+def _about_arrays(kernel: ArrayKernel, names: _Names, source: bool) -> str:
     nodes = (*kernel.symbols, *kernel.outputs)
     shapes = ", ".join(
         f"{name}[{', '.join(str(size_with(size, names.sizes)) for size in node.shape)}]"
@@ -380,7 +388,7 @@ def _about_arrays(kernel: ArrayKernel, names: _Names) -> str:
     library = {
         3: ", and with a LAPACK (-llapack -lblas)",
         2: ", and with a BLAS (-lblas)",
-    }.get(len(_libraries(kernel)), "")
+    }.get(0 if source else len(_libraries(kernel)), "")
     return f"""Every array is contiguous, rows first:
    {shapes}.
    No output may overlap another array. Indices are not checked: one out of range reads as NaN (0 for integers).

@@ -1,4 +1,4 @@
-"""The three functions of an elementwise kernel in C: what they are called, their arguments, and their code."""
+"""Functions of kernels in C: what they are called and their arguments, and for elementwise ones their code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from symgrad.kernel.c.identifiers import c_identifiers
 from symgrad.llvm.text.types import FloatType
 
-__all__ = ["Abi", "entries"]
+__all__ = ["Abi", "ArrayAbi", "entries"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,30 @@ class Abi:
             f"void {self.strided}({', '.join(strided)})",
             f"void {self.point}({', '.join(point)})",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayAbi:
+    """What C calls the function of an array program, and its types.
+
+    Args:
+        name: the function.
+        inputs, sizes, outputs: its arguments.
+        types: of the elements of inputs, then outputs.
+    """
+
+    name: str
+    inputs: Sequence[str]
+    sizes: Sequence[str]
+    outputs: Sequence[str]
+    types: Sequence[str]
+
+    def prototype(self) -> str:
+        """Return its declaration, without a semicolon."""
+        arrays = [f"{t} *{x}" for t, x in zip(self.types, (*self.inputs, *self.outputs), strict=True)]
+        nin = len(self.inputs)
+        given = [*(f"const {x}" for x in arrays[:nin]), *(f"int64_t {n}" for n in self.sizes), *arrays[nin:]]
+        return f"int {self.name}({', '.join(given)})"
 
 
 def _strides(names: Sequence[str]) -> dict[str, str]:

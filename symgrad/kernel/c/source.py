@@ -20,19 +20,26 @@ from dataclasses import replace
 
 import numpy as np
 
-from symgrad.errors import UnsupportedError
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.kernel.c.abi import Abi, entries
 from symgrad.kernel.c.chunks import Chunks
-from symgrad.kernel.c.identifiers import c_identifiers
-from symgrad.kernel.c.statements import C99, TYPES, Statements, structure
+from symgrad.kernel.c.parts import (
+    BITS,
+    HEAD,
+    argument_names,
+    branches,
+    check_called,
+    function_names,
+    function_text,
+    one_or_other,
+    structures,
+)
+from symgrad.kernel.c.statements import C99, Statements
 from symgrad.llvm.elementwise.emit import fold_constants
-from symgrad.llvm.engine.scipy_code import SCIPY
 from symgrad.llvm.equations.builder import VectorBuilder
 from symgrad.llvm.equations.declarations import Declarations
-from symgrad.llvm.maths import VectorFunction
-from symgrad.llvm.text.instructions import Instruction, flat
+from symgrad.llvm.text.instructions import Instruction
 from symgrad.llvm.text.templates import filled
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.elementwise.schedule import Chunk, Schedule
@@ -49,8 +56,6 @@ _MOST_INLINED = 32
 """Calls of functions of ours that are put in place: beyond, code grows faster than its time shrinks."""
 
 
-_LANES = re.compile(r"<1 x (\w+)>")
-
 _OWN = "in out slot i j m careful rare bits_of of_bits memcpy NAN INFINITY BLOCK INLINE UINT64_C"
 _PARTS = (f"{kind}_{count}" for kind in ("doubles", "singles") for count in range(2, 5))
 _TAKEN = (*_OWN.split(), *_PARTS, *sorted(C99))
@@ -66,48 +71,10 @@ _FILE = """\
 
    ISO C99, which needs nothing but its own library (link with -lm). Every assignment rounds: options that let
    a compiler reorder arithmetic (-ffast-math) are refused below, as the results would be other ones. */
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
-
-#if defined(__FAST_MATH__)
-#error "compile this file without -ffast-math: its functions count on every rounding"
-#endif
-#if defined(__GNUC__) && !defined(__clang__)
-/* No product is rounded together with a sum but where fma() says so; errno and exceptions are nobody's concern. */
-#pragma GCC optimize ("fp-contract=off", "no-math-errno", "no-trapping-math")
-#elif defined(_MSC_VER)
-#pragma fp_contract (off)
-#else
-#pragma STDC FP_CONTRACT OFF
-#endif
-#if defined(__GNUC__)
-extern double sqrt(double) __attribute__((const)); /* a loop that may set errno is not vectorised */
-extern float sqrtf(float) __attribute__((const));
-#define INLINE static inline __attribute__((always_inline, unused))
-#else
-#define INLINE static inline
-#endif
-
+${head}
 enum { BLOCK = ${block} };
 ${code}
 ${entries}"""
-
-_BITS = """
-INLINE uint64_t bits_of(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-INLINE double of_bits(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-"""
 
 
 def c_source(plan: Schedule, real: FloatType, abi: Abi) -> str:
@@ -125,22 +92,15 @@ def c_source(plan: Schedule, real: FloatType, abi: Abi) -> str:
     abi = _inside(abi)
     with np.errstate(all="ignore"), growing():  # constants are folded
         with_fma, without = (_Writer(plan, real, abi, fused=fused).code() for fused in (True, False))
-    macro = "FP_FAST_FMA" if real.bits == 64 else "FP_FAST_FMAF"
-    # Functions of ours compute in doubles for single precision too.
-    both = macro if real.bits == 64 else f"FP_FAST_FMA) && defined({macro}"
-    code = (
-        with_fma
-        if with_fma == without
-        else f"\n#if defined({both}) /* the processor computes a*b + c with one rounding */\n{with_fma}"
-        f"\n#else\n{without}\n#endif\n"
-    )
+    code = one_or_other(with_fma, without, real)
     single = len(plan.chunks) < 2
     few = len(abi.types) <= _FEW and "unsigned char" not in abi.types
     directly = single and few and f"{abi.contiguous}_rare(" not in code
     written = {
         "about": f"{abi.contiguous}({', '.join(abi.inputs)}): {', '.join(abi.outputs)}. Written by symgrad.",
+        "head": HEAD,
         "block": str(_block(plan, real)),
-        "code": (_BITS if "bits_of(" in code or "of_bits(" in code else "") + code,
+        "code": (BITS if "bits_of(" in code or "of_bits(" in code else "") + code,
         "entries": entries(abi, real, single=single, directly=directly),
     }
     return filled(_FILE, written)
@@ -170,19 +130,17 @@ class _Writer:
     def code(self) -> str:
         chunks = self._chunks()
         used = [(made, calls) for made, calls in self._declarations.maths.values() if calls]
-        self._check(used)
+        functions = [made.function for made, _ in used]
+        check_called(
+            [*self._declarations.scipy, *self._declarations.libm, *(f for m, _ in used for f in m.libm)]
+        )
         inlined = len(chunks) == 1 and sum(calls for _, calls in used) <= _MOST_INLINED
-        rare = inlined and any(_branches(made) for made, _ in used)
-        names = self._function_names([made for made, _ in used])
+        rare = inlined and any(map(branches, functions))
+        names = function_names(functions, self._abi.contiguous)
         flags = ", const int careful, uint64_t *rare" if rare else ""
-        parts: list[str] = []
-        gives = {made.function.returns for made, _ in used if made.function.returns.startswith("{")}
-        for returns in sorted(gives):
-            kind = "float" if "float" in returns else "double"
-            fields = " ".join(f"{kind} part{k};" for k in range(returns.count("<")))
-            parts.append(f"\ntypedef struct {{ {fields} }} {structure(returns)};\n")
-        for made, _ in used:
-            parts.append(_function(made, names, flags, inlined=inlined))
+        parts = structures(functions)
+        for function in functions:
+            parts.append(function_text(function, names, flags, inlined=inlined))
         parts += self._one(chunks[0], names, flags) if len(chunks) == 1 else self._many(chunks, names)
         return "".join(parts)
 
@@ -201,25 +159,6 @@ class _Writer:
                     if node in self._constants or node.op is SYMBOL:
                         writer.store(node, chunk, asked.pop(node, ()))
             found.append(list(writer.builder.finished()))
-        return found
-
-    def _check(self, used: Sequence[tuple[VectorFunction, int]]) -> None:
-        called = {*self._declarations.libm, *(f for made, _ in used for f in made.libm)}
-        missing = sorted({*self._declarations.scipy, *(called - C99)})
-        if missing:
-            whose = "SciPy's" if missing[0] in SCIPY else "no function of C99"
-            raise UnsupportedError(
-                f"the code of {', '.join(missing)} is {whose}, which C source cannot call",
-                expected="functions of <math.h>, and those that symgrad has code for",
-                cure="call the kernel from Python, or pass the values of those functions as inputs",
-            )
-
-    def _function_names(self, used: Sequence[VectorFunction]) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for made in used:
-            own = made.function.name.removeprefix("maths.").replace("unfused.", "").replace("fast.", "")
-            formula, _, *parts = own.split(".")
-            found[made.function.name] = "_".join([self._abi.contiguous, formula, *parts])
         return found
 
     def _one(self, lines: Sequence[str | Instruction], names: Mapping[str, str], flags: str) -> list[str]:
@@ -318,26 +257,6 @@ ${calls}}
 """
 
 
-def _function(made: VectorFunction, names: Mapping[str, str], flags: str, *, inlined: bool) -> str:
-    """A function of ours."""
-    function = made.function
-    arguments = [p.rsplit(" ", 1) for p in function.parameters]
-    places = {x: x[1:] for _, x in arguments}
-    said = Statements(places, names, flagged=bool(flags)).of(flat(function.body))
-    if flags and not _branches(made):
-        said.insert(0, "    (void)careful; (void)rare;")
-    lanes = [_LANES.findall(t)[0] for t, _ in arguments]
-    gives = function.returns
-    kind = structure(gives) if gives.startswith("{") else TYPES[_LANES.findall(gives)[0]]
-    given = ", ".join(f"{TYPES[t]} {x[1:]}" for t, (_, x) in zip(lanes, arguments, strict=True))
-    how = "INLINE" if inlined else "static"
-    return "\n".join([f"\n{how} {kind} {names[function.name]}({given}{flags})", "{", *said, "}", ""])
-
-
-def _branches(made: VectorFunction) -> bool:
-    return any(isinstance(line, str) and line.startswith("rare") for line in made.function.body)
-
-
 def _prefix(abi: Abi) -> str:
     """What variables are called, so that no argument is called like one."""
     prefix = "v"
@@ -348,8 +267,7 @@ def _prefix(abi: Abi) -> str:
 
 def _inside(abi: Abi) -> Abi:
     """Arguments as the file calls them: not like a function or a variable of its own."""
-    own = (abi.contiguous, abi.strided, abi.point)
-    taken = [*_TAKEN, *own, *(f"{abi.contiguous}_{what}" for what in ("formula", "block", "rare", "one"))]
-    names = c_identifiers([*taken, *abi.inputs, *abi.outputs, abi.length])[len(taken) :]
+    taken = (*_TAKEN, abi.strided, abi.point)
+    names = argument_names([*abi.inputs, *abi.outputs, abi.length], taken, abi.contiguous)
     nin = len(abi.inputs)
     return replace(abi, inputs=names[:nin], outputs=names[nin:-1], length=names[-1])

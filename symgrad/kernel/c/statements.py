@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from symgrad.errors import InternalError
 from symgrad.llvm.text.instructions import Instruction, Splat
 
-__all__ = ["C99", "TYPES", "Statements", "number", "structure"]
+__all__ = ["C99", "COMPARISONS", "SIGNS", "TYPES", "Statements", "number", "structure"]
 
 TYPES = {"double": "double", "float": "float", "i64": "uint64_t", "i1": "_Bool"}
 """Of lanes, in C: what is declared."""
@@ -27,12 +27,12 @@ _NAMES = """
 C99 = frozenset(name + kind for name in _NAMES.split() for kind in ("", "f"))
 """Functions of numbers that ``<math.h>`` declares."""
 
-_SIGNS = {
+SIGNS = {
     "fadd": "{} + {}", "fsub": "{} - {}", "fmul": "{}*{}", "fdiv": "{}/{}",
     "add": "{} + {}", "sub": "{} - {}", "and": "{} & {}", "or": "{} | {}", "xor": "{} ^ {}",
     "shl": "{} << {}", "lshr": "{} >> {}",
 }  # fmt: skip
-_COMPARISONS = {
+COMPARISONS = {
     "olt": "{} < {}", "ole": "{} <= {}", "ogt": "{} > {}", "oge": "{} >= {}", "oeq": "{} == {}", "une": "{} != {}",
     "ult": "!({} >= {})", "ugt": "!({} <= {})", "eq": "{} == {}", "ne": "{} != {}",
 }  # fmt: skip
@@ -153,13 +153,13 @@ class Statements:
         op, *rest = code.split(" ")
         kinds = _LANES.findall(code)
         kind = TYPES[kinds[0]] if kinds else ""
-        if op in _SIGNS:
+        if op in SIGNS:
             a, b = self._factors(line) if len(line.operands) == 2 else (*self._factors(line), "1")
-            self._define(name, kind, _SIGNS[op].format(a, b))
+            self._define(name, kind, SIGNS[op].format(a, b))
         elif op in ("fcmp", "icmp") and kinds:
             a, b = self._factors(line)
             unordered = a != b and rest[0] == "uno"
-            how = "({0} != {0}) | ({1} != {1})" if unordered else _COMPARISONS.get(rest[0], "{} != {}")
+            how = "({0} != {0}) | ({1} != {1})" if unordered else COMPARISONS.get(rest[0], "{} != {}")
             self._define(name, "_Bool", how.format(a, b))
         elif op == "fneg":
             self._define(name, kind, f"-{self._factors(line)[0]}")

@@ -84,7 +84,7 @@ class LaneLoop:
                 accs = self._vectors(accs, "0", most, self.unroll)
         if self.unroll > 1 and not (isinstance(self.size, int) and whole == most):
             accs = self._vectors(accs, most, whole, 1)
-        if not (isinstance(self.size, int) and self.size % w == 0):
+        if w > 1 and not (isinstance(self.size, int) and self.size % w == 0):
             accs = self._rest(accs, whole)
         if not blocks:
             return self._across([[a] for a in accs])
@@ -118,6 +118,8 @@ class LaneLoop:
     def _rounded(self, step: int) -> str:
         if isinstance(self.size, int):
             return str(self.size - self.size % step)
+        if step == 1:
+            return self.fn.size(self.size)
         return self.fn.entry.scalar(f"and i64 {self.fn.size(self.size)}, -{step}")
 
     def _merged(

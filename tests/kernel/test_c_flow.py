@@ -1,0 +1,165 @@
+"""Blocks and jumps as C: random ones, few of which are loops and branches alone, go the way that a simulation goes."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from symgrad.kernel.c.arrays.function import CFunction
+from symgrad.kernel.c.arrays.instructions import read_function
+from symgrad.kernel.c.arrays.operations import FileNames
+from tests.kernel.c_libraries import STRICT
+from tests.kernel.test_artefact import CC, needs_cc
+
+pytestmark = needs_cc
+
+COUNT = 100
+_CELLS = ("x", "v", "y", "left")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Blocks by numbers: 0 is the entry, the last one returns, and all between go there when the fuel is spent.
+
+    Attributes:
+        goes: the blocks after each: two, or one.
+        takes: whose value each reads: one that is computed before, on every way.
+        swaps: those that exchange two numbers on the way in.
+        stored: whether numbers lie in memory, so that nothing is to be done on the way.
+    """
+
+    goes: Sequence[tuple[int, ...]]
+    takes: Sequence[int]
+    swaps: Sequence[bool]
+    stored: bool
+
+    def before(self, k: int) -> list[tuple[int, str]]:
+        """The blocks before one, and what the jump stands in: the block, or its decision."""
+        found = [(j, f"g{j}" if j else "entry") for j, goes in enumerate(self.goes) if k in goes]
+        end = len(self.goes) - 1
+        return found + [(j, f"b{j}") for j in range(1, end)] if k == end else found
+
+
+def drawn(seed: int) -> Drawn:
+    rng = random.Random(seed)
+    n = rng.randint(3, 10)
+    near = rng.random() < 0.6  # most jumps to neighbours, as in programs
+    goes: list[tuple[int, ...]] = [(rng.randint(1, n - 1) if not near else 1,)]
+    for k in range(1, n - 1):
+        first = k + 1 if near and rng.random() < 0.8 else rng.randint(1, n - 1)
+        second = max(1, min(n - 1, k + rng.randint(-3, 3))) if near else rng.randint(1, n - 1)
+        goes.append((first,) if first == second or rng.random() < 0.2 else (first, second))
+    blocks = Drawn([*goes, ()], [], [rng.random() < 0.3 for _ in range(n)], rng.random() < 0.5)
+    above = [set(range(n)) for _ in range(n)]  # the blocks on every way to one, and itself
+    above[0] = {0}
+    for _ in range(n):
+        for k in range(1, n):
+            above[k] = {k}.union(set(range(n)).intersection(*(above[j] for j, _ in blocks.before(k))))
+    return Drawn(
+        blocks.goes,
+        [rng.choice(sorted(above[k] - {k}) or [0]) for k in range(n)],
+        blocks.swaps,
+        blocks.stored,
+    )
+
+
+def text(name: str, d: Drawn) -> str:
+    """Every block computes y from x and an earlier y, and a bit of it decides."""
+    lines = [f"define internal void @{name}(ptr %table, ptr %sizes) #0 {{", "entry:"]
+    lines += ["  %at = getelementptr ptr, ptr %table, i64 0", "  %out = load ptr, ptr %at"]
+    lines += ["  %n.at = getelementptr i64, ptr %sizes, i64 0", "  %n = load i64, ptr %n.at"]
+    lines += [
+        "  %x0 = add i64 %n, 7",
+        "  %v0 = add i64 %n, 11",
+        "  %y0 = add i64 %n, 5",
+        "  %left0 = add i64 %n, 60",
+    ]
+    if d.stored:
+        lines += [f"  %{c}.cell = alloca i64" for c in _CELLS]
+        lines += [f"  store i64 %{c}0, ptr %{c}.cell" for c in _CELLS]
+    lines.append(f"  br label %b{d.goes[0][0]}")
+    end = len(d.goes) - 1
+    for k, goes in enumerate(d.goes[1:], 1):
+        ways = d.before(k)
+        own = ("v", "x", "left") if d.swaps[k] else ("y", "v", "left")
+        lines.append(f"b{k}:")
+        for to, of in zip(("x", "v", "fuel"), own, strict=True):
+            found = ", ".join(f"[ %{of}{j}, %{block} ]" for j, block in ways)
+            made = f"load i64, ptr %{of}.cell" if d.stored else f"phi i64 {found or '[ 0, %entry ]'}"
+            lines.append(f"  %{to}{k} = {made}")
+        lines += [f"  %left{k} = sub i64 %fuel{k}, 1", f"  %t{k} = mul i64 %x{k}, 3"]
+        lines += [f"  %s{k} = add i64 %t{k}, %y{d.takes[k]}", f"  %y{k} = and i64 %s{k}, 1023"]
+        if d.stored:
+            lines += [f"  store i64 %{c}{k}, ptr %{c}.cell" for c in _CELLS]
+        if k == end:
+            for i, value in enumerate((f"%y{k}", f"%v{k}", f"%left{k}")):
+                lines += [
+                    f"  %p{i} = getelementptr i64, ptr %out, i64 {i}",
+                    f"  store i64 {value}, ptr %p{i}",
+                ]
+            lines.append("  ret void")
+            continue
+        lines += [
+            f"  %e{k} = icmp sgt i64 %left{k}, 0",
+            f"  br i1 %e{k}, label %g{k}, label %b{end}",
+            f"g{k}:",
+        ]
+        if len(goes) == 1:
+            lines.append(f"  br label %b{goes[0]}")
+        else:
+            lines += [f"  %bit{k} = and i64 %y{k}, {1 << k % 4}", f"  %c{k} = icmp ne i64 %bit{k}, 0"]
+            lines.append(f"  br i1 %c{k}, label %b{goes[0]}, label %b{goes[1]}")
+    return "\n".join([*lines, "}"])
+
+
+def simulated(d: Drawn) -> list[int]:
+    end = len(d.goes) - 1
+    y = {0: 5}
+    values, k = (7, 11, 5, 60), d.goes[0][0]
+    while True:
+        x, v, before, left = values
+        x, v = (v, x) if d.swaps[k] else (before, v)
+        y[k] = (x * 3 + y[d.takes[k]]) & 1023
+        values = (x, v, y[k], left - 1)
+        if k == end:
+            return [y[k], v, left - 1]
+        goes = d.goes[k]
+        k = end if left - 1 <= 0 else goes[0] if len(goes) == 1 or y[k] & (1 << k % 4) else goes[1]
+
+
+def test_random_blocks_and_jumps(tmp_path: Path) -> None:
+    every = [drawn(seed) for seed in range(COUNT)]
+    names = FileNames({}, ["out"], ["n"])
+    parts = ["#include <stdint.h>\n"]
+    for i, d in enumerate(every):
+        code = read_function(text(f"step.{i}", d))
+        head = f"\nvoid step_{i}(void **table, const int64_t *sizes);"
+        parts.append(CFunction(code, names).text(f"{head}{head[:-1]}"))
+    source = tmp_path / "flow.c"
+    source.write_text("\n".join(parts))
+    assert all(word in source.read_text() for word in ("goto ", "break;", "continue;", "else", "old0"))
+    subprocess.run(
+        [
+            CC,
+            *STRICT,
+            "-Wno-unused-but-set-variable",
+            "-O1",
+            "-shared",
+            "-fPIC",
+            source,
+            "-o",
+            tmp_path / "flow.so",
+        ],
+        check=True,
+    )
+    made = ctypes.CDLL(str(tmp_path / "flow.so"))
+    for i, d in enumerate(every):
+        out = np.zeros(3, np.int64)
+        getattr(made, f"step_{i}")((ctypes.c_void_p * 1)(out.ctypes.data), (ctypes.c_int64 * 1)(0))
+        assert out.tolist() == simulated(d), (i, d)
