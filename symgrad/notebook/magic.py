@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import shlex
 import sys
+from pathlib import Path
 from typing import Any, cast
 
 import click
@@ -31,6 +33,7 @@ from symgrad.report.report import Reported
 
 __all__ = ["Magic", "StoppedError", "load", "unload"]
 
+_NAME = re.compile(r"[^\W\d]\w*")
 _FAILED = (1, 2, 3, 4, 130)
 """Exit codes of commands that did not do what was asked; others are verdicts."""
 
@@ -74,8 +77,8 @@ class Magic(Magics):
         `%%symgrad` defines the names of the cell as formulas (`Expr`); names that earlier cells defined can be used.
         With no option it shows the program.
 
-        `%symgrad derive 'x**2'` runs `symgrad derive`. A program that is bound to a name is given by this name:
-        `%symgrad explain p --wrt x`. `%symgrad --help` lists the commands.
+        `%symgrad derive 'x**2'` runs `symgrad derive`. A program that is bound to a name is given by this name, and so
+        are formulas: `%symgrad explain p --wrt x`, `%symgrad derive 'log(y)*x'`. `%symgrad --help` lists the commands.
         """
         if cell is None:
             self._command(line)
@@ -118,7 +121,7 @@ class Magic(Magics):
         said = io.StringIO()
         code = 0
         try:
-            arguments = [self._argument(text) for text in shlex.split(line)]
+            arguments = [self._argument(k, text) for k, text in enumerate(shlex.split(line))]
         except ValueError as error:  # a quote that is not closed
             raise StoppedError([f"symgrad: {error}"]) from None
         try:
@@ -138,10 +141,21 @@ class Magic(Magics):
         if message:
             print(message, file=sys.stderr)  # noqa: T201  (as the command does)
 
-    def _argument(self, text: str) -> str:
-        """Return an argument, the text of a program for its name."""
+    def _argument(self, k: int, text: str) -> str:
+        """Return an argument: the text of a program for its name, and what formulas of the notebook are for theirs."""
         value = self._namespace.get(text)
-        return str(value) if isinstance(value, symgrad.Program) else text
+        if isinstance(value, symgrad.Program):
+            return str(value)
+        named = any(isinstance(self._namespace.get(n), symgrad.Expr) for n in _NAME.findall(text))
+        if k != 1 or not named or Path(text).exists():  # commands take what they work on first
+            return text
+        try:
+            lines = str(read_cell(text, "", self._namespace)).splitlines()
+        except SymgradError:  # which the command tells
+            return text
+        if len(lines) > 1 and lines[-2].startswith(f"{text} ="):  # it has its name, which answers speak of
+            lines.pop()
+        return "\n".join(lines)
 
     # -- IPython --------------------------------------------------------------------------------------------
 

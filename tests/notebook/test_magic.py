@@ -124,6 +124,16 @@ def test_commands_take_programs_by_name(shell: Any) -> None:
     assert ran(shell, "%symgrad derive p --wrt x")[0] == "dy/dx = sqrt(u)\n"
 
 
+def test_commands_take_formulas_of_the_notebook_by_name(shell: Any) -> None:
+    ran(shell, "%%symgrad\nx : positive\ny = x**2")
+    ran(shell, "%%symgrad\nz = y*log(y)")
+    assert ran(shell, "%symgrad derive y")[0] == "dy/dx = 2*x\n"
+    assert ran(shell, "%symgrad derive z --wrt x")[0] == "dz/dx = 2*(x + z/x)\n"
+    assert "1/x" in ran(shell, "%symgrad derive 'log(y)/2'")[0]
+    assert "proved" in ran(shell, "%symgrad verify y --wrt x --claim '2*x'")[0]
+    assert ran(shell, "%symgrad derive 't**2'")[0] == "d/dt = 2*t\n"
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
