@@ -93,7 +93,7 @@ def answer(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
     Yields:
         For each part ``part``, its name, with ``blocks``; or with ``error``: ``message``, and where the text of the
-        program is at fault ``line`` and ``column``, from 1.
+        program is at fault ``line`` and ``column``, from 1, or ``field`` where that of another field is.
 
     Example:
         >>> (found,) = answer(checked({"program": "x : real\ny = sin(x**2)"}))
@@ -111,7 +111,7 @@ def _part(find: Callable[[PageQuestion], list[Block]], question: PageQuestion) -
     try:
         return {"blocks": find(question)}
     except SymgradError as error:
-        return {"error": _told(error)}
+        return {"error": _told(error, question)}
     except MemoryError:
         return {"error": {"message": "there is not enough memory for this"}}
     except RecursionError:
@@ -131,8 +131,15 @@ def _fault(error: Exception) -> dict[str, Any]:
     return {"message": f"this is a fault in symgrad; please report it with the program ({said})"}
 
 
-def _told(error: SymgradError) -> dict[str, Any]:
+_LABELS = {"of": "Differentiate", "wrt": "by"}
+"""What the page writes beside the fields in which names stand."""
+
+
+def _told(error: SymgradError, question: PageQuestion) -> dict[str, Any]:
     found: dict[str, Any] = {"message": str(error)[:4000]}
+    if question.at_fault is not None:
+        said = f"in the field “{_LABELS[question.at_fault]}”: {found['message']}"
+        found |= {"field": question.at_fault, "message": said}
     if error.at is not None and error.at.source.name == PageQuestion.NAME:
         found |= {"line": error.at.line, "column": error.at.column}
     return found

@@ -6,7 +6,8 @@ A claim is a derivative that somebody types: as Python writes it or in LaTeX, al
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -44,6 +45,16 @@ class PageQuestion:
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
+        self.at_fault: str | None = None
+        """The field in which a name stands that the program has not."""
+
+    @contextmanager
+    def _reading(self, field: str) -> Generator[None]:
+        try:
+            yield
+        except SymgradError:
+            self.at_fault = field
+            raise
 
     def said(self, field: str) -> str:
         """Return a field without spaces around it, empty if it was left out."""
@@ -61,14 +72,20 @@ class PageQuestion:
     def y(self) -> symgrad.Expr:
         """What is differentiated."""
         name = self.said("of")
-        return self.program[name] if name else self.program.last
+        if not name:
+            return self.program.last
+        program = self.program
+        with self._reading("of"):
+            return program[name]
 
     @cached_property
     def wrt(self) -> list[symgrad.Expr]:
         """By what: the names that were given, else every real input that is not random."""
         names = [n.strip() for n in self.said("wrt").split(",") if n.strip()]
         if names:
-            found = [target_named(self.y, name) for name in names]
+            y = self.y
+            with self._reading("wrt"):
+                found = [target_named(y, name) for name in names]
         else:
             found = [
                 i for i in self.y.inputs if i.dtype == "real" and i.node.declaration.distribution is None

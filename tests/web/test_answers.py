@@ -123,6 +123,14 @@ def test_source_is_there_in_six_languages(language: str) -> None:
     assert ("void z(" if language == "c" else "def z(") in block["text"]
 
 
+@pytest.mark.parametrize(("field", "label"), [("of", "Differentiate"), ("wrt", "by")])
+def test_a_name_that_is_not_there_is_told_with_its_field(field: str, label: str) -> None:
+    for part in ("gradient", "plot", "source"):
+        error = parts(program="x : real\ny = x**2", parts=[part], **{field: "q"})[part]["error"]
+        assert error["field"] == field
+        assert error["message"].startswith(f"in the field “{label}”: ")
+
+
 def test_another_language_is_an_error() -> None:
     assert "cobol" in parts(program="x", parts=["source"], language="cobol")["source"]["error"]["message"]
 

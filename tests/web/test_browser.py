@@ -87,6 +87,19 @@ def test_noise_is_shown_with_its_path(browser: Browser, page: Address) -> None:
     assert shown.value("document.querySelectorAll('#part-plot .curve').length") == 2
 
 
+def test_an_example_is_typed_over(browser: Browser, page: Address) -> None:
+    """What was found: the example's input stayed in its field, and was missed in every part of the answer."""
+    shown = opened(browser, page)
+    asked(shown, program="sin(t)*exp(t)")
+    shown.until("document.getElementById('wrt').value === ''")
+    shown.until("document.getElementById('part-gradient').textContent.includes('cos(t)*exp(t)')")
+    assert shown.value("document.getElementById('trouble').hidden")
+    asked(shown, wrt="x")
+    assert shown.text("#trouble").startswith("in the field “by”: 'x' is not")
+    assert shown.value("[...document.querySelectorAll('.part .error')].length") == 0
+    assert shown.value("document.getElementById('wrt').value") == "x"
+
+
 def test_a_link_opens_what_was_typed(browser: Browser, page: Address) -> None:
     shown = opened(browser, page)
     asked(shown, program="a, b : positive\nf = a**b", wrt="b", claim="f*log(a)")

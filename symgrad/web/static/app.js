@@ -20,6 +20,7 @@ let asked = new AbortController(); // all that is asked about what is typed now
 let timer = 0;
 let known = [];
 const opened = new Set();
+const filled = new Set(); // fields that hold what an example said, and nobody typed
 let opening = 0;
 
 function typed() {
@@ -82,12 +83,21 @@ function tell(part, found) {
   part.fresh = true;
   const first = part.name === "gradient";
   if (found.error) {
+    const name = part.name === "claim" ? "claim" : found.error.field;
+    if ((first || name === "claim") && filled.has(name)) {
+      // What the example says there means nothing in a program that somebody types over it.
+      field[name].value = "";
+      filled.delete(name);
+      later();
+      return;
+    }
     if (first) say(found.error.message);
     const line = document.createElement("p");
     line.className = "error";
     line.textContent = found.error.message;
-    // What is wrong with the program is said once, below it.
-    part.body.replaceChildren(...(!first && found.error.line === undefined ? [line] : []));
+    // What is wrong with the program or with a name is said once, below the program.
+    const once = found.error.line !== undefined || found.error.field !== undefined;
+    part.body.replaceChildren(...(!first && !once ? [line] : []));
   } else {
     if (first) say("");
     part.body.replaceChildren(...shown(found.blocks));
@@ -110,10 +120,20 @@ async function remember() {
 }
 
 function restore(state) {
+  filled.clear();
   for (const name of FIELDS) if (typeof state[name] === "string") field[name].value = state[name].slice(0, 20000);
   if (field.language.selectedIndex < 0) field.language.selectedIndex = 0;
   if (Array.isArray(state.open))
     for (const { name, place } of parts) if (place.tagName === "DETAILS") place.open = state.open.includes(name);
+}
+
+function fill(example) {
+  filled.clear();
+  for (const name of FIELDS)
+    if (name !== "language") {
+      field[name].value = example[name] ?? "";
+      if (example[name]) filled.add(name);
+    }
 }
 
 document.getElementById("copy-link").addEventListener("click", async () => {
@@ -128,7 +148,11 @@ document.getElementById("copy-link").addEventListener("click", async () => {
 
 // What happens
 
-for (const name of ["program", "of", "wrt", "claim", "range"]) field[name].addEventListener("input", later);
+for (const name of ["program", "of", "wrt", "claim", "range"])
+  field[name].addEventListener("input", () => {
+    filled.delete(name);
+    later();
+  });
 field.language.addEventListener("change", () => {
   void remember();
   void some(parts.filter(({ name }) => name === "source"));
@@ -151,7 +175,7 @@ for (const part of parts)
 examples.addEventListener("change", () => {
   const found = known[examples.selectedIndex - 1];
   if (found === undefined) return;
-  for (const name of FIELDS) if (name !== "language") field[name].value = found[name] ?? "";
+  fill(found);
   const open = found.open ?? [];
   for (const { name, place } of parts) if (open.includes(name)) place.open = true;
   void all();
@@ -163,7 +187,8 @@ async function begin() {
   const [list, state] = await Promise.all([fetch("examples.json").then((r) => r.json()), unpacked(location.hash)]);
   known = list;
   for (const { title } of known) examples.append(new Option(title));
-  restore(state ?? { ...known[0], open: undefined });
+  if (state === null) fill(known[0]);
+  else restore(state);
   await new Promise((done) => setTimeout(done)); // the parts that were just opened say so first
   begun = true;
   await all();
