@@ -93,6 +93,7 @@ def test_an_example_is_typed_over(browser: Browser, page: Address) -> None:
     asked(shown, program="sin(t)*exp(t)")
     shown.until("document.getElementById('wrt').value === ''")
     shown.until("document.getElementById('part-gradient').textContent.includes('cos(t)*exp(t)')")
+    answered(shown)
     assert shown.value("document.getElementById('trouble').hidden")
     asked(shown, wrt="x")
     assert shown.text("#trouble").startswith("in the field “by”: 'x' is not")
