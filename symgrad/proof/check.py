@@ -251,7 +251,7 @@ def _cases(c: _Claim) -> CheckResult:
         raise GiveUp("the difference is not what is claimed in every case")
     if wanted == "apart" and excluded:
         raise GiveUp("the two sides may be defined only where nothing is claimed of their difference")
-    return _at_sample(c, f"{len(found)} cases replayed", excluded)
+    return _at_sample(c, f"{len(found)} {'case' if len(found) == 1 else 'cases'} replayed", excluded)
 
 
 def _at_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckResult:

@@ -7,6 +7,7 @@ from symgrad.api.handles.told import latex_together, leibniz_of, title, together
 from symgrad.report.blocks import Banner, Heading, MathLines, Maths, Paragraph, Table
 from symgrad.report.blocks import Block as Told
 from symgrad.report.report import Report
+from symgrad.verdicts.told.report import SAVED
 from symgrad.web.blocks import Block, code, fold, html, text, verdict_block
 from symgrad.web.limits import VERDICT_SECONDS
 from symgrad.web.question import PageQuestion, judged
@@ -40,7 +41,8 @@ def verdict(question: PageQuestion) -> list[Block]:
     # The program stands beside it: of the question only what was claimed is said again.
     lines = [MathLines(b.rows[-1:], "the claim") for b in told if isinstance(b, MathLines)][:1]
     begin = next(k for k, b in enumerate(told) if isinstance(b, Banner))
-    blocks = [verdict_block(found.status, str(found), [*lines, *told[begin:]])]
+    rest = [b for b in told[begin:] if not (isinstance(b, Paragraph) and SAVED in b.words)]
+    blocks = [verdict_block(found.status, str(found), [*lines, *rest])]
     blocks += [text(f"Read so: {reading}") for reading in readings]
     if found.proof is not None:
         blocks.append(fold("the proof, for symgrad check", [code(found.proof.to_json())]))

@@ -201,7 +201,7 @@ def _table(block: Table) -> Iterator[str]:
 
 
 def _picture(block: Figure) -> Iterator[str]:
-    yield rf"\emph{{Figure: {_text(block.title)}.}} {_text(block.description)}"
+    yield rf"\emph{{Figure (drawn in the HTML form): {_text(block.title)}.}} {_text(block.description)}"
 
 
 def _code(block: Code) -> Iterator[str]:

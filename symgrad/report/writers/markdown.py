@@ -176,7 +176,7 @@ def _cell(words: Prose) -> str:
 
 
 def _picture(block: Figure) -> Iterator[str]:
-    yield f"*Figure: {_text(block.title)}.* {_text(block.description)}"
+    yield f"*Figure (drawn in the HTML form): {_text(block.title)}.* {_text(block.description)}"
 
 
 def _code(block: Code) -> Iterator[str]:

@@ -188,6 +188,6 @@ html { color-scheme: light dark; background: light-dark(#ffffff, #15181c); }
 @media print { html { color-scheme: light; } }
 body.sg { margin: 0; padding: 2rem 1rem 4rem; }
 body.sg > main { max-width: 60rem; margin: 0 auto; }
-@media print { body.sg { padding: 0; } }
+@media print { body.sg { padding: 0; } @page { margin: 16mm 14mm; } }
 """.strip()
 """What a page has beside, which a part of another page must not."""

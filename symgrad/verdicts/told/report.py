@@ -24,10 +24,13 @@ from symgrad.report.report import Report
 from symgrad.verdicts.diagnosis import Diagnosis
 from symgrad.verdicts.verdict import Verdict, by_text, derivatives_text, value_text, values_apart
 
-__all__ = ["TONES", "diagnosis_block", "verdict_blocks", "verdict_report"]
+__all__ = ["SAVED", "TONES", "diagnosis_block", "verdict_blocks", "verdict_report"]
 
 TONES: dict[str, Tone] = {"proved": "good", "refuted": "bad", "supported": "open", "undecided": "open"}
 """How the status of a verdict is meant."""
+
+SAVED = Literal("verdict.proof.save(path)")
+"""How a proof becomes a file, in Python; a page has the proof itself."""
 
 
 def verdict_report(verdict: Verdict) -> Report:
@@ -149,7 +152,7 @@ def _evidence(verdict: Verdict) -> Iterator[Block]:
         said.append(
             prose(
                 f"A {kind} is kept, which symgrad check derives anew: ",
-                Literal("verdict.proof.save(path)"),
+                SAVED,
                 ".",
             )
         )
