@@ -14,7 +14,7 @@ from math import inf
 
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.sizes import Shape
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.traverse import substitute, substitute_with, topological
 from symgrad.ir.types import Number
 from symgrad.ops.array.contraction import einsum
 from symgrad.ops.array.indexing import scatter_add
@@ -24,6 +24,7 @@ from symgrad.ops.array.softmax import softmax
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.scalar.hyperbolic import cosh, sech, tanh
+from symgrad.ops.scalar.logic import where
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import CanonicalForms, canonical
 from symgrad.spell.printer import expression_text
@@ -61,6 +62,7 @@ class ShortestForms:
         self._words = words
         self._canonical_forms = CanonicalForms()
         self._named: dict[Node, Node] = {}
+        self._in_names: tuple[int, dict[Node, Node]] = 0, {}
         bodies = [(name, body) for name, body in words.bodies.items() if body.args]
         found = self._canonical_forms.of([body for _, body in bodies])
         for (name, _), form in zip(bodies, found, strict=True):
@@ -126,6 +128,8 @@ class ShortestForms:
         named = self.named(form)
         if named is not form:
             named = self.named(self._canonical_forms.of([named])[0])
+        if not any(n.op is where for n in topological([named])):
+            return named
         return without_guards_of_zero(without_idle_guards(named), self._words.known)
 
     def _read(self, node: Node) -> Iterator[Node]:
@@ -196,7 +200,9 @@ class ShortestForms:
 
     def named(self, node: Node) -> Node:
         """Return a node with names for what they stand for."""
-        return substitute([node], self._named)[0]
+        if self._in_names[0] != len(self._named):
+            self._in_names = len(self._named), dict(self._named)
+        return substitute_with([node], self._in_names[1])[0]
 
     def as_written(self, node: Node) -> Node:
         """Return a node with its parts as the program writes them where it has them, and its numbers as it does."""
