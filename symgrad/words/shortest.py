@@ -146,12 +146,19 @@ class ShortestForms:
                     yield found
 
     def _rescaled(self, node: Node) -> Iterator[Node]:
-        """Yield a node with multiples of names for what these are a multiple of, in sums term by term too."""
+        """Yield a node with multiples of names for what these are a multiple of; term by term where that has more."""
+        met = self._multiples(node)
+        if met:
+            yield self._without_nothing(substitute([node], self._scaled)[0])
         parted = apart(node)
-        for form in (node, *([] if parted is node else [self._canonical(self._without_nothing(parted))])):
-            scaled = substitute([form], self._scaled)[0]
-            if scaled is not node:
-                yield self._without_nothing(scaled)
+        if parted is not node:
+            form = self._canonical(self._without_nothing(parted))
+            if not self._multiples(form) <= met:
+                yield self._without_nothing(substitute([form], self._scaled)[0])
+
+    def _multiples(self, node: Node) -> set[Node]:
+        """Return the parts that are multiples of names."""
+        return {n for n in topological([node]) if n in self._scaled} if self._scaled else set()
 
     def _without_nothing(self, node: Node) -> Node:
         """Return a node with numbers for what is one in full, such as the mean of what its mean was subtracted from."""
