@@ -17,6 +17,7 @@ _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#5b6470")
 _DASHES = ("", "7 4", "2 3", "9 3 2 3")
 _WIDTH, _HEIGHT = 640.0, 320.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 16.0, 20.0, 64.0
+_DOT, _RING = 2.4, 2.0
 _TICKS = 5
 _ADVANCE = 7.0  # the width of a digit in labels
 _Scale = Callable[[float], float]
@@ -88,8 +89,11 @@ def plot_svg(
     parts.append(axis_text(x_label, _WIDTH - _RIGHT, _HEIGHT - _BOTTOM + 33, "end"))
     parts.append(axis_text(y_label, 8, 14, "start"))
     for k, curve in enumerate(curves):
-        parts += _drawn(curve, k, across, up, bottom, top)
-        parts += _legend(curve, k, _LEFT + k * (_WIDTH - _LEFT - _RIGHT) / max(len(curves), 2))
+        rings = sum(
+            c.points for c in curves[:k]
+        )  # of what is drawn before both shall be seen where they are equal
+        parts += _drawn(curve, k, rings, across, up, bottom, top)
+        parts += _legend(curve, k, rings, _LEFT + k * (_WIDTH - _LEFT - _RIGHT) / max(len(curves), 2))
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
@@ -133,18 +137,24 @@ def axis_text(text: str, x: float, y: float, anchor: str, fill: str = _SOFT) -> 
     )
 
 
-def _drawn(curve: Curve, k: int, across: _Scale, up: _Scale, bottom: float, top: float) -> list[str]:
+def _point(x: float, y: float, colour: str, rings: int) -> str:
+    """Return a dot, or a ring around as many smaller ones."""
+    where = f'<circle cx="{x:.1f}" cy="{y:.1f}"'
+    if not rings:
+        return f'{where} r="{_DOT}" fill="{colour}" fill-opacity="0.75"/>'
+    return f'{where} r="{_DOT + _RING * rings:.1f}" fill="none" stroke="{colour}" stroke-width="1.2"/>'
+
+
+def _drawn(
+    curve: Curve, k: int, rings: int, across: _Scale, up: _Scale, bottom: float, top: float
+) -> list[str]:
     colour = _COLOURS[k % len(_COLOURS)]
     shown = [
         (x, y) if math.isfinite(y) and bottom <= y <= top else None
         for x, y in zip(curve.x, curve.y, strict=True)
     ]
     if curve.points:
-        return [
-            f'<circle cx="{across(p[0]):.1f}" cy="{up(p[1]):.1f}" r="2.4" fill="{colour}" fill-opacity="0.75"/>'
-            for p in shown
-            if p is not None
-        ]
+        return [_point(across(p[0]), up(p[1]), colour, rings) for p in shown if p is not None]
     steps: list[str] = []
     for before, at in zip([None, *shown], shown, strict=False):
         if at is not None:
@@ -157,10 +167,10 @@ def _drawn(curve: Curve, k: int, across: _Scale, up: _Scale, bottom: float, top:
     )
 
 
-def _legend(curve: Curve, k: int, x: float) -> list[str]:
+def _legend(curve: Curve, k: int, rings: int, x: float) -> list[str]:
     colour, y = _COLOURS[k % len(_COLOURS)], _HEIGHT - 14
     if curve.points:
-        mark = f'<circle cx="{x + 12:.1f}" cy="{y - 4:.1f}" r="2.4" fill="{colour}" fill-opacity="0.75"/>'
+        mark = _point(x + 12, y - 4, colour, rings)
     else:
         dashes = f' stroke-dasharray="{_DASHES[k % len(_DASHES)]}"' if k else ""
         mark = f'<path d="M{x:.1f} {y - 4:.1f} h24" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>'

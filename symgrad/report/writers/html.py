@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from html import escape as _escape
 from typing import Any
@@ -32,6 +33,10 @@ from symgrad.report.writers.rows import aligned_latex
 from symgrad.report.writers.style import PAGE, STYLE
 
 __all__ = ["blocks_html", "report_fragment", "report_html"]
+
+_WIDTH = re.compile(r'<svg [^>]*? width="([\d.]+)')
+_NARROW = 480.0
+"""Width up to which a picture can be read when it is made to fit a phone; the sheet has the same, 30rem."""
 
 
 def report_html(report: Report) -> str:
@@ -175,7 +180,11 @@ def _cells(row: Sequence[Prose], kinds: Sequence[str]) -> str:
 
 def _picture(block: Figure, _: int) -> str:
     drawn = safe_svg(block.svg, block.title, block.description)
-    return f"<figure>{_scrolled(drawn, block.title, 'picture')}<figcaption>{_text(block.title)}</figcaption></figure>"
+    width = _WIDTH.search(drawn)
+    kind = "picture" if width is not None and float(width[1]) <= _NARROW else "wide picture"
+    return (
+        f"<figure>{_scrolled(drawn, block.title, kind)}<figcaption>{_text(block.title)}</figcaption></figure>"
+    )
 
 
 def _code(block: Code, _: int) -> str:

@@ -148,7 +148,7 @@ STYLE = f"""
 @media (max-width: 30rem) {{
   .sg h1 {{ font-size: 1.3rem; }} .sg h2 {{ font-size: 1.1rem; }}
   .sg .formula {{ padding-left: .7rem; }} .sg .steps .steps {{ margin-left: .4rem; }}
-  .sg .scroll.picture svg {{ max-width: none; min-width: 30rem; }}
+  .sg .scroll.wide.picture svg {{ max-width: none; min-width: 30rem; }}
 }}
 @media print {{
   .sg {{ font-size: 10.5pt; }}
