@@ -39,6 +39,7 @@ __all__ = [
     "rebuild",
     "spelling",
     "substitute",
+    "substitute_with",
     "symbols_of",
     "topological",
     "unpickled",
@@ -138,13 +139,23 @@ def substitute(
     if not replacements:
         return list(outputs)
     done: dict[Node, Node] = dict(replacements)
-    for node in topological(outputs, until=replacements):
-        if node in done:
-            continue
-        if declared and node.op is SYMBOL and node.declaration.formulas:
-            done[node] = drawn_anew(node, lambda formulas: substitute(formulas, replacements))
-            continue
-        done[node] = with_args(node, [done[a] for a in node.args])
+    if declared:
+        for node in topological(outputs, until=replacements):
+            if node not in done and node.op is SYMBOL and node.declaration.formulas:
+                done[node] = drawn_anew(node, lambda formulas: substitute(formulas, replacements))
+    return substitute_with(outputs, done)
+
+
+def substitute_with(outputs: Sequence[Node], done: dict[Node, Node]) -> list[Node]:
+    """Replace nodes as `substitute` does, time and again: what becomes of each is kept.
+
+    Args:
+        outputs: where.
+        done: from nodes to others; what becomes of further nodes is added.
+    """
+    for node in topological(outputs, until=done):
+        if node not in done:
+            done[node] = with_args(node, [done[a] for a in node.args])
     return [done[o] for o in outputs]
 
 

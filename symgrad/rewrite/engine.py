@@ -92,15 +92,16 @@ def rewrite(
     trace = Trace()
     known = known or Conditions()
     current = list(outputs)
-    budget = 1000 + steps_per_node * len(topological(current))
+    order = topological(current)
+    budget = 1000 + steps_per_node * len(order)
     seen: set[tuple[Node, ...]] = set()
     passed: list[dict[Node, Node]] = []
     while True:
         seen.add(tuple(current))
         this = Round(rules, known, budget, normal=normal or {})
-        equations = len(topological(current)) if normal is None else None
+        equations = len(order) if normal is None else None
         with working("rewrite", f"rewriting, round {trace.rounds + 1}", equations, count=this.done.__len__):
-            after = _one_round(current, this, normaliser_for(this))
+            after = _one_round(current, order, this, normaliser_for(this))
         trace.steps += this.steps
         trace.rounds += 1
         budget = this.budget
@@ -112,7 +113,7 @@ def rewrite(
             if normal is not None:
                 _remember(normal, passed)
             return current, trace
-        current = after
+        current, order = after, topological(after)
         if budget <= 0 or trace.rounds >= rounds or tuple(current) in seen:
             trace.stopped = "budget"
             return current, trace
@@ -130,8 +131,8 @@ def _remember(normal: dict[Node, Node], passed: Sequence[Mapping[Node, Node]]) -
             normal[node] = normal[form] = form
 
 
-def _one_round(outputs: list[Node], this: Round, normaliser: Normaliser) -> list[Node]:
-    flattened = _flattened(outputs, normaliser)
+def _one_round(outputs: list[Node], order: Sequence[Node], this: Round, normaliser: Normaliser) -> list[Node]:
+    flattened = _flattened(outputs, order, normaliser)
     becomes: dict[Node, Node] = {}
     done = this.done
     made: set[Node] = set()  # nodes that this round made; what they flatten is not known beforehand
@@ -194,9 +195,8 @@ def _one_round(outputs: list[Node], this: Round, normaliser: Normaliser) -> list
     return [done[o] for o in outputs]
 
 
-def _flattened(outputs: list[Node], normaliser: Normaliser) -> set[Node]:
+def _flattened(outputs: list[Node], order: Sequence[Node], normaliser: Normaliser) -> set[Node]:
     """Find the nodes that have one user, which absorbs them."""
-    order = topological(outputs)
     users: dict[Node, int] = dict.fromkeys(order, 0)
     for output in outputs:
         users[output] += 2

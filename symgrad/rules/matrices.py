@@ -32,29 +32,47 @@ class _Operand(NamedTuple):
     labels: Labels
 
 
-def in_matrix_notation(outputs: Sequence[Node], forms: Callable[[], NormalForms]) -> list[Node]:
+def in_matrix_notation(
+    outputs: Sequence[Node], forms: Callable[[], NormalForms], written: dict[Node, Node] | None = None
+) -> list[Node]:
     """Return nodes in normal form as one writes them.
 
     Args:
         outputs: the nodes.
         forms: makes the normal forms, if there are arrays.
+        written: how nodes are written that were met before with the same forms; more are added.
     """
-    order = topological(outputs)
-    if not any(n.shape or n.op is einsum for n in order):
+    known = {} if written is None else written
+    if all(o in known for o in outputs):
+        return [known[o] for o in outputs]
+    order = topological(outputs, until=known)
+    if not known and not any(n.shape or n.op is einsum for n in order):
         return list(outputs)
-    return _MatrixWriter(forms()).write(outputs, order)
+    return _MatrixWriter(forms(), known).write(outputs, order)
 
 
 class _MatrixWriter:
-    def __init__(self, forms: NormalForms) -> None:
+    """Writes nodes. How one is written depends on it alone, and not on what was written before it.
+
+    Args:
+        forms: the normal forms.
+        done: how nodes are written that stand by themselves.
+    """
+
+    def __init__(self, forms: NormalForms, done: dict[Node, Node]) -> None:
         self._forms = forms
-        self._done: dict[Node, Node] = {}
+        self._done = done
+        # The same of what is made on the way to one node.
+        self._made: dict[Node, Node] = {}
         # For a sum with its signs turned, the sum in whose place it stands.
         self._instead: dict[Node, Node] = {}
 
     def write(self, outputs: Sequence[Node], order: Sequence[Node]) -> list[Node]:
         for node in order:
-            self._done[node] = self._node(node)
+            if node not in self._done:
+                self._made.clear()
+                self._instead.clear()
+                self._done[node] = self._node(node)
         return [self._done[o] for o in outputs]
 
     def _node(self, node: Node) -> Node:
@@ -67,21 +85,23 @@ class _MatrixWriter:
                 product = full(self._product(form), node.shape)
                 if product.dtype == node.dtype:
                     return product
-        args = [self._done[a] for a in node.args]
         if node.op is einsum:
             return self._contraction(node)
+        args = [self._spelled(a) for a in node.args]
         if node.op is add and node.args[1].op is neg:
             # As a later term of a sum the sign is a subtraction.
-            args[1] = neg(self._done[node.args[1].args[0]])
+            args[1] = neg(self._spelled(node.args[1].args[0]))
         return node if tuple(args) == node.args else apply(node.op, tuple(args), node.params)
 
     def _spelled(self, node: Node) -> Node:
         """Return a node as it is written, and first all that it reads."""
-        if node not in self._done:
+        found = self._made.get(node) or self._done.get(node)
+        if found is None:
             for part in topological([node], until=self._done):
-                if part not in self._done:
-                    self._done[part] = self._node(part)
-        return self._done[node]
+                if part not in self._done and part not in self._made:
+                    self._made[part] = self._node(part)
+            found = self._made[node]
+        return found
 
     # ------------------------------------------------------------------------------------------------- products
 
@@ -177,7 +197,7 @@ class _MatrixWriter:
             return factors
         del kept[matrix]
         whole = contract([o for o, _ in operands], [own for _, own in operands], result)
-        self._done[whole] = self._contraction(whole)
+        self._made[whole] = self._contraction(whole)
         return {whole: 1, **kept}
 
     def _scales(self, own: Labels, i: int, labels: tuple[Labels, ...], result: Labels) -> bool:
@@ -222,7 +242,7 @@ class _MatrixWriter:
         labels, result = node.params
         if len(labels) == 1:
             dot = self._dot(node)
-            return dot if dot is not None else contract([self._done[node.args[0]]], labels, result)
+            return dot if dot is not None else contract([self._spelled(node.args[0])], labels, result)
         operands = [self._diagonal(_Operand(a, own)) for a, own in zip(node.args, labels, strict=True)]
         while len(operands) > 1:
             step = self._presummed(operands, result)
@@ -269,7 +289,7 @@ class _MatrixWriter:
         return None
 
     def _known(self, node: Node) -> Node:
-        self._done[node] = node
+        self._made[node] = node
         return node
 
     def _contracted(self, operands: list[_Operand], result: Labels) -> list[_Operand] | None:

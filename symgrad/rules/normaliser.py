@@ -48,6 +48,8 @@ class NormalForms:
         self.known = known
         self.settled: set[Node] = set()
         self._raw: set[Node] = set()
+        self._steps: dict[Node, tuple[Step | None, bool]] = {}
+        self._copied: dict[Node, bool] = {}
         self.order = order
         self.products = Products(self)
         self.sums = Sums(self)
@@ -92,6 +94,33 @@ class NormalForms:
     def step(self, node: Node) -> Step | None:
         if not node.args:
             return None
+        if not self._is_copied(node):
+            return self._new_step(node)
+        known = self._steps.get(node)
+        if known is None:
+            step = self._new_step(node)
+            self._steps[node] = step, step is not None and step.after in self.settled
+        else:
+            step, settled = known
+            if step is not None and settled:
+                self.settled.add(step.after)
+        return step
+
+    def _is_copied(self, node: Node) -> bool:
+        """Tell whether every sum and product in a node is small: its step is then the same in every round."""
+        copied = self._copied
+        pending = [node] if node not in copied else []
+        while pending:
+            top = pending[-1]
+            missing = [a for a in top.args if a not in copied]
+            if missing:
+                pending += missing
+                continue
+            small = self.sums.small if top.op.name == "add" else self.products.small
+            copied[pending.pop()] = small(top) and all(copied[a] for a in top.args)
+        return copied[node]
+
+    def _new_step(self, node: Node) -> Step | None:
         value = self._known_value(node)
         if value is not None:
             return Step("known-value", node, value, "exact")

@@ -167,6 +167,8 @@ class CanonicalForms:
         self._known = Conditions()
         self._forms = NormalForms(CANONICAL, self._known, Order())
         self._normal: dict[Node, Node] = {}
+        self._written: dict[Node, Node] = {}
+        self._spelled: dict[Node, Node] = {}
 
     def of(self, nodes: Sequence[Node]) -> list[Node]:
         """Return nodes in canonical form."""
@@ -182,8 +184,10 @@ class CanonicalForms:
                 found, _ = rewrite(
                     nodes, CANONICAL, self._forms.begin, known=self._known, normal=self._normal
                 )
-                found = in_matrix_notation(found, lambda: self._forms.begin(Round(CANONICAL, self._known, 0)))
-                return spell_signs(found)
+                found = in_matrix_notation(
+                    found, lambda: self._forms.begin(Round(CANONICAL, self._known, 0)), self._written
+                )
+                return spell_signs(found, self._spelled)
         finally:
             self._lock.release()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import symgrad
 from symgrad.errors import EvaluationError, OutOfMemoryError, UsageError
 from symgrad.gradcode.samples import sample_points
 from symgrad.ir.graph import SYMBOL
+from symgrad.ir.traverse import is_elementwise
 from symgrad.web.blocks import Block, text
 from symgrad.web.limits import PLOT_POINTS
 from symgrad.web.question import PageQuestion
@@ -43,8 +45,7 @@ def plot(question: PageQuestion) -> list[Block]:
     derivative = question.gradients[0]
     entry = (0,) * len(w.shape)
     derivative = derivative[entry] if entry else derivative
-    values = [_at(y, {**base, w.name: _moved(base[w.name], entry, x)}) for x in grid]
-    slopes = [_at(derivative, {**base, w.name: _moved(base[w.name], entry, x)}) for x in grid]
+    values, slopes = (_along(e, base, w.name, entry, grid) for e in (y, derivative))
     if all(v is None for v in values):
         raise EvaluationError("the formula has no value there", cure="choose another range")
     along = w.name + ("[" + ", ".join("0" for _ in entry) + "]" if entry else "")
@@ -92,16 +93,33 @@ def _moved(base: Any, entry: tuple[int, ...], x: float) -> Any:
     return moved
 
 
-def _at(e: symgrad.Expr, values: Mapping[str, Any]) -> float | None:
-    """Return a value, None where there is none: JSON has neither NaN nor infinities."""
+def _along(
+    e: symgrad.Expr, base: Mapping[str, Any], name: str, entry: tuple[int, ...], grid: Any
+) -> list[float | None]:
+    """Return values over a grid, None where there is none: of a formula of numbers all at once."""
     needed = {str(i.name) for i in e.inputs}
+    values = {n: v for n, v in base.items() if n in needed}
+    if not entry and is_elementwise([e.node]):
+        with suppress(EvaluationError):  # some points may still have a value
+            moved = {name: grid} if name in needed else {}
+            return [_finite(v) for v in np.broadcast_to(e(**{**values, **moved}), grid.shape)]
+    return [
+        _at(e, {**values, name: _moved(base[name], entry, x)} if name in needed else values) for x in grid
+    ]
+
+
+def _at(e: symgrad.Expr, values: Mapping[str, Any]) -> float | None:
     try:
-        value = float(e(**{name: v for name, v in values.items() if name in needed}))
+        return _finite(e(**values))
     except OutOfMemoryError:  # which every other point would need, too
         raise
     except EvaluationError:
         return None
-    return value if math.isfinite(value) else None
+
+
+def _finite(value: Any) -> float | None:
+    """Return a value for JSON, which has neither NaN nor infinities."""
+    return float(value) if math.isfinite(value) else None
 
 
 def _short(value: Any) -> str:

@@ -14,7 +14,7 @@ from math import inf
 
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.sizes import Shape
-from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.traverse import substitute, substitute_with, topological
 from symgrad.ir.types import Number
 from symgrad.ops.array.contraction import einsum
 from symgrad.ops.array.indexing import scatter_add
@@ -24,6 +24,7 @@ from symgrad.ops.array.softmax import softmax
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.scalar.hyperbolic import cosh, sech, tanh
+from symgrad.ops.scalar.logic import where
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import CanonicalForms, canonical
 from symgrad.spell.printer import expression_text
@@ -61,6 +62,7 @@ class ShortestForms:
         self._words = words
         self._canonical_forms = CanonicalForms()
         self._named: dict[Node, Node] = {}
+        self._in_names: tuple[int, dict[Node, Node]] = 0, {}
         bodies = [(name, body) for name, body in words.bodies.items() if body.args]
         found = self._canonical_forms.of([body for _, body in bodies])
         for (name, _), form in zip(bodies, found, strict=True):
@@ -126,6 +128,8 @@ class ShortestForms:
         named = self.named(form)
         if named is not form:
             named = self.named(self._canonical_forms.of([named])[0])
+        if not any(n.op is where for n in topological([named])):
+            return named
         return without_guards_of_zero(without_idle_guards(named), self._words.known)
 
     def _read(self, node: Node) -> Iterator[Node]:
@@ -142,12 +146,19 @@ class ShortestForms:
                     yield found
 
     def _rescaled(self, node: Node) -> Iterator[Node]:
-        """Yield a node with multiples of names for what these are a multiple of, in sums term by term too."""
+        """Yield a node with multiples of names for what these are a multiple of; term by term where that has more."""
+        met = self._multiples(node)
+        if met:
+            yield self._without_nothing(substitute([node], self._scaled)[0])
         parted = apart(node)
-        for form in (node, *([] if parted is node else [self._canonical(self._without_nothing(parted))])):
-            scaled = substitute([form], self._scaled)[0]
-            if scaled is not node:
-                yield self._without_nothing(scaled)
+        if parted is not node:
+            form = self._canonical(self._without_nothing(parted))
+            if not self._multiples(form) <= met:
+                yield self._without_nothing(substitute([form], self._scaled)[0])
+
+    def _multiples(self, node: Node) -> set[Node]:
+        """Return the parts that are multiples of names."""
+        return {n for n in topological([node]) if n in self._scaled} if self._scaled else set()
 
     def _without_nothing(self, node: Node) -> Node:
         """Return a node with numbers for what is one in full, such as the mean of what its mean was subtracted from."""
@@ -196,7 +207,9 @@ class ShortestForms:
 
     def named(self, node: Node) -> Node:
         """Return a node with names for what they stand for."""
-        return substitute([node], self._named)[0]
+        if self._in_names[0] != len(self._named):
+            self._in_names = len(self._named), dict(self._named)
+        return substitute_with([node], self._in_names[1])[0]
 
     def as_written(self, node: Node) -> Node:
         """Return a node with its parts as the program writes them where it has them, and its numbers as it does."""

@@ -13,6 +13,7 @@ from symgrad.ir.types import Declaration
 from symgrad.reasons.derivation import explain
 from symgrad.render.pictures.layout import place
 from symgrad.render.pictures.picture import Highlight, picture
+from symgrad.render.pictures.plot import Curve, plot_svg
 from symgrad.render.pictures.svg import graph_svg
 from symgrad.render.texts.derivation import derivation_highlight, derivation_svg
 from tests.graphs import inputs, noise, random_graph
@@ -262,3 +263,15 @@ def test_a_single_symbol():
     x = symbol(Declaration("x"))
     svg = derivation_svg(explain(x, [x], None))
     assert len(boxes_of(svg)) == 1
+
+
+def test_points_that_are_equal_do_not_hide_each_other():
+    same = [0.0, 1.0, 2.0]
+    root = ElementTree.fromstring(
+        plot_svg([Curve(name, same, same, points=True) for name in ("formula", "kernel")], "bits", "x", "y")
+    )
+    drawn = [(at(c, "cx", "cy"), float(c.get("r")), c.get("fill")) for c in root.iter(SVG + "circle")]
+    first, second = drawn[:3], drawn[4:7]  # each with the mark of its legend behind it
+    assert [c for c, _, _ in first] == [c for c, _, _ in second]
+    assert all(around > dot for (_, around, _), (_, dot, _) in zip(first, second, strict=True))
+    assert {fill for _, _, fill in first} == {"none"}

@@ -80,6 +80,18 @@ def test_labels_of_a_plot_neither_meet_nor_leave_it(browser: Browser, domain: st
     assert trouble == [[], []]
 
 
+@pytest.mark.parametrize(("program", "fits"), [("x : real\ny = sin(x**2)*exp(-x)", True), (NOISY, False)])
+def test_a_picture_that_can_be_read_so_is_as_wide_as_a_phone(
+    browser: Browser, program: str, fits: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(sg.explain(program, "x").html(), encoding="utf-8")
+    page = browser.page(path.as_uri(), 390)
+    box = "Array.from(document.querySelectorAll('.picture')).at(-1)"  # the graph
+    assert page.value(f"{box}.scrollWidth <= {box}.clientWidth") == fits
+    browser.close_pages()
+
+
 OPENED = "performance.getEntriesByType('navigation')[0].loadEventEnd"
 
 

@@ -168,6 +168,17 @@ def test_a_plot_runs_over_the_range_that_was_said() -> None:
         assert "range" in parts(program="1/x", range=wrong, parts=["plot"])["plot"]["error"]["message"], wrong
 
 
+def test_a_plot_of_numbers_at_all_points_together_has_the_values_of_each() -> None:
+    """Along an entry of an array each point is computed by itself."""
+    formula = "exp(sin({0}))*{0}**3/({0} - 0.3) + where({0} > 1, sqrt({0}), cbrt({0}))"
+    one = parts(program="x : real\ny = " + formula.format("x"), wrt="x", parts=["plot"])["plot"]
+    entry = "X : real[2]\ny = " + formula.format("X[0]")
+    other = parts(program=entry, wrt="X", range="-3, 3", parts=["plot"])["plot"]
+    (together,), (apart,) = one["blocks"], other["blocks"]
+    assert together["x"] == apart["x"]
+    assert [c["values"] for c in together["curves"]] == [c["values"] for c in apart["curves"]]
+
+
 @pytest.mark.parametrize(
     ("program", "line", "column"),
     [("x +* 2", 1, 4), ("x : real\ny = x + q", 2, 9), ("y = x.__class__", 1, 6)],

@@ -9,10 +9,14 @@ Source: P. Henrici, Applied and Computational Complex Analysis, volume 1 (1974),
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from math import prod
+from operator import mul
 from typing import TypeAlias
 
+from symgrad.ir.exact import Exact, fits
 from symgrad.ir.graph import OPS, Node, apply, as_node
 from symgrad.ir.traverse import topological
 from symgrad.reasons.limits import (
@@ -29,7 +33,7 @@ __all__ = ["NoSeries", "PowerSeries"]
 
 Shortest: TypeAlias = "Callable[[Node], Node]"
 
-_ZERO, _ONE = as_node(0), as_node(1)
+_ZERO, _ONE, _MINUS = as_node(0), as_node(1), as_node(-1)
 _QUOTIENTS: Mapping[str, Callable[[Node], Node]] = {
     "cot": lambda x: OPS["cos"](x) / OPS["sin"](x),
     "csc": lambda x: 1 / OPS["sin"](x),
@@ -205,8 +209,12 @@ class PowerSeries:
             return self._product(args[0], args[1], k)
         if name == "div":
             first = self._valuation(args[1])
-            rest = [-(self._at(args[1], first + j) * c) for j, c in enumerate(reversed(known.c), 1)]
-            return _sum([self._at(args[0], first + k), *rest]) / self._at(args[1], first)
+            pairs = [(self._at(args[1], first + j), c) for j, c in enumerate(reversed(known.c), 1)]
+            own, below = self._at(args[0], first + k), self._at(args[1], first)
+            above = _of_numbers([(own,), *((_MINUS, *pair) for pair in pairs)])
+            if above is None:
+                above = _sum([own, *(-(x * c) for x, c in pairs)])
+            return above / below
         p = _exponent(n)
         if p is not None:
             return self._power(args[0], p, k - known.low, known)
@@ -228,7 +236,7 @@ class PowerSeries:
 
     def _product(self, a: Node, b: Node, k: int) -> Node:
         low, high = self._bound(a), k - self._bound(b)
-        return _sum([self._at(a, i) * self._at(b, k - i) for i in range(low, high + 1)])
+        return _sum_of([(self._at(a, i), self._at(b, k - i)) for i in range(low, high + 1)])
 
     def _power(self, a: Node, p: Node, n: int, known: _Known) -> Node:
         """(c*t**s*(1 + u))**p by Miller's recurrence: with b = (1 + u)**p, b' (1 + u) = p u' b term by term."""
@@ -236,8 +244,8 @@ class PowerSeries:
         lead = self._at(a, first)
         if n == 0:
             return lead**p
-        terms = [(p * k - (n - k)) * self._at(a, first + k) * known.c[n - k] for k in range(1, n + 1)]
-        return _sum(terms) / (n * lead)
+        terms = [(p * k - (n - k), self._at(a, first + k), known.c[n - k]) for k in range(1, n + 1)]
+        return _sum_of(terms) / (n * lead)
 
     def _composed(self, n: Node, k: int) -> Node:
         """f(u) from its derivative: k*y[k] is the sum of j*u[j]*f'(u)[k - j]."""
@@ -252,12 +260,12 @@ class PowerSeries:
                 for a, partial in zip(n.args, n.op.partials, strict=True)
                 if partial is not None and self._moves(a)
             ]
-        total: list[Node] = []
+        total: list[tuple[Node, ...]] = []
         for a, slope in self._slopes[n]:
             if self._valuation(slope, 0) < 0:
                 raise NoSeries(f"{n.op.name} has no derivative there")
-            total += [j * self._at(a, j) * self._at(slope, k - j) for j in range(1, k + 1)]
-        return _sum(total) / k
+            total += [(as_node(j), self._at(a, j), self._at(slope, k - j)) for j in range(1, k + 1)]
+        return _sum_of(total) / k
 
 
 def _exponent(n: Node) -> Node | None:
@@ -267,6 +275,26 @@ def _exponent(n: Node) -> Node | None:
 
 def _meets(args: tuple[Node, ...], point: tuple[object, ...]) -> bool:
     return all(a.is_number() and a.value == p for a, p in zip(args, point, strict=False))
+
+
+def _sum_of(products: Sequence[tuple[Node, ...]]) -> Node:
+    found = _of_numbers(products)
+    return _sum([reduce(mul, factors) for factors in products]) if found is None else found
+
+
+def _of_numbers(products: Sequence[tuple[Node, ...]]) -> Node | None:
+    """Return a sum of products of numbers; None where something else is in it.
+
+    No node is made of what is computed on the way: their numbers are long, and finding a node takes longer than it.
+    """
+    total: Exact = 0
+    for factors in products:
+        if any(f.is_number(0) for f in factors):
+            continue
+        if not all(f.is_number() for f in factors):
+            return None
+        total += prod(f.value for f in factors)
+    return as_node(total) if fits(total) else None
 
 
 def _sum(terms: list[Node]) -> Node:

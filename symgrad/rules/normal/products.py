@@ -237,14 +237,20 @@ def _key(form: Form | Gathering) -> _Key:
     return (c.numerator, c.denominator, frozenset(form.factors.items()), powers)
 
 
-def spell_signs(outputs: Sequence[Node]) -> list[Node]:
+def spell_signs(outputs: Sequence[Node], spelled: dict[Node, Node] | None = None) -> list[Node]:
     """Move a minus sign in front of a product to its first factor, unless the product is subtracted.
 
     The normal form has -(x*y), as a term and alone; the program notation reads -x*y as a product whose
     first factor is -x.
+
+    Args:
+        outputs: the nodes.
+        spelled: what became of nodes before; more are added.
     """
-    spelled: dict[Node, Node] = {}
-    for node in topological(outputs):
+    spelled = {} if spelled is None else spelled
+    for node in topological(outputs, until=spelled):
+        if node in spelled:
+            continue
         args = [spelled[a] for a in node.args]
         if node.op is add and node.args[1].op is neg:
             # As a later term of a sum the sign is a subtraction.

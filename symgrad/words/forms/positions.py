@@ -49,7 +49,7 @@ def as_one_hot(node: Node, known: Conditions, *, read: bool = False) -> tuple[No
     done: dict[Node, Node] = {}
     unsure: dict[Node, Note] = {}
     order = topological([node])
-    if not any(n.op is scatter_add or n.op is einsum for n in order):
+    if not any(n.op is scatter_add or n.op is one_hot for n in order):
         return node, unsure
     for n in order:
         args = tuple(done[a] for a in n.args)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 from math import inf
@@ -23,6 +23,8 @@ from symgrad.words.limits import GROUPED_TERMS, QUOTIENT_TERMS
 __all__ = ["Quotient", "Rational"]
 
 Quotient: TypeAlias = "tuple[Polynomial, Polynomial]"
+Factors: TypeAlias = "tuple[Any, list[tuple[Polynomial, int]]]"
+"""A number, and powers."""
 
 
 @dataclass(slots=True)
@@ -39,6 +41,13 @@ class Rational:
     below: Polynomial
     given: Quotient
     _squares: list[tuple[Polynomial, Node]] | None = None
+    _factors: dict[int, tuple[Polynomial, Factors]] = field(
+        default_factory=dict[int, "tuple[Polynomial, Factors]"]
+    )
+    _terms_met: dict[tuple[tuple[int, ...], int, int], Node] = field(
+        default_factory=dict[tuple[tuple[int, ...], int, int], Node]
+    )
+    _nodes: dict[int, tuple[Polynomial, Node]] = field(default_factory=dict[int, "tuple[Polynomial, Node]"])
 
     def without_roots(self) -> Rational | None:
         """Return it with no root below, whose factors then cancel; None if that is zero where the given one is not.
@@ -96,8 +105,8 @@ class Rational:
         if self.above.is_zero():
             yield as_node(0)
             return
-        c, factors = self.above.factor()
-        d, divisors = self.below.factor()
+        c, factors = self._factors_of(self.above)
+        d, divisors = self._factors_of(self.below)
         bound = _Bound(self, cost, most)
         over = bound.of_product(divisors)
         if over > most:
@@ -126,7 +135,7 @@ class Rational:
 
     def _grouped(self, below: list[tuple[Node, int]], d: Fraction) -> Iterator[Node]:
         """Yield it with a part that some terms of a factor have in front of these: `y + s*(1 - y)`."""
-        c, factors = self.above.factor()
+        c, factors = self._factors_of(self.above)
         for factor, e in factors:
             if e != 1:
                 continue
@@ -142,12 +151,21 @@ class Rational:
                     yield reduce(operator.add, filter(None, parts))
 
     def _parted(self, p: Polynomial) -> Iterator[tuple[Polynomial, Polynomial]]:
-        """Yield the terms with a generator in common, of those that have several, and the others."""
+        """Yield the terms with a generator in common, of those that have several, and the others; no others twice."""
         if 2 < len(p) <= GROUPED_TERMS:
+            met: list[Polynomial] = []
             for k, gen in enumerate(self._ring.gens):
                 quotient, rest = divmod(p, gen)
-                if 1 < len(quotient) < len(p) and rest and not quotient.degrees()[k]:
+                if 1 < len(quotient) < len(p) and rest and rest not in met and not quotient.degrees()[k]:
+                    met.append(rest)
                     yield gen * quotient, rest
+
+    def _factors_of(self, p: Polynomial) -> Factors:
+        """Return the factors of a polynomial, each time the same ones: polynomials have no hash."""
+        found = self._factors.get(id(p))
+        if found is None:
+            found = self._factors[id(p)] = p, p.factor()
+        return found[1]
 
     def _quotient(self, above: Polynomial) -> Node | None:
         """Return a quotient of it by the denominator, factored; None where nothing cancels."""
@@ -179,6 +197,16 @@ class Rational:
                     below.append((self._sum(f), -left))
             yield self._product(1 / _value(d), [(self._sum(term), 1), *below])
 
+    def _term(self, monomial: tuple[int, ...], coefficient: Any) -> Node:
+        """Return a term as a node; the forms of a quotient have most of theirs in common."""
+        key = (monomial, int(coefficient.p), int(coefficient.q))
+        found = self._terms_met.get(key)
+        if found is None:
+            powers = [(self._ring.nodes[k], e) for k, e in enumerate(monomial) if e]
+            found = self._product(abs(_value(coefficient)), powers)
+            found = self._terms_met[key] = -found if coefficient < 0 else found
+        return found
+
     def _product(self, c: Fraction, factors: list[tuple[Node, int]]) -> Node:
         above = [b if e == 1 else b ** number(int(e)) for b, e in factors if e > 0]
         below = [b if e == -1 else b ** number(-int(e)) for b, e in factors if e < 0]
@@ -188,15 +216,18 @@ class Rational:
         return -made if c < 0 else made
 
     def _sum(self, p: Polynomial) -> Node:
+        found = self._nodes.get(id(p))
+        if found is None:
+            found = self._nodes[id(p)] = p, self._summed(p)
+        return found[1]
+
+    def _summed(self, p: Polynomial) -> Node:
         for square, base in self.squares():
             if p == square:
                 return base
         total: Node | None = None
         for monomial, coefficient in zip(p.monoms(), p.coeffs(), strict=True):
-            powers = [(self._ring.nodes[k], e) for k, e in enumerate(monomial) if e]
-            term = self._product(abs(_value(coefficient)), powers)
-            if coefficient < 0:
-                term = -term
+            term = self._term(monomial, coefficient)
             total = term if total is None else total + term
         return as_node(0) if total is None else total
 
