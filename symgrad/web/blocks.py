@@ -6,7 +6,7 @@ html     html: blocks of a report, every text in them escaped
 fold     title, blocks: closed until it is asked for
 verdict  status, text, html: proved, refuted, supported, undecided; as text, and as blocks of a report
 listing  rows: each with text, and of what it was made: lines (of the program), what
-plot     x, curves: each with label and values (None where there is none)
+plot     x, curves: each with label, values (None where there is none) and breaks (behind which places it jumps)
 """
 
 from __future__ import annotations

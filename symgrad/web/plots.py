@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,11 @@ _WIDTH = 6.0
 _FARTHEST = 1e15
 """Of the ends of an axis: beyond, neighbours on it are the same floating-point numbers."""
 
+_FAR = 0.05
+"""Part of all values by which neighbours on a curve are so far apart that there may be a jump between them."""
+_JUMPS, _HALVINGS = 20, 30
+"""So many places are looked at, and so often halved."""
+
 
 def plot(question: PageQuestion) -> list[Block]:
     """Return values of the formula and of its derivative along the first input that one differentiates by.
@@ -45,12 +51,15 @@ def plot(question: PageQuestion) -> list[Block]:
     derivative = question.gradients[0]
     entry = (0,) * len(w.shape)
     derivative = derivative[entry] if entry else derivative
-    values, slopes = (_along(e, base, w.name, entry, grid) for e in (y, derivative))
-    if all(v is None for v in values):
-        raise EvaluationError("the formula has no value there", cure="choose another range")
     along = w.name + ("[" + ", ".join("0" for _ in entry) + "]" if entry else "")
     name = y.name or "value"
-    curves = [{"label": name, "values": values}, {"label": f"d{name}/d{along}", "values": slopes}]
+    values, slopes = (_Path(e, base, w.name, entry) for e in (y, derivative))
+    curves = [
+        {"label": label, "values": (found := path.over(grid)), "breaks": path.breaks(grid, found)}
+        for label, path in ((name, values), (f"d{name}/d{along}", slopes))
+    ]
+    if all(v is None for v in curves[0]["values"]):
+        raise EvaluationError("the formula has no value there", cure="choose another range")
     others = [f"{n} = {_short(v)}" for n, v in base.items() if n != w.name]
     block = {"kind": "plot", "along": along, "x": [round(float(x), 12) for x in grid], "curves": curves}
     return [block, *([text("with " + ", ".join(others))] if others else [])]
@@ -93,19 +102,62 @@ def _moved(base: Any, entry: tuple[int, ...], x: float) -> Any:
     return moved
 
 
-def _along(
-    e: symgrad.Expr, base: Mapping[str, Any], name: str, entry: tuple[int, ...], grid: Any
-) -> list[float | None]:
-    """Return values over a grid, None where there is none: of a formula of numbers all at once."""
-    needed = {str(i.name) for i in e.inputs}
-    values = {n: v for n, v in base.items() if n in needed}
-    if not entry and is_elementwise([e.node]):
-        with suppress(EvaluationError):  # some points may still have a value
-            moved = {name: grid} if name in needed else {}
-            return [_finite(v) for v in np.broadcast_to(e(**{**values, **moved}), grid.shape)]
-    return [
-        _at(e, {**values, name: _moved(base[name], entry, x)} if name in needed else values) for x in grid
-    ]
+class _Path:
+    """A formula along one of its inputs.
+
+    Args:
+        e: the formula.
+        base: values of all inputs.
+        name: of the input that moves.
+        entry: which of its entries moves, if it is an array.
+    """
+
+    def __init__(self, e: symgrad.Expr, base: Mapping[str, Any], name: str, entry: tuple[int, ...]) -> None:
+        needed = {str(i.name) for i in e.inputs}
+        self._values = {n: v for n, v in base.items() if n in needed}
+        self._e, self._base, self._entry = e, base[name], entry
+        self._name = name if name in needed else None
+        self._together = not entry and is_elementwise([e.node])
+
+    def over(self, grid: Any) -> list[float | None]:
+        """Return values over a grid, None where there is none: of a formula of numbers all at once."""
+        if self._together:
+            with suppress(EvaluationError):  # some points may still have a value
+                moved = {self._name: grid} if self._name else {}
+                return [_finite(v) for v in np.broadcast_to(self._e(**{**self._values, **moved}), grid.shape)]
+        if self._name is None:
+            return [_at(self._e, self._values)] * len(grid)
+        return [_at(self._e, {**self._values, self._name: _moved(self._base, self._entry, x)}) for x in grid]
+
+    def breaks(self, grid: Any, found: list[float | None]) -> list[int]:
+        """Return behind which places of a grid the curve jumps, so that no line may join its sides.
+
+        Where neighbours are far apart the half that is further apart is halved again; of a jump the difference stays.
+        """
+        seen = [v for v in found if v is not None]
+        if not seen or not self._together:
+            return []
+        far = _FAR * (np.quantile(seen, 0.95) - np.quantile(seen, 0.05))
+        steep = [
+            (x, v, z, w)
+            for (x, v), (z, w) in pairwise(zip(grid, found, strict=True))
+            if v is not None and w is not None and abs(w - v) > far
+        ]
+        jumps = {x for x, v, z, w in steep[:_JUMPS] if self._jumps(x, v, z, w)}
+        return [k for k, x in enumerate(grid) if x in jumps]
+
+    def _jumps(self, low: float, at_low: float, high: float, at_high: float) -> bool:
+        apart = abs(at_high - at_low)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            (value,) = self.over(np.array([middle]))
+            if value is None or not low < middle < high:
+                return True
+            if abs(value - at_low) > abs(at_high - value):
+                high, at_high = middle, value
+            else:
+                low, at_low = middle, value
+        return abs(at_high - at_low) > apart / 2
 
 
 def _at(e: symgrad.Expr, values: Mapping[str, Any]) -> float | None:

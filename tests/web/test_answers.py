@@ -160,6 +160,26 @@ def test_a_plot_has_values_and_slopes_in_the_declared_domain() -> None:
     assert slopes[k] == pytest.approx(1 / block["x"][k])
 
 
+@pytest.mark.parametrize(
+    ("formula", "jumps"),
+    [
+        ("sign(x - 0.1)", [True, False]),
+        ("abs(x - 0.1)", [False, True]),
+        ("tanh(1000*(x - 0.1))", [False, False]),
+        ("1/(x - 0.1)", [True, False]),
+        ("floor(2*x)", [True, False]),
+        ("x**3", [False, False]),
+    ],
+)
+def test_no_line_joins_the_sides_of_a_jump(formula: str, jumps: list[bool]) -> None:
+    said = parts(program=f"x : real\ny = {formula}", range="-1.003, 2", parts=["plot"])["plot"]["blocks"][0]
+    found = [curve["breaks"] for curve in said["curves"]]
+    assert [bool(b) for b in found] == jumps
+    for at in found[jumps.index(True)] if any(jumps) else []:
+        ends = said["x"][at : at + 2]
+        assert any(ends[0] <= place <= ends[1] for place in (0.1, *(k / 2 for k in range(-2, 5))))
+
+
 def test_a_plot_runs_over_the_range_that_was_said() -> None:
     block = parts(program="1/x", range="-1, 1", parts=["plot"])["plot"]["blocks"][0]
     assert (block["x"][0], block["x"][-1], len(block["x"])) == (-1, 1, PLOT_POINTS)

@@ -158,6 +158,7 @@ function plot(b) {
     let path = "", pen = "M";
     b.x.forEach((x, i) => {
       const v = curve.values[i];
+      if (curve.breaks.includes(i - 1)) pen = "M"; // it jumps between the two
       if (v === null || v < low || v > high) pen = "M";
       else {
         path += `${pen}${across(x).toFixed(1)} ${down(v).toFixed(1)}`;
