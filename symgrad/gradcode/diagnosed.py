@@ -172,6 +172,7 @@ def _op(evaluate: Callable[..., Any], count: int, shape: Shape, *, elementwise: 
         structure=None,
         kinks=(),
         lower=never,
+        cost=0,
         latex="",
         precedence=100,
         facts=frozenset(),

@@ -150,7 +150,7 @@ OPS: record.Registry[Op] = record.Registry()
 """All registered ops by name and alias."""
 
 
-def _leaf(name: str, doc: str) -> Op:
+def _leaf(name: str, doc: str, cost: int = 0) -> Op:
     def never(*_: Any) -> Any:
         raise InternalError(f"a leaf ({name}) is not applied")
 
@@ -173,6 +173,7 @@ def _leaf(name: str, doc: str) -> Op:
         structure=None,
         kinks=(),
         lower=never,
+        cost=cost,
         latex="",
         precedence=100,
         facts=frozenset(),
@@ -180,7 +181,9 @@ def _leaf(name: str, doc: str) -> Op:
     )
 
 
-SYMBOL = _leaf("symbol", "a declared variable; params[0] is its Declaration")
+SYMBOL = _leaf(
+    "symbol", "a declared variable; params[0] is its Declaration", cost=20
+)  # which memory takes to give it
 NUMBER = _leaf("number", "an exact number or truth value; params[0] is its kind, params[1] the value")
 CONSTANT = _leaf("constant", "an exact constant; params[0] is its name")
 SIZE = _leaf("size", "the length of an axis; params[0] is its name")

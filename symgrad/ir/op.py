@@ -233,6 +233,8 @@ class Schema(Generic[N]):
         kinks: every place where a partial jumps, is infinite or has no value inside the closure of the domain.
         lower: native code: ``lower(builder, node, *lanes)``, where ``node`` tells params and numeric
             arguments.
+        cost: about how many operations as simple as a sum it takes for one entry; 0 for what only says where entries
+            lie, or is counted where loops are.
         latex: LaTeX template with ``{0}``, ``{1}`` for the arguments, or what gives it for a node; function style ones
             get bare arguments.
         precedence: of the printed form, for parentheses: see ``spell/printer.py``.
@@ -258,6 +260,7 @@ class Schema(Generic[N]):
     structure: Structure[N] | None
     kinks: tuple[Kink, ...]
     lower: Callable[..., Lane]
+    cost: int
     latex: str | Callable[[N], str]
     precedence: int
     facts: frozenset[Fact]

@@ -39,6 +39,7 @@ stop_gradient = unary(
     partials=(lambda out, x: as_node(0),),
     kinks=(),
     lower=lambda b, node, x: x,
+    cost=0,
     latex=r"\operatorname{{sg}}\left({0}\right)",
     facts=facts("stops", "idempotent"),
     samples=(("0.5",), ("-2",)),

@@ -17,6 +17,8 @@ from symgrad.ir.types import Kind
 from symgrad.spell.literals import ATOM, Part
 
 __all__ = [
+    "DIVISION_COST",
+    "FUNCTION_COST",
     "Takes",
     "binary",
     "by_scipy",
@@ -57,6 +59,9 @@ def by_scipy(name: str, part: int | None = None) -> Callable[..., Any]:
     return evaluate
 
 
+FUNCTION_COST, DIVISION_COST = 20, 5
+"""Simple operations that a function takes, such as exp, and what a division does, or a root."""
+
 Takes: TypeAlias = "tuple[Literal['number', 'bool', 'index'], ...]"
 
 
@@ -71,6 +76,7 @@ class _Shared(TypedDict):
     samples: tuple[tuple[Any, ...], ...]
     takes: NotRequired[Takes]
     precedence: NotRequired[int]
+    cost: NotRequired[int]
 
 
 class _Unary(_Shared):
@@ -135,8 +141,14 @@ def pointwise(
     takes: Takes | None = None,
     parameters: tuple[str, ...] = (),
     precedence: int = ATOM,
+    cost: int | None = None,
 ) -> Op:
-    """Register an op that acts elementwise with broadcasting; by default all its arguments are numbers."""
+    """Register an op that acts elementwise with broadcasting; by default all its arguments are numbers.
+
+    Simple are those that give whole numbers for whole numbers, or truth values; functions give real numbers.
+    """
+    if cost is None:
+        cost = FUNCTION_COST if gives == "real" else 1
     return OPS.register(
         Op(
             name=name,
@@ -157,6 +169,7 @@ def pointwise(
             structure=None,
             kinks=kinks,
             lower=lower,
+            cost=cost,
             latex=latex,
             precedence=precedence,
             facts=facts,
@@ -176,6 +189,7 @@ class _Array(TypedDict):
     native: Callable[[Node, tuple[Node, ...]], Node] | Scan | None
     written: Callable[[Node, Container[Node]], tuple[list[Part], int]]
     source: Callable[[Node], str | Mapping[str, str]] | None
+    cost: int
     latex: str | Callable[[Node], str]
     facts: frozenset[Fact]
     kinks: NotRequired[tuple[Kink, ...]]
@@ -257,6 +271,7 @@ def joint(name: str, *, push: Push, pull: Pull, **fields: Unpack[_Structural]) -
             structure=structure,
             kinks=fields.get("kinks", ()),
             lower=lower,
+            cost=fields["cost"],
             latex=fields["latex"],
             precedence=fields.get("precedence", ATOM),
             facts=fields["facts"],

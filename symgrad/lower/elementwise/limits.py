@@ -9,8 +9,9 @@ operations. Per element the arithmetic is the same.
 from __future__ import annotations
 
 from symgrad.ir.graph import Node
-from symgrad.lower.cost import DIVIDED, cycles, own_cost
+from symgrad.lower.cost import cycles, own_cost
 from symgrad.lower.elementwise.schedule import Schedule
+from symgrad.ops.record import DIVISION_COST
 
 __all__ = ["better_pays_from", "elements_of_a_call", "limited_by_memory", "side_by_side"]
 
@@ -83,7 +84,7 @@ def _lost(plan: Schedule) -> float:
 
 def _instructions(node: Node) -> float:
     cost = own_cost(node) if node.args else 1
-    return _INSTRUCTIONS if cost > DIVIDED else min(cost, 1)
+    return _INSTRUCTIONS if cost > DIVISION_COST else min(cost, 1)
 
 
 def limited_by_memory(plan: Schedule) -> bool:
@@ -115,7 +116,7 @@ def side_by_side(plan: Schedule) -> int:
         if node.op.name in {"sin", "cos"}:
             cost = 1 if node.args[0] in angles else cost
             angles.add(node.args[0])
-        work += _INSTRUCTIONS if cost > DIVIDED else min(cost, 1)
+        work += _INSTRUCTIONS if cost > DIVISION_COST else min(cost, 1)
         start = max((ready.get(a, 0.0) for a in node.args), default=0.0)
         ready[node] = start + (cycles(node) if node.args else 0.0)
     longest = max(ready.values(), default=0.0)

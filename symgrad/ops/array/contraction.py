@@ -151,6 +151,7 @@ einsum: Op = structural(
     total="always",
     native=None,
     written=write_contraction,
+    cost=0,
     source=None,
     latex=r"\operatorname{{einsum}}\left({0}\right)",
     facts=facts(),

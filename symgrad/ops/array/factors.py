@@ -22,6 +22,7 @@ from symgrad.ir.sizes import Shape, size_product, size_sum
 from symgrad.ops.array.contraction import einsum, sum_over
 from symgrad.ops.array.layout import broadcast_to, reshape
 from symgrad.ops.array.reductions import prod
+from symgrad.ops.record import FUNCTION_COST
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.ops.scalar.elementary import exp2, log
 from symgrad.ops.scalar.logic import and_, eq, ne, where
@@ -70,6 +71,7 @@ def _op(name: str, doc: str, parameters: tuple[str, ...], arity: int, shape: Cal
         structure=_STRUCTURE,
         kinks=(),
         lower=lower,
+        cost=FUNCTION_COST,
         latex="",
         precedence=9,
         facts=frozenset(),

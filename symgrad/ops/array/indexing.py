@@ -14,7 +14,7 @@ from symgrad.ir.sizes import Shape, Size, extent_text
 from symgrad.ops.array.choices import as_choice
 from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.layout import aligned, expand, full, move_up, only, reshape, shape_text, whole
-from symgrad.ops.record import facts, of_one_array, structural
+from symgrad.ops.record import FUNCTION_COST, facts, of_one_array, structural
 from symgrad.ops.scalar.logic import eq, where
 from symgrad.spell.arrays import write_eye, write_gather, write_iota, write_one_hot, write_scatter
 
@@ -217,6 +217,7 @@ gather: Op = structural(
     total="inside",
     native=None,
     written=write_gather,
+    cost=2,
     source=None,
     latex=r"{0}_{{{1}}}",
     facts=facts(),
@@ -261,6 +262,7 @@ scatter_add: Op = structural(
     total="inside",
     native=as_choice,
     written=write_scatter,
+    cost=FUNCTION_COST,
     source=None,
     latex=r"\operatorname{{scatter\_add}}\left({0}\right)",
     facts=facts(),
@@ -298,6 +300,7 @@ one_hot: Op = of_one_array(
     total="always",
     native=_native_one_hot,
     written=write_one_hot,
+    cost=FUNCTION_COST,
     source=None,
     latex=r"\operatorname{{one\_hot}}\left({0}\right)",
     facts=facts("nonnegative", "integral", "bounded-by-one"),
@@ -351,6 +354,7 @@ iota: Op = structural(
     total="always",
     native=None,
     written=write_iota,
+    cost=0,
     source=None,
     latex=r"\operatorname{{arange}}",
     facts=facts("nonnegative", "integral"),
@@ -373,6 +377,7 @@ eye: Op = structural(
     total="always",
     native=lambda node, args: identity_of(*node.params),
     written=write_eye,
+    cost=FUNCTION_COST,
     source=None,
     latex=r"I",
     facts=facts("nonnegative", "integral", "bounded-by-one"),

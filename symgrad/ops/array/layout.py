@@ -15,7 +15,7 @@ from symgrad.errors import ShapeError
 from symgrad.ir.graph import OPS, Node, Op, as_node, size_node
 from symgrad.ir.shapes import Triple, broadcast_shapes, slice_length
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
-from symgrad.ops.record import facts, joint, of_one_array, structural
+from symgrad.ops.record import FUNCTION_COST, facts, joint, of_one_array, structural
 from symgrad.ops.scalar.logic import ne
 from symgrad.spell.arrays import (
     write_broadcast,
@@ -153,6 +153,7 @@ reshape: Op = of_one_array(
     total="always",
     native=None,
     written=write_reshape,
+    cost=0,
     source=None,
     latex=r"\operatorname{{reshape}}\left({0}\right)",
     facts=facts("linear"),
@@ -184,6 +185,7 @@ broadcast_to: Op = of_one_array(
     total="always",
     native=None,
     written=write_broadcast,
+    cost=0,
     source=None,
     latex=r"\operatorname{{broadcast}}\left({0}\right)",
     facts=facts("linear"),
@@ -295,6 +297,7 @@ slice_of: Op = of_one_array(
     total="always",
     native=None,
     written=write_slice,
+    cost=0,
     source=None,
     latex=r"{0}_{{\cdot}}",
     facts=facts("linear"),
@@ -337,6 +340,7 @@ unslice: Op = structural(
     total="always",
     native=None,
     written=write_unslice,
+    cost=FUNCTION_COST,
     source=None,
     latex=r"\operatorname{{unslice}}\left({0}\right)",
     facts=facts("linear"),
@@ -402,6 +406,7 @@ concatenate: Op = joint(
     total="always",
     native=None,
     written=write_concatenation,
+    cost=FUNCTION_COST,
     source=None,
     latex=r"\operatorname{{concatenate}}\left({0}\right)",
     facts=facts("linear"),

@@ -33,7 +33,7 @@ from symgrad.ops.array.layout import (
     squeeze,
     unbroadcast,
 )
-from symgrad.ops.record import facts, structural
+from symgrad.ops.record import FUNCTION_COST, facts, structural
 from symgrad.ops.scalar.arith import div
 from symgrad.spell.arrays import write_call
 from symgrad.spell.literals import ATOM, POW
@@ -252,6 +252,7 @@ def _of_matrices(
         total=total,
         native=native,
         written=write_call,
+        cost=FUNCTION_COST,
         source=lambda node: {x: f"{m}.{source}" for x, m in _LINALG.items()},
         kinks=(_SINGULAR,),
         latex=latex,
@@ -399,6 +400,7 @@ solve: Op = structural(
     total="of regular",
     native=lambda node, args: solution(*args),
     written=write_call,
+    cost=FUNCTION_COST,
     source=None,
     latex=r"{0}^{{-1}} {1}",
     facts=facts(),

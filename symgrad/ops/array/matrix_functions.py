@@ -34,7 +34,7 @@ from symgrad.ops.array.layout import (
 )
 from symgrad.ops.array.linalg import adjoint, rows_of_matrices, square_shape
 from symgrad.ops.array.reductions import max
-from symgrad.ops.record import facts, structural
+from symgrad.ops.record import FUNCTION_COST, facts, structural
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.ops.scalar.logic import and_, eq, gt, where
 from symgrad.ops.scalar.rounding import abs as absolute
@@ -267,6 +267,7 @@ def _slope(of: str, doc: str) -> Op:
         total="always",
         native=partial(_native, of),
         written=write_call,
+        cost=FUNCTION_COST,
         source=partial(_source, of),
         latex=r"L_{{\operatorname{{" + of + r"}}}}\left({0}, {1}\right)",
         facts=facts(),
@@ -291,6 +292,7 @@ def _function(name: str, doc: str, slope: Op) -> Op:
         total="always",
         native=partial(_native, name),
         written=write_call,
+        cost=FUNCTION_COST,
         source=partial(_source, name),
         latex=r"\operatorname{{" + name + r"}}\left({0}\right)",
         facts=facts(),

@@ -33,7 +33,7 @@ from symgrad.ops.array.contraction import contract, einsum, sum_over
 from symgrad.ops.array.indexing import iota
 from symgrad.ops.array.layout import full, move_up, only, reshape
 from symgrad.ops.array.scans import prod_except
-from symgrad.ops.record import facts, of_one_array
+from symgrad.ops.record import FUNCTION_COST, facts, of_one_array
 from symgrad.ops.scalar.arith import div, mul
 from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.scalar.logic import and_, eq, gt, ne, or_, where
@@ -88,6 +88,7 @@ mean: Op = of_one_array(
     total="of some",
     native=_native_mean,
     written=write_call,
+    cost=FUNCTION_COST,
     source=called("np.mean", "jnp.mean", "torch.mean", "tf.reduce_mean", "ops.mean"),
     latex=call_latex(r"\operatorname{{mean}}"),
     facts=facts("linear"),
@@ -143,6 +144,7 @@ def _extreme(name: str, doc: str, function: Callable[..., Any], choose: Callable
         total="of some only",
         native=over_some,
         written=write_call,
+        cost=FUNCTION_COST,
         source=called(f"np.{name}", f"jnp.{name}", f"torch.a{name}", f"tf.reduce_{name}", f"ops.{name}"),
         latex=call_latex(rf"\{name}"),
         facts=facts(),
@@ -180,6 +182,7 @@ def _position(name: str, doc: str, function: Callable[..., Any]) -> Op:
         total="of some only",
         native=partial(_native_position, max if name == "argmax" else min),
         written=write_call,
+        cost=FUNCTION_COST,
         source=partial(_source_of_position, name),
         latex=call_latex(rf"\operatorname{{{{{name}}}}}"),
         facts=facts("piecewise-constant", "integral"),
@@ -254,6 +257,7 @@ prod: Op = of_one_array(
     total="always",
     native=over_some,
     written=write_call,
+    cost=FUNCTION_COST,
     source=_source_of_prod,
     latex=call_latex(r"\operatorname{{prod}}"),
     facts=facts(),
@@ -349,6 +353,7 @@ norm: Op = of_one_array(
     total="always",
     native=_native_norm,
     written=write_call,
+    cost=FUNCTION_COST,
     source=_source_of_norm,
     latex=_latex_of_norm,
     facts=facts("nonnegative"),

@@ -29,7 +29,7 @@ from symgrad.ops.array.along import (
 from symgrad.ops.array.contraction import sum_over
 from symgrad.ops.array.layout import full, reshape, spread
 from symgrad.ops.array.reductions import max
-from symgrad.ops.record import facts, of_one_array
+from symgrad.ops.record import FUNCTION_COST, facts, of_one_array
 from symgrad.ops.scalar.arith import add, div, mul
 from symgrad.ops.scalar.elementary import exp, log
 from symgrad.spell.arrays import write_call
@@ -169,6 +169,7 @@ logsumexp: Op = of_one_array(
     total="of some",
     native=_native_logsumexp,
     written=write_call,
+    cost=FUNCTION_COST,
     source=_source_of_logsumexp,
     latex=call_latex(r"\operatorname{{logsumexp}}"),
     facts=facts(),
@@ -199,6 +200,7 @@ softmax: Op = of_one_array(
     total="always",
     native=_native_softmax,
     written=write_call,
+    cost=FUNCTION_COST,
     source=partial(_source_of_kept, "softmax"),
     latex=call_latex(r"\operatorname{{softmax}}"),
     facts=facts("nonnegative", "bounded-by-one"),
@@ -234,6 +236,7 @@ log_softmax: Op = of_one_array(
     total="always",
     native=_native_log_softmax,
     written=write_call,
+    cost=FUNCTION_COST,
     source=partial(_source_of_kept, "log_softmax"),
     latex=call_latex(r"\operatorname{{log\_softmax}}"),
     facts=facts(),

@@ -11,7 +11,7 @@ import numpy as np
 
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node
 from symgrad.ir.op import Kink
-from symgrad.ops.record import binary, facts, unary
+from symgrad.ops.record import DIVISION_COST, binary, facts, unary
 from symgrad.ops.scalar.elementary import log
 from symgrad.ops.scalar.logic import all_of, any_of, eq, ge, gt, ne, where
 from symgrad.ops.scalar.power_code import lower_power
@@ -89,6 +89,7 @@ div = binary(
     partials=(lambda out, x, y: 1 / y, lambda out, x, y: -out / y),
     kinks=(Kink("y = 0", (1, 0), (None, None), "a pole: the value is undefined there"),),
     lower=lambda b, node, x, y: b.div(x, y),
+    cost=DIVISION_COST,
     latex=r"\frac{{{0}}}{{{1}}}",
     precedence=MUL,
     facts=facts(),
@@ -170,6 +171,7 @@ pow = binary(
         ),
     ),
     lower=lower_power,
+    cost=30,
     latex="{0}^{{{1}}}",
     precedence=POW,
     facts=facts(),

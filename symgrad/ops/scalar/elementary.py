@@ -7,7 +7,7 @@ import numpy as np
 from symgrad.ir.graph import Op, as_node
 from symgrad.ir.op import Builder, Kink, Lane
 from symgrad.ops.numpy_builder import ARRAYS
-from symgrad.ops.record import binary, facts, libm, unary
+from symgrad.ops.record import DIVISION_COST, binary, facts, libm, unary
 from symgrad.ops.scalar.logic import ge, gt
 
 __all__ = [
@@ -42,6 +42,7 @@ sqrt: Op = unary(
     partials=(lambda out, x: 1 / (2 * out),),
     kinks=(Kink("x = 0", (0,), (None,), "a vertical tangent: no finite slope"),),
     lower=lambda b, node, x: b.sqrt(x),
+    cost=DIVISION_COST,
     latex=r"\sqrt{{{0}}}",
     facts=facts("increasing", "nonnegative"),
     samples=_POSITIVE,
