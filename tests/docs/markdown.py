@@ -5,6 +5,7 @@ A page is one session in an empty directory of its own:
     ```python                   blocks share one namespace; a block with `>>>` is a doctest, another is run
     ```sh                       `$ symgrad ...` lines are run; the output shown below one, if any, is compared
     ```sh exit=1                the same, for commands that end with status 1
+    ```sh                       `$ cc ...` and `$ ./main` lines too, where there is a C compiler
     ```text file=model.sg       the block is written to model.sg
     ```python file=loss.py      likewise (and not run)
 
@@ -19,6 +20,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -31,6 +33,7 @@ FLAGS = doctest.ELLIPSIS
 TIMEOUT = 120  # seconds for one command
 
 _FENCE = re.compile(r"(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})(?P<words>.*)")
+_HAS_CC = shutil.which("cc") is not None and sys.platform != "win32"
 _SHELL = {"|", "||", "&", "&&", ";", "<", ">", ">>"}
 
 
@@ -115,13 +118,15 @@ def _run_shell(path: Path, block: Block) -> int:
     ran = 0
     for command, shown, line in _commands(block):
         words = shlex.split(command)
-        if words[:1] != ["symgrad"]:
+        called = words[0] if words else ""
+        in_c = called == "cc" or called.startswith("./")
+        if called != "symgrad" and not (in_c and _HAS_CC):
             continue
         if shell := _SHELL & set(words):
             raise SnippetError(
                 f"{path}, line {line}: {shell.pop()} needs a shell, which differs between systems"
             )
-        status, output = run_cli(words[1:])
+        status, output = _run(words) if in_c else run_cli(words[1:])
         ran += 1
         expected_status = int(block.options.get("exit", "0"))
         if status != expected_status:
@@ -166,8 +171,12 @@ def run_cli(arguments: list[str]) -> tuple[int, str]:
         "PYTHONIOENCODING": "utf-8",
         "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
     }
+    return _run([sys.executable, "-c", program, *arguments], environment)
+
+
+def _run(words: list[str], environment: dict[str, str] | None = None) -> tuple[int, str]:
     done = subprocess.run(
-        [sys.executable, "-c", program, *arguments],
+        words,
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

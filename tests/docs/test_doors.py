@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from symgrad.cli import main
 from tests.docs.markdown import ROOT, blocks
 
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
@@ -123,6 +124,24 @@ def test_targets_that_are_named_exist(name: str) -> None:
     called = {word for command in commands for word in command.split()}
     assert called
     assert called <= targets
+
+
+def test_the_page_of_commands_has_each_with_an_example() -> None:
+    """A table, and a section for each with a line that is run; two are shown alone: one does not end, one is long."""
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| \[`([\w-]+)`\]\(#\1\) \|", page, re.MULTILINE)) == set(main.commands)
+    assert set(re.findall(r"^## ([a-z-]+)$", page, re.MULTILINE)) == set(main.commands)
+    run = {b.text.split()[2] for b in blocks(page) if b.language == "sh"}
+    assert run == set(main.commands) - {"serve", "demo"}
+
+
+def test_the_page_about_the_browser_has_each_field() -> None:
+    """By what the page calls it and what a question calls it."""
+    text = (ROOT / "docs" / "web.md").read_text(encoding="utf-8").split("\n## The fields\n")[1]
+    rows = re.findall(r"^\| ([^|(]+?)(?: \([^|]*)? \| `(\w+)` \|", text, re.MULTILINE)
+    page = (ROOT / "symgrad" / "web" / "static" / "index.html").read_text(encoding="utf-8")
+    labels = re.findall(r'<label for="(\w+)">([^<]+?) ?<', page)
+    assert {(field, label) for label, field in rows} == set(labels) - {("example", "Example")}
 
 
 def test_the_citation_is_of_this_version() -> None:

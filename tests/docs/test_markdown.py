@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 import textwrap
 from pathlib import Path
 
@@ -87,6 +89,30 @@ def test_shown_output_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     )
     with pytest.raises(SnippetError, match="line 2"):
         run_page(page(tmp_path, "```sh\n$ symgrad run 'a b'\ntook 3 ms\na c\n```\n"), tmp_path)
+
+
+@pytest.mark.skipif(
+    shutil.which("cc") is None or sys.platform == "win32", reason="no C compiler on this machine"
+)
+def test_c_is_compiled_and_run(tmp_path: Path) -> None:
+    text = """
+        ```c file=main.c
+        #include <stdio.h>
+        int main(void) { printf("%d\\n", 6*7); return 3; }
+        ```
+        ```sh
+        $ cc main.c -o main
+        ```
+        ```sh exit=3
+        $ ./main
+        ANSWER
+        ```
+    """
+    assert run_page(page(tmp_path, text.replace("ANSWER", "42")), tmp_path) == 2
+    with pytest.raises(SnippetError, match="line 10"):
+        run_page(page(tmp_path, text.replace("ANSWER", "43")), tmp_path)
+    with pytest.raises(SnippetError, match="exit status 1"):
+        run_page(page(tmp_path, text.replace("return 3;", "return 3")), tmp_path)
 
 
 def test_exit_status_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
