@@ -44,7 +44,7 @@ _INTERNAL = frozenset(("about", "fusable", "kinds", "native", "needs", "outputs"
 
 
 class Kernel(Reported, AtPoints, ABC):
-    """Machine code for some outputs, called with arrays; `symgrad.compile` makes it.
+    """Machine code for some outputs, called with arrays; `sg.compile` makes it.
 
     A kernel of an elementwise program is a NumPy ufunc (``.ufunc``), so broadcasting, ``out=``, ``where=`` and strides
     are NumPy's own. A kernel of an array program is a generalised ufunc: its inputs have the declared shapes, and what

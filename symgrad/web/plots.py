@@ -53,7 +53,7 @@ def plot(question: PageQuestion) -> list[Block]:
     derivative = derivative[entry] if entry else derivative
     along = w.name + ("[" + ", ".join("0" for _ in entry) + "]" if entry else "")
     name = y.name or "value"
-    values, slopes = (_Path(e, base, w.name, entry) for e in (y, derivative))
+    values, slopes = (_CurveOf(e, base, w.name, entry) for e in (y, derivative))
     curves = [
         {"label": label, "values": (found := path.over(grid)), "breaks": path.breaks(grid, found)}
         for label, path in ((name, values), (f"d{name}/d{along}", slopes))
@@ -102,7 +102,7 @@ def _moved(base: Any, entry: tuple[int, ...], x: float) -> Any:
     return moved
 
 
-class _Path:
+class _CurveOf:
     """A formula along one of its inputs.
 
     Args:

@@ -55,7 +55,7 @@ def report_html(report: Report) -> str:
             f"<title>{title}</title>",
             f"<style>{PAGE}\n{STYLE}</style></head>",
             f'<body class="sg"><main>\n<h1>{title}</h1>',
-            _Writer().written(report.blocks, 1),
+            _HtmlWriter().written(report.blocks, 1),
             "</main></body></html>",
             "",
         ]
@@ -64,7 +64,7 @@ def report_html(report: Report) -> str:
 
 def report_fragment(report: Report) -> str:
     """Return a report as a part of a page, with its style."""
-    body = _Writer(part=True).written(report.blocks, 2)
+    body = _HtmlWriter(part=True).written(report.blocks, 2)
     return (
         f'<div class="sg" lang="en"><style>{PART}</style>\n<h2>{_text(report.title)}</h2>\n{body}\n</div>\n'
     )
@@ -77,16 +77,16 @@ def formula_fragment(formula: Maths) -> str:
         >>> formula_fragment(Maths("x/2", r"\frac{x}{2}")).endswith("</math></span></div>")
         True
     """
-    shown = _Writer(part=True).formula(formula, large=True)
+    shown = _HtmlWriter(part=True).formula(formula, large=True)
     return f'<div class="sg-formula"><style>{FORMULA}</style>{shown}</div>'
 
 
 def blocks_html(blocks: Iterable[Block]) -> str:
     """Return blocks as a part of a page that has the style of reports, for elements of the class ``sg``."""
-    return _Writer().written(blocks, 2)
+    return _HtmlWriter().written(blocks, 2)
 
 
-class _Writer:
+class _HtmlWriter:
     """Writes blocks, for a page of ours or for a part of a page whose reader may take markup away.
 
     Args:
@@ -264,15 +264,15 @@ def _marked(line: str, spans: Iterable[tuple[int, int]]) -> str:
     return shown + _text(line[at:])
 
 
-_WITH_MARKUP: dict[type[Any], Callable[[_Writer, Any, int], str]] = {
-    Paragraph: _Writer.paragraph,
-    MathLines: _Writer.formulas,
-    Items: _Writer.items,
-    Steps: _Writer.steps,
-    Table: _Writer.table,
-    Figure: _Writer.picture,
-    FindingBlock: _Writer.finding,
-    Banner: _Writer.banner,
+_WITH_MARKUP: dict[type[Any], Callable[[_HtmlWriter, Any, int], str]] = {
+    Paragraph: _HtmlWriter.paragraph,
+    MathLines: _HtmlWriter.formulas,
+    Items: _HtmlWriter.items,
+    Steps: _HtmlWriter.steps,
+    Table: _HtmlWriter.table,
+    Figure: _HtmlWriter.picture,
+    FindingBlock: _HtmlWriter.finding,
+    Banner: _HtmlWriter.banner,
 }
 _WITHOUT: dict[type[Any], Callable[[Any, int], str]] = {
     Heading: _heading,
