@@ -203,18 +203,17 @@ class Enclosures:
             return _UNKNOWN
         value, error = rule(*(part for a in n.args for part in self._found[a]))
         size = np.abs(value)
-        little = (error <= _LITTLE * size) & (size > _TINY) & (size < _HUGE)
-        # Of zero nothing may be missing: it is what came of exact zeros, and not too small to be told from them.
-        zero = (value == 0) & (error == 0)
-        if n.op.name in ("mul", "div"):
-            zero &= _any_zero([self._found[a][0] for a in n.args])
-        elif n.op.name in ("exp", "pow"):
-            zero = False
-        return value, np.where(little | zero, error, np.inf)
-
-
-def _any_zero(values: list[Any]) -> Any:
-    return np.any(np.stack(np.broadcast_arrays(*values)) == 0, axis=0)
+        known = (error <= _LITTLE * size) & (size > _TINY) & (size < _HUGE)
+        if not np.all(value):
+            # Of zero nothing may be missing: it is what came of exact zeros, and not too small to be told from them.
+            zero = (value == 0) & (error == 0)
+            if n.op.name in ("mul", "div"):
+                first, second = (self._found[a][0] for a in n.args)
+                zero &= (first == 0) | (second == 0)
+            elif n.op.name in ("exp", "pow"):
+                zero = False
+            known |= zero
+        return value, np.where(known, error, np.inf)
 
 
 _UNKNOWN: Enclosed = (np.longdouble(np.nan), np.longdouble(np.inf))
