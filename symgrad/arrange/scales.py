@@ -208,6 +208,8 @@ class _Scales:
         if core.free:
             sums[v] = None
         wishes = self._wishes(v, powers, sums)
+        if not wishes:
+            return False
         fewest, best = self._total(v, 0.0, powers, sums), 0.0
         for factor, _ in Counter([w[0] for w in wishes]).most_common(_CANDIDATES):
             total = self._total(v, factor, powers, sums)

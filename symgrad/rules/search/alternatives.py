@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,17 +34,17 @@ _TERMS = 8  # of a sum; a longer one is left alone
 _PAIRS = 12  # of factors above and below
 
 
+_Needs = frozenset[tuple[int, str]]
+"""As what ops nodes need to be seen: arguments by position, terms of a sum by how many there are at least."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """The left side of a row for sums: its terms, those with an op first, bare variables last; and ops they need."""
+    """The left side of a row for sums: its terms, those with an op first, bare variables last; and what these need."""
 
     rule: Rule
     terms: tuple[ScaledTerm, ...]
-    needs: frozenset[str]
-
-
-_Needs = frozenset[tuple[int, str]]
-"""What ops arguments need to be seen as, by position."""
+    needs: _Needs
 
 
 def _needed(patterns: Sequence[Node]) -> _Needs:
@@ -54,11 +55,15 @@ def _there(args: Sequence[Node]) -> _Needs:
     return frozenset((i, name) for i, arg in enumerate(args) for name in seen_as(arg))
 
 
+def _counted(names: Iterable[str]) -> _Needs:
+    return frozenset((k, name) for name, count in Counter(names).items() for k in range(count))
+
+
 def _sums(rules: RuleSet) -> list[_Sum]:
     found: list[_Sum] = []
     for rule in rules.headed("add"):
         terms = sorted(terms_of(rule.pattern), key=lambda t: (t[1].op is SYMBOL, t[1] is ONE))
-        needs = frozenset(part.op.name for _, part in terms if part.op is not SYMBOL)
+        needs = _counted(part.op.name for _, part in terms if part.op is not SYMBOL)
         found.append(_Sum(rule, tuple(terms), needs))
     return found
 
@@ -159,7 +164,7 @@ class Alternatives:
             yield Step("common-denominator", node, quotient, "exact")
 
     def _by_rows(self, rows: Iterable[_Sum], node: Node, terms: Sequence[ScaledTerm]) -> Iterator[Step]:
-        there = frozenset[str]().union(*(seen_as(part) for _, part in terms))
+        there = _counted(name for _, part in terms for name in seen_as(part))
         for row in rows:
             if row.needs <= there:
                 for scale, bindings, used in _matches(row.terms, terms):

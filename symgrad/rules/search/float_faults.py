@@ -22,7 +22,7 @@ ROUNDINGS = 3
 _HUGE = 2.0**20
 """Beyond, powers overflow; exponentials do before."""
 
-_FIRST = 8  # points where a fault is looked for first: where the difference is largest
+_FIRST = 8  # points where a fault is looked for before it is at all of them
 _NEARLY_ALL = 0.9
 
 
@@ -46,7 +46,12 @@ class FloatFaults:
             sums = (n for n in topological(nodes, until=leaves) if n.op.name == "add" and n not in leaves)
             return any(_loses_a_term(n, values) for n in sums)
 
-    def of(self, nodes: Sequence[Node], others: Sequence[Sequence[Node]], *, one: bool = False) -> Any:
+    def any(self, nodes: Sequence[Node], others: Sequence[Sequence[Node]]) -> bool:
+        """Tell whether there are faults: most often the first node has some where it is furthest off."""
+        first = [form[:1] for form in others]
+        return bool(self.of(nodes[:1], first, most=_FIRST).any()) or bool(self.of(nodes, others).any())
+
+    def of(self, nodes: Sequence[Node], others: Sequence[Sequence[Node]], *, most: int | None = None) -> Any:
         """Return for each node at which points float64 has not its value.
 
         Where there are other forms, what rounding of the inputs alone does is no fault of this one, nor what overflows
@@ -55,7 +60,7 @@ class FloatFaults:
         Args:
             nodes: of numbers.
             others: further forms of all of them.
-            one: whether one fault is enough, of which others need not be told.
+            most: at how many points it is asked; these are where floats are furthest off.
         """
         with np.errstate(all="ignore"):
             values = self._values(nodes)
@@ -71,13 +76,10 @@ class FloatFaults:
             off, allowed = np.abs(found - wide), (2.0**FINE - 1) * np.spacing(np.abs(nearest))
             if not others:
                 return ~(same | (off <= allowed))
+            points = _worst_first(np.where(same, 0.0, off / allowed))[:most]
+            allowed = allowed[:, points] + ROUNDINGS * self._inherent(nodes, wide, points)
             faults = np.zeros_like(same)
-            order = _worst_first(np.where(same, 0.0, off / allowed))
-            for points in (order[:_FIRST], order[_FIRST:]) if one else (order,):
-                most = allowed[:, points] + ROUNDINGS * self._inherent(nodes, wide, points)
-                faults[:, points] = ~(same[:, points] | (off[:, points] <= most))
-                if one and faults.any():
-                    break
+            faults[:, points] = ~(same[:, points] | (off[:, points] <= allowed))
         return faults
 
     @property

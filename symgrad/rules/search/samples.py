@@ -127,13 +127,13 @@ class Sample:
         if self._float_faults.loses_a_term(nodes):
             return False
         forms = [[form[k] for k in places] for form in others]
-        return not self._float_faults.of(nodes, forms, one=True).any()
+        return not self._float_faults.any(nodes, forms)
 
     def loses_digits(self, outputs: Sequence[Node]) -> bool:
         """Tell whether there are `faults`, which takes a part of the time of counting them."""
         nodes = [n for n in outputs if n.op.pointwise and n.dtype == "real"]
         if nodes and has_extended():
-            return bool(self._float_faults.of(nodes, [nodes], one=True).any())
+            return self._float_faults.any(nodes, [nodes])
         return any(map(self._exact_faults, nodes))
 
     def faults(self, outputs: Sequence[Node]) -> int:
