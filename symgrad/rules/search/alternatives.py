@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from symgrad.errors import NumberTooLargeError
 from symgrad.ir.graph import SYMBOL, Node, apply, number
@@ -38,8 +38,7 @@ _Needs = frozenset[tuple[int, str]]
 """As what ops nodes need to be seen: arguments by position, terms of a sum by how many there are at least."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Sum:
+class _Sum(NamedTuple):
     """The left side of a row for sums: its terms, those with an op first, bare variables last; and what these need."""
 
     rule: Rule

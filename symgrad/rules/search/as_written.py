@@ -16,6 +16,7 @@ __all__ = ["AS_WRITTEN", "ONE", "ScaledTerm", "negated", "scaled", "seen_as", "s
 ScaledTerm = tuple[Fraction, Node]
 
 ONE = number(1)
+_TWO = number(2)
 
 
 class _AsWritten:
@@ -66,17 +67,17 @@ def _power(node: Node) -> tuple[Node, Node] | None:
     """See a square in x*x, x**4 and 9; any other power as it is."""
     name = node.op.name
     if name == "mul":
-        return (node.args[0], number(2)) if node.args[0] is node.args[1] else None
+        return (node.args[0], _TWO) if node.args[0] is node.args[1] else None
     if name == "pow":
         exponent = node.args[1]
         if exponent.is_number() and exponent.value > 2 and exponent.value % 2 == 0:
-            return node.args[0] ** (exponent / 2), number(2)
+            return node.args[0] ** (exponent / 2), _TWO
         return node.args[0], exponent
     if node.is_number() and node.value > 0:
         value = Fraction(node.value)
         above, below = isqrt(value.numerator), isqrt(value.denominator)
         if above**2 == value.numerator and below**2 == value.denominator:
-            return number(Fraction(above, below)), number(2)
+            return number(Fraction(above, below)), _TWO
     return None
 
 

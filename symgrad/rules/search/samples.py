@@ -124,10 +124,8 @@ class Sample:
         nodes = [outputs[k] for k in places]
         if not nodes or not has_extended():
             return False
-        if self._float_faults.loses_a_term(nodes):
-            return False
         forms = [[form[k] for k in places] for form in others]
-        return not self._float_faults.any(nodes, forms)
+        return not (self._float_faults.any(nodes, forms) or self._float_faults.loses_a_term(nodes))
 
     def loses_digits(self, outputs: Sequence[Node]) -> bool:
         """Tell whether there are `faults`, which takes a part of the time of counting them."""

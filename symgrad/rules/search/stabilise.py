@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -216,8 +215,7 @@ def _by_chance(bits: Any) -> Any:
     return 1.2 * bits + 1.5
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(NamedTuple):
     """Two forms of one value, compared.
 
     Args:
