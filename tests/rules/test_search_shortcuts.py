@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import symgrad as sg
+from symgrad.api.kernels.compile import arranged
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.traverse import topological
 from symgrad.rewrite.condition import Conditions
@@ -36,10 +37,13 @@ def formula(text: str) -> Node:
     return sg.parse(f"x : real\ny : real\nz : positive\nf = {text}")["f"].node
 
 
+def formulas() -> list[sg.Expr]:
+    return [sg.parse(f"x : real\ny : real\nz : positive\nf = {text}")["f"] for text in FORMULAS]
+
+
 def graphs() -> list[Node]:
-    formulas = [sg.parse(f"x : real\ny : real\nz : positive\nf = {text}")["f"] for text in FORMULAS]
-    slopes = [g.node for f in formulas for g in sg.grad(f, f.inputs)]
-    return [*(f.node for f in formulas), *slopes, *(any_graph(seed, 14) for seed in range(40))]
+    slopes = [g.node for f in formulas() for g in sg.grad(f, f.inputs)]
+    return [*(f.node for f in formulas()), *slopes, *(any_graph(seed, 14) for seed in range(40))]
 
 
 def told(node: Node) -> tuple[list[Node], list[Any]]:
@@ -64,8 +68,10 @@ def test_forms_that_are_not_compared_gain_too_little(monkeypatch):
     nodes = graphs()
     quick = [told(n) for n in nodes]
     assert sum(len(steps) for _, steps in quick) > 20
+    compiled = [arranged([f, *sg.grad(f, f.inputs)]).nodes for f in formulas()]
     monkeypatch.setattr(stabilise, "_worth", lambda *_: True)
     assert [told(n) for n in nodes] == quick
+    assert [arranged([f, *sg.grad(f, f.inputs)]).nodes for f in formulas()] == compiled
 
 
 @pytest.mark.parametrize("text", [*FORMULAS, "x*y", "sqrt(z)*exp(y)"])

@@ -22,7 +22,8 @@ ROUNDINGS = 3
 _HUGE = 2.0**20
 """Beyond, powers overflow; exponentials do before."""
 
-_FIRST = 8  # points where a fault is looked for before it is at all of them
+_FIRST = 8  # points of one node where a fault is looked for before it is everywhere
+_SMALL = 100  # equations of graphs where all take no longer
 _NEARLY_ALL = 0.9
 
 
@@ -48,8 +49,12 @@ class FloatFaults:
 
     def any(self, nodes: Sequence[Node], others: Sequence[Sequence[Node]]) -> bool:
         """Tell whether there are faults: most often the first node has some where it is furthest off."""
-        first = [form[:1] for form in others]
-        return bool(self.of(nodes[:1], first, most=_FIRST).any()) or bool(self.of(nodes, others).any())
+        if (
+            len(topological(nodes)) > _SMALL
+            and self.of(nodes[:1], [form[:1] for form in others], most=_FIRST).any()
+        ):
+            return True
+        return bool(self.of(nodes, others).any())
 
     def of(self, nodes: Sequence[Node], others: Sequence[Sequence[Node]], *, most: int | None = None) -> Any:
         """Return for each node at which points float64 has not its value.

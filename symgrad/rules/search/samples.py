@@ -323,15 +323,14 @@ class Sample:
         if len(done) == count:
             return nearest, ulp, rest
         exact = self._exact_at(node, points)
+        there = [i for i in points if i not in done and exact[i] is not None]
+        floats = [float(exact[i]) for i in there]
+        nearest[there] = floats
         with np.errstate(all="ignore"):
-            for i in points:
-                e = exact[i]
-                if i in done or e is None:
-                    continue
-                r = nearest[i] = float(e)
-                u = ulp[i] = np.spacing(abs(nearest[i]))
-                if math.isfinite(r):
-                    rest[i] = float((e - r) / float(u))
+            ulp[there] = np.spacing(np.abs(floats))
+        for i, r, u in zip(there, floats, ulp[there].tolist(), strict=True):
+            if math.isfinite(r):
+                rest[i] = float((exact[i] - r) / u)
         done.update(points)
         return nearest, ulp, rest
 

@@ -170,6 +170,9 @@ class _FormSearch:
         """Tell whether a form is better at some points and worse at none, and defined wherever the other is."""
         if form is best or not self.loses(best, _BAD):
             return False
+        _, most = next(self.sample.gains(best, form))
+        if not _worth(most, self.sample.surely_known(best, form), 0.0):
+            return False
         defined = zip(self.sample.exact(best), self.sample.exact(form), strict=True)
         if any(b is None and a is not None for a, b in defined):
             return False
