@@ -94,7 +94,7 @@ def derivative_forms(
     if size > _CANONICAL_UP_TO:
         # What is done here is linear in the size, what follows is not.
         several = elementwise and rederivable(outputs)
-        chosen = fewest_faults(f() for f in (lambda: derived, anew))[0] if several else derived
+        chosen = fewest_faults((f() for f in (lambda: derived, anew)), alone=False)[0] if several else derived
         info(
             "arrange",
             "%d equations of derivatives: %slinear passes alone (more than %d)",

@@ -43,7 +43,7 @@ def formulas() -> list[sg.Expr]:
 
 def graphs() -> list[Node]:
     slopes = [g.node for f in formulas() for g in sg.grad(f, f.inputs)]
-    return [*(f.node for f in formulas()), *slopes, *(any_graph(seed, 14) for seed in range(40))]
+    return [*(f.node for f in formulas()), *slopes, *(any_graph(seed, 14) for seed in range(20))]
 
 
 def told(node: Node) -> tuple[list[Node], list[Any]]:
@@ -80,3 +80,12 @@ def test_one_fault_is_found_where_there_are_any(text):
     sample = Sample(outputs, Conditions())
     faults = sample.faults(outputs)
     assert sample.loses_digits(outputs) == (faults > 0) == fewest_faults([outputs])[1]
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_the_form_is_the_same_where_nothing_is_told_of_a_form_alone(text):
+    f = sg.parse(f"x : real\ny : real\nz : positive\nf = {text}")["f"]
+    slopes = [g.node for g in sg.grad(f, f.inputs)]
+    others = list(stable(slopes).nodes)
+    for forms in ([slopes], [slopes, slopes], [slopes, others], [others, slopes]):
+        assert fewest_faults(forms, alone=False)[0] == fewest_faults(forms)[0]

@@ -48,13 +48,14 @@ class FloatFaults:
             return any(_loses_a_term(n, values) for n in sums)
 
     def any(self, nodes: Sequence[Node], others: Sequence[Sequence[Node]]) -> bool:
-        """Tell whether there are faults: most often the first node has some where it is furthest off."""
-        if (
-            len(topological(nodes)) > _SMALL
-            and self.of(nodes[:1], [form[:1] for form in others], most=_FIRST).any()
-        ):
+        """Tell whether there are faults."""
+        if len(topological(nodes)) > _SMALL and self.evident(nodes, others):
             return True
         return bool(self.of(nodes, others).any())
+
+    def evident(self, nodes: Sequence[Node], others: Sequence[Sequence[Node]]) -> bool:
+        """Tell whether the first node has faults where it is furthest off, as it most often has if there are any."""
+        return bool(self.of(nodes[:1], [form[:1] for form in others], most=_FIRST).any())
 
     def of(self, nodes: Sequence[Node], others: Sequence[Sequence[Node]], *, most: int | None = None) -> Any:
         """Return for each node at which points float64 has not its value.

@@ -127,12 +127,18 @@ class Sample:
         forms = [[form[k] for k in places] for form in others]
         return not (self._float_faults.any(nodes, forms) or self._float_faults.loses_a_term(nodes))
 
-    def loses_digits(self, outputs: Sequence[Node]) -> bool:
-        """Tell whether there are `faults`, which takes a part of the time of counting them."""
+    def loses_digits(self, outputs: Sequence[Node], *, evidently: bool = False) -> bool:
+        """Tell whether there are `faults`, which takes a part of the time of counting them.
+
+        Args:
+            outputs: of numbers.
+            evidently: whether it is asked of one node at a few points alone, which takes a small part again.
+        """
         nodes = [n for n in outputs if n.op.pointwise and n.dtype == "real"]
         if nodes and has_extended():
-            return self._float_faults.any(nodes, [nodes])
-        return any(map(self._exact_faults, nodes))
+            asked = self._float_faults.evident if evidently else self._float_faults.any
+            return asked(nodes, [nodes])
+        return not evidently and any(map(self._exact_faults, nodes))
 
     def faults(self, outputs: Sequence[Node]) -> int:
         """Return how many values of numbers have wrong bits that are worth a search.
