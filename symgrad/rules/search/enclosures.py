@@ -33,14 +33,16 @@ WORST_BITS = 64.0  # of a value that is not even a number
 
 def _sum(a: Any, e: Any, b: Any, f: Any) -> Enclosed:
     total = a + b
+    error = e + f + _UNIT * np.abs(total)
+    if np.all(total):
+        return total, error
     # Of a sum that vanishes no digits are left to know.
-    lost = (total == 0) & ((a != 0) | (b != 0))
-    return total, np.where(lost, np.inf, e + f + _UNIT * np.abs(total))
+    return total, np.where((total == 0) & ((a != 0) | (b != 0)), np.inf, error)
 
 
 def _product(a: Any, e: Any, b: Any, f: Any) -> Enclosed:
     found = a * b
-    return found, np.abs(a) * f + np.abs(b) * e + e * f + _UNIT * np.abs(found)
+    return found, np.abs(a) * f + (np.abs(b) + f) * e + _UNIT * np.abs(found)
 
 
 def _quotient(a: Any, e: Any, b: Any, f: Any) -> Enclosed:
