@@ -14,7 +14,7 @@ from symgrad.arrange.choice import SMALL, cheaper, cost, evidently_fine
 from symgrad.arrange.coefficients import gathered
 from symgrad.arrange.known_sums import regrouped
 from symgrad.arrange.output import Arrangement, Output
-from symgrad.arrange.rederived import rederived
+from symgrad.arrange.rederived import rederivable, rederived
 from symgrad.arrange.residuals import residuals, shareable
 from symgrad.arrange.scales import rescaled
 from symgrad.errors import NumberTooLargeError
@@ -93,7 +93,8 @@ def derivative_forms(
     anew = cache(lambda: rederived(outputs))
     if size > _CANONICAL_UP_TO:
         # What is done here is linear in the size, what follows is not.
-        chosen = fewest_faults(f() for f in (lambda: derived, anew))[0] if elementwise else derived
+        several = elementwise and rederivable(outputs)
+        chosen = fewest_faults((f() for f in (lambda: derived, anew)), alone=False)[0] if several else derived
         info(
             "arrange",
             "%d equations of derivatives: %slinear passes alone (more than %d)",

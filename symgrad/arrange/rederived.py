@@ -12,7 +12,21 @@ from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.logic import where
 
-__all__ = ["rederived"]
+__all__ = ["rederivable", "rederived"]
+
+
+def rederivable(outputs: Sequence[Output]) -> bool:
+    """Tell whether `rederived` may give others: whether stable forms are looked for of what was differentiated."""
+    from symgrad.rules.search.samples import searchable  # for start-up time: values as written need no rules
+
+    return any(searchable([y]) is None for y in dict.fromkeys(n for o in outputs for n in _differentiated(o)))
+
+
+def _differentiated(output: Output) -> Iterator[Node]:
+    for trace in output.traces:
+        yield from (y for y, _ in trace.outputs)
+    if output.slope is not None:
+        yield output.slope.y
 
 
 def rederived(outputs: Sequence[Output]) -> list[Node]:

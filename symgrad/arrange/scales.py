@@ -103,6 +103,7 @@ class _Core:
     Args:
         node: as it was.
         kind: how it is computed.
+        free: whether it is computed times any number as easily.
         args: of it, each a number times a core; but for the condition of a choice.
         readers: cores that are computed from it, and in which a number does not matter where it stands.
         asked: numbers with which others read it, by their logarithms.
@@ -113,17 +114,13 @@ class _Core:
 
     node: Node
     kind: int
+    free: bool
     args: list[tuple[Number, int]]
     readers: list[int] = field(default_factory=list[int])
     asked: set[float] = field(default_factory=set[float])
     scale: Number = 1
     own: Number = 1
     numbers: list[float] = field(default_factory=list[float])
-
-    @property
-    def free(self) -> bool:
-        """Whether it is computed times any number as easily."""
-        return self.kind in (_SUM, _CHOICE)
 
     @property
     def changing(self) -> Number:
@@ -159,7 +156,7 @@ class _Scales:
 
     def _add(self, node: Node, kind: int) -> None:
         operands = node.args[1:] if kind == _CHOICE else node.args
-        core = _Core(node, kind, [self._read[a] for a in operands])
+        core = _Core(node, kind, kind in (_SUM, _CHOICE), [self._read[a] for a in operands])
         if kind != _GIVEN:
             for _, j in core.args:
                 self.cores[j].readers.append(len(self.cores))
@@ -208,6 +205,8 @@ class _Scales:
         if core.free:
             sums[v] = None
         wishes = self._wishes(v, powers, sums)
+        if not wishes:
+            return False
         fewest, best = self._total(v, 0.0, powers, sums), 0.0
         for factor, _ in Counter([w[0] for w in wishes]).most_common(_CANDIDATES):
             total = self._total(v, factor, powers, sums)
@@ -260,9 +259,12 @@ class _Scales:
         core = self.cores[v]
         found: list[tuple[float, int, int, int]] = []
         for s in sums:
-            for k, (number, (_, j)) in enumerate(zip(self.cores[s].numbers, self.cores[s].args, strict=True)):
+            for k, number in enumerate(self.cores[s].numbers):
+                if -_SAME <= number <= _SAME:
+                    continue
+                _, j = self.cores[s].args[k]
                 power = powers.get(j, 0) - (s == v)
-                if abs(power) == 1 and abs(number) > _SAME and not self._literal[j]:
+                if abs(power) == 1 and not self._literal[j]:
                     found.append((round(power * number, 11), s, k, power))
         now = _size(core.changing)
         if abs(now) > _SAME:
@@ -274,11 +276,13 @@ class _Scales:
         core = self.cores[v]
         total = 0.0 if core.free else float(abs(_size(core.own) + factor) > _SAME)
         for s in sums:
-            numbers = [
-                number - powers.get(j, 0) * factor + (factor if s == v else 0.0)
-                for number, (_, j) in zip(self.cores[s].numbers, self.cores[s].args, strict=True)
-            ]
-            total += self._operations(self.cores[s], numbers)
+            reader = self.cores[s]
+            numbers = reader.numbers
+            if factor:
+                own = factor if s == v else 0.0
+                pairs = zip(numbers, reader.args, strict=True)
+                numbers = [number - powers.get(j, 0) * factor + own for number, (_, j) in pairs]
+            total += self._operations(reader, numbers)
         for j, power in powers.items():
             other = self.cores[j]
             scale = _size(other.scale) + power * factor

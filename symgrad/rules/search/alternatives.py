@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from math import isqrt
+from typing import NamedTuple
 
 from symgrad.errors import NumberTooLargeError
-from symgrad.ir.exact import Exact, exact_value
 from symgrad.ir.graph import SYMBOL, Node, apply, number
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.rewrite.condition import Conditions
@@ -18,130 +17,65 @@ from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.trace import Step
 from symgrad.rules.normal.polynomials import common_denominator, keeps_domain, shortened
 from symgrad.rules.normal.products import product_of
+from symgrad.rules.search.as_written import (
+    AS_WRITTEN,
+    ONE,
+    ScaledTerm,
+    scaled,
+    seen_as,
+    sum_of,
+    terms_of,
+    times,
+)
 
 __all__ = ["Alternatives"]
 
-ScaledTerm = tuple[Fraction, Node]
-
-_ONE = number(1)
 _TERMS = 8  # of a sum; a longer one is left alone
 _PAIRS = 12  # of factors above and below
 
 
-class _AsWritten:
-    """Sees the sign in front of what is written negative, squares, and the number in a sum."""
-
-    def sees(self, op_name: str) -> bool:
-        return op_name in {"neg", "pow", "add", "sqrt"}
-
-    def arguments(self, op_name: str, node: Node) -> tuple[Node, ...] | None:
-        name = node.op.name
-        if op_name == "neg":
-            found = _negated(node)
-            return None if found is None else (found,)
-        if op_name == "sqrt":
-            root = name == "pow" and node.args[1].is_number(Fraction(1, 2))
-            return (node.args[0],) if name == "sqrt" or root else None
-        if op_name == "pow":
-            return _power(node)
-        if name != "add":
-            return None
-        terms = _terms(node)
-        constants = [k for k, (_, part) in enumerate(terms) if part is _ONE]
-        if len(constants) != 1 or len(terms) < 3:
-            return node.args
-        (k,) = constants
-        return number(terms[k][0]), _sum_of([*terms[:k], *terms[k + 1 :]])
+_Needs = frozenset[tuple[int, str]]
+"""As what ops nodes need to be seen: arguments by position, terms of a sum by how many there are at least."""
 
 
-_VIEW = _AsWritten()
-
-
-def _negated(node: Node) -> Node | None:
-    name = node.op.name
-    if node.is_number():
-        return number(-node.value) if node.value < 0 else None
-    if name == "neg":
-        return node.args[0]
-    if name in {"mul", "div"}:
-        first = _negated(node.args[0])
-        if first is None:
-            return None
-        return node.args[1] if name == "mul" and first is _ONE else apply(node.op, (first, node.args[1]), ())
-    return None
-
-
-def _power(node: Node) -> tuple[Node, Node] | None:
-    """See a square in x*x, x**4 and 9; any other power as it is."""
-    name = node.op.name
-    if name == "mul":
-        return (node.args[0], number(2)) if node.args[0] is node.args[1] else None
-    if name == "pow":
-        exponent = node.args[1]
-        if exponent.is_number() and exponent.value > 2 and exponent.value % 2 == 0:
-            return node.args[0] ** (exponent / 2), number(2)
-        return node.args[0], exponent
-    if node.is_number() and node.value > 0:
-        value = Fraction(node.value)
-        above, below = isqrt(value.numerator), isqrt(value.denominator)
-        if above**2 == value.numerator and below**2 == value.denominator:
-            return number(Fraction(above, below)), number(2)
-    return None
-
-
-def _terms(node: Node) -> list[ScaledTerm]:
-    """Return the terms of a sum in order, each a number times something; a number is itself times one."""
-    found: list[ScaledTerm] = []
-    pending: list[ScaledTerm] = [(Fraction(1), node)]
-    while pending:
-        c, part = pending.pop()
-        name = part.op.name
-        if name == "add":
-            pending += [(c, part.args[1]), (c, part.args[0])]
-        elif name == "neg":
-            pending.append((-c, part.args[0]))
-        elif part.is_number():
-            found.append((_times(c, part.value), _ONE))
-        elif name == "mul" and part.args[0].is_number() and part.args[0].value:
-            pending.append((_times(c, part.args[0].value), part.args[1]))
-        else:
-            found.append((c, part))
-    return found
-
-
-def _times(c: Fraction, by: Exact) -> Fraction:
-    return Fraction(exact_value(c * by))
-
-
-def _scaled(c: Fraction, part: Node) -> Node:
-    if part is _ONE:
-        return number(c)
-    if c == 1:
-        return part
-    if c == -1:
-        positive = _negated(part)
-        return neg(part) if positive is None else positive
-    return mul(number(c), part)
-
-
-def _sum_of(terms: Sequence[ScaledTerm]) -> Node:
-    total: Node | None = None
-    for c, part in terms:
-        if total is None:
-            total = _scaled(c, part)
-        elif part is _ONE or c > 0:
-            total = add(total, _scaled(c, part))
-        else:
-            total = add(total, neg(_scaled(-c, part)))
-    return number(0) if total is None else total
-
-
-@dataclass(frozen=True, slots=True)
-class _Sum:
-    """The left side of a row for sums: its terms, those with an op first, bare variables last."""
+class _Sum(NamedTuple):
+    """The left side of a row for sums: its terms, those with an op first, bare variables last; and what these need."""
 
     rule: Rule
     terms: tuple[ScaledTerm, ...]
+    needs: _Needs
+
+
+def _needed(patterns: Sequence[Node]) -> _Needs:
+    return frozenset((i, p.op.name) for i, p in enumerate(patterns) if p.op is not SYMBOL)
+
+
+def _there(args: Sequence[Node]) -> _Needs:
+    return frozenset((i, name) for i, arg in enumerate(args) for name in seen_as(arg))
+
+
+def _counted(names: Iterable[str]) -> _Needs:
+    return frozenset((k, name) for name, count in Counter(names).items() for k in range(count))
+
+
+def _sums(rules: RuleSet) -> list[_Sum]:
+    found: list[_Sum] = []
+    for rule in rules.headed("add"):
+        terms = sorted(terms_of(rule.pattern), key=lambda t: (t[1].op is SYMBOL, t[1] is ONE))
+        needs = _counted(part.op.name for _, part in terms if part.op is not SYMBOL)
+        found.append(_Sum(rule, tuple(terms), needs))
+    return found
+
+
+def _others(rules: RuleSet) -> dict[str, list[tuple[_Needs, Rule]]]:
+    found: dict[str, list[tuple[_Needs, Rule]]] = {}
+    for rule in rules:
+        op, args = rule.pattern.op, rule.pattern.args
+        if rule.how == "matched" and op is not add:
+            # Arguments of what is commutative are tried in both orders.
+            needs: _Needs = frozenset() if "commutative" in op.facts else _needed(args)
+            found.setdefault(op.name, []).append((needs, rule))
+    return found
 
 
 class Alternatives:
@@ -154,11 +88,9 @@ class Alternatives:
 
     def __init__(self, rules: RuleSet, known: Conditions) -> None:
         self._known = known
-        self._rules = rules
-        self._sums = [
-            _Sum(r, tuple(sorted(_terms(r.pattern), key=lambda t: (t[1].op is SYMBOL, t[1] is _ONE))))
-            for r in rules.headed("add")
-        ]
+        self._sums = _sums(rules)
+        self._squares = [row for row in self._sums if row.rule.name == "difference-of-squares"]
+        self._others = _others(rules)
 
     def of(self, node: Node) -> Iterator[Step]:
         """Yield steps from the node to other forms of it, in a fixed order, as far as numbers stay short."""
@@ -174,8 +106,8 @@ class Alternatives:
             return
         heads = [name, "sqrt"] if name == "pow" and node.args[1].is_number(Fraction(1, 2)) else [name]
         for head in heads:
-            for rule in self._rules.headed(head):
-                for bindings in match(rule.pattern, node, {}, _VIEW):
+            for rule in self._that_may_match(head, node.args):
+                for bindings in match(rule.pattern, node, {}, AS_WRITTEN):
                     yield from self._applied(rule, node, bindings, Fraction(1), ())
         if name == "div":
             for after in _by_quotients(node):
@@ -183,46 +115,60 @@ class Alternatives:
             yield from self._of_factored(node)
             yield from self._of_part(node)
 
+    def _that_may_match(self, head: str, args: Sequence[Node]) -> list[Rule]:
+        rows = self._others.get(head)
+        if rows is None:
+            return []
+        there = _there(args)
+        return [rule for needs, rule in rows if needs <= there]
+
     def _of_part(self, node: Node) -> Iterator[Step]:
         """Apply rows for quotients to one factor above and one below."""
         c, above = _unsigned(node.args[0])
         ups, downs = _factors(above), _factors(node.args[1], powers=False)
         if len(ups) * len(downs) > _PAIRS or (len(ups) == len(downs) == 1 and c == 1):
             return
-        for i, x in enumerate([*ups, _ONE]):
+        for i, x in enumerate([*ups, ONE]):
             for k, y in enumerate(downs):
-                part = div(x, y)
-                for rule in self._rules.headed("div"):
-                    for bindings in match(rule.pattern, part, {}, _VIEW):
+                for rule in self._that_may_match("div", (x, y)):
+                    part = div(x, y)
+                    for bindings in match(rule.pattern, part, {}, AS_WRITTEN):
                         for step in self._applied(rule, part, bindings, Fraction(1), ()):
-                            others = [step.after, *(u for m, u in enumerate(ups) if m != i and u is not _ONE)]
-                            after = _scaled(c, product_of(others))
+                            others = [step.after, *(u for m, u in enumerate(ups) if m != i and u is not ONE)]
+                            after = scaled(c, product_of(others))
                             left = [d for m, d in enumerate(downs) if m != k]
                             after = div(after, product_of(left)) if left else after
                             if after.shape == node.shape:
-                                yield Step(rule.name, node, after, step.soundness, step.notes)
+                                yield Step(step.rule, node, after, step.soundness, step.notes)
 
     def _of_factored(self, node: Node) -> Iterator[Step]:
         """Factor differences of squares above and below: the error of what stands in both then cancels."""
         for k in (0, 1):
             if node.args[k].op is not add:
                 continue
-            for step in self._of_sum(node.args[k]):
-                if step.rule == "difference-of-squares":
-                    args = (step.after, node.args[1]) if k == 0 else (node.args[0], step.after)
-                    yield Step(step.rule, node, div(*args), step.soundness, step.notes)
+            terms = terms_of(node.args[k])
+            if len(terms) > _TERMS:
+                continue
+            for step in self._by_rows(self._squares, node.args[k], terms):
+                args = (step.after, node.args[1]) if k == 0 else (node.args[0], step.after)
+                yield Step(step.rule, node, div(*args), step.soundness, step.notes)
 
     def _of_sum(self, node: Node) -> Iterator[Step]:
-        terms = _terms(node)
+        terms = terms_of(node)
         if len(terms) > _TERMS:
             return
-        for row in self._sums:
-            for scale, bindings, used in _matches(row.terms, terms):
-                rest = tuple(t for k, t in enumerate(terms) if k not in used)
-                yield from self._applied(row.rule, node, bindings, scale, rest)
-        quotient = common_denominator([_scaled(c, part) for c, part in terms], self._known)
+        yield from self._by_rows(self._sums, node, terms)
+        quotient = common_denominator([scaled(c, part) for c, part in terms], self._known)
         if quotient is not None:
             yield Step("common-denominator", node, quotient, "exact")
+
+    def _by_rows(self, rows: Iterable[_Sum], node: Node, terms: Sequence[ScaledTerm]) -> Iterator[Step]:
+        there = _counted(name for _, part in terms for name in seen_as(part))
+        for row in rows:
+            if row.needs <= there:
+                for scale, bindings, used in _matches(row.terms, terms):
+                    rest = tuple(t for k, t in enumerate(terms) if k not in used)
+                    yield from self._applied(row.rule, node, bindings, scale, rest)
 
     def _applied(
         self, rule: Rule, node: Node, bindings: Bindings, scale: Fraction, rest: tuple[ScaledTerm, ...]
@@ -239,7 +185,7 @@ class Alternatives:
                 made = whole
         if made.is_number():
             return
-        after = _sum_of([*rest, (scale, made)]) if rest else _scaled(scale, made)
+        after = sum_of([*rest, (scale, made)]) if rest else scaled(scale, made)
         if after is not node and after.shape == node.shape and after.dtype == node.dtype:
             yield apply_rule(rule, node, after, bindings, self._known)
 
@@ -264,10 +210,10 @@ def _matches(
     """Yield the ways in which a number times the pattern is a part of the sum."""
     (first_c, first), *others = patterns
     for k, (c, part) in enumerate(terms):
-        if not c or (part is _ONE and first is not _ONE and first.op.name != "pow"):
+        if not c or (part is ONE and first is not ONE and first.op.name != "pow"):
             continue
-        scale = c / first_c
-        for bindings in _match_term(first, part, {}):
+        for bindings in match(first, part, {}, AS_WRITTEN):
+            scale = c / first_c
             for found, used in _match_others(others, terms, scale, bindings, frozenset([k])):
                 yield scale, found, used
 
@@ -289,20 +235,16 @@ def _match_others(
         ratio = c / (scale * wanted)
         if pattern.op is SYMBOL:
             found = (
-                iter([{**bindings, pattern: _scaled(ratio, part)}]) if pattern not in bindings else iter(())
+                iter([{**bindings, pattern: scaled(ratio, part)}]) if pattern not in bindings else iter(())
             )
-        elif part is _ONE and pattern is not _ONE:
-            found = match(pattern, number(ratio), bindings, _VIEW) if ratio > 0 else iter(())
+        elif part is ONE and pattern is not ONE:
+            found = match(pattern, number(ratio), bindings, AS_WRITTEN) if ratio > 0 else iter(())
         elif ratio == 1:
-            found = _match_term(pattern, part, bindings)
+            found = match(pattern, part, bindings, AS_WRITTEN)
         else:
             continue
         for more in found:
             yield from _match_others(others, terms, scale, more, used | {k})
-
-
-def _match_term(pattern: Node, part: Node, bindings: Bindings) -> Iterator[Bindings]:
-    return match(pattern, part, bindings, _VIEW)
 
 
 def _by_quotients(node: Node) -> Iterator[Node]:
@@ -311,7 +253,7 @@ def _by_quotients(node: Node) -> Iterator[Node]:
     ups, downs = _factors(above), _factors(node.args[1])
     if not 2 <= len(downs) <= 4 or len(ups) > 4:
         return
-    ups[0] = _scaled(c, ups[0])
+    ups[0] = scaled(c, ups[0])
     parts = [div(x, u) for x, u in zip(ups, downs, strict=False)]
     total = product_of(parts)
     for x in ups[len(downs) :]:
@@ -333,9 +275,9 @@ def _unsigned(node: Node) -> ScaledTerm:
         if part.op is neg:
             c, part = -c, part.args[0]
         elif part.op is mul and part.args[0].is_number():
-            c, part = _times(c, part.args[0].value), part.args[1]
+            c, part = times(c, part.args[0].value), part.args[1]
         else:
-            return (_times(c, part.value), _ONE) if part.is_number() else (c, part)
+            return (times(c, part.value), ONE) if part.is_number() else (c, part)
 
 
 def _factors(node: Node, *, powers: bool = True) -> list[Node]:

@@ -33,14 +33,16 @@ WORST_BITS = 64.0  # of a value that is not even a number
 
 def _sum(a: Any, e: Any, b: Any, f: Any) -> Enclosed:
     total = a + b
+    error = e + f + _UNIT * np.abs(total)
+    if np.all(total):
+        return total, error
     # Of a sum that vanishes no digits are left to know.
-    lost = (total == 0) & ((a != 0) | (b != 0))
-    return total, np.where(lost, np.inf, e + f + _UNIT * np.abs(total))
+    return total, np.where((total == 0) & ((a != 0) | (b != 0)), np.inf, error)
 
 
 def _product(a: Any, e: Any, b: Any, f: Any) -> Enclosed:
     found = a * b
-    return found, np.abs(a) * f + np.abs(b) * e + e * f + _UNIT * np.abs(found)
+    return found, np.abs(a) * f + (np.abs(b) + f) * e + _UNIT * np.abs(found)
 
 
 def _quotient(a: Any, e: Any, b: Any, f: Any) -> Enclosed:
@@ -203,18 +205,17 @@ class Enclosures:
             return _UNKNOWN
         value, error = rule(*(part for a in n.args for part in self._found[a]))
         size = np.abs(value)
-        little = (error <= _LITTLE * size) & (size > _TINY) & (size < _HUGE)
-        # Of zero nothing may be missing: it is what came of exact zeros, and not too small to be told from them.
-        zero = (value == 0) & (error == 0)
-        if n.op.name in ("mul", "div"):
-            zero &= _any_zero([self._found[a][0] for a in n.args])
-        elif n.op.name in ("exp", "pow"):
-            zero = False
-        return value, np.where(little | zero, error, np.inf)
-
-
-def _any_zero(values: list[Any]) -> Any:
-    return np.any(np.stack(np.broadcast_arrays(*values)) == 0, axis=0)
+        known = (error <= _LITTLE * size) & (size > _TINY) & (size < _HUGE)
+        if not np.all(value):
+            # Of zero nothing may be missing: it is what came of exact zeros, and not too small to be told from them.
+            zero = (value == 0) & (error == 0)
+            if n.op.name in ("mul", "div"):
+                first, second = (self._found[a][0] for a in n.args)
+                zero &= (first == 0) | (second == 0)
+            elif n.op.name in ("exp", "pow"):
+                zero = False
+            known |= zero
+        return value, np.where(known, error, np.inf)
 
 
 _UNKNOWN: Enclosed = (np.longdouble(np.nan), np.longdouble(np.inf))

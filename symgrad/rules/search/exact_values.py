@@ -51,8 +51,9 @@ def exact_of(mp: Any, n: Node, args: list[Any]) -> Any:
         return None
     if name == "where":
         return None if args[0] is None else args[1] if args[0] else args[2]
-    if any(a is None for a in args):
-        return None
+    for a in args:
+        if a is None:
+            return None
     if name not in _PLAIN:
         most = _FAR if name in _EXPONENTIAL else _BEYOND
         if any(not isinstance(a, bool) and mp.mag(a) > most for a in args if a):
@@ -65,13 +66,21 @@ def exact_of(mp: Any, n: Node, args: list[Any]) -> Any:
         return None
     if isinstance(value, bool):
         return value
-    if name == "add" and any(a and (not value or mp.mag(a) - mp.mag(value) > mp.prec // 2) for a in args):
-        return None  # more digits cancel than leave a value to know
+    if name == "add" and _cancels(mp, value, args):
+        return None
     if type(value) is not mp.mpf:
         if isinstance(value, mp.mpc):
             return None
         value = mp.mpf(value)
     return value if mp.isfinite(value) else None
+
+
+def _cancels(mp: Any, total: Any, terms: list[Any]) -> bool:
+    """Tell whether more digits of terms cancel than leave a value to know."""
+    if not total:
+        return any(terms)
+    least = mp.mag(total) + mp.prec // 2
+    return any(a and mp.mag(a) > least for a in terms)
 
 
 def close(a: Any, b: Any) -> bool:

@@ -18,6 +18,7 @@ from symgrad.ir.traverse import is_elementwise, topological
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.search.enclosures import WORST_BITS, Enclosures
 from symgrad.rules.search.exact_values import COMPUTED, close, exact_of, float_of, wide_of
+from symgrad.rules.search.float_faults import FINE, ROUNDINGS, FloatFaults
 from symgrad.rules.search.sample_points import points_of
 
 __all__ = ["FINE", "Sample", "has_extended", "measurable", "searchable"]
@@ -28,10 +29,6 @@ _LARGEST = 160  # equations of a graph for which forms are compared
 _LARGEST_ELEMENTWISE = 1000  # and of one whose values are all known: it takes a second
 _WIDEST = 50_000  # equations times inputs, each of which is moved: a kilobyte for each
 _AT_ONCE = 8  # points at which exact values are asked for, of those where least is known
-FINE = 2.0  # wrong bits that are not worth a search
-
-_AS_MUCH = 3  # roundings on the way are as bad as those of inputs
-_NEARLY_ALL = 0.9
 
 
 def has_extended() -> bool:
@@ -92,6 +89,10 @@ class Sample:
         return found
 
     @cached_property
+    def _float_faults(self) -> FloatFaults:
+        return FloatFaults(self.floats, self.leaves, len(self._points))
+
+    @cached_property
     def _contexts(self) -> list[Any]:
         """For every point mpmath with as many digits as it takes."""
         import mpmath
@@ -123,11 +124,21 @@ class Sample:
         nodes = [outputs[k] for k in places]
         if not nodes or not has_extended():
             return False
-        with np.errstate(all="ignore"):
-            values = self._wide(nodes, self._real_leaves if others else [])
-            if any(_loses_a_term(n, values) for n in values if n.op.name == "add" and n not in self.leaves):
-                return False
-        return bool(self._fine(nodes, values, [[form[k] for k in places] for form in others]).all())
+        forms = [[form[k] for k in places] for form in others]
+        return not (self._float_faults.any(nodes, forms) or self._float_faults.loses_a_term(nodes))
+
+    def loses_digits(self, outputs: Sequence[Node], *, evidently: bool = False) -> bool:
+        """Tell whether there are `faults`, which takes a part of the time of counting them.
+
+        Args:
+            outputs: of numbers.
+            evidently: whether it is asked of one node at a few points alone, which takes a small part again.
+        """
+        nodes = [n for n in outputs if n.op.pointwise and n.dtype == "real"]
+        if nodes and has_extended():
+            asked = self._float_faults.evident if evidently else self._float_faults.any
+            return asked(nodes, [nodes])
+        return not evidently and any(map(self._exact_faults, nodes))
 
     def faults(self, outputs: Sequence[Node]) -> int:
         """Return how many values of numbers have wrong bits that are worth a search.
@@ -135,13 +146,9 @@ class Sample:
         What rounding of the inputs alone does is no fault, and what overflows where inputs are huge.
         """
         nodes = [n for n in outputs if n.op.pointwise and n.dtype == "real"]
-        if not nodes:
-            return 0
-        if not has_extended():
-            return sum(map(self._exact_faults, nodes))
-        with np.errstate(all="ignore"):
-            values = self._wide(nodes, self._real_leaves)
-        return int((~self._fine(nodes, values, [nodes])).sum())
+        if nodes and has_extended():
+            return int(self._float_faults.of(nodes, [nodes]).sum())
+        return sum(map(self._exact_faults, nodes))
 
     def has_values_of(self, outputs: Sequence[Node], others: Sequence[Node]) -> bool:
         """Tell whether floats of nodes are finite wherever those of others are."""
@@ -151,54 +158,9 @@ class Sample:
     def _exact_faults(self, node: Node) -> int:
         """Return the same of one node by exact values, which takes a hundred times as long."""
         bits = self.errors(node, node)
-        over = np.flatnonzero((bits > FINE) & (np.isfinite(self.floats(node)) | ~self._huge))
+        over = np.flatnonzero((bits > FINE) & (np.isfinite(self.floats(node)) | ~self._float_faults.huge))
         inherent = self.inherent(node, over.tolist())
-        return int((2.0 ** bits[over] > 2.0**FINE + _AS_MUCH * (2.0**inherent - 1)).sum())
-
-    @property
-    def _real_leaves(self) -> list[Node]:
-        return [leaf for leaf in self.leaves if leaf.dtype == "real"]
-
-    def _fine(self, nodes: Sequence[Node], values: dict[Node, Any], others: Sequence[Sequence[Node]]) -> Any:
-        """Return for each value whether float64 has it, given those in extended precision, the inputs moved or not."""
-        with np.errstate(all="ignore"):
-            leaves = self._real_leaves if others else []
-            shape = (len(leaves) + 1, len(self._points))
-            wide, *moved = np.stack([np.broadcast_to(values[n], shape) for n in nodes], axis=1)
-            inherent = np.zeros_like(wide)
-            for one in moved:
-                inherent = inherent + np.abs(one - wide)
-            found = self._stacked(nodes)
-            lost = ~np.isfinite(found) & self._huge
-            for form in others:
-                lost &= ~np.isfinite(self._stacked(form))
-            nearest = wide.astype(np.float64)
-            allowed = (2.0**FINE - 1) * np.spacing(np.abs(nearest)) + _AS_MUCH * inherent
-            same = (found == nearest) | (np.isnan(found) & np.isnan(nearest)) | (lost if others else False)
-            return same | (np.abs(found - wide) <= allowed)
-
-    @property
-    def _huge(self) -> Any:
-        """Where some input is."""
-        sizes = [np.abs(self._floats[n]) > _HUGE for n in self.leaves if n.dtype == "real"]
-        return np.any(sizes, axis=0) if sizes else np.zeros(len(self._points), np.bool_)
-
-    def _stacked(self, nodes: Sequence[Node]) -> Any:
-        return np.stack([np.broadcast_to(self.floats(n), (len(self._points),)) for n in nodes])
-
-    def _wide(self, nodes: Sequence[Node], moved: Sequence[Node]) -> dict[Node, Any]:
-        """Return values in extended precision, and then with each of some leaves half a unit of its last place away."""
-        known: dict[Node, Any] = {
-            n: self._floats[n] if n.dtype == "bool" else self._floats[n].astype(np.longdouble)
-            for n in self.leaves
-        }
-        for k, leaf in enumerate(moved, 1):
-            known[leaf] = np.tile(known[leaf], (len(moved) + 1, 1))
-            known[leaf][k] *= 1 + np.longdouble(2) ** -53
-        for n in topological(nodes, until=known):
-            if n not in known:
-                known[n] = wide_of(n, [known[a] for a in n.args])
-        return known
+        return int((2.0 ** bits[over] > 2.0**FINE + ROUNDINGS * (2.0**inherent - 1)).sum())
 
     def takes(self, node: Node, leaf: Node) -> None:
         """Give a leaf whose parts were replaced the values of the leaf that it was."""
@@ -327,12 +289,13 @@ class Sample:
                 return
             done += _AT_ONCE
 
-    def surely_known(self, *nodes: Node) -> bool:
-        """Tell whether exact values of nodes are there at all points, as is plain without them."""
+    def surely_known(self, *nodes: Node) -> Any:
+        """Tell at which points exact values of nodes are there, as is plain without them."""
+        found = np.ones(len(self._points), np.bool_)
         for n in nodes:
             self._ask(n)
-        enclosures = self._enclosures
-        return enclosures is not None and all(bool(enclosures.known(n).all()) for n in nodes)
+            found &= False if self._enclosures is None else self._enclosures.known(n)
+        return found
 
     def inherent(self, node: Node, points: Sequence[int]) -> Any:
         """Return how many bits are wrong at points because inputs are floats: if each is off by half an ulp."""
@@ -366,15 +329,14 @@ class Sample:
         if len(done) == count:
             return nearest, ulp, rest
         exact = self._exact_at(node, points)
+        there = [i for i in points if i not in done and exact[i] is not None]
+        floats = [float(exact[i]) for i in there]
+        nearest[there] = floats
         with np.errstate(all="ignore"):
-            for i in points:
-                e = exact[i]
-                if i in done or e is None:
-                    continue
-                r = nearest[i] = float(e)
-                u = ulp[i] = np.spacing(abs(nearest[i]))
-                if math.isfinite(r):
-                    rest[i] = float((e - r) / float(u))
+            ulp[there] = np.spacing(np.abs(floats))
+        for i, r, u in zip(there, floats, ulp[there].tolist(), strict=True):
+            if math.isfinite(r):
+                rest[i] = float((exact[i] - r) / u)
         done.update(points)
         return nearest, ulp, rest
 
@@ -416,16 +378,5 @@ def _leaves(outputs: Iterable[Node]) -> list[Node]:
     return list(found)
 
 
-def _loses_a_term(total: Node, values: dict[Node, Any]) -> bool:
-    """Tell whether a sum is one of its terms, or zero, at nearly all points where neither term is zero."""
-    a, b = (values[n] for n in total.args)
-    there = (a != 0) & (b != 0) & np.isfinite(values[total])
-    lost = there & ((values[total] == a) | (values[total] == b) | (values[total] == 0))
-    return bool(np.sum(lost) > _NEARLY_ALL * np.sum(there))
-
-
 _PENDING = object()
 """An exact value that nobody has asked for."""
-
-_HUGE = 2.0**20
-"""Beyond, powers overflow; exponentials do before."""

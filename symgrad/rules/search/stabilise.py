@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -150,21 +149,14 @@ class _FormSearch:
 
     def _promising(self, before: Node, after: Node, least: float) -> bool:
         """Tell whether a form may be better on average by more than that, before all exact values are at hand."""
+        known = self.sample.surely_known(before, after)
         low = high = np.zeros(1)
         for low, high in self.sample.gains(before, after):
-            if high.sum() <= -_SUMMED:
+            if high.sum() <= -_SUMMED or not _worth(high, known, least):
                 return False
             if low.sum() >= _SUMMED:
-                break
-        else:
-            if not high.sum() > 0:
-                return False
-        # Values that are known to be there agree at all points, or the form is none: all of them count.
-        if not self.sample.surely_known(before, after):
-            return True
-        mean, most = float(high.mean()), float(high.max())
-        worth = mean > _ON_AVERAGE - _SUMMED or most > _AT_ONE_POINT - _SUMMED
-        return worth and mean > least - _SUMMED
+                return True
+        return bool(high.sum() > 0)
 
     def compare(self, before: Node, after: Node) -> _Change | None:
         """Return the wrong bits of two forms of one value where it is known, None if they are not equal."""
@@ -177,6 +169,9 @@ class _FormSearch:
     def replaces(self, best: Node, form: Node) -> bool:
         """Tell whether a form is better at some points and worse at none, and defined wherever the other is."""
         if form is best or not self.loses(best, _BAD):
+            return False
+        _, most = next(self.sample.gains(best, form))
+        if not _worth(most, self.sample.surely_known(best, form), 0.0):
             return False
         defined = zip(self.sample.exact(best), self.sample.exact(form), strict=True)
         if any(b is None and a is not None for a, b in defined):
@@ -207,13 +202,23 @@ class _FormSearch:
         return bool((change.new[over] <= inherent + _ALLOWED).all())
 
 
+def _worth(most: Any, known: Any, least: float) -> bool:
+    """Tell whether what a form gains at each point at most may be enough, and more than that on average.
+
+    Where values are known to be there the two agree, or the form is none: these points count, of the others any may.
+    """
+    more = most[~known & (most > 0)]
+    mean = float(most[known].sum() + more.sum()) / max(int(np.count_nonzero(known)), 1)
+    enough = mean > _ON_AVERAGE - _SUMMED or float(most.max()) > _AT_ONE_POINT - _SUMMED
+    return enough and mean > least - _SUMMED
+
+
 def _by_chance(bits: Any) -> Any:
     """Return how many bits may be wrong where so many are: the more digits cancel, the less the rest of them says."""
     return 1.2 * bits + 1.5
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(NamedTuple):
     """Two forms of one value, compared.
 
     Args:

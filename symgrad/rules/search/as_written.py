@@ -1,0 +1,148 @@
+"""Sums, squares and signs as they are written: how rows of the stable phase see a node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import isqrt
+
+from symgrad.ir.exact import Exact, exact_value
+from symgrad.ir.graph import Node, apply, number
+from symgrad.ops.scalar.arith import add, mul, neg
+from symgrad.rewrite.pattern import View
+
+__all__ = ["AS_WRITTEN", "ONE", "ScaledTerm", "negated", "scaled", "seen_as", "sum_of", "terms_of", "times"]
+
+ScaledTerm = tuple[Fraction, Node]
+
+ONE = number(1)
+_TWO = number(2)
+
+
+class _AsWritten:
+    """Sees the sign in front of what is written negative, squares, and the number in a sum."""
+
+    def sees(self, op_name: str) -> bool:
+        return op_name in {"neg", "pow", "add", "sqrt"}
+
+    def arguments(self, op_name: str, node: Node) -> tuple[Node, ...] | None:
+        name = node.op.name
+        if op_name == "neg":
+            found = negated(node)
+            return None if found is None else (found,)
+        if op_name == "sqrt":
+            root = name == "pow" and node.args[1].is_number(Fraction(1, 2))
+            return (node.args[0],) if name == "sqrt" or root else None
+        if op_name == "pow":
+            return _power(node)
+        if name != "add":
+            return None
+        terms = terms_of(node)
+        constants = [k for k, (_, part) in enumerate(terms) if part is ONE]
+        if len(constants) != 1 or len(terms) < 3:
+            return node.args
+        (k,) = constants
+        return number(terms[k][0]), sum_of([*terms[:k], *terms[k + 1 :]])
+
+
+AS_WRITTEN: View = _AsWritten()
+
+
+def negated(node: Node) -> Node | None:
+    """Return what a node is the negation of as it is written, None if it has no sign in front."""
+    name = node.op.name
+    if node.is_number():
+        return number(-node.value) if node.value < 0 else None
+    if name == "neg":
+        return node.args[0]
+    if name in {"mul", "div"}:
+        first = negated(node.args[0])
+        if first is None:
+            return None
+        return node.args[1] if name == "mul" and first is ONE else apply(node.op, (first, node.args[1]), ())
+    return None
+
+
+def _power(node: Node) -> tuple[Node, Node] | None:
+    """See a square in x*x, x**4 and 9; any other power as it is."""
+    name = node.op.name
+    if name == "mul":
+        return (node.args[0], _TWO) if node.args[0] is node.args[1] else None
+    if name == "pow":
+        exponent = node.args[1]
+        if exponent.is_number() and exponent.value > 2 and exponent.value % 2 == 0:
+            return node.args[0] ** (exponent / 2), _TWO
+        return node.args[0], exponent
+    if node.is_number() and node.value > 0:
+        value = Fraction(node.value)
+        above, below = isqrt(value.numerator), isqrt(value.denominator)
+        if above**2 == value.numerator and below**2 == value.denominator:
+            return number(Fraction(above, below)), _TWO
+    return None
+
+
+def terms_of(node: Node) -> list[ScaledTerm]:
+    """Return the terms of a sum in order, each a number times something; a number is itself times one."""
+    found: list[ScaledTerm] = []
+    pending: list[ScaledTerm] = [(Fraction(1), node)]
+    while pending:
+        c, part = pending.pop()
+        name = part.op.name
+        if name == "add":
+            pending += [(c, part.args[1]), (c, part.args[0])]
+        elif name == "neg":
+            pending.append((-c, part.args[0]))
+        elif part.is_number():
+            found.append((times(c, part.value), ONE))
+        elif name == "mul" and part.args[0].is_number() and part.args[0].value:
+            pending.append((times(c, part.args[0].value), part.args[1]))
+        else:
+            found.append((c, part))
+    return found
+
+
+def times(c: Fraction, by: Exact) -> Fraction:
+    """Return a product of numbers, if it is not too long."""
+    return Fraction(exact_value(c * by))
+
+
+def scaled(c: Fraction, part: Node) -> Node:
+    """Return a number times a node, with a sign in front where that is all."""
+    if part is ONE:
+        return number(c)
+    if c == 1:
+        return part
+    if c == -1:
+        positive = negated(part)
+        return neg(part) if positive is None else positive
+    return mul(number(c), part)
+
+
+def sum_of(terms: Sequence[ScaledTerm]) -> Node:
+    """Return the sum of terms in order."""
+    total: Node | None = None
+    for c, part in terms:
+        if total is None:
+            total = scaled(c, part)
+        elif part is ONE or c > 0:
+            total = add(total, scaled(c, part))
+        else:
+            total = add(total, neg(scaled(-c, part)))
+    return number(0) if total is None else total
+
+
+_MORE: Mapping[str, frozenset[str]] = {
+    "mul": frozenset(["mul", "neg"]),
+    "div": frozenset(["div", "neg"]),
+    "pow": frozenset(["pow", "sqrt"]),
+    "number": frozenset(["number", "pow", "neg"]),
+}
+_SQUARE = frozenset(["mul", "neg", "pow"])
+
+
+def seen_as(node: Node) -> frozenset[str]:
+    """Return the ops as whose application a node may be seen: what needs another need not be matched."""
+    name = node.op.name
+    if name == "mul" and node.args[0] is node.args[1]:
+        return _SQUARE
+    return _MORE.get(name) or frozenset([name])
