@@ -270,7 +270,7 @@ def test_points_that_are_equal_do_not_hide_each_other():
     root = ElementTree.fromstring(
         plot_svg([Curve(name, same, same, points=True) for name in ("formula", "kernel")], "bits", "x", "y")
     )
-    drawn = [(at(c, "cx", "cy"), float(c.get("r")), c.get("fill")) for c in root.iter(SVG + "circle")]
+    drawn = [(at(c, "cx", "cy"), at(c, "r"), c.get("fill")) for c in root.iter(SVG + "circle")]
     first, second = drawn[:3], drawn[4:7]  # each with the mark of its legend behind it
     assert [c for c, _, _ in first] == [c for c, _, _ in second]
     assert all(below < around for (_, below, _), (_, around, _) in zip(first, second, strict=True))
