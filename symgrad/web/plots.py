@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import suppress
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -134,17 +133,12 @@ class _CurveOf:
 
         Where neighbours are far apart the half that is further apart is halved again; of a jump the difference stays.
         """
-        seen = [v for v in found if v is not None]
-        if not seen or not self._together:
+        values: Any = np.array([math.nan if v is None else v for v in found])
+        if np.isnan(values).all() or not self._together:
             return []
-        far = _FAR * (np.quantile(seen, 0.95) - np.quantile(seen, 0.05))
-        steep = [
-            (x, v, z, w)
-            for (x, v), (z, w) in pairwise(zip(grid, found, strict=True))
-            if v is not None and w is not None and abs(w - v) > far
-        ]
-        jumps = {x for x, v, z, w in steep[:_JUMPS] if self._jumps(x, v, z, w)}
-        return [k for k, x in enumerate(grid) if x in jumps]
+        far = _FAR * (np.nanquantile(values, 0.95) - np.nanquantile(values, 0.05))
+        steep = np.flatnonzero(np.abs(np.diff(values)) > far)[:_JUMPS]
+        return [int(k) for k in steep if self._jumps(grid[k], values[k], grid[k + 1], values[k + 1])]
 
     def _jumps(self, low: float, at_low: float, high: float, at_high: float) -> bool:
         apart = abs(at_high - at_low)

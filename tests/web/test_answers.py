@@ -160,6 +160,13 @@ def test_a_plot_has_values_and_slopes_in_the_declared_domain() -> None:
     assert slopes[k] == pytest.approx(1 / block["x"][k])
 
 
+def test_a_field_that_one_part_misses_is_not_blamed_for_another() -> None:
+    found = parts(program="x : real\ny = x**2", wrt="q", language="cobol", parts=["gradient", "source"])
+    assert found["gradient"]["error"]["field"] == "wrt"
+    assert found["source"]["error"]["message"].startswith("there is no source in 'cobol'")
+    assert "field" not in found["source"]["error"]
+
+
 @pytest.mark.parametrize(
     ("formula", "jumps"),
     [

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
 from symgrad.errors import UnsupportedError
 from symgrad.kernel.c.identifiers import c_identifiers
-from symgrad.kernel.c.statements import C99, TYPES, Statements, structure
+from symgrad.kernel.c.statements import C99, ONE_LANE, TYPES, Statements, structure
 from symgrad.llvm.engine.scipy_code import SCIPY
 from symgrad.llvm.text.instructions import flat
 from symgrad.llvm.text.module import Function
@@ -67,8 +66,6 @@ INLINE double of_bits(uint64_t bits)
 }
 """
 """Numbers as their bits."""
-
-_LANES = re.compile(r"<1 x (\w+)>")
 
 
 def argument_names(given: Iterable[str], taken: Iterable[str], kernel: str) -> list[str]:
@@ -148,9 +145,9 @@ def function_text(
     said = Statements(places, names, flagged=bool(flags)).of(flat(function.body))
     if flags and not branches(function):
         said.insert(0, "    (void)careful; (void)rare;")
-    lanes = [_LANES.findall(t)[0] for t, _ in arguments]
+    lanes = [ONE_LANE.findall(t)[0] for t, _ in arguments]
     gives = function.returns
-    kind = structure(gives) if gives.startswith("{") else TYPES[_LANES.findall(gives)[0]]
+    kind = structure(gives) if gives.startswith("{") else TYPES[ONE_LANE.findall(gives)[0]]
     given = ", ".join(f"{TYPES[t]} {x[1:]}" for t, (_, x) in zip(lanes, arguments, strict=True))
     how = "INLINE" if inlined else "static"
     return "\n".join([f"\n{how} {kind} {names[function.name]}({given}{flags})", "{", *said, "}", ""])

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from symgrad.errors import InternalError
 from symgrad.llvm.text.instructions import Instruction, Splat
 
-__all__ = ["C99", "COMPARISONS", "SIGNS", "TYPES", "Statements", "number", "structure"]
+__all__ = ["C99", "COMPARISONS", "ONE_LANE", "SIGNS", "TYPES", "Statements", "number", "structure"]
 
 TYPES = {"double": "double", "float": "float", "i64": "uint64_t", "i1": "_Bool"}
 """Of lanes, in C: what is declared."""
@@ -37,7 +37,8 @@ COMPARISONS = {
     "ult": "!({} >= {})", "ugt": "!({} <= {})", "eq": "{} == {}", "ne": "{} != {}",
 }  # fmt: skip
 
-_LANES = re.compile(r"<1 x (\w+)>")
+ONE_LANE = re.compile(r"<1 x (\w+)>")
+"""The type of a vector of one lane, as LLVM writes it."""
 _CALL = re.compile(r"call (?P<gives>.+) @(?P<name>[\w.]+)\(.*\)")
 _LABEL = re.compile(r"(rare|work|join)(\d+):")
 _LOAD = re.compile(r"  (?P<name>%\S+) = load (?P<place>.+)")
@@ -151,7 +152,7 @@ class Statements:
     def _instruction(self, line: Instruction) -> None:
         name, code = line.name, line.code
         op, *rest = code.split(" ")
-        kinds = _LANES.findall(code)
+        kinds = ONE_LANE.findall(code)
         kind = TYPES[kinds[0]] if kinds else ""
         if op in SIGNS:
             a, b = self._factors(line) if len(line.operands) == 2 else (*self._factors(line), "1")
@@ -181,7 +182,7 @@ class Statements:
         elif op == "extractvalue":
             count = int(code.rsplit(" ", 1)[1])
             gives = code.removeprefix("extractvalue ").split("}")[0]
-            self._define(name, TYPES[_LANES.findall(gives)[0]], f"{self._operands(line)[0]}.part{count}")
+            self._define(name, TYPES[ONE_LANE.findall(gives)[0]], f"{self._operands(line)[0]}.part{count}")
         elif op == "ret":
             several = self._several.get(line.operands[0])
             gives = structure(code) if several else ""
@@ -209,7 +210,7 @@ class Statements:
         else:
             function = self._functions[called]
             given += ["careful", "rare"] if self._flagged else []
-        kinds = _LANES.findall(gives)
+        kinds = ONE_LANE.findall(gives)
         kind = TYPES[kinds[0]] if len(kinds) == 1 else structure(gives)
         self._define(line.name, kind, f"{function}({', '.join(given)})")
 
@@ -237,7 +238,7 @@ class Statements:
         if which == "rare":
             for phi in phis:
                 self._say(
-                    f"{TYPES[_LANES.findall(phi.code)[0]]} {self._value(phi.name)} = {self._value(phi.operands[0])};"
+                    f"{TYPES[ONE_LANE.findall(phi.code)[0]]} {self._value(phi.name)} = {self._value(phi.operands[0])};"
                 )
         else:
             self._assign(phis, 1)
