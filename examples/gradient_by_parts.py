@@ -73,4 +73,4 @@ print(
 
 # The popular answer differentiates each component and joins the pieces along the wrong axis.
 pieces = [sg.grad(out[0, i], small["x"]) for i in range(5)]
-print(sg.explain(sg.concatenate(pieces, axis=1)))
+print(sg.explain(sg.arrays.concatenate(pieces, axis=1)))

@@ -3,6 +3,7 @@
 Type checkers read this file; `surface.py` makes the table of it by which the package looks its attributes up.
 """
 
+from symgrad import arrays as arrays
 from symgrad import errors as errors
 from symgrad import linalg as linalg
 from symgrad import nn as nn
@@ -31,22 +32,15 @@ from symgrad.api.derivatives.row_gradient import row_gradient as row_gradient
 from symgrad.api.derivatives.synthesis import ignore_noise as ignore_noise
 from symgrad.api.derivatives.synthesis import with_gradient as with_gradient
 from symgrad.api.explaining.explain import explain as explain
-from symgrad.api.functions.arrays import argmax as argmax
-from symgrad.api.functions.arrays import argmin as argmin
-from symgrad.api.functions.arrays import cumsum as cumsum
-from symgrad.api.functions.arrays import diag as diag
 from symgrad.api.functions.arrays import dot as dot
 from symgrad.api.functions.arrays import einsum as einsum
-from symgrad.api.functions.arrays import inner as inner
 from symgrad.api.functions.arrays import matmul as matmul
 from symgrad.api.functions.arrays import max as max
 from symgrad.api.functions.arrays import mean as mean
 from symgrad.api.functions.arrays import min as min
-from symgrad.api.functions.arrays import outer as outer
 from symgrad.api.functions.arrays import prod as prod
 from symgrad.api.functions.arrays import std as std
 from symgrad.api.functions.arrays import sum as sum
-from symgrad.api.functions.arrays import tensordot as tensordot
 from symgrad.api.functions.arrays import var as var
 from symgrad.api.functions.elementary import abs as abs
 from symgrad.api.functions.elementary import arccos as arccos
@@ -72,17 +66,12 @@ from symgrad.api.functions.elementary import log1p as log1p
 from symgrad.api.functions.elementary import log2 as log2
 from symgrad.api.functions.elementary import log10 as log10
 from symgrad.api.functions.elementary import logaddexp as logaddexp
-from symgrad.api.functions.elementary import logical_and as logical_and
-from symgrad.api.functions.elementary import logical_not as logical_not
-from symgrad.api.functions.elementary import logical_or as logical_or
-from symgrad.api.functions.elementary import logical_xor as logical_xor
 from symgrad.api.functions.elementary import maximum as maximum
 from symgrad.api.functions.elementary import minimum as minimum
 from symgrad.api.functions.elementary import pi as pi
 from symgrad.api.functions.elementary import round as round
 from symgrad.api.functions.elementary import sign as sign
 from symgrad.api.functions.elementary import sin as sin
-from symgrad.api.functions.elementary import sinc as sinc
 from symgrad.api.functions.elementary import sinh as sinh
 from symgrad.api.functions.elementary import sqrt as sqrt
 from symgrad.api.functions.elementary import square as square
@@ -92,28 +81,7 @@ from symgrad.api.functions.elementary import where as where
 from symgrad.api.functions.from_latex import parse_latex as parse_latex
 from symgrad.api.functions.from_latex import read_latex as read_latex
 from symgrad.api.functions.from_sympy import from_sympy as from_sympy
-from symgrad.api.functions.layout import arange as arange
-from symgrad.api.functions.layout import broadcast_to as broadcast_to
-from symgrad.api.functions.layout import concatenate as concatenate
-from symgrad.api.functions.layout import expand_dims as expand_dims
-from symgrad.api.functions.layout import eye as eye
-from symgrad.api.functions.layout import flip as flip
-from symgrad.api.functions.layout import full as full
-from symgrad.api.functions.layout import moveaxis as moveaxis
-from symgrad.api.functions.layout import ones as ones
-from symgrad.api.functions.layout import pad as pad
-from symgrad.api.functions.layout import reshape as reshape
-from symgrad.api.functions.layout import scatter_add as scatter_add
 from symgrad.api.functions.layout import size as size
-from symgrad.api.functions.layout import squeeze as squeeze
-from symgrad.api.functions.layout import stack as stack
-from symgrad.api.functions.layout import swapaxes as swapaxes
-from symgrad.api.functions.layout import take as take
-from symgrad.api.functions.layout import take_along_axis as take_along_axis
-from symgrad.api.functions.layout import transpose as transpose
-from symgrad.api.functions.layout import zeros as zeros
-from symgrad.api.functions.matrices import kron as kron
-from symgrad.api.functions.matrices import trace as trace
 from symgrad.api.functions.own import register_op as register_op
 from symgrad.api.functions.symbols import symbols as symbols
 from symgrad.api.functions.symbols import tensor as tensor

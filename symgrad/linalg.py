@@ -11,7 +11,7 @@ Example:
 
 from __future__ import annotations
 
-from symgrad.api.functions.arrays import norm
+from symgrad.api.functions.arrays import norm, outer, tensordot
 from symgrad.api.functions.matrices import (
     cosm,
     cosm_frechet,
@@ -19,11 +19,13 @@ from symgrad.api.functions.matrices import (
     expm,
     expm_frechet,
     inv,
+    kron,
     logdet,
     matrix_power,
     sinm,
     sinm_frechet,
     solve,
+    trace,
 )
 
 __all__ = [
@@ -33,10 +35,14 @@ __all__ = [
     "expm",
     "expm_frechet",
     "inv",
+    "kron",
     "logdet",
     "matrix_power",
     "norm",
+    "outer",
     "sinm",
     "sinm_frechet",
     "solve",
+    "tensordot",
+    "trace",
 ]

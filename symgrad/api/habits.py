@@ -34,7 +34,7 @@ _ATTRIBUTES: Mapping[str, str] = {
     **dict.fromkeys(["conj", "conjugate", "real", "adjoint"], "leave it out: values are real"),
     **dict.fromkeys(["t", "H", "permute"], "{y}.T, or {y}.transpose(axes)"),
     "view": "{y}.reshape(shape)",
-    "unsqueeze": "sg.expand_dims({y}, axis)",
+    "unsqueeze": "sg.arrays.expand_dims({y}, axis)",
     "add": "{y} + other", "sub": "{y} - other", "mul": "{y}*other", "div": "{y}/other", "pow": "{y}**other",
     "mm": "{y} @ other", "bmm": "{y} @ other", "mv": "{y} @ other", "matmul": "{y} @ other",
     "I": "sg.linalg.inv({y})", "inverse": "sg.linalg.inv({y})",
@@ -42,7 +42,7 @@ _ATTRIBUTES: Mapping[str, str] = {
     "free_symbols": "{y}.inputs", "args": "{y}.equations", "func": "{y}.equations", "atoms": "{y}.inputs",
     "expand": "{y}.text(expand=True) writes it over inputs alone, {y}.canonical() collects it",
     "factor": "{y}.simplify()", "collect": "{y}.canonical()", "together": "{y}.canonical()",
-    "diagonal": "sg.diag({y})",
+    "diagonal": "sg.arrays.diag({y})",
 }
 
 _FUNCTIONS: Mapping[str, str] = {
@@ -51,7 +51,7 @@ _FUNCTIONS: Mapping[str, str] = {
     **dict.fromkeys(["Symbol", "symbol", "Symbols", "variable", "Variable", "scalar"],
                     "x, y = sg.symbols('x y')"),
     **dict.fromkeys(["array", "asarray", "Tensor", "Array", "matrix", "vector", "Matrix", "placeholder"],
-                    "X = sg.tensor('X', ('n', 3)), or sg.stack([x, y]) of expressions"),
+                    "X = sg.tensor('X', ('n', 3)), or sg.arrays.stack([x, y]) of expressions"),
     **dict.fromkeys(["lambdify", "jit", "function", "vmap"], "sg.compile(y)"),
     **dict.fromkeys(["jacrev", "jacfwd", "jac", "Jacobian"], "sg.jacobian(y, x)"),
     **dict.fromkeys(["Hessian", "hess"], "sg.hessian(y, x)"),
@@ -59,7 +59,7 @@ _FUNCTIONS: Mapping[str, str] = {
     "program": "sg.parse(text)", "load_program": "sg.parse(text)", "read": "sg.parse(text)",
     "e": "sg.exp(1)",
     "inf": "float('inf') in a call, e(x=float('inf'))", "nan": "float('nan') in a call, e(x=float('nan'))",
-    "concat": "sg.concatenate((a, b))", "cat": "sg.concatenate((a, b))", "cond": "sg.where(c, a, b)",
+    "concat": "sg.arrays.concatenate((a, b))", "cat": "sg.arrays.concatenate((a, b))", "cond": "sg.where(c, a, b)",
     "reduce_sum": "sg.sum(x)", "reduce_mean": "sg.mean(x)", "Abs": "sg.abs(x)",
 }
 # fmt: on

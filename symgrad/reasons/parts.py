@@ -143,7 +143,7 @@ class ByParts:
         jacobian = f"sg.jacobian({self.names[whole]}, {self.names[by]})"
         return (
             jacobian,
-            f"sg.reshape({jacobian}, {_sizes((size_product(whole.shape), size_product(by.shape)))})",
+            f"sg.arrays.reshape({jacobian}, {_sizes((size_product(whole.shape), size_product(by.shape)))})",
         )
 
     def __str__(self) -> str:

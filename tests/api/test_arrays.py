@@ -184,9 +184,9 @@ def test_functions_and_numpy_build_the_same_graph() -> None:
     for ours, numpys in [
         (sg.sum(X, axis=0), np.sum(X, axis=0)),
         (sg.einsum("ij,j->i", X, v), X @ v),
-        (sg.concatenate([X, X]), np.concatenate([X, X])),
+        (sg.arrays.concatenate([X, X]), np.concatenate([X, X])),
         (sg.linalg.norm(X, axis=1), np.linalg.norm(X, axis=1)),
-        (sg.reshape(X, (-1,)), X.reshape(-1)),
+        (sg.arrays.reshape(X, (-1,)), X.reshape(-1)),
         (sg.mean(X), X.mean()),
     ]:
         assert ours.same(numpys)
@@ -194,18 +194,18 @@ def test_functions_and_numpy_build_the_same_graph() -> None:
 
 def test_constants_that_have_shapes() -> None:
     w = EXPRS["w"]
-    np.testing.assert_array_equal((sg.eye("n") @ w)(w=VALUES["w"]), VALUES["w"])
-    np.testing.assert_array_equal((sg.arange("n") + 0 * w)(w=VALUES["w"]), np.arange(4))
-    np.testing.assert_array_equal(sg.ones((2, 3))(), np.ones((2, 3)))
-    np.testing.assert_array_equal(sg.full(3, 0.5)(), np.full(3, 0.5))
-    np.testing.assert_array_equal(sg.zeros(2)(), np.zeros(2))
+    np.testing.assert_array_equal((sg.arrays.eye("n") @ w)(w=VALUES["w"]), VALUES["w"])
+    np.testing.assert_array_equal((sg.arrays.arange("n") + 0 * w)(w=VALUES["w"]), np.arange(4))
+    np.testing.assert_array_equal(sg.arrays.ones((2, 3))(), np.ones((2, 3)))
+    np.testing.assert_array_equal(sg.arrays.full(3, 0.5)(), np.full(3, 0.5))
+    np.testing.assert_array_equal(sg.arrays.zeros(2)(), np.zeros(2))
     found = sg.nn.one_hot(EXPRS["ids"], 3)(ids=abs(VALUES["ids"]))
     np.testing.assert_array_equal(found, np.eye(4, 3)[abs(VALUES["ids"])])
 
 
 def test_scatter_add_adds_up() -> None:
     ids, T = sg.tensor("i", ("n",), "int"), sg.tensor("rows", ("n", 2))
-    found = sg.scatter_add(T, ids, (4, 2))(i=[3, 0, 3], rows=[[1, 2], [3, 4], [5, 6]])
+    found = sg.arrays.scatter_add(T, ids, (4, 2))(i=[3, 0, 3], rows=[[1, 2], [3, 4], [5, 6]])
     np.testing.assert_array_equal(found, [[3, 4], [0, 0], [0, 0], [6, 8]])
 
 
@@ -222,7 +222,7 @@ def test_sizes_are_names_numbers_and_numbers_of_formulas() -> None:
     assert float((sg.size(X.size) + 0 * sg.sum(X))(X=VALUES["X"])) == 12
     tail = X[1 : sg.size("n") - 1]
     np.testing.assert_array_equal(tail(X=VALUES["X"]), VALUES["X"][1:3])
-    wide = sg.broadcast_to(EXPRS["v"], (sg.size("n") * 2, 3))
+    wide = sg.arrays.broadcast_to(EXPRS["v"], (sg.size("n") * 2, 3))
     assert [i.name for i in (wide + 0).inputs] == ["v"]
 
 
@@ -315,7 +315,7 @@ X, Y, V, W, IDS = (EXPRS[name] for name in ("X", "Y", "v", "w", "ids"))
         (lambda: X @ W, ShapeError, r"X has shape \(n, 3\), w has shape \(n,\)"),
         (lambda: X + W, ShapeError, r"X has shape \(n, 3\), w has shape \(n,\)"),
         (lambda: X @ 2, ShapeError, "write \\*"),
-        (lambda: sg.concatenate([X, W]), ShapeError, "w has shape"),
+        (lambda: sg.arrays.concatenate([X, W]), ShapeError, "w has shape"),
         (lambda: X.reshape(4, 3), ShapeError, "has 3\\*n elements"),
         (lambda: X.sum(axis=2), ShapeError, "axis 2"),
         (lambda: X[0, 0, 0], ShapeError, "3 subscripts"),
@@ -340,7 +340,7 @@ X, Y, V, W, IDS = (EXPRS[name] for name in ("X", "Y", "v", "w", "ids"))
         (lambda: sg.tensor("x", (3,), "rael"), UsageError, "unknown domain"),
         (lambda: sg.size(V), UsageError, "not the size"),
         (lambda: sg.nn.one_hot(V, 3), SymgradError, "kind real"),
-        (lambda: sg.take(X, V), SymgradError, "kind real"),
+        (lambda: sg.arrays.take(X, V), SymgradError, "kind real"),
         (lambda: sg.size("n")(), MissingInputError, "no value"),
         (lambda: X(X=np.ones((2, 4))), ShapeError, r"X : real\[n, 3\]"),
         (lambda: sg.sum(X)(X=np.ones(3)), ShapeError, r"X : real\[n, 3\]"),
@@ -358,7 +358,7 @@ def test_refusals_say_what_and_how_else(call: Callable[[], Any], error: Any, mes
 
 def test_sympy_takes_no_arrays() -> None:
     a, b = sg.tensor("A", (2, 2)), sg.tensor("B", (2, 2))
-    for e in (a @ b, a * b, sg.sum(a), sg.sum(sg.ones(3))):
+    for e in (a @ b, a * b, sg.sum(a), sg.sum(sg.arrays.ones(3))):
         with pytest.raises(UnsupportedError, match="SymPy takes formulas of numbers"):
             e.sympy()
 

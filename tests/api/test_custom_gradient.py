@@ -73,7 +73,7 @@ def layer():
         p["y"],
         {
             x: lambda v: W.T @ (v * sg.nn.sigmoid(h)),
-            W: lambda v: sg.outer(v * sg.nn.sigmoid(h), x),
+            W: lambda v: sg.linalg.outer(v * sg.nn.sigmoid(h), x),
             p["b"]: lambda v: sg.where(h > 0, v / (1 + h**2), 0),
         },
     )
@@ -137,12 +137,12 @@ def test_forward_mode_is_the_transpose():
     ("pulled", "matrix"),
     [
         (lambda v: v[::-1], np.eye(4)[::-1]),
-        (lambda v: sg.cumsum(v), np.tril(np.ones((4, 4)))),
-        (lambda v: sg.concatenate([v[2:], -2 * v[:2]]), np.kron([[0, 1], [-2, 0]], np.eye(2))),
-        (lambda v: sg.take(v, [0, 0, 3, 1]), np.eye(4)[[0, 0, 3, 1]]),
+        (lambda v: sg.arrays.cumsum(v), np.tril(np.ones((4, 4)))),
+        (lambda v: sg.arrays.concatenate([v[2:], -2 * v[:2]]), np.kron([[0, 1], [-2, 0]], np.eye(2))),
+        (lambda v: sg.arrays.take(v, [0, 0, 3, 1]), np.eye(4)[[0, 0, 3, 1]]),
         (lambda v: sg.mean(v) + 0 * v, np.full((4, 4), 0.25)),
-        (lambda v: sg.reshape(sg.reshape(v, (2, 2)).T, (4,)), np.eye(4)[[0, 2, 1, 3]]),
-        (lambda v: sg.broadcast_to(sg.sum(v) / 3, (4,)), np.full((4, 4), 1 / 3)),
+        (lambda v: sg.arrays.reshape(sg.arrays.reshape(v, (2, 2)).T, (4,)), np.eye(4)[[0, 2, 1, 3]]),
+        (lambda v: sg.arrays.broadcast_to(sg.sum(v) / 3, (4,)), np.full((4, 4), 1 / 3)),
         (lambda v: 0, np.zeros((4, 4))),
         (None, np.zeros((4, 4))),
     ],

@@ -62,7 +62,7 @@ CURES = [
     (x, "exp", "sg.exp(x)"),
     (X, "relu", "sg.nn.relu(X)"),
     (X, "view", "X.reshape(shape)"),
-    (X, "unsqueeze", "sg.expand_dims(X, axis)"),
+    (X, "unsqueeze", "sg.arrays.expand_dims(X, axis)"),
     (X, "pow", "X**other"),
     (S, "I", "sg.linalg.inv(S)"),
     (Z, "lambdify", "sg.compile(y)"),
@@ -162,10 +162,10 @@ MISTAKES: list[tuple[str, Callable[[], Any], str]] = [
     ("a dictionary", lambda: Z({"x": 1.0, "y": 2.0}), "e(**values)"),
     ("of SymPy", lambda: Z.subs(x, 2), "e.subs({x: 2})"),
     ("a subscript", lambda: cast("Any", x)[0], "sg.tensor('x', (3,))"),
-    ("an assignment", lambda: X.__setitem__(0, 1), "sg.where(sg.arange(5) == 2, new, x)"),
+    ("an assignment", lambda: X.__setitem__(0, 1), "sg.where(sg.arrays.arange(5) == 2, new, x)"),
     ("a format", lambda: f"{x:.2f}", "format a value"),
-    ("one by one", lambda: sg.stack(X, cast("Any", X)), "stack([a, b])"),
-    ("likewise", lambda: sg.concatenate(X, cast("Any", X)), "concatenate([a, b])"),
+    ("one by one", lambda: sg.arrays.stack(X, cast("Any", X)), "stack([a, b])"),
+    ("likewise", lambda: sg.arrays.concatenate(X, cast("Any", X)), "concatenate([a, b])"),
     ("and sums", lambda: sg.sum(x, cast("Any", y)), "in parentheses: (a, b)"),
     ("a file", lambda: sg.parse("model.sg"), "sg.parse(open('model.sg').read())"),
     ("LaTeX", lambda: sg.parse(r"\frac{x}{2}"), "write x/2 for"),
@@ -198,7 +198,7 @@ def test_cures_that_are_pasted_work() -> None:
     A, b = sg.tensor("A", ("n", 3)), sg.tensor("b", ("n",))
     assert (A * b[:, None]).shape == ("n", 3)
     w = sg.tensor("w", (5,))
-    changed = sg.where(sg.arange(5) == 2, 7, w)
+    changed = sg.where(sg.arrays.arange(5) == 2, 7, w)
     assert list(changed(w=np.zeros(5))) == [0, 0, 7, 0, 0]
     assert sg.parse("A : real[n, 3]\nb : real[n]\ny = A*(2*b)[:, None]")["y"].shape == ("n", 3)
 

@@ -113,12 +113,12 @@ def test_symbols_that_sympy_tells_apart_are_not_merged(other: Any) -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: sg.zeros((2, -1)),
-        lambda: sg.full((-3,), 1),
-        lambda: sg.eye(-1),
-        lambda: sg.arange(-1),
+        lambda: sg.arrays.zeros((2, -1)),
+        lambda: sg.arrays.full((-3,), 1),
+        lambda: sg.arrays.eye(-1),
+        lambda: sg.arrays.arange(-1),
         lambda: sg.nn.one_hot(sg.tensor("i", ("n",), "int"), -2),
-        lambda: sg.broadcast_to(sg.tensor("x", (1,)), (-1,)),
+        lambda: sg.arrays.broadcast_to(sg.tensor("x", (1,)), (-1,)),
         lambda: sg.tensor("x", (-1,)),
     ],
 )

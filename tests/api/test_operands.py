@@ -180,9 +180,9 @@ def test_sympy_takes_over_where_one_side_is_its_own() -> None:
 
 
 def test_lists_spell_arrays() -> None:
-    assert sg.sum([X, Y]).same(sg.sum(sg.stack([X, Y])))
+    assert sg.sum([X, Y]).same(sg.sum(sg.arrays.stack([X, Y])))
     matrix = [[X, 1], (2, Y)]
-    assert sg.stack(matrix).shape == (2, 2)
+    assert sg.arrays.stack(matrix).shape == (2, 2)
     assert float(sg.linalg.det(matrix)(x=3.0, y=4.0)) == pytest.approx(10.0)
     assert np.dot(V, [1, 2, 3]).shape == ()
     assert np.add(X, [1, 2]).shape == (2,)
@@ -272,10 +272,10 @@ ASKED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "range": (lambda: range(X), TypeError, "integer"),
     "position": (lambda: [1, 2][X], TypeError, "indices"),
     "format": (lambda: f"{X:.3f}", TypeError, "format"),
-    "np.array": (lambda: np.array([X, Y]), UnsupportedError, "sg.stack"),
+    "np.array": (lambda: np.array([X, Y]), UnsupportedError, "sg.arrays.stack"),
     "np.asarray": (lambda: np.asarray(V), UnsupportedError, "call it with values"),
-    "objects": (lambda: np.array([X, Y], dtype=object), UnsupportedError, "sg.stack"),
-    "np.linalg.norm": (lambda: np.linalg.norm([X, Y]), UnsupportedError, "sg.stack"),
+    "objects": (lambda: np.array([X, Y], dtype=object), UnsupportedError, "sg.arrays.stack"),
+    "np.linalg.norm": (lambda: np.linalg.norm([X, Y]), UnsupportedError, "sg.arrays.stack"),
     "np.linalg.svd": (lambda: np.linalg.svd(V), UnsupportedError, "numpy.linalg.svd"),
     "reduce": (lambda: np.add.reduce(V), UnsupportedError, "reduce"),
     "out": (lambda: np.sin(V, out=np.zeros(3)), UnsupportedError, "options"),
@@ -303,4 +303,4 @@ def test_what_has_a_meaning() -> None:
     assert int(sg.stop_gradient(2) - 5) == -3
     assert np.sin(X).same(sg.sin(X))
     assert cast("Any", np.linalg.norm(V)).same(sg.linalg.norm(V))
-    assert cast("Any", np.stack([X, Y])).same(sg.stack([X, Y]))
+    assert cast("Any", np.stack([X, Y])).same(sg.arrays.stack([X, Y]))

@@ -263,7 +263,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"definition": "x", "sympy": "NoSuchFunction"}, "SymPy has no function"),
     ({"definition": "x", "sympy": "besselj"}, "is a function of symgrad already"),
     ({"definition": lambda x: x + Y}, "reads 'y', which is no argument"),
-    ({"definition": lambda x: sg.sum(x * sg.ones((3,)))}, "is one of arrays"),
+    ({"definition": lambda x: sg.sum(x * sg.arrays.ones((3,)))}, "is one of arrays"),
 ]
 
 

@@ -55,17 +55,17 @@ def folded(function: Callable[[Any, Any], Any], xs: Sequence[Any]) -> Any:
 
 # What is large: an expression and its inputs.
 PROGRAMS: dict[str, Callable[[int], tuple[Any, list[sg.Expr]]]] = {
-    "concatenate": lambda n: (lambda a: (sg.sum(sg.concatenate(a) ** 2), a))(arrays(n)),
-    "concatenate, named": lambda n: (lambda a: (sg.sum(sg.concatenate(a) ** 2), a))(arrays(n, "n")),
-    "stack": lambda n: (lambda a: (sg.sum(sg.stack(a) ** 2), a))(scalars(n)),
+    "concatenate": lambda n: (lambda a: (sg.sum(sg.arrays.concatenate(a) ** 2), a))(arrays(n)),
+    "concatenate, named": lambda n: (lambda a: (sg.sum(sg.arrays.concatenate(a) ** 2), a))(arrays(n, "n")),
+    "stack": lambda n: (lambda a: (sg.sum(sg.arrays.stack(a) ** 2), a))(scalars(n)),
     "sum": lambda n: (lambda a: (folded(lambda p, q: p + sg.sin(q) * q, a), a))(scalars(n)),
     "sum of arrays": lambda n: (lambda a: (sg.sum(folded(lambda p, q: p + q, a) ** 2), a))(arrays(n)),
     "product": lambda n: (lambda a: (folded(lambda p, q: p * sg.sin(q), a), a))(scalars(n)),
     "max": lambda n: (lambda a: (folded(lambda p, q: sg.maximum(p, q * q), a), a))(scalars(n)),
     "where": lambda n: (lambda a: (folded(lambda p, q: sg.where(q > 0, q * q, p), a), a))(scalars(n)),
-    "and": lambda n: (lambda a: (sg.where(folded(sg.logical_and, [x > 0 for x in a]), a[0] ** 2, a[1]), a))(
-        scalars(n)
-    ),
+    "and": lambda n: (
+        lambda a: (sg.where(folded(sg.arrays.logical_and, [x > 0 for x in a]), a[0] ** 2, a[1]), a)
+    )(scalars(n)),
 }
 VERBS: dict[str, Callable[[Any, list[sg.Expr]], Any]] = {
     "grad": sg.grad,

@@ -53,7 +53,7 @@ def agree(fn: Any, *args: Any, order: int = 1, rtol: float = 1e-10) -> Any:
         if not e.shape:
             return e
         count = int(np.prod(e.shape))
-        return sg.sum(sg.reshape(e, (count,)) * sg.cos(sg.arange(count)))
+        return sg.sum(sg.arrays.reshape(e, (count,)) * sg.cos(sg.arrays.arange(count)))
 
     if any(e.dtype != "real" for e in exprs):
         return p

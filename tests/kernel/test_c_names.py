@@ -163,7 +163,7 @@ def test_headers_of_array_programs_name_sizes_as_their_prototypes_do(tmp_path):
     text = BESIDE
     for k, size in enumerate(sizes):
         a = sg.tensor("char", (size, sizes[k - 1]))
-        y = sg.concatenate([sg.sum(a, axis=0)] * 2)
+        y = sg.arrays.concatenate([sg.sum(a, axis=0)] * 2)
         kernel: Any = sg.compile(y, [a], name=f"f{k}")
         (path,) = write_artefacts(kernel, tmp_path / f"k{k}", suffixes=(".h",))
         header = path.read_text()

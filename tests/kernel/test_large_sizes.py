@@ -263,7 +263,7 @@ def test_batches_of_results_without_entries_take_no_time():
 def test_numbers_of_sizes_beyond_int64():
     a, b = sg.tensor("v", ("n",)), sg.tensor("w", ("m",))
     x = sg.symbols("x")
-    y = sg.einsum("i,j->", sg.full("n", x), sg.full("m", x))
+    y = sg.einsum("i,j->", sg.arrays.full("n", x), sg.arrays.full("m", x))
     k = sg.compile(y, [x, a, b])
     assert k(2.0, np.ones(3), np.ones(5)) == 60
     large = np.broadcast_to(1.0, 2**32)

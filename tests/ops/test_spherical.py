@@ -59,7 +59,7 @@ def test_sinc_in_kernels_is_within_two_units_also_beside_its_roots(x: float) -> 
 
 
 X = sg.symbols("x")
-KERNEL = sg.compile([sg.sinc(X)], inputs=[X])
+KERNEL = sg.compile([sg.special.sinc(X)], inputs=[X])
 
 
 def test_sinc_is_zero_at_whole_numbers_as_numpy_says_up_to_rounding() -> None:
@@ -89,10 +89,10 @@ def test_orders_without_a_value() -> None:
 
 def test_spellings() -> None:
     by_numpy: Any = np.sinc(X)
-    assert by_numpy.same(sg.sinc(X))
-    assert str(sg.grad(sg.sinc(X), X)) == "-pi*spherical_jn(1, pi*x)"
-    assert sg.sinc(X).latex() == r"\operatorname{sinc}\left(x\right)"
-    assert "np.sinc(x)" in sg.sinc(X).numpy_source()
+    assert by_numpy.same(sg.special.sinc(X))
+    assert str(sg.grad(sg.special.sinc(X), X)) == "-pi*spherical_jn(1, pi*x)"
+    assert sg.special.sinc(X).latex() == r"\operatorname{sinc}\left(x\right)"
+    assert "np.sinc(x)" in sg.special.sinc(X).numpy_source()
 
 
 def test_sympy_counts_the_angle_in_radians() -> None:
@@ -102,9 +102,9 @@ def test_sympy_counts_the_angle_in_radians() -> None:
     assert e(x=0.0) == 1
     for point in (0.3, -2.5, 11.0):
         assert e(x=point) == pytest.approx(float(sympy.sinc(point)), rel=1e-14)
-        written: Any = sg.sinc(X).sympy().doit().subs(x, point)
-        assert sg.sinc(X)(x=point) == pytest.approx(float(written), rel=1e-13)
-    assert sg.from_sympy(sg.sinc(X).sympy()).same(sg.sinc(X))
+        written: Any = sg.special.sinc(X).sympy().doit().subs(x, point)
+        assert sg.special.sinc(X)(x=point) == pytest.approx(float(written), rel=1e-13)
+    assert sg.from_sympy(sg.special.sinc(X).sympy()).same(sg.special.sinc(X))
     assert str(sg.from_sympy(sympy.jn(2, x))) == "spherical_jn(2, x)"
 
 

@@ -60,7 +60,7 @@ def jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
     Returns:
         An Expr of shape ``y.shape + x.shape``; a list of them, one for each x, for a list of xs or one for each y for
         a list of ys; for both a list of rows, row i the derivatives of y[i]. Functions take such lists as arrays:
-        ``sg.linalg.det(sg.jacobian([a, b], [x, y]))``; ``sg.stack(rows)`` is the array itself.
+        ``sg.linalg.det(sg.jacobian([a, b], [x, y]))``; ``sg.arrays.stack(rows)`` is the array itself.
 
     Raises:
         NotInProgramError: if ``x`` does not occur in the program of ``y``.
@@ -79,7 +79,7 @@ def jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
         >>> rows = sg.jacobian([r*sg.cos(t), r*sg.sin(t)], [r, t])
         >>> [[str(e) for e in row] for row in rows]
         [['cos(t)', '-r*sin(t)'], ['sin(t)', 'r*cos(t)']]
-        >>> sg.stack(rows).shape
+        >>> sg.arrays.stack(rows).shape
         (2, 2)
     """
     ys = _several(y)

@@ -51,7 +51,7 @@ def with_gradient(forward: Formula, backward_of: Formula) -> Expr:
         raise ShapeError(
             f"a value of shape {shape_text(f.shape)} with the gradient of one of shape {shape_text(g.shape)}",
             expected="one shape",
-            cure="sg.broadcast_to(e, shape) repeats entries",
+            cure="sg.arrays.broadcast_to(e, shape) repeats entries",
         )
     shape = f.shape or g.shape
     return build_expr(lambda: straight_through(full(f.node, shape), full(g.node, shape)), [f, g])

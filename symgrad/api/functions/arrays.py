@@ -191,7 +191,7 @@ def cumsum(x: Operand, axis: int | None = None, *, reverse: bool = False) -> Exp
     Example:
         >>> import symgrad as sg
         >>> x = sg.tensor("x", ("n",))
-        >>> sg.cumsum(x, reverse=True)(x=[1.0, 2.0, 4.0])
+        >>> sg.arrays.cumsum(x, reverse=True)(x=[1.0, 2.0, 4.0])
         array([7., 6., 4.])
     """
     return NUMPY["cumsum"](Expr, x, axis, reverse=reverse)

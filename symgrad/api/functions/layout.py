@@ -54,7 +54,7 @@ def reshape(x: Operand, shape: Any) -> Expr:
     Example:
         >>> import symgrad as sg
         >>> X = sg.tensor("X", ("n", 6))
-        >>> print(sg.reshape(X, (-1, 3)).shape[0])
+        >>> print(sg.arrays.reshape(X, (-1, 3)).shape[0])
         2*n
     """
     return NUMPY["reshape"](Expr, x, shape)
@@ -120,7 +120,7 @@ def pad(
     Example:
         >>> import symgrad as sg
         >>> x = sg.tensor("x", ("n",))
-        >>> print(sg.pad(x[1:], (1, 0)), sg.pad(x[1:], (1, 0)).shape)
+        >>> print(sg.arrays.pad(x[1:], (1, 0)), sg.arrays.pad(x[1:], (1, 0)).shape)
         pad(x[1:], (1, 0)) ('n',)
     """
     return NUMPY["pad"](Expr, x, pad_width, mode, constant_values=constant_values)
@@ -136,7 +136,7 @@ def concatenate(arrays: Sequence[Operand], axis: int = 0) -> Expr:
     Example:
         >>> import symgrad as sg
         >>> a, b = sg.tensor("a", ("n",)), sg.tensor("b", ("m",))
-        >>> print(sg.concatenate([a, b]).shape[0])
+        >>> print(sg.arrays.concatenate([a, b]).shape[0])
         m + n
     """
     return NUMPY["concatenate"](Expr, arrays, axis)
@@ -164,7 +164,7 @@ def take(x: Operand, indices: Any, axis: int | None = None) -> Expr:
     Example:
         >>> import symgrad as sg
         >>> table, ids = sg.tensor("table", ("words", 8)), sg.tensor("ids", ("batch", 4), "int")
-        >>> sg.take(table, ids, axis=0).shape
+        >>> sg.arrays.take(table, ids, axis=0).shape
         ('batch', 4, 8)
     """
     return NUMPY["take"](Expr, x, indices, axis)
@@ -189,7 +189,7 @@ def scatter_add(values: Operand, indices: Expr, shape: Any) -> Expr:
     Example:
         >>> import symgrad as sg
         >>> v, ids = sg.tensor("v", ("n",)), sg.tensor("ids", ("n",), "int")
-        >>> sg.scatter_add(v, ids, (3,))(v=[1.0, 2.0, 4.0], ids=[0, 2, 2])
+        >>> sg.arrays.scatter_add(v, ids, (3,))(v=[1.0, 2.0, 4.0], ids=[0, 2, 2])
         array([1., 0., 6.])
     """
     sizes = shape_of(shape)

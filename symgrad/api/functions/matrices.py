@@ -137,7 +137,7 @@ def kron(a: Operand, b: Operand) -> Expr:
     Example:
         >>> import symgrad as sg
         >>> A, B = sg.tensor("A", ("n", "m")), sg.tensor("B", (2, "k"))
-        >>> print(*sg.kron(A, B).shape)
+        >>> print(*sg.linalg.kron(A, B).shape)
         2*n k*m
     """
     return NUMPY["kron"](Expr, a, b)
@@ -165,7 +165,7 @@ def expm(a: Operand) -> Expr:
         >>> X, B = sg.tensor("X", ("n", "n")), sg.tensor("B", ("n", "n"))
         >>> print(sg.grad(sg.sum(B*sg.linalg.expm(X)), X).canonical())
         expm_frechet(X.T, B)
-        >>> sg.verify(sg.trace(sg.linalg.expm(X)), X, "expm(X).T").status
+        >>> sg.verify(sg.linalg.trace(sg.linalg.expm(X)), X, "expm(X).T").status
         'proved'
     """
     return build_expr(lambda: matrices.expm(node_of(a)), [a])

@@ -131,7 +131,9 @@ def _spelled(parts: list[Any], depth: int) -> Node:
             f"lists that nest deeper than {LIST_DEPTH}", expected="an array: a list for each axis"
         )
     if not parts:
-        raise UsageError("an empty list is no array", expected="at least one entry", cure="sg.zeros((0,))")
+        raise UsageError(
+            "an empty list is no array", expected="at least one entry", cure="sg.arrays.zeros((0,))"
+        )
     nodes: list[Node] = []
     for part in parts:
         node = _node(part)

@@ -276,7 +276,7 @@ class Expr(FormMethods, Reported):
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise UnsupportedError(
             "an expression is not an array",
-            cure="call it with values, e(x=...); e.subs(x=y) is another formula, sg.stack([x, y]) an array of them",
+            cure="call it with values, e(x=...); e.subs(x=y) is another formula, sg.arrays.stack([x, y]) an array",
         )
 
     def __format__(self, spec: str) -> str:

@@ -199,7 +199,7 @@ class ArrayMethods(Operators):
         def __setitem__(self, key: Any, value: Any) -> None:
             raise OperandError(
                 "an expression never changes: its entries cannot be set",
-                cure="sg.where(sg.arange(5) == 2, new, x) is x with another x[2]",
+                cure="sg.where(sg.arrays.arange(5) == 2, new, x) is x with another x[2]",
             )
 
         def __getattr__(self, name: str) -> Any:

@@ -138,7 +138,7 @@ def _arrays(rng: random.Random, known: list[str]) -> None:
     """The same names as those of arrays and of sizes."""
     size = rng.choice(known)
     array = sg.tensor(rng.choice([n for n in known if n != size] or [f"a{size}"]), (size, 3))
-    y = sg.sum(sg.concatenate([array, array[1:]]), axis=1) * sg.size(size)
+    y = sg.sum(sg.arrays.concatenate([array, array[1:]]), axis=1) * sg.size(size)
     value = np.arange(6.0).reshape(2, 3)
     expected = y(value)
     shaped = sg.parse(f"{array.name} : real[{size}, 3]\n{y}").last

@@ -1,0 +1,69 @@
+"""Functions that make arrays, lay them out, and find and pick their entries, under NumPy's names.
+
+Sums and products of arrays are in the package itself: `sg.sum`, `sg.mean`, `sg.max`, `sg.matmul`, `sg.einsum`. NumPy's
+functions on expressions are these: `np.concatenate([x, y])` is `sg.arrays.concatenate([x, y])`.
+
+Example:
+    >>> import symgrad as sg
+    >>> x, y = sg.tensor("x", ("n",)), sg.tensor("y", ("m",))
+    >>> both = sg.arrays.concatenate([x, y])
+    >>> print(both.shape[0], sg.grad(sg.sum(both**2), y))
+    m + n 2*y
+"""
+
+from __future__ import annotations
+
+from symgrad.api.functions.arrays import argmax, argmin, cumsum, diag, inner
+from symgrad.api.functions.elementary import logical_and, logical_not, logical_or, logical_xor
+from symgrad.api.functions.layout import (
+    arange,
+    broadcast_to,
+    concatenate,
+    expand_dims,
+    eye,
+    flip,
+    full,
+    moveaxis,
+    ones,
+    pad,
+    reshape,
+    scatter_add,
+    squeeze,
+    stack,
+    swapaxes,
+    take,
+    take_along_axis,
+    transpose,
+    zeros,
+)
+
+__all__ = [
+    "arange",
+    "argmax",
+    "argmin",
+    "broadcast_to",
+    "concatenate",
+    "cumsum",
+    "diag",
+    "expand_dims",
+    "eye",
+    "flip",
+    "full",
+    "inner",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "moveaxis",
+    "ones",
+    "pad",
+    "reshape",
+    "scatter_add",
+    "squeeze",
+    "stack",
+    "swapaxes",
+    "take",
+    "take_along_axis",
+    "transpose",
+    "zeros",
+]
