@@ -12,6 +12,7 @@ from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.array.layout import shape_text
+from symgrad.reasons.by_hand import RuleLine, rule_lines
 from symgrad.reasons.forms import GradientForms
 from symgrad.reasons.gaps.removable import Gap
 from symgrad.reasons.naming import Naming, join_texts, rule_of
@@ -162,6 +163,16 @@ class DerivationRecord:
         """Whether the adjoints say more than the gradients: that of a named value between is among them."""
         ends = {self.naming.text(n) for n in (self.y, *self.wrt)}
         return any(a.of is not None and a.of not in ends for a in self.adjoints)
+
+    @property
+    def rules(self) -> tuple[RuleLine, ...]:
+        """The derivation as it is written by hand, a rule of calculus a line, for one of ``wrt`` after the other.
+
+        Nothing where there is more to say than rules: for random inputs, stopped and missing gradients, and arrays.
+        """
+        if self.noise or any(self.nothing):
+            return ()
+        return rule_lines(self.y, self.wrt, self.naming)
 
     @property
     def canonical(self) -> tuple[Node, ...]:

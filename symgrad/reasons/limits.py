@@ -32,6 +32,7 @@ __all__ = [
     "RECOGNISED_DENOMINATOR",
     "REPEATED_CHARACTERS",
     "REPLAYED_PULLBACKS",
+    "RULE_CHARACTERS",
     "SERIES_DEPTH",
     "SERIES_EQUATIONS",
     "SERIES_POWER",
@@ -183,3 +184,6 @@ WITNESS_ENTRIES_TOLD = 4
 
 WIDEST_VALUE = 1e250
 """Beyond this, mpmath would need as many digits as the exponent has."""
+
+RULE_CHARACTERS = 240
+"""Characters of a formula in a derivation by hand: three lines of a page."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import symgrad
 from symgrad.api.handles.told import latex_together, leibniz_of, title, together
-from symgrad.report.blocks import Banner, Heading, MathLines, Maths, Paragraph, Table
+from symgrad.ir.traverse import topological
+from symgrad.report.blocks import Banner, Heading, MathLines, Maths, Paragraph, Table, prose
 from symgrad.report.blocks import Block as Told
 from symgrad.report.report import Report
 from symgrad.verdicts.told.report import SAVED
 from symgrad.web.blocks import Block, code, fold, html, text, verdict_block
-from symgrad.web.limits import VERDICT_SECONDS
+from symgrad.web.limits import VALUE_CHARACTERS, VERDICT_SECONDS
 from symgrad.web.question import PageQuestion, judged
 
 __all__ = ["derivation", "gradient", "graph", "latex", "moments", "noise", "verdict"]
@@ -28,7 +29,23 @@ def gradient(question: PageQuestion) -> list[Block]:
     names = [leibniz_of(question.y, [w]) for w in question.wrt]
     written = "\n".join([*lines, *below])
     formula = Maths(written, latex_together(exprs, names))
-    return [html([MathLines((formula,), "the gradient")]), code(written, "as text")]
+    return [html([MathLines((formula,), "the gradient"), *_as_values(question)]), code(written, "as text")]
+
+
+def _as_values(question: PageQuestion) -> list[Told]:
+    """Return what derivatives are as numbers, where that is not what one would differentiate again."""
+    if question.y.shape or not any(n.op.name == "stop_gradient" for n in topological([question.y.node])):
+        return []
+    d = question.derivation
+    shown = [
+        Maths(f"{title(question.y, [w])} = {text}", f"{leibniz_of(question.y, [w])} &= {value.latex()}")
+        for w, value, kept in zip(question.wrt, d.values, d.gradient, strict=True)
+        if not value.same(kept) and len(text := str(value)) <= VALUE_CHARACTERS
+    ]
+    if not shown:
+        return []
+    about = "As a number, where stop_gradient(e) is e; what is above can be differentiated again:"
+    return [Paragraph(prose(about), soft=True), MathLines(tuple(shown), "the gradient as a number")]
 
 
 def verdict(question: PageQuestion) -> list[Block]:
@@ -68,7 +85,11 @@ def graph(question: PageQuestion) -> list[Block]:
 
 _NOISE, _GRAPH = "Noise", "Graph"
 _GAPS = ("Points without a value",)
-_BACKWARD = ("Backward pass, from the output back", "Steps, from the output back")
+_BACKWARD = (
+    "Backward pass, from the output back",
+    "By the rules, from the inside out",
+    "Steps, from the output back",
+)
 """Headings of the report of a derivation."""
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "READ_SECONDS",
     "SECONDS_TO_START",
     "TARGETS",
+    "VALUE_CHARACTERS",
     "TEXT_CHARACTERS",
     "TOTAL_SECONDS",
     "VERDICT_SECONDS",
@@ -112,3 +113,6 @@ ADDRESSES = 4_096
 
 JOBS_PER_PROCESS = 50
 """Questions that one process answers where none can be forked for each."""
+
+VALUE_CHARACTERS = 78
+"""Of a derivative as a number, beside the derivative that can be differentiated again."""

@@ -87,3 +87,6 @@ READ_CHARACTERS = 200
 
 FORM_CHARACTERS = 600
 """Characters beyond which an expression is taken as it is."""
+
+RULES_APPLIED = 30
+"""Lines of a derivation by hand; a longer one is told by its steps backward."""

@@ -119,8 +119,8 @@ def test_what_a_choice_passes_on_is_zero_elsewhere():
     d = derive("x : real\ny = where(x > 0, x**2, sin(x))")
     passed = sorted(s["produced"] for s in derivation_json(d)["steps"] if s["target"] == "x")
     assert passed == ["where(not x > 0, cos(x), 0)", "where(x > 0, 2*x, 0)"]
-    assert "where(x > 0, 2*x, 0)  to x" in derivation_text(d)
-    assert r"\begin{cases} 2 x & \text{if } x > 0 \\ 0" in derivation_latex(d)
+    assert "where(x > 0, 2*x, 0)  to x" in derivation_text(d, steps=True)
+    assert r"\begin{cases} 2 x & \text{if } x > 0 \\ 0" in derivation_latex(d, steps=True)
 
 
 class Checker(HTMLParser):

@@ -109,6 +109,20 @@ def test_a_claim_about_two_inputs_is_an_error() -> None:
     assert "one derivative" in parts(program="x*y", claim="x", parts=["claim"])["claim"]["error"]["message"]
 
 
+def test_a_formula_without_names_is_derived_by_rules() -> None:
+    found = parts(program="x**2*sin(3*x)", parts=["derivation"])["derivation"]
+    (first, *_) = (b["html"] for b in found["blocks"])
+    assert all(rf"\text{{{rule}}}" in first for rule in ("chain rule (sin)", "product rule"))
+
+
+@pytest.mark.parametrize(("body", "also"), [("sqrt(stop_gradient(y*u - y) + y)", True), ("sqrt(y*u)", False)])
+def test_a_derivative_as_a_number_says_so(body: str, also: bool) -> None:
+    program = f"x : real\nu ~ Uniform(0.9, 1.1)\ny = x**2\nz = {body}"
+    found = texts(parts(program=program, parts=["gradient"])["gradient"])
+    assert ("As a number, where stop_gradient(e) is e" in found) is also
+    assert (r"\\operatorname{sign}" in found) is also
+
+
 def test_noise_is_told_with_its_path() -> None:
     said = texts(parts(program=NOISE, wrt="x", parts=["noise"])["noise"])
     assert "u enters the gradient" in said

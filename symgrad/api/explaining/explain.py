@@ -15,6 +15,7 @@ from symgrad.ir.graph import OPS, Node
 from symgrad.ir.listing import Listing
 from symgrad.ops.numpy.calls import total
 from symgrad.ops.scalar.arith import mul
+from symgrad.reasons.by_hand import RuleLine
 from symgrad.reasons.derivation import DerivationRecord as Record
 from symgrad.reasons.derivation import DerivationStep
 from symgrad.reasons.derivation import explain as derive
@@ -40,6 +41,7 @@ class Derivation(Reported):
 
     Attributes:
         adjoints: the backward pass in the names of the program, from the output back: a line for each named value.
+        rules: the derivation as it is written by hand, a rule of calculus a line.
         steps: the pullbacks, from the output back: rule, forward equation, what it read, what it produced.
         noise: for each random input its verdict: ``.enters`` (True, False, or None where symgrad cannot tell),
             ``.path`` along value edges, ``.reason`` in a sentence, ``.witness``.
@@ -73,6 +75,23 @@ class Derivation(Reported):
         Empty where the program has no names that say it.
         """
         return self._record.adjoints
+
+    @property
+    def rules(self) -> tuple[RuleLine, ...]:
+        r"""The derivation as it is written by hand: from the inside out, a rule of calculus a line.
+
+        Each has a ``.rule`` (``"product rule"``), what it is ``.of`` and ``.by``, what the rule gives (``.applied``),
+        and that in short (``.derivative``). Empty for arrays, stopped gradients and programs with random inputs, of
+        which there is more to say.
+
+        Example:
+            >>> import symgrad as sg
+            >>> for line in sg.explain("x : real\ny = x**2*sin(3*x)", "x").rules:
+            ...     print(line.rule, "|", line)
+            chain rule (sin) | d(sin(3*x))/dx = 3*cos(3*x)
+            product rule | dy/dx = 2*x*sin(3*x) + x**2*(3*cos(3*x)) = 3*x**2*cos(3*x) + 2*x*sin(3*x)
+        """
+        return self._record.rules
 
     @property
     def noise(self) -> Mapping[str, NoiseVerdict]:
@@ -137,17 +156,17 @@ class Derivation(Reported):
         """Return it as text of at most 100 columns: what `print` shows.
 
         Args:
-            steps: list every pullback with its rule, also where the names of the program say the backward pass.
+            steps: list every pullback with its rule, also where names of the program or rules of calculus say it.
         """
         from symgrad.render.texts.derivation import derivation_text
 
         return derivation_text(self._record, steps=steps)
 
     def latex(self, *, steps: bool = False) -> str:
-        """Return it as LaTeX, an aligned line for each adjoint.
+        """Return it as LaTeX, an aligned line for each adjoint or rule.
 
         Args:
-            steps: a line for each pullback instead; a program without names has these alone.
+            steps: a line for each pullback instead; what has no names and no rules has these alone.
         """
         from symgrad.render.texts.derivation import derivation_latex
 

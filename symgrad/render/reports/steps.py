@@ -26,6 +26,7 @@ from symgrad.render.texts.derivation import (
     slope_text,
     title_text,
 )
+from symgrad.render.texts.rules import SpelledRule, rule_rows, spelled_rules
 from symgrad.report.blocks import (
     Banner,
     Block,
@@ -74,13 +75,19 @@ def derivation_report(d: DerivationRecord) -> Report:
     if d.told_by_names:
         blocks.append(Heading("Backward pass, from the output back"))
         blocks += _adjoints(d)
+    rules = [] if d.told_by_names else spelled_rules(d, briefs(d, ()))
+    if rules:
+        blocks += [Heading("By the rules, from the inside out"), *_by_rules(rules)]
     if len(d.wrt) == 1:
         names = d.naming.text(d.y, 30), slope_text(d, d.wrt[0])
         drawn = slope_figure(d.y, d.values[0], names)
         blocks += [Heading("Value and gradient"), drawn] if drawn is not None else []
     blocks += [Heading("Graph"), _picture(d)]
     if d.steps:
-        blocks += [Heading("Steps, from the output back"), steps_block(d, folded=d.told_by_names)]
+        blocks += [
+            Heading("Steps, from the output back"),
+            steps_block(d, folded=d.told_by_names or bool(rules)),
+        ]
     return Report(title_text(d), tuple(blocks))
 
 
@@ -118,6 +125,18 @@ def _gradients(d: DerivationRecord) -> Iterator[Block]:
     if d.notes and not told:
         yield Paragraph(prose("Simplifying made the gradient defined in more places:"))
         yield Items(tuple(prose(n) for n in d.notes))
+
+
+def _by_rules(rules: Sequence[SpelledRule]) -> Iterator[Block]:
+    """Yield the lines of derivations by hand, one after the other."""
+    rows: list[Maths] = []
+    for r in rules:
+        slope, first, *others = r.texts
+        texts = [f"{r.rule}: {slope} = {first}", *(f"  = {text}" for text in others)]
+        rows += [Maths(text, row) for text, row in zip(texts, rule_rows(r), strict=True)]
+        if r.last:
+            yield MathLines(tuple(rows), "the derivation, rule by rule")
+            rows = []
 
 
 def place_items(places: Sequence[Place]) -> list[Prose]:

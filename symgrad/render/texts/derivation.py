@@ -25,6 +25,7 @@ from symgrad.render.limits import (
 from symgrad.render.pictures.picture import Highlight
 from symgrad.render.pictures.svg import graph_svg
 from symgrad.render.texts.adjoints import Briefs, adjoint_rows, adjoint_text, briefs
+from symgrad.render.texts.rules import rule_rows, rules_text, spelled_rules
 from symgrad.spell.printer import one_line
 
 __all__ = [
@@ -78,7 +79,7 @@ def derivation_text(d: DerivationRecord, *, steps: bool = False) -> str:
 
     Args:
         d: the derivation.
-        steps: list every pullback with its rule, also where the names of the program say it: one line each.
+        steps: list every pullback with its rule, also where names of the program or rules of calculus say it.
 
     Example:
         >>> from symgrad.reasons.derivation import explain
@@ -126,6 +127,8 @@ def derivation_text(d: DerivationRecord, *, steps: bool = False) -> str:
     if adjoints:
         lines += ["", "from the output back", ""]
         lines += [line for a in adjoints for line in adjoint_text(a, PAGE_CHARACTERS)]
+    elif rules := [] if steps else spelled_rules(d, heads):
+        lines += ["", "by the rules, from the inside out", "", *rules_text(rules)]
     elif d.steps:
         d, parts = _parted(d, heads)
         lines += ["", f"from the output back{', where' if parts else ''}"]
@@ -254,6 +257,8 @@ def derivation_latex(d: DerivationRecord, *, steps: bool = False) -> str:
     rows += heads.rows
     if adjoints:
         return _aligned([*rows, *adjoint_rows(adjoints)])
+    if rules := [] if steps else spelled_rules(d, heads):
+        return _aligned([*rows, *(row for r in rules for row in rule_rows(r))])
     d, parts = _parted(d, heads)
     rows += [f"{latex_name(name)} &= {cell_latex(d, node, whole=True)}" for node, name in parts.items()]
     rows = [f"&& {row}" for row in rows]

@@ -36,6 +36,10 @@ def derivation_json(d: DerivationRecord) -> dict[str, Any]:
         "adjoints": [
             {"name": a.name, "of": a.of, "formula": a.formula, "notes": list(a.notes)} for a in d.adjoints
         ],
+        "rules": [
+            {"rule": r.rule, "of": r.of, "by": r.by, "applied": r.applied, "derivative": r.derivative}
+            for r in d.rules
+        ],
         "steps": [_step_json(s) for s in d.steps],
         "noise": {name: _verdict_json(v) for name, v in d.noise.items()},
         "gaps": [_gap_json(d, w, g) for w, g in d.gaps],
