@@ -39,7 +39,7 @@ _LOADED = 8
 """Loaded kernels that are kept for the next time: schedulers load one again for every task."""
 
 
-_INTERNAL = frozenset(("about", "fusable", "kinds", "native", "needs", "outputs", "symbols"))
+_INTERNAL = frozenset(("about", "called", "fusable", "kinds", "native", "needs", "outputs", "symbols"))
 """What other rooms ask of a kernel, most of it of nodes."""
 
 
@@ -83,6 +83,7 @@ class Kernel(Reported, AtPoints, ABC):
         "_scalar",
         "_ufunc",
         "about",
+        "called",
         "dtype",
         "effort",
         "fast",
@@ -123,6 +124,7 @@ class Kernel(Reported, AtPoints, ABC):
         self._save = save
         self._ufunc: np.ufunc | None = None
         self.about: Callable[[Kernel], Subject] | None = None
+        self.called: Callable[[], Sequence[str | None]] | None = None
 
     def __dir__(self) -> list[str]:
         """Leave out what is internal: completion is for users."""
@@ -131,6 +133,13 @@ class Kernel(Reported, AtPoints, ABC):
     @property
     def outputs(self) -> tuple[Node, ...]:  # pyright: ignore[reportIncompatibleVariableOverride] (never written there)
         return self._arranged()[0]
+
+    @property
+    def output_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride] (never written there)
+        """What the outputs are called in C: ``f`` and ``df_dx`` where the program has such names, else ``out0``, ..."""
+        count = len(self.kinds) - len(self.inputs)
+        names = [None] * count if self.called is None else self.called()
+        return tuple([name or ("out" if count == 1 else f"out{k}") for k, name in enumerate(names)])
 
     @property
     def fusable(self) -> frozenset[Node]:
@@ -211,7 +220,7 @@ class Kernel(Reported, AtPoints, ABC):
             path: where.
             name: of the functions, by default that given to ``compile``, else the name of the file. What C keeps for
                 itself is written otherwise (`int` is ``int_``); the header says what it is called.
-            outputs: names of the outputs in the header, by default ``out``, or ``out0``, ``out1`` and so on.
+            outputs: names of the outputs in the header, by default ``output_names``.
             cpu: for machine code ``host``, ``baseline`` for every processor of its kind, or LLVM's name of one
                 (``sm_80`` for PTX).
             triple: LLVM's name of another kind of machine, as ``aarch64-linux-gnu``, by default this one.

@@ -52,6 +52,7 @@ class Loaded(AtPoints):
         "inputs",
         "kinds",
         "name",
+        "output_names",
         "outputs",
         "symbols",
         "threads",
@@ -66,6 +67,7 @@ class Loaded(AtPoints):
         # What checks inputs asks of a symbol what these have, too.
         self.symbols = cast("Any", tuple(arguments[:nin]))
         self.outputs = cast("Any", tuple(arguments[nin:]))
+        self.output_names = tuple([p["name"] for p in note["outputs"]])
         self.kinds: tuple[Any, ...] = tuple(np.dtype(p["kind"]) for p in (*note["inputs"], *note["outputs"]))
         self.dtype = np.dtype(note["dtype"])
         self.threads = 1

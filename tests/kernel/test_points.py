@@ -252,3 +252,12 @@ def test_cubature_takes_kernels_of_vectors():
     assert found.status == "converged"
     np.testing.assert_allclose(found.estimate, [slopes[0] * over[1], slopes[1] * over[0]], rtol=1e-12)
     np.testing.assert_allclose(cubature(value, [0, 0], [np.inf, np.inf], args=(w,)).estimate, 0.5, rtol=1e-8)
+
+
+def test_outputs_are_called_as_in_the_program() -> None:
+    p = sg.parse("x, y : real\nf = x**2*sin(y)")
+    f, x = p["f"], p["x"]
+    k = sg.compile([f, sg.grad(f, x), sg.grad(sg.grad(f, x), "y"), f + 1, sg.grad(f + 1, x)])
+    assert k.output_names == ("f", "df_dx", "d2f_dx_dy", "out3", "out4")
+    assert k.c_signature.endswith("double *f, double *df_dx, double *d2f_dx_dy, double *out3, double *out4)")
+    assert sg.compile(x * 2).output_names == ("out",)

@@ -60,7 +60,7 @@ def test_an_object_needs_nothing_but_memory(dtype: str, tmp_path: Path) -> None:
     assert count <= 2
     assert b"__linear_memory" in imported
     number = {"float64": "double", "float32": "float"}[dtype]
-    assert f"void wave_point({number} x, unsigned char b, {number} u, {number} *out0," in header.read_text()
+    assert f"void wave_point({number} x, unsigned char b, {number} u, {number} *z," in header.read_text()
 
 
 def test_versions(tmp_path: Path) -> None:

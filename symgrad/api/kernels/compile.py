@@ -150,7 +150,22 @@ def compile(
         if kept is not None and kernel.quick:
             kept.begin()
     kernel.about = partial(_about, tuple(exprs))
+    kernel.called = partial(_names_of, tuple(exprs))
     return kernel
+
+
+def _names_of(exprs: Sequence[Expr]) -> list[str | None]:
+    """Return what expressions are called, ``f`` and ``df_dx``, where the program has names for it."""
+    found: list[str | None] = []
+    for e in exprs:
+        names = {node: name for listing in e.listings for node, name in listing.name_of().items()}
+        parts = [] if e.slope is None else [names.get(n) for n in (e.slope.y, *e.slope.by)]
+        if e.name is not None or not parts or None in parts:
+            found.append(e.name)
+        else:
+            order = str(len(parts) - 1) if len(parts) > 2 else ""
+            found.append("_".join([f"d{order}{parts[0]}", *(f"d{by}" for by in parts[1:])]))
+    return found
 
 
 def _about(exprs: Sequence[Expr], kernel: Kernel) -> Subject:

@@ -223,7 +223,7 @@ def c_text(kernel: Kernel, name: str, outputs: Sequence[str] | None = None) -> s
 def _names(kernel: Kernel, name: str, outputs: Sequence[str] | None) -> _Names:
     count, nin = len(kernel.outputs), len(kernel.inputs)
     if outputs is None:
-        outputs = ["out"] if count == 1 else [f"out{k}" for k in range(count)]
+        outputs = kernel.output_names
     if len(outputs) != count:
         raise UsageError(f"{len(outputs)} names for {count} outputs")
     sizes = kernel.sizes if isinstance(kernel, ArrayKernel) else ("n",)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -44,7 +44,7 @@ def described(kernel: Kernel, functions: Entry, needs: Iterable[str], there: Hos
     arguments = [
         {"name": name, "kind": kind.name, "dtype": node.dtype, "shape": plain_shape(node.shape)}
         for name, kind, node in zip(
-            (*kernel.inputs, *_unnamed(kernel.outputs)),
+            (*kernel.inputs, *kernel.output_names),
             kernel.kinds,
             (*kernel.symbols, *kernel.outputs),
             strict=True,
@@ -68,10 +68,6 @@ def described(kernel: Kernel, functions: Entry, needs: Iterable[str], there: Hos
     if isinstance(kernel, ArrayKernel):
         note["array"] = _of_arrays(kernel)
     return note
-
-
-def _unnamed(outputs: Sequence[Node]) -> list[str]:
-    return ["out"] if len(outputs) == 1 else [f"out{k}" for k in range(len(outputs))]
 
 
 def _declared(node: Node) -> dict[str, Any]:

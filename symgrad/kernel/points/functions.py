@@ -42,6 +42,7 @@ class _OfNumbers(Protocol):
     name: str
     inputs: tuple[str, ...]
     outputs: tuple[Node, ...]
+    output_names: tuple[str, ...]
     symbols: tuple[Node, ...]
     kinds: tuple[np.dtype[Any], ...]
 
@@ -120,9 +121,7 @@ def _plain_numbers(kernel: _OfNumbers, /, *numbers: Any, **by_name: Any) -> Any:
 
 def c_signature(kernel: _OfNumbers) -> str:
     """Return the declaration in C of a kernel's function of numbers, with its name in the headers of files."""
-    count = len(kernel.outputs)
-    outputs = ["out"] if count == 1 else [f"out{k}" for k in range(count)]
-    names = c_identifiers([*kernel.inputs, *outputs])
+    names = c_identifiers([*kernel.inputs, *kernel.output_names])
     types = [_TYPES[kind.name][1] for kind in kernel.kinds]
     nin = len(kernel.inputs)
     given = [f"{t} {name}" for t, name in zip(types[:nin], names[:nin], strict=True)]

@@ -28,6 +28,7 @@ class AtPoints:
     name: str
     inputs: tuple[str, ...]
     outputs: tuple[Node, ...]
+    output_names: tuple[str, ...]
     symbols: tuple[Node, ...]
     kinds: tuple[np.dtype[Any], ...]
 
