@@ -66,8 +66,9 @@ class Reviewer(HoldingRules):
         if any(r.kind == "declare" for r in relations):
             self._declare(statement)
             return
-        if self._says_sign(statement) or self._says_case(statement):
+        if self._says_sign(statement) or self._says_case(statement) or self._is_value_behind(statement):
             return
+        self._take_values(statement)
         hidden = None if relations else _HIDDEN.search(sides[0].text)
         if hidden is not None:
             error = ProgramSyntaxError(
@@ -365,7 +366,8 @@ class Reviewer(HoldingRules):
         judged = self._judge.judged(left, right)
         if judged.verdict.status == "refuted" and ends and self._says_curve(left, right, equation):
             return right
-        if judged.verdict.status == "refuted" and ends and self._is_sought(left, right):
+        at_a_value = bool(self._judge.here)
+        if judged.verdict.status == "refuted" and ends and not at_a_value and self._is_sought(left, right):
             self._hold(left, right, equation, asked=True)
             return right
         if judged.verdict.status == "refuted" and ends and self._is_fact(left, right):

@@ -291,3 +291,32 @@ def test_documents_of_students(name: str, text: str, right: str, wrong: str) -> 
     assert found.first_wrong is not None
     assert found.first_wrong.line == text[: text.index(right)].count("\n") + 1
     assert verdicts(planted, name).count("refuted") == 1
+
+
+# --------------------------------------------------------------------------------------- values behind a claim
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("y = x**2\nThen dy/dx = 6 at x = 3.", ["proved"]),
+        ("y = x**2\nThen dy/dx = 7 when x = 3.", ["refuted"]),
+        ("y = x**2\nThen dy/dx = 2*x = 6 at x = 3.", ["proved", "proved"]),
+        ("y = x**2\nThen dy/dx = 3*x - 3 = 6 at x = 3.", ["refuted", "proved"]),  # true at 3 and no derivative
+        ("y = x**2\nThen dy/dx = 6 at x = 3.\nSo y = 9 there.\nSo dy/dx = 3*x - 3.", ["proved", "proved", "refuted"]),
+        ("y = m*x + 1\nSo y = 2*x + 1 if m = 2.\nAnd dy/dx = m.", ["proved", "proved"]),
+        ("y = m*x + 1\nSo y = 3*x + 1 for m = 2.", ["refuted"]),
+        ("f = x**2*y\ndf/dx = 12 at x = 2 and y = 3.\ndf/dx = 20 at x = 2, y = 5.", ["proved", "proved"]),
+        ("f = x**2*y\ndf/dx = 13 at x = 2, y = 3.", ["refuted"]),
+        (r"Let \(y = mx\). So \(y = 2x\) with \(m = 2\), and \(y = 3x\) with \(m = 3\).", ["proved", "proved"]),
+        (r"\(f(x) = \sin x\). Then \(f'(x) = 1\) at \(x = 0\).", ["proved"]),
+    ],
+)  # fmt: skip
+def test_a_value_behind_a_claim_is_where_that_is_judged(text: str, expected: list[str]) -> None:
+    assert verdicts(text) == expected
+
+
+def test_a_claim_at_a_value_says_where_it_holds_and_what_is_right() -> None:
+    good, bad = (sg.review(f"y = x**2\ndy/dx = {n} at x = 3.").steps[1] for n in (6, 7))
+    assert good.message == bad.message == "where x = 3"
+    assert bad.corrected == "dy/dx = 6"

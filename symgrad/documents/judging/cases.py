@@ -10,7 +10,16 @@ from symgrad.documents.layout.prose import CASE_CUES, GENERAL_CUES
 from symgrad.documents.layout.statements import ChainText, SideText
 from symgrad.source import Source, Span
 
-__all__ = ["COMPARISONS", "DocumentCase", "CaseScope", "case_text", "is_behind", "reaches", "scope_of"]
+__all__ = [
+    "COMPARISONS",
+    "CaseScope",
+    "DocumentCase",
+    "case_text",
+    "is_behind",
+    "is_value_behind",
+    "reaches",
+    "scope_of",
+]
 
 CaseScope: TypeAlias = Literal["sentence", "general"]
 COMPARISONS = frozenset(
@@ -41,6 +50,9 @@ _BEHIND = re.compile(
     r"[\s,(]*(?:for|if|when|where|whenever|wherever|provided|as long as|on|in the case|in the region|with)"
     r"(?:\s+(?:all|that))*\s*"
 )  # in small letters: with a capital one a sentence begins
+_VALUE_BEHIND = re.compile(
+    r"[\s,(]*(?:(?:evaluated )?at|for|if|when|whenever|with|and)\s*(?:the point\s*)?[\s(]*"
+)
 _SET_OFF = re.compile(r",|\\q?quad")
 
 
@@ -94,6 +106,15 @@ def is_behind(statement: ChainText, case: ChainText, source: Source) -> bool:
         and _SET_OFF.search(between) is not None
         and case.passage is statement.passage
     )
+
+
+def is_value_behind(statement: ChainText, value: ChainText, source: Source, *, first: bool) -> bool:
+    """Tell whether an equation behind a statement, or one more value, says where that holds: dy/dx = 6 at x = 3."""
+    between = source.text[statement.sides[-1].span.end : value.sides[0].span.start]
+    if _SENTENCE_END.search(between) is not None or len(value.sides) != 2 or value.continues:
+        return False
+    plain = _MARKUP.sub(" ", between)
+    return _VALUE_BEHIND.fullmatch(plain) is not None or (not first and plain.strip() == ",")
 
 
 def reaches(case: Span, at: int, source: Source, *, used: bool) -> bool:

@@ -6,7 +6,14 @@ import re
 from functools import reduce
 
 from symgrad.api.handles.expr import Expr
-from symgrad.documents.judging.cases import DocumentCase, case_text, is_behind, reaches, scope_of
+from symgrad.documents.judging.cases import (
+    DocumentCase,
+    case_text,
+    is_behind,
+    is_value_behind,
+    reaches,
+    scope_of,
+)
 from symgrad.documents.judging.curves import follows
 from symgrad.documents.judging.judge import of_one_shape
 from symgrad.documents.judging.stepping import StepKeeper, WrittenEquation, said
@@ -104,6 +111,41 @@ class HoldingRules(StepKeeper):
                 found.append(node)
                 self._behind = following
         return reduce(OPS["and_"], found) if found else None
+
+    def _take_values(self, statement: ChainText) -> None:
+        """Take in the equations behind a statement that say at which values it holds: dy/dx = 6 at x = 3.
+
+        What is zero somewhere is an equation for that, which its solution follows.
+        """
+        self._judge.here = frozenset()
+        last = statement
+        if not statement.relations or statement.sides[-1].text.strip(" .,$&\\") == "0":
+            return
+        for following in self._behind_it:
+            first = last is statement
+            behind = is_value_behind(last, following, self._source, first=first)
+            symbol = self._gives(following) if behind else None
+            if symbol is None or self.names.asked_of(symbol):
+                return
+            try:
+                value = self._reader.side(following.sides[1]).expr.node
+            except SymgradError:
+                return
+            if value.shape != symbol.shape or symbol in symbols_of([value]):
+                return
+            self._judge.at[symbol] = value
+            self._judge.here |= {symbol}
+            self._values_behind.append(following)
+            last = following
+
+    def _is_value_behind(self, statement: ChainText) -> bool:
+        """Tell whether an equation was taken in with the statement before it, as a value for that."""
+        if not any(s is statement for s in self._values_behind):
+            return False
+        text = statement.sides[-1]
+        self._add("condition", text, self._first(statement), message="what stands before it is judged there")
+        self._end = text.span.end
+        return True
 
     def _hold(self, left: ReadSide, right: ReadSide, equation: WrittenEquation, *, asked: bool) -> None:
         """Take an equation to hold."""

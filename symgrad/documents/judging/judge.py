@@ -63,6 +63,8 @@ class Judge:
         idle: whether nothing is decided, since the document is to be read again.
         unclear: a case that was not understood; None for none.
         case: where the steps are said to hold: a truth value; None for everywhere.
+        at: values of inputs that were said behind a claim, for which that and claims after it may be meant.
+        here: those of them that were said behind the claim that is judged.
     """
 
     def __init__(self, names: DocumentNames, seconds: float) -> None:
@@ -71,6 +73,8 @@ class Judge:
         self.idle = False
         self.case: Node | None = None
         self.unclear: str | None = None
+        self.at: dict[Node, Node] = {}
+        self.here: frozenset[Node] = frozenset()
         self._written: dict[Node, Expr] = {}  # of a derivative the last form in which the document has it
         self._branches_of: dict[ImplicitCurve, Sequence[Branch]] = {}
 
@@ -86,6 +90,8 @@ class Judge:
         except SymgradError as error:
             verdict = Verdict("undecided", error.what)
         message = None
+        if verdict.status == "refuted" and (there := self._at_values(left, right)) is not None:
+            return there
         if verdict.status == "refuted":
             verdict, message = self._where_others_hold(left, right, verdict)
         if verdict.status == "refuted" and verdict.witness is not None:
@@ -99,6 +105,33 @@ class Judge:
         if verdict.status == "proved" and written is not None:
             self._written[written.value.node] = right.expr
         return Judged(kind, verdict, message, self._corrected(left, verdict))
+
+    def _at_values(self, left: ReadSide, right: ReadSide) -> Judged | None:
+        """Return what becomes of a step that does not hold everywhere at values that were said; None for the same.
+
+        Of inputs that both sides read no value is put in: ``dy/dx = 3*x - 3`` is no claim about one point.
+        """
+        sides = [left.expr.node, right.expr.node]
+        one, other = (set(symbols_of([side])) for side in sides)
+        values = {s: v for s, v in self.at.items() if s in one ^ other}
+        if not values:
+            return None
+        # Both are values: a derivative was taken before.
+        a, b = of_one_shape(
+            *(self._names.expr(n) for n in substitute(sides, {**self._names.fixed, **values}))
+        )
+        try:
+            verdict = equal(a, b, time_limit=self._seconds, values_only=True)
+        except SymgradError:
+            return None
+        said = " and ".join(f"{s.name} = {self._names.expr(v)}" for s, v in values.items())
+        if verdict.status == "proved":
+            return Judged(_kind(left, right), verdict, f"where {said}")
+        if verdict.status != "refuted" or self.here.isdisjoint(values):
+            return None
+        value = a.canonical()
+        text = value.latex() if left.text.notation == "latex" else str(value)
+        return Judged(_kind(left, right), verdict, f"where {said}", f"{left.text.text.strip()} = {text}")
 
     def solution(self, unknown: Node, value: ReadSide, conditions: Sequence[Condition]) -> Judged:
         """Decide whether a value solves equations that are asked for.

@@ -73,6 +73,7 @@ class StepKeeper:
         self._end = 0  # of the statement before
         self._behind: ChainText | None = None  # a case that was taken in with what stands before it
         self._general: list[Node] = []
+        self._values_behind: list[ChainText] = []  # equations that say where the statement before them holds
         self._defined_at: dict[str, tuple[int, WrittenEquation]] = {}
         self._later: list[ChainText] = []
         self._followed: dict[str, str | None] = {}  # what is differentiated and not defined, with what by

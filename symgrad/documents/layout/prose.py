@@ -109,10 +109,11 @@ _WORDS = (
     "first thus to using we where which with write writing yields "
 )
 _PROSE = frozenset(_WORDS.split())
-_JOINTS = re.compile(
-    rf"\b(?:{'|'.join(_WORDS.split())})\b(?!\s*\()|[.;:](?=\s|$)|,(?=\s|$)|[∴∵⇒⟹←]", re.IGNORECASE
-)
 _NAME = r"[^\W\d]\w*"
+_AT = rf"(?<![-+*/=(,]\s)\b(?:at|when(?:ever)?|if(?![^\n]*\belse\b))\s+(?={_NAME}\s*=(?!=))"  # dy/dx = 6 at x = 3
+_JOINTS = re.compile(
+    rf"\b(?:{'|'.join(_WORDS.split())})\b(?!\s*\()|{_AT}|[.;:](?=\s|$)|,(?=\s|$)|[∴∵⇒⟹←]", re.IGNORECASE
+)
 _EARLIER = re.compile(rf"(?:^|(?<=\W))({_NAME})(\s*,\s*|\s*,?\s+and\s+|\s*&\s*)$")
 _DECLARED = re.compile(
     rf"{_NAME}\s*(?::\s*(?:{'|'.join((*DOMAINS, 'size'))})\b|~\s*(?:{'|'.join(DISTRIBUTIONS)})\b)"
