@@ -320,3 +320,18 @@ def test_a_claim_at_a_value_says_where_it_holds_and_what_is_right() -> None:
     good, bad = (sg.review(f"y = x**2\ndy/dx = {n} at x = 3.").steps[1] for n in (6, 7))
     assert good.message == bad.message == "where x = 3"
     assert bad.corrected == "dy/dx = 6"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"\(f(x) = x^3\). The tangent at \(x = 2\) is \(y = 8 + 12(x - 2) = 12x - 16\).", ["proved"]),
+        (r"\(f(x) = x^3\). The tangent at \(x = 2\) is \(y = 8 + 12(x - 2) = 4x\).", ["undecided"]),  # 8 at 2
+        (r"\(f(x) = x^3\). At \(x = 2\), \(f'(x) = 12\), so \(f'(x) = 6x\).", ["proved", "undecided"]),
+        ("y = a*x**2\nFor a = 2: dy/dx = 4*x = 2*a*x = a**2*x", ["proved"] * 3),  # a is no variable
+    ],
+)
+def test_what_holds_where_a_variable_has_its_value_alone_is_not_proved(
+    text: str, expected: list[str]
+) -> None:
+    assert verdicts(text) == expected

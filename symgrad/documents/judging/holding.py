@@ -15,7 +15,7 @@ from symgrad.documents.judging.cases import (
     scope_of,
 )
 from symgrad.documents.judging.curves import follows
-from symgrad.documents.judging.judge import of_one_shape
+from symgrad.documents.judging.shapes import of_one_shape
 from symgrad.documents.judging.stepping import StepKeeper, WrittenEquation, said
 from symgrad.documents.layout.prose import (
     EXTREMUM_CUES,
@@ -117,7 +117,7 @@ class HoldingRules(StepKeeper):
 
         What is zero somewhere is an equation for that, which its solution follows.
         """
-        self._judge.here = frozenset()
+        self._judge.places.here = frozenset()
         last = statement
         if not statement.relations or statement.sides[-1].text.strip(" .,$&\\") == "0":
             return
@@ -133,8 +133,8 @@ class HoldingRules(StepKeeper):
                 return
             if value.shape != symbol.shape or symbol in symbols_of([value]):
                 return
-            self._judge.at[symbol] = value
-            self._judge.here |= {symbol}
+            self._judge.places.at[symbol] = value
+            self._judge.places.here |= {symbol}
             self._values_behind.append(following)
             last = following
 

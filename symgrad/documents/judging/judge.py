@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 
 from symgrad.api.claims.verify import equal, verify
 from symgrad.api.functions.elementary import where
-from symgrad.api.functions.layout import broadcast_to
 from symgrad.api.handles.expr import Expr
 from symgrad.documents.judging.conditions import deduced, put_into, solution
 from symgrad.documents.judging.curves import Branch, branches
 from symgrad.documents.judging.implicit import implicit_mistakes
+from symgrad.documents.judging.places import Places
+from symgrad.documents.judging.shapes import of_one_shape
 from symgrad.documents.judging.solving import known_values, solved
 from symgrad.documents.sides.calculus import derivative, implicit_slope
 from symgrad.documents.sides.meaning import ReadSide
@@ -20,14 +21,14 @@ from symgrad.documents.sides.names import DocumentNames
 from symgrad.documents.steps import StepKind
 from symgrad.documents.taken import Condition, ImplicitCurve
 from symgrad.errors import ShapeError, SymgradError
-from symgrad.ir.graph import NUMBER, Node
+from symgrad.ir.graph import Node
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.mistakes.found import agree_at_points
 from symgrad.mistakes.kinds import OF_ALGEBRA
 from symgrad.verdicts.diagnosis import Diagnoses
 from symgrad.verdicts.verdict import Verdict
 
-__all__ = ["Judge", "Judged", "of_one_shape"]
+__all__ = ["Judge", "Judged"]
 
 _IDLE = Verdict("undecided", "not looked at")
 _CERTAIN = ("proved", "refuted")
@@ -63,8 +64,7 @@ class Judge:
         idle: whether nothing is decided, since the document is to be read again.
         unclear: a case that was not understood; None for none.
         case: where the steps are said to hold: a truth value; None for everywhere.
-        at: values of inputs that were said behind a claim, for which that and claims after it may be meant.
-        here: those of them that were said behind the claim that is judged.
+        places: the values of inputs for which alone claims are meant.
     """
 
     def __init__(self, names: DocumentNames, seconds: float) -> None:
@@ -73,8 +73,7 @@ class Judge:
         self.idle = False
         self.case: Node | None = None
         self.unclear: str | None = None
-        self.at: dict[Node, Node] = {}
-        self.here: frozenset[Node] = frozenset()
+        self.places = Places(names, seconds)
         self._written: dict[Node, Expr] = {}  # of a derivative the last form in which the document has it
         self._branches_of: dict[ImplicitCurve, Sequence[Branch]] = {}
 
@@ -90,8 +89,10 @@ class Judge:
         except SymgradError as error:
             verdict = Verdict("undecided", error.what)
         message = None
-        if verdict.status == "refuted" and (there := self._at_values(left, right)) is not None:
-            return there
+        if verdict.status == "proved":
+            verdict = self.places.unless_there_alone(left, right, verdict, self._in_case)
+        if verdict.status == "refuted" and (there := self.places.judged(left, right)) is not None:
+            return Judged(kind, *there)
         if verdict.status == "refuted":
             verdict, message = self._where_others_hold(left, right, verdict)
         if verdict.status == "refuted" and verdict.witness is not None:
@@ -105,33 +106,6 @@ class Judge:
         if verdict.status == "proved" and written is not None:
             self._written[written.value.node] = right.expr
         return Judged(kind, verdict, message, self._corrected(left, verdict))
-
-    def _at_values(self, left: ReadSide, right: ReadSide) -> Judged | None:
-        """Return what becomes of a step that does not hold everywhere at values that were said; None for the same.
-
-        Of inputs that both sides read no value is put in: ``dy/dx = 3*x - 3`` is no claim about one point.
-        """
-        sides = [left.expr.node, right.expr.node]
-        one, other = (set(symbols_of([side])) for side in sides)
-        values = {s: v for s, v in self.at.items() if s in one ^ other}
-        if not values:
-            return None
-        # Both are values: a derivative was taken before.
-        a, b = of_one_shape(
-            *(self._names.expr(n) for n in substitute(sides, {**self._names.fixed, **values}))
-        )
-        try:
-            verdict = equal(a, b, time_limit=self._seconds, values_only=True)
-        except SymgradError:
-            return None
-        said = " and ".join(f"{s.name} = {self._names.expr(v)}" for s, v in values.items())
-        if verdict.status == "proved":
-            return Judged(_kind(left, right), verdict, f"where {said}")
-        if verdict.status != "refuted" or self.here.isdisjoint(values):
-            return None
-        value = a.canonical()
-        text = value.latex() if left.text.notation == "latex" else str(value)
-        return Judged(_kind(left, right), verdict, f"where {said}", f"{left.text.text.strip()} = {text}")
 
     def solution(self, unknown: Node, value: ReadSide, conditions: Sequence[Condition]) -> Judged:
         """Decide whether a value solves equations that are asked for.
@@ -460,12 +434,3 @@ def _undecided(verdict: Verdict, why: str) -> Verdict:
 
 def _kind(*sides: ReadSide) -> StepKind:
     return "rewriting" if all(side.slope is None for side in sides) else "derivative"
-
-
-def of_one_shape(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """Return two sides of an equation; a number alone is an array of the other's shape, as in ``= 0``."""
-    if a.shape and b.node.op is NUMBER:
-        return a, broadcast_to(b, a.shape)
-    if b.shape and a.node.op is NUMBER:
-        return broadcast_to(a, b.shape), b
-    return a, b
