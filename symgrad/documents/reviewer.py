@@ -366,6 +366,10 @@ class Reviewer(HoldingRules):
         judged = self._judge.judged(left, right)
         if judged.verdict.status == "refuted" and ends and self._says_curve(left, right, equation):
             return right
+        doubtful = judged.verdict.status != "proved" and ends
+        if doubtful and (self._is_known_rate(left, right) or self._moves(left, right)):
+            self._hold(left, right, equation, asked=False)
+            return right
         at_a_value = bool(self._judge.places.here)
         if judged.verdict.status == "refuted" and ends and not at_a_value and self._is_sought(left, right):
             self._hold(left, right, equation, asked=True)

@@ -335,3 +335,44 @@ def test_what_holds_where_a_variable_has_its_value_alone_is_not_proved(
     text: str, expected: list[str]
 ) -> None:
     assert verdicts(text) == expected
+
+
+# -------------------------------------------------------------------------------------------------------- rates
+
+BALL = "V = 4/3*pi*r**3\n"
+LADDER = "x**2 + y**2 = 100\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (BALL + "dV/dt = 4*pi*r**2*dr/dt", ["proved"]),
+        (BALL + "dV/dt = 4*pi*r**2*dr/dt\nHence dV/dt = 4*pi*r**2", ["proved", "refuted"]),
+        (BALL + "dV/dt = 2*pi*r**2*dr/dt", ["refuted"]),
+        (BALL + "dV/dt = 100\ndr/dt = 100/(4*pi*r**2)\ndr/dt = 25/(9*pi) when r = 3", ["proved", "proved"]),
+        (BALL + "dV/dt = 100\ndr/dt = 100/(2*pi*r**2)", ["refuted"]),
+        (BALL + "dV/dt = 100\ndr/dt = 25/(3*pi) when r = 3", ["refuted"]),
+        (LADDER + "So x*dx/dt + y*dy/dt = 0.\ndy/dt = -x/y*dx/dt", ["proved", "proved"]),
+        (LADDER + "dy/dt = -x/y*dx/dt\nWith dx/dt = 1, x = 6 and y = 8: dy/dt = -3/4.", ["proved", "proved"]),
+        (LADDER + "dy/dt = x/y*dx/dt", ["undecided"]),
+        ("V = pi*r**2*h/3\ndV/dt = pi/3*(2*r*h*dr/dt + r**2*dh/dt)", ["proved"]),
+        ("V = pi*r**2*h/3\nr = h/2\ndV/dt = pi*h**2/4*dh/dt", ["proved"]),
+        (r"\(V = \frac{4}{3}\pi r^3\). \(\frac{dV}{dt} = 4\pi r^2\frac{dr}{dt}\). With \(\frac{dr}{dt} = 2\) and "
+         r"\(r = 3\), \(\frac{dV}{dt} = 72\pi\).", ["proved", "proved"]),
+    ],
+)  # fmt: skip
+def test_what_moves_with_time_that_nothing_reads_has_a_rate(text: str, expected: list[str]) -> None:
+    assert verdicts(text) == expected
+
+
+def test_an_equation_of_rates_is_not_differentiated() -> None:
+    """That would hold dr/dt fixed, which nobody says."""
+    r = sg.review(BALL + "dV/dt = 100\n8*pi*r*(dr/dt)**2 = 0\ndr/dt = 1/(pi*r**2)\n")
+    assert [s.status for s in r.steps if s.status] != ["proved", "proved"]
+    assert not any("differentiated by t" in (s.message or "") for s in r.steps)
+
+
+def test_inputs_without_a_rate_are_listed() -> None:
+    r = sg.review("E = m*v**2/2\ndE/dt = m*v*dv/dt\n")
+    assert r.status == "proved"
+    assert any("m held fixed in rates" in str(a) for a in r.assumptions)

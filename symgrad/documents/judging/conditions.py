@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from symgrad.api.functions.matrices import solve
@@ -120,18 +120,30 @@ def deduced(conditions: Sequence[Condition], sides: Sides, equal: Equal) -> tupl
     about = [c for c in conditions if c.reads & reads]
     if not about:
         return None
-    others = _in_order({s for c in about for s in c.reads})
-    unknowns = list(dict.fromkeys([*(u for c in about for u in c.unknowns), *_in_order(reads), *others]))
-    for together in [*([c] for c in about), about] if len(about) > 1 else [about]:
+    connected = _connected(conditions, reads)
+    others = _in_order({s for c in connected for s in c.reads})
+    unknowns = list(dict.fromkeys([*(u for c in connected for u in c.unknowns), *_in_order(reads), *others]))
+    for together in [*([c] for c in about), connected] if len(connected) > 1 else [connected]:
         values = eliminated(together, unknowns, {})
         if values is not None:
             verdict = equal(*substitute(list(sides), values))
-            if verdict.status == "proved" or together is about:
+            if verdict.status == "proved" or together is connected:
                 return together[0], verdict
     for condition in about:
         if _otherwise(condition, sides, equal, unknowns):
             return condition, Verdict("proved", f"it follows from {condition.said}")
     return about[0], Verdict("undecided", f"it may hold where {about[0].said}, which is not solved here")
+
+
+def _connected(conditions: Sequence[Condition], reads: Collection[Node]) -> list[Condition]:
+    """Return the equations that have inputs of a formula, or of each other: y of x, and x of t."""
+    known, found = set(reads), [c for c in conditions if c.reads & set(reads)]
+    while True:
+        known.update(*(c.reads for c in found))
+        more = [c for c in conditions if c.reads & known]
+        if len(more) == len(found):
+            return found
+        found = more
 
 
 def _in_order(symbols: Iterable[Node]) -> list[Node]:

@@ -28,6 +28,7 @@ _PAPER = re.compile(
     r"\s*\{\s*(?:d|\\(?:mathrm|text)\{d\})\s*\\?([a-zA-Z]+)" + _ORDER + r"\s*\}"
 )
 _PRIMED = re.compile(r"(?<![\w\\])([^\W\d_])(?:'+|\^\{?\\prime\}?)(?!\s*\()")
+_NUMBER = re.compile(r"[\s.$]*[-+]?\d[\d.]*[\s.,$]*")
 _LONE = re.compile(rf"\s*({_LETTERS})\s*(?:\([^()=]*\))?\s*")
 
 
@@ -50,7 +51,10 @@ def followed_in(statements: Iterable[ChainText]) -> dict[str, str | None]:
                 found.setdefault(name, None)
         lone = None if statement.continues else _LONE.fullmatch(statement.sides[0].text)
         if lone is not None and statement.relations and statement.relations[0].kind in ("equal", "define"):
-            defined.add(lone[1])
+            is_value = (
+                _NUMBER.fullmatch(statement.sides[1].text) is not None
+            )  # r = 3 is where dr/dt is asked for
+            defined.update(() if is_value else (lone[1],))
     return {name: by for name, by in found.items() if name not in defined and name != by}
 
 

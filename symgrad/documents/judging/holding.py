@@ -14,6 +14,7 @@ from symgrad.documents.judging.cases import (
     reaches,
     scope_of,
 )
+from symgrad.documents.judging.conditions import eliminated
 from symgrad.documents.judging.curves import follows
 from symgrad.documents.judging.shapes import of_one_shape
 from symgrad.documents.judging.stepping import StepKeeper, WrittenEquation, said
@@ -32,8 +33,9 @@ from symgrad.documents.sides.notation import WrittenSlope
 from symgrad.documents.sides.spelling import declared_names
 from symgrad.documents.taken import Condition, ImplicitCurve, Implied
 from symgrad.errors import SymgradError
+from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.ir.graph import OPS, SYMBOL, Node, number
-from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.array.contraction import transpose
 
 __all__ = ["HoldingRules"]
@@ -155,6 +157,12 @@ class HoldingRules(StepKeeper):
         if a.shape == b.shape:
             written = f"{said(equation.left)} = {said(equation.right)}"
             self.names.hold(Condition(a.node, b.node, written, unknowns, asked))
+            timeless = not asked and slope is None and not (left.values or right.values)
+            for x in self.names.movers([a.node, b.node]) if timeless else ():
+                here, there = (self.names.rate(side, x) for side in (a.node, b.node))
+                self.names.hold(
+                    Condition(here, there, f"{written}, differentiated by {x.name}", (), asked=False)
+                )
         self._add("condition", equation.right, equation, message="read as a condition, which is not judged")
 
     def _says_curve(self, left: ReadSide, right: ReadSide, equation: WrittenEquation) -> bool:
@@ -272,6 +280,30 @@ class HoldingRules(StepKeeper):
             self._add("condition", equation.right, equation, message=f"{a.name} is symmetric")
             return True
         return False
+
+    def _moves(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether an equation of inputs that move holds at all times: x**2 + y**2 = 100 where dx/dt follows."""
+        nodes = [left.expr.node, right.expr.node]
+        if left.values or left.slope is not None or self.names.innermost(topological(nodes)):
+            return False
+        moved = {s for x in self.names.movers(nodes) for n in nodes for s in self.names.moved_by(n, x)}
+        return len(moved) > 1 and not any(moved & c.reads for c in self.names.conditions)
+
+    def _is_known_rate(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether an equation says how fast something moves, which nothing has said before: dV/dt = 100."""
+        slope, (a, b) = left.slope, (left.expr.node, right.expr.node)
+        if slope is None or len(slope.by) != 1 or inputs_of(b):
+            return False
+        x = slope.by[0].node
+        if not self.names.moved_by(slope.of.node, x):
+            return False
+        values = {**self.names.fixed, **self._judge.places.at}
+        about = [c.where(values) for c in self.names.conditions if not c.asked]
+        rates = [s for s in symbols_of([a]) if s not in symbols_of([slope.of.node])]
+        others = {s for c in about for s in c.reads if s.name.endswith(f"_d{x.name}")}
+        known = eliminated([c for c in about if c.reads & others], [*rates, *others], {})
+        # What the document has said settles how fast it is, or this does.
+        return known is None or bool(symbols_of(substitute([a], {**values, **known})))
 
     def _is_fact(self, left: ReadSide, right: ReadSide) -> bool:
         """Tell whether an equation of inputs alone is one that words say to hold, or the first one of what moves.

@@ -21,7 +21,7 @@ from symgrad.documents.sides.names import DocumentNames
 from symgrad.documents.steps import StepKind
 from symgrad.documents.taken import Condition, ImplicitCurve
 from symgrad.errors import ShapeError, SymgradError
-from symgrad.ir.graph import Node
+from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.mistakes.found import agree_at_points
 from symgrad.mistakes.kinds import OF_ALGEBRA
@@ -188,7 +188,7 @@ class Judge:
         conditions = [c for c in reversed(self._names.conditions) if not (c.asked and slopes)]
         if not conditions:
             return verdict, None
-        fixed = self._names.fixed
+        fixed = {**self._names.fixed, **self.places.at}
         conditions = [c for c in (c.where(fixed) for c in conditions) if c.reads]
         marked = self._names.unmarked(substitute([left.expr.node, right.expr.node], fixed))
         a, b = of_one_shape(*map(Expr, marked))
@@ -302,6 +302,8 @@ class Judge:
             value = self._names.expr(given[0]).canonical()
         else:  # made anew, since what a derivation made is printed in names
             value = derivative(slope.of, slope.by) if slope.plain else slope.value
+        if value.node.op is SYMBOL and value.node is slope.value.node and not slope.plain:
+            return None  # dr/dt is what it is
         said = value.latex() if left.text.notation == "latex" else str(value)
         return f"{left.text.text.strip()} = {said}"
 

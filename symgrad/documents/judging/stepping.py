@@ -85,6 +85,7 @@ class StepKeeper:
         for name, line in self.names.facts.held.items():
             self.names.assume(f"{name} is held fixed", line)
         self._followed = followed_in(expected)
+        self.names.followed = self._followed
         self.names.primed = frozenset(name for name, by in self._followed.items() if by is None)
         self._reader.letters.release(self._followed)
         self._later = [s for s in expected if s.relations and s.relations[0].kind == "declare"]

@@ -230,6 +230,7 @@ class SideReader:
             implied = tuple(self._names.implied.values())
             plain = not implied or derivative(of, (by,)).node is node
             plain = plain and reparametrised(of.node, by.node) is None
+            plain = plain and not self._names.moved_by(of.node, by.node)
             slope = WrittenSlope(of, (by,), value, plain)
         return ReadSide(text, self._names.expr(node), (), slope, values=bool(slopes))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from symgrad.api.derivatives.differentiate import jvp
@@ -67,6 +67,7 @@ class DocumentNames:
         implied: for each unknown that an equation defines, that equation.
         fixed: symbols that the document gives a value from some line on.
         moving: those of them that it found, and did not choose: they follow what their values read.
+        followed: names that the document differentiates and never defines, with what by.
         primed: names that have a prime somewhere in the document, and that it never defines.
         conditions: equations that it takes to hold, the last one last.
         solved: for each symbol that was found by such equations, these.
@@ -88,6 +89,7 @@ class DocumentNames:
         self.implied: dict[Node, Implied] = {}
         self.fixed: dict[Node, Node] = {}
         self.moving: set[Node] = set()
+        self.followed: Mapping[str, str | None] = {}
         self.primed: frozenset[str] = frozenset()
         self.conditions: list[Condition] = []
         self.solved: dict[Node, list[Condition]] = {}
@@ -176,6 +178,27 @@ class DocumentNames:
         if not moved:
             return full(number(0), node.shape)
         return jvp(Expr(node), [Expr(s) for s in moved], [Expr(self.differential(s)) for s in moved]).node
+
+    def moved_by(self, node: Node, x: Node) -> list[Node]:
+        """Return the inputs of a value that move with what no formula reads: r where the document has dr/dt."""
+        if x.op is not SYMBOL or x.name in self.first_read:
+            return []
+        return [s for s in inputs_of(node) if s is not x and self.followed.get(s.name) == x.name]
+
+    def movers(self, nodes: Sequence[Node]) -> list[Node]:
+        """Return by what inputs of formulas move that no formula reads."""
+        followed = [by for s in symbols_of(nodes) if (by := self.followed.get(s.name)) is not None]
+        found = [symbol(Declaration(name)) for name in dict.fromkeys(followed) if name not in self.values]
+        return [x for x in found if any(self.moved_by(n, x) for n in nodes)]
+
+    def rate(self, node: Node, x: Node) -> Node:
+        """Return the derivative of a value by what its inputs move with: dV/dt is dV/dr times the symbol dr/dt."""
+        moved = self.moved_by(node, x)
+        held = [s.name for s in inputs_of(node) if s not in moved]
+        if held:
+            self.assume(f"{', '.join(held)} held fixed in rates", self.line, stated=False)
+        rates = [symbol(Declaration(f"d{s.name}_d{x.name}", shape=s.shape)) for s in moved]
+        return jvp(Expr(node), [Expr(s) for s in moved], [Expr(r) for r in rates]).canonical().node
 
     def known_in(self, text: str) -> dict[str, Node]:
         """Return the names in a text that mean something, and no others: a document may have thousands."""
@@ -318,7 +341,7 @@ class DocumentNames:
                 f"this is a derivative of '{y.name}', which nothing above defines",
                 expected=f"{y.name} = ... above",
             )
-        if x.op is SYMBOL and x not in reads and x.name not in self.values:
+        if x.op is SYMBOL and x not in reads and x.name not in self.values and not self.moved_by(y, x):
             raise UnknownNameError(
                 f"this is a derivative by '{x.name}', which nothing above reads",
                 expected="a name that is read above",

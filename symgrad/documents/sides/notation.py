@@ -22,9 +22,10 @@ from symgrad.errors import (
 from symgrad.frontend.latex.meaning.functions.differentials import sole_input
 from symgrad.frontend.latex.meaning.inputs import input_of, inputs_of
 from symgrad.frontend.text import parse_expression
-from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import substitute
+from symgrad.ir.types import Declaration
 from symgrad.source import Location, Source, Span
 
 __all__ = ["NAME", "NotationReader", "WrittenSlope"]
@@ -181,6 +182,9 @@ class NotationReader:
             self._check_slope(of, x, part)
         if not part.partial:
             of = names.expr(names.following(of.node, by), NAME.findall(said))
+        if len(by) == 1 and names.moved_by(of.node, by[0]):
+            value = names.expr(names.rate(of.node, by[0]))
+            return value.node, WrittenSlope(of, (names.expr(by[0]),), value, plain=False)
         exprs = tuple(names.expr(n, NAME.findall(" ".join(part.by))) for n in by)
         implied = () if part.partial else tuple(names.implied.values())
         value = derivative(of, exprs, implied)
@@ -237,6 +241,8 @@ class NotationReader:
         names = self._names
         if text in names.values:
             return names.values[text]
+        if text in names.followed.values():
+            return symbol(Declaration(text))
         raise UnknownNameError(
             f"this is a derivative by '{text}', which nothing above reads",
             at=Location(Source(""), part.span),

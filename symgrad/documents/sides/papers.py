@@ -287,6 +287,8 @@ class PaperReader:
 
     def _differentiated(self, y: Node, x: Node, *, partial: bool) -> Node:
         self._names.check_slope(y, x)
+        if self._names.moved_by(y, x):
+            return self._names.rate(y, x)
         implied = () if partial else tuple(self._names.implied.values())
         if not implied and reparametrised(y, x) is None:
             return differentiated_node(y, x)
