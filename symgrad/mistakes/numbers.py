@@ -133,9 +133,9 @@ def _as_large(
     if s.name not in first or s.dtype != "real":
         return drawn
     # Nearer than others are to 1: exp(-157800/T) is to be of one size.
-    values = float(first[s.name]) * np.exp(width / 4 * rng.normal(size=drawn.shape))
+    values: Array = float(first[s.name]) * np.exp(width / 4 * rng.normal(size=len(drawn)))
     values[0] = float(first[s.name])
-    inside = np.ones(drawn.shape, dtype=bool)
+    inside: Array = np.ones(len(drawn), dtype=bool)
     if low is not None:
         inside &= values > float(low)
     if high is not None:
