@@ -31,6 +31,9 @@ __all__ = [
 _NEGLIGIBLE = 1e-9
 """What is so small beside the largest value is as good as zero."""
 
+_MODERATE, _LARGE = 1e12, 1e200
+"""Sizes of values at which claims are compared: the second where all are larger than the first."""
+
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
@@ -101,6 +104,12 @@ def sampled_lanes(
         first: a point that is to be among them: the witness.
         around: whether the others are as large as that one: where all is about 1 a formula may be nothing but zero.
     """
+    found = _lanes(nodes, first, around, _MODERATE)
+    # What has a constant such as 6.02e23 in it is nowhere moderate.
+    return found if found.points else _lanes(nodes, first, around, _LARGE)
+
+
+def _lanes(nodes: Sequence[Node], first: Mapping[str, Any] | None, around: bool, most: float) -> TrialPoints:
     rng = np.random.default_rng(7)
     symbols = symbols_of(nodes)
     found: list[Array] = []
@@ -115,7 +124,7 @@ def sampled_lanes(
         at = TrialPoint(dict(zip(symbols, drawn, strict=True)))
         fine = np.ones(DRAWS, dtype=bool)
         for node in nodes:
-            fine &= _moderate(np.broadcast_to(at(node), (DRAWS,)))
+            fine &= _moderate(np.broadcast_to(at(node), (DRAWS,)), most)
         found.append(np.array(drawn)[:, fine] if symbols else np.zeros((0, 1)))
         if sum(a.shape[1] for a in found) >= LANES:
             break
@@ -177,9 +186,9 @@ def entries(shape: Shape) -> int:
     return math.prod(lengths(shape))
 
 
-def _moderate(values: Any) -> Any:
+def _moderate(values: Any, most: float = _MODERATE) -> Any:
     size = np.abs(np.asarray(values, dtype=np.float64))
-    return np.isfinite(size) & (size < 1e12)
+    return np.isfinite(size) & (size < most)
 
 
 def _filled(s: Node, rng: np.random.Generator, *, dominant: bool) -> Any:

@@ -111,6 +111,11 @@ def test_a_term_that_floats_do_not_see_is_no_tie() -> None:
     assert "power-kept-exponent" not in kinds
 
 
+def test_mistakes_are_recognised_in_large_values() -> None:
+    assert sg.verify("6.02e23*x**3", "x", "6.02e23*x**2").diagnosis[0].kind == "power-lost-factor"
+    assert sg.verify("1e13*sin(x)", "x", "-1e13*cos(x)").diagnosis[0].kind == "wrong-sign-trig"
+
+
 def test_a_factor_is_told_in_the_numbers_of_the_program() -> None:
     p = sg.parse("T : positive\ny = exp(-1/(8.314*T))")
     assert "times 8.314" in sg.verify(p["y"], "T", "y/T**2").diagnosis[0].message
