@@ -11,6 +11,7 @@ __all__ = [
     "ENTRIES",
     "HUMAN",
     "LANES",
+    "LONG",
     "MOST_LANES",
     "NAMED",
     "NESTED",
@@ -25,6 +26,7 @@ __all__ = [
     "SIMPLE",
     "SIZES",
     "SQUARE",
+    "TELLING",
     "TERMS",
     "TEXT",
 ]
@@ -83,11 +85,17 @@ PAIRS_FOUND = 3
 SIMPLE = 1000
 """The largest denominator of a number that is told as a fraction."""
 
+LONG = 20
+"""The denominator beyond which a fraction is told as a decimal, if it is a short one."""
+
 ROUNDED = 1e-4
 """Relative distance up to which a number in a claim may be rounded."""
 
 PASSED = 3
 """Functions that are passed by at once by who forgets their derivatives."""
+
+TELLING = 4
+"""Values of a formula of numbers that are to be other than zero, beside the largest: fewer tell no factor."""
 
 MOST_LANES = 0.9
 """Of the points at which formulas of numbers are compared, the part at which they are to agree."""

@@ -17,7 +17,22 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import CONSTANT_VALUES
 from symgrad.mistakes.limits import DRAWS, ENTRIES, LANES
 
-__all__ = ["Array", "TrialPoint", "TrialPoints", "entries", "lengths", "sampled_arrays", "sampled_lanes"]
+__all__ = [
+    "Array",
+    "TrialPoint",
+    "TrialPoints",
+    "entries",
+    "lengths",
+    "sampled_arrays",
+    "sampled_lanes",
+    "telling",
+]
+
+_NEGLIGIBLE = 1e-9
+"""What is so small beside the largest value is as good as zero."""
+
+_MODERATE, _LARGE = 1e12, 1e200
+"""Sizes of values at which claims are compared: the second where all are larger than the first."""
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -79,13 +94,22 @@ class TrialPoints:
     count: int = 1
 
 
-def sampled_lanes(nodes: Sequence[Node], first: Mapping[str, Any] | None = None) -> TrialPoints:
+def sampled_lanes(
+    nodes: Sequence[Node], first: Mapping[str, Any] | None = None, *, around: bool = False
+) -> TrialPoints:
     """Return many points of a program of numbers, at which given nodes have values, as lanes of one.
 
     Args:
         nodes: what is to be finite.
         first: a point that is to be among them: the witness.
+        around: whether the others are as large as that one: where all is about 1 a formula may be nothing but zero.
     """
+    found = _lanes(nodes, first, around, _MODERATE)
+    # What has a constant such as 6.02e23 in it is nowhere moderate.
+    return found if found.points else _lanes(nodes, first, around, _LARGE)
+
+
+def _lanes(nodes: Sequence[Node], first: Mapping[str, Any] | None, around: bool, most: float) -> TrialPoints:
     rng = np.random.default_rng(7)
     symbols = symbols_of(nodes)
     found: list[Array] = []
@@ -95,10 +119,12 @@ def sampled_lanes(nodes: Sequence[Node], first: Mapping[str, Any] | None = None)
             for values, s in zip(drawn, symbols, strict=True):
                 if s.name in first:
                     values[0] = float(first[s.name])
+        if around and first is not None:
+            drawn = [_as_large(v, s, first, rng, width) for v, s in zip(drawn, symbols, strict=True)]
         at = TrialPoint(dict(zip(symbols, drawn, strict=True)))
         fine = np.ones(DRAWS, dtype=bool)
         for node in nodes:
-            fine &= _moderate(np.broadcast_to(at(node), (DRAWS,)))
+            fine &= _moderate(np.broadcast_to(at(node), (DRAWS,)), most)
         found.append(np.array(drawn)[:, fine] if symbols else np.zeros((0, 1)))
         if sum(a.shape[1] for a in found) >= LANES:
             break
@@ -106,6 +132,24 @@ def sampled_lanes(nodes: Sequence[Node], first: Mapping[str, Any] | None = None)
     count = lanes.shape[1]
     points = [TrialPoint(dict(zip(symbols, lanes, strict=True)))] if count else []
     return TrialPoints(points, lanes=True, count=count)
+
+
+def _as_large(
+    drawn: Array, s: Node, first: Mapping[str, Any], rng: np.random.Generator, width: float
+) -> Array:
+    """Return values of the size of that of a point, where the domain has them."""
+    low, high = s.declaration.values.span
+    if s.name not in first or s.dtype != "real":
+        return drawn
+    # Nearer than others are to 1: exp(-157800/T) is to be of one size.
+    values: Array = float(first[s.name]) * np.exp(width / 4 * rng.normal(size=len(drawn)))
+    values[0] = float(first[s.name])
+    inside: Array = np.ones(len(drawn), dtype=bool)
+    if low is not None:
+        inside &= values > float(low)
+    if high is not None:
+        inside &= values < float(high)
+    return np.where(inside, values, drawn)
 
 
 def sampled_arrays(nodes: Sequence[Node], count: int = 2) -> TrialPoints:
@@ -131,14 +175,20 @@ def lengths(shape: Shape) -> tuple[int, ...]:
     return found
 
 
+def telling(values: Array) -> Array:
+    """Tell which values are other than zero, beside the largest."""
+    sizes = np.abs(values)
+    return sizes > _NEGLIGIBLE * np.max(sizes, initial=0)
+
+
 def entries(shape: Shape) -> int:
     """Return how many entries an array has whose lengths are numbers."""
     return math.prod(lengths(shape))
 
 
-def _moderate(values: Any) -> Any:
+def _moderate(values: Any, most: float = _MODERATE) -> Any:
     size = np.abs(np.asarray(values, dtype=np.float64))
-    return np.isfinite(size) & (size < 1e12)
+    return np.isfinite(size) & (size < most)
 
 
 def _filled(s: Node, rng: np.random.Generator, *, dominant: bool) -> Any:

@@ -34,6 +34,7 @@ __all__ = [
     "LEFT_OUT_EQUATIONS",
     "LEFT_OUT_PARTS",
     "LEFT_OUT_SECONDS",
+    "MOST_BOXES",
     "ORDERS_LOOKED_AT",
     "ORDERS_TRIED",
     "POINTS",
@@ -149,6 +150,9 @@ SIZE_ROWS = 40
 
 SIZED_ENTRIES = 20_000
 """Entries of all arrays of a program with sizes that are tried, but for the first ones."""
+
+MOST_BOXES = 64
+"""Boxes, by the numbers that variables are compared with, in each of which a point is tried."""
 
 REPEATED_DRAWS = 200
 """Draws of points that were there before, after which there are no others."""

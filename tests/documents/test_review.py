@@ -407,3 +407,9 @@ def test_a_prime_is_a_derivative_in_latex_too() -> None:
     assert found.verdict.diagnosis[0].kind == "forgot-inner-derivative"
     # Of f at another input, by what f is a function of.
     assert sg.review("$f(x) = a x^2$. $f'(a) = 2 a^2$.").status == "proved"
+
+
+def test_a_number_of_a_measurement_is_not_what_was_misread() -> None:
+    r = sg.review("E = h*c/lam with h = 10^-34, c = 3\ndE/dlam = h*c/lam^2")
+    (wrong,) = [s.verdict for s in r.steps if s.verdict is not None]
+    assert [d.kind for d in wrong.diagnosis] == ["lost-minus"]

@@ -86,6 +86,42 @@ def test_a_claim_that_is_an_expression_has_no_text_of_its_own() -> None:
     assert v.diagnosis[0].kind == "forgot-inner-derivative"
 
 
+SAHA = "T : positive\ny = T**1.5*exp(-157800/T)"  # zero, to floats, where T is about 1
+
+
+@pytest.mark.parametrize(
+    ("claim", "first"),
+    [
+        ("y*(5/2 + 157800/T)/T", None),
+        ("y*(3/2 + 157800/T**2)/T", None),
+        ("y*(3/2 + 157800/T)/(3*T)", "constant-factor"),
+        ("y*157800/T**2", "product-rule-lost-term"),
+    ],
+)
+def test_of_a_point_or_two_no_factor_is_told(claim: str, first: str | None) -> None:
+    found = sg.verify(sg.parse(SAHA)["y"], "T", claim).diagnosis
+    assert (found[0].kind if found else None) == first
+
+
+def test_a_term_that_floats_do_not_see_is_no_tie() -> None:
+    # With the exponent kept the derivative of c**3 is as good as nothing beside the other term.
+    p = sg.parse("T : positive\nc = 1e-10/sqrt(T)\ny = exp(-157800/T)/c**3")
+    kinds = [d.kind for d in sg.verify(p["y"], "T", "157800*y/T**2").diagnosis]
+    assert kinds[0] == "treated-variable-as-constant"
+    assert "power-kept-exponent" not in kinds
+
+
+def test_mistakes_are_recognised_in_large_values() -> None:
+    assert sg.verify("6.02e23*x**3", "x", "6.02e23*x**2").diagnosis[0].kind == "power-lost-factor"
+    assert sg.verify("1e13*sin(x)", "x", "-1e13*cos(x)").diagnosis[0].kind == "wrong-sign-trig"
+
+
+def test_a_factor_is_told_in_the_numbers_of_the_program() -> None:
+    p = sg.parse("T : positive\ny = exp(-1/(8.314*T))")
+    assert "times 8.314" in sg.verify(p["y"], "T", "y/T**2").diagnosis[0].message
+    assert "times 2/3" in sg.verify(p["y"], "T", "2*y/(3*8.314*T**2)").diagnosis[0].message
+
+
 def test_two_mistakes_at_once() -> None:
     v = sg.verify(
         sg.parse("x, w, c : real; y = sin(w*x) + x*cos(c*x)")["y"], "x", "cos(w*x) + cos(c*x) + c*x*sin(c*x)"

@@ -154,6 +154,9 @@ def test_several_sizes_are_tried(condition):
         ("x : real", "where((x > 7/3) & (x < 8/3), 1, 0)", "0"),
         ("x : real", "where(3*x == 7, 0, x)", "x"),
         ("x : real\ny : real", "where((3*x > 7) & (3*x < 8), y, 0)", "0"),
+        ("x : real\ny : real", "where((y > 8) & (x > 1) & (x < 2), 1, 0)", "0"),
+        ("x : real\ny : real", "relu(y - 8)*relu(x - 1)*relu(2 - x)", "0"),
+        ("x : real\ny : real\nz : real", "where((y > 8) & (x > 1) & (x < 2) & (z > 3) & (z < 4), 1, 0)", "0"),
     ],
 )
 def test_points_between_and_beside_thresholds_are_tried(head, a, b):

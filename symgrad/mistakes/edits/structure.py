@@ -15,8 +15,8 @@ from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import Number
 from symgrad.mistakes.derivation import RightDerivation
 from symgrad.mistakes.edits.formulas import Edit
-from symgrad.mistakes.limits import AGREE, MOST_LANES, ROUNDED, SIMPLE
-from symgrad.mistakes.numbers import Array, TrialPoint, lengths
+from symgrad.mistakes.limits import AGREE, LONG, MOST_LANES, ROUNDED, SIMPLE, TELLING
+from symgrad.mistakes.numbers import Array, TrialPoint, lengths, telling
 from symgrad.ops.array.contraction import contract, sum_over
 from symgrad.ops.array.layout import full
 from symgrad.ops.array.linalg import adjoint
@@ -91,8 +91,10 @@ class Whole:
 
     def ratio(self) -> float | None:
         """Return the number that the claim is times the right derivative, if it is one."""
-        there = np.abs(self.right) > 1e-9 * np.max(np.abs(self.right), initial=0)
-        if not there.any() or np.any(np.abs(self.claimed[~there]) > 1e-9 * np.max(np.abs(self.claimed))):
+        there = telling(self.right)
+        # Of one point or two some number is the factor, whatever is claimed; entries of arrays are at one.
+        least = min(TELLING, len(there)) if self.derivation.sampled.lanes else 1
+        if np.sum(there) < least or np.any(telling(self.claimed)[~there]):
             return None
         quotients = self.claimed[there] / self.right[there]
         middle = float(np.median(quotients))
@@ -235,7 +237,9 @@ def _constant_factor(
         for text, unit in (("", 1.0), ("*pi", pi), ("/pi", 1 / pi)):
             simple = _simple(ratio / unit)
             if simple is not None:
-                yield WholeDifference("constant-factor", f"{_TIMES} {simple}{text}", 30, number=ratio)
+                yield WholeDifference(
+                    "constant-factor", f"{_TIMES} {_spelled(simple)}{text}", 30, number=ratio
+                )
                 return
         yield WholeDifference("constant-factor", f"{_TIMES} {ratio:.6g}", 31, number=ratio)
 
@@ -247,9 +251,16 @@ def _constant_term(
     simple = _simple(float(np.median(gap))) if len(gap) else None
     if simple is not None and agree(gap, np.full_like(gap, float(simple)), right, lanes=d.sampled.lanes):
         constant = full(as_node(simple), claim.shape)
-        says = f"{_PLUS if simple > 0 else _MINUS} {abs(simple)}"
+        says = f"{_PLUS if simple > 0 else _MINUS} {_spelled(abs(simple))}"
         sides = lambda: (d.right + constant, claim)  # noqa: E731  as others are
         yield WholeDifference("missing-term", says, 30, sides, number=float(simple))
+
+
+def _spelled(number: Number) -> str:
+    """Return a number as one writes it: 8.314 and not 4157/500, but 2/3, 7/4 and 1/100."""
+    decimal = f"{float(number):.6g}"
+    short = Fraction(decimal) == number and "e" not in decimal
+    return decimal if short and abs(number.numerator) > 1 and number.denominator > LONG else str(number)
 
 
 def _simple(value: float) -> Number | None:

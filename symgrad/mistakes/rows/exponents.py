@@ -50,6 +50,8 @@ def _added(node: Node) -> Iterator[Swap]:
 
 def _negative(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
+    if base.op is NUMBER and exponent.op is NUMBER:
+        return  # a number of a measurement, 6.6*10**-34: a sign is lost elsewhere
     if (exponent.op is NUMBER and exponent.value < 0) or exponent.op.name == "neg":
         right = 1 / base ** (-exponent)
         yield Swap(-(base ** (-exponent)), right)

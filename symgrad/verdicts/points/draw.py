@@ -17,10 +17,10 @@ from symgrad.proof.clock import tick
 from symgrad.proof.limits import ENTRIES
 from symgrad.proof.program.lengths import length, names_in
 from symgrad.proof.program.steps import ProofProgram, Symbol, resolved
-from symgrad.verdicts.limits import REPEATED_DRAWS, SEED_STEPS
+from symgrad.verdicts.limits import MOST_BOXES, REPEATED_DRAWS, SEED_STEPS
 from symgrad.verdicts.points.aims import aimed
 from symgrad.verdicts.points.axes import lengths_of, sizes_of
-from symgrad.verdicts.points.thresholds import between, literals
+from symgrad.verdicts.points.thresholds import between, cells, literals
 from symgrad.verdicts.points.values import STYLES, Style, draw_value, has_values, nearest, positions_of
 
 __all__ = ["DrawnPoint", "plain_points", "points_of"]
@@ -125,10 +125,30 @@ class _Plan:
                 yield self.mixed(value, first[0])
         for k, style in enumerate(_EXTREME):
             yield self.drawn(style, first[k % len(first)])
-        ways = [self.lengths(), self.alike(values), self.apart(values), self.beside(more)]
+        ways = [self.lengths(), self.alike(values), self.apart(values), self.beside(more), self.crossed()]
         yield from _in_turn([*ways, *([self.aimed()] if aim else [])])
         for k in itertools.count():
             yield self.drawn(STYLES[k % len(STYLES)], self.every[k % len(self.every)])
+
+    def crossed(self) -> Iterator[DrawnPoint | None]:
+        """Points of the boxes into which the numbers that variables are compared with cut space.
+
+        Where each is drawn for itself, few are on the far side of several: y > 8 and 1 < x < 2.
+        """
+        parts = cells(self.program)
+        cut = [s.name for s in self.numbers if s.name in parts]
+        if len(cut) < 2:
+            return
+        rng = random.Random(len(cut))  # its own, so that others stay as they are
+        choices = [parts[name] for name in cut]
+        if math.prod(map(len, choices)) <= MOST_BOXES:
+            boxes = list(product(*choices))
+            rng.shuffle(boxes)
+        else:
+            boxes = [tuple(map(rng.choice, choices)) for _ in range(MOST_BOXES)]
+        for box in boxes:
+            values, other = dict(zip(cut, box, strict=True)), Fraction(rng.randint(1, 9), 2)
+            yield self.special(lambda s, v=values, o=other: v.get(s.name, o), self.first[0])
 
     def lengths(self) -> Iterator[DrawnPoint | None]:
         """Other lengths of axes."""

@@ -16,7 +16,7 @@ from symgrad.verdicts.limits import (
     THRESHOLDS,
 )
 
-__all__ = ["between", "literals", "whole_numbers"]
+__all__ = ["between", "cells", "literals", "whole_numbers"]
 
 _Line: TypeAlias = "tuple[str | None, Fraction, Fraction]"
 """A variable, its factor, and what is added; without a variable a number."""
@@ -63,7 +63,7 @@ def between(program: ProofProgram) -> list[Fraction]:
         True
     """
     known = literals(program)
-    edges = list(dict.fromkeys([*_edges(program), *known]))[: 2 * THRESHOLDS]
+    edges = list(dict.fromkeys([*(root for _, root in _edges(program)), *known]))[: 2 * THRESHOLDS]
     found = dict.fromkeys(edges)
     for c in edges:
         found.update(dict.fromkeys((c / 2, 2 * c)))
@@ -74,10 +74,33 @@ def between(program: ProofProgram) -> list[Fraction]:
     return list(found)
 
 
-def _edges(program: ProofProgram) -> list[Fraction]:
-    """Roots of lines and of their differences, and the numbers that they are compared with."""
+def cells(program: ProofProgram) -> dict[str, list[Fraction]]:
+    """Return for variables a number of each part into which what they are compared with cuts their line.
+
+    Example:
+        >>> from symgrad.proof.program.steps import Symbol
+        >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("number", (), (3,)), ProofStep("lt", (0, 1)))
+        >>> [str(c) for c in cells(ProofProgram(steps, (Symbol("x", "real", None, None),)))["x"]]
+        ['1/2', '11/2']
+    """
+    roots: dict[str, set[Fraction]] = {}
+    for name, root in _edges(program)[: 2 * THRESHOLDS]:
+        if name is not None:
+            roots.setdefault(name, set()).add(root)
+    found: dict[str, list[Fraction]] = {}
+    for name, edges in roots.items():
+        ordered = sorted(edges)
+        inner = [(a + b) / 2 for a, b in pairwise(ordered)]
+        # Half a root further, and one: near enough to be in the domain, and beyond what is next to it.
+        below, above = ordered[0] - abs(ordered[0]) / 2 - 1, ordered[-1] + abs(ordered[-1]) / 2 + 1
+        found[name] = [below, *inner, above]
+    return found
+
+
+def _edges(program: ProofProgram) -> list[tuple[str | None, Fraction]]:
+    """Roots of lines and of their differences, each with its variable, and the numbers that these are compared with."""
     lines: list[_Line | None] = []
-    found: dict[Fraction, None] = {}
+    found: dict[tuple[str | None, Fraction], None] = {}
     for step in program.steps[:SEED_STEPS]:
         args = [lines[a] for a in step.args]
         own = _line(step, args)
@@ -92,7 +115,7 @@ def _edges(program: ProofProgram) -> list[Fraction]:
         for name, factor, rest in read:
             root = rest if name is None else -rest / factor
             if abs(root) < LARGEST_THRESHOLD:
-                found.setdefault(root)
+                found.setdefault((name, root))
     return list(found)
 
 
