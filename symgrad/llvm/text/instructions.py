@@ -36,7 +36,7 @@ class Instruction(NamedTuple):
 
     Args:
         name: of its value, empty if it gives none.
-        code: its text with ``%s`` for every operand; as it is, if it has none.
+        code: its text with ``%s`` for every operand; as it is, if it has none. A `Code` has its parts too.
         operands: names or numbers, in this order.
         fuses: whether it may be rounded once together with others.
         at: the number of the place that it comes from (`places.py`), 0 where nobody asks.
