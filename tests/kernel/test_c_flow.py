@@ -14,9 +14,9 @@ import numpy as np
 from symgrad.kernel.c.arrays.function import CFunction
 from symgrad.kernel.c.arrays.instructions import read_function
 from symgrad.kernel.c.arrays.operations import FileNames
-from symgrad.llvm.text.codes import Code, Label
 from symgrad.llvm.text.instructions import Instruction
 from symgrad.llvm.text.module import Function
+from symgrad.llvm.text.opcodes import Label, Opcode
 from tests.kernel.c_libraries import STRICT
 from tests.kernel.test_artefact import CC, needs_cc
 
@@ -76,23 +76,23 @@ def function(name: str, d: Drawn) -> Function:
     """Every block computes y from x and an earlier y, and a bit of it decides."""
     lines: list[str | Instruction] = [Label("entry")]
 
-    def put(name: str, code: Code, *operands: str) -> None:
+    def put(name: str, code: Opcode, *operands: str) -> None:
         lines.append(Instruction(name, code, operands))
 
     def whole(name: str, op: str, a: str, b: int | str) -> None:
-        put(name, Code.binary(op, "i64"), a, str(b))
+        put(name, Opcode.binary(op, "i64"), a, str(b))
 
-    put("%at", Code.address("ptr"), "%table", "0")
-    put("%out", Code.load("ptr"), "%at")
-    put("%n.at", Code.address("i64"), "%sizes", "0")
-    put("%n", Code.load("i64"), "%n.at")
+    put("%at", Opcode.address("ptr"), "%table", "0")
+    put("%out", Opcode.load("ptr"), "%at")
+    put("%n.at", Opcode.address("i64"), "%sizes", "0")
+    put("%n", Opcode.load("i64"), "%n.at")
     for c, start in zip(_CELLS, (7, 11, 5, 60), strict=True):
         whole(f"%{c}0", "add", "%n", start)
     if d.stored:
         for c in _CELLS:
-            put(f"%{c}.cell", Code.alloca("i64"))
-            put("", Code.store("i64"), f"%{c}0", f"%{c}.cell")
-    put("", Code.jump(f"b{d.goes[0][0]}"))
+            put(f"%{c}.cell", Opcode.alloca("i64"))
+            put("", Opcode.store("i64"), f"%{c}0", f"%{c}.cell")
+    put("", Opcode.jump(f"b{d.goes[0][0]}"))
     end = len(d.goes) - 1
     for k, goes in enumerate(d.goes[1:], 1):
         ways = d.before(k)
@@ -100,9 +100,9 @@ def function(name: str, d: Drawn) -> Function:
         lines.append(Label(f"b{k}"))
         for to, of in zip(("x", "v", "fuel"), own, strict=True):
             if d.stored:
-                put(f"%{to}{k}", Code.load("i64"), f"%{of}.cell")
+                put(f"%{to}{k}", Opcode.load("i64"), f"%{of}.cell")
             else:
-                phi = Code.phi("i64", [block for _, block in ways] or ["entry"])
+                phi = Opcode.phi("i64", [block for _, block in ways] or ["entry"])
                 put(f"%{to}{k}", phi, *([f"%{of}{j}" for j, _ in ways] or ["0"]))
         whole(f"%left{k}", "sub", f"%fuel{k}", 1)
         whole(f"%t{k}", "mul", f"%x{k}", 3)
@@ -110,22 +110,22 @@ def function(name: str, d: Drawn) -> Function:
         whole(f"%y{k}", "and", f"%s{k}", 1023)
         if d.stored:
             for c in _CELLS:
-                put("", Code.store("i64"), f"%{c}{k}", f"%{c}.cell")
+                put("", Opcode.store("i64"), f"%{c}{k}", f"%{c}.cell")
         if k == end:
             for i, value in enumerate((f"%y{k}", f"%v{k}", f"%left{k}")):
-                put(f"%p{i}", Code.address("i64"), "%out", str(i))
-                put("", Code.store("i64"), value, f"%p{i}")
-            put("", Code.give())
+                put(f"%p{i}", Opcode.address("i64"), "%out", str(i))
+                put("", Opcode.store("i64"), value, f"%p{i}")
+            put("", Opcode.give())
             continue
-        put(f"%e{k}", Code.compare("icmp", "sgt", "i64"), f"%left{k}", "0")
-        put("", Code.branch(f"g{k}", f"b{end}"), f"%e{k}")
+        put(f"%e{k}", Opcode.compare("icmp", "sgt", "i64"), f"%left{k}", "0")
+        put("", Opcode.branch(f"g{k}", f"b{end}"), f"%e{k}")
         lines.append(Label(f"g{k}"))
         if len(goes) == 1:
-            put("", Code.jump(f"b{goes[0]}"))
+            put("", Opcode.jump(f"b{goes[0]}"))
         else:
             whole(f"%bit{k}", "and", f"%y{k}", 1 << k % 4)
-            put(f"%c{k}", Code.compare("icmp", "ne", "i64"), f"%bit{k}", "0")
-            put("", Code.branch(f"b{goes[0]}", f"b{goes[1]}"), f"%c{k}")
+            put(f"%c{k}", Opcode.compare("icmp", "ne", "i64"), f"%bit{k}", "0")
+            put("", Opcode.branch(f"b{goes[0]}", f"b{goes[1]}"), f"%c{k}")
     return Function(name, "void", ("ptr %table", "ptr %sizes"), lines, "internal")
 
 

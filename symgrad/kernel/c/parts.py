@@ -8,9 +8,9 @@ from symgrad.errors import UnsupportedError
 from symgrad.kernel.c.identifiers import c_identifiers
 from symgrad.kernel.c.statements import C99, TYPES, Statements, structure
 from symgrad.llvm.engine.scipy_code import SCIPY
-from symgrad.llvm.text.codes import Label, lane, members
 from symgrad.llvm.text.instructions import flat
 from symgrad.llvm.text.module import Function
+from symgrad.llvm.text.opcodes import Label, lane, members
 from symgrad.llvm.text.types import FloatType
 
 __all__ = [

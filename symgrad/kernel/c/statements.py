@@ -12,8 +12,8 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 
 from symgrad.errors import InternalError
-from symgrad.llvm.text.codes import Code, Label, lane, members
 from symgrad.llvm.text.instructions import Instruction, Splat
+from symgrad.llvm.text.opcodes import Label, Opcode, lane, members
 
 __all__ = ["C99", "SIGNS", "TYPES", "Statements", "code_of", "compared", "number", "structure"]
 
@@ -74,14 +74,14 @@ def compared(how: str, a: str, b: str) -> str:
     return ("({0} != {0}) | ({1} != {1})" if unordered else _COMPARISONS[how]).format(a, b)
 
 
-def code_of(line: str | Instruction) -> Code:
+def code_of(line: str | Instruction) -> Opcode:
     """Return what an instruction does.
 
     Raises:
         InternalError: if it is text alone.
     """
     code = line.code if isinstance(line, Instruction) else line
-    if not isinstance(code, Code):
+    if not isinstance(code, Opcode):
         raise InternalError(f"no C for the line {line!s}")
     return code
 
@@ -155,7 +155,7 @@ class Statements:
 
     # instructions
 
-    def _instruction(self, line: Instruction, code: Code) -> None:
+    def _instruction(self, line: Instruction, code: Opcode) -> None:
         name, op = line.name, code.op
         source, kind = (lane(x) for x in (code.kinds[0] if code.kinds else "", code.kind))
         if op in SIGNS:
@@ -198,7 +198,7 @@ class Statements:
         elif op != "phi":  # whose values are assigned where they are known
             raise InternalError(f"no C for the instruction {code!r}")
 
-    def _call(self, line: Instruction, code: Code) -> None:
+    def _call(self, line: Instruction, code: Opcode) -> None:
         called, given = code.how, self._operands(line)
         if called.startswith("llvm."):
             function = called.split(".")[1] + ("f" if lane(code.kind) == "float" else "")
@@ -212,7 +212,7 @@ class Statements:
 
     # rare numbers
 
-    def _branch(self, line: Instruction, code: Code) -> None:
+    def _branch(self, line: Instruction, code: Opcode) -> None:
         if len(code.labels) == 1:
             return  # the label that follows ends the braces
         which, index = _numbered(code.labels[0])

@@ -11,8 +11,8 @@ from math import prod
 
 from symgrad.llvm.arrays.lines import StepWriter
 from symgrad.llvm.arrays.names import STOPPED
-from symgrad.llvm.text.codes import Code
 from symgrad.llvm.text.module import FunctionDeclaration, Global, Item
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.lower.arrays.index import flat
 from symgrad.lower.arrays.nests import Nest
 
@@ -45,7 +45,7 @@ def asking() -> list[Item]:
 def ask_every_row(fn: StepWriter, counter: str, extent: str) -> None:
     """Ask at some rows of the last loop but one, whose own loop is so long."""
     least = fn.declarations.declare("llvm.umin.i64", "i64", "i64", "i64")
-    counted = fn.entry.scalar(Code.call("i64", least, "i64", "i64"), extent, str(_LANES))
+    counted = fn.entry.scalar(Opcode.call("i64", least, "i64", "i64"), extent, str(_LANES))
     _ask_at(fn, counter, _ROWS, fn.entry.binary("mul", counted, str(_ROWS)))
 
 
@@ -57,19 +57,19 @@ def ask(fn: StepWriter, counter: str) -> None:
 def _ask_at(fn: StepWriter, counter: str, apart: int, work: str) -> None:
     fn.asks = True
     count, tired, leave, go = (fn.label(name) for name in ("count", "tired", "leave", "go"))
-    less, store = Code.compare("icmp", "slt", "i64"), f"store atomic i64 %s, ptr {_LEFT} monotonic, align 8"
-    rest = fn.put(Code.binary("and", "i64"), counter, str(apart - 1), name=f"%{count}.rest")
-    fn.branch(fn.put(Code.compare("icmp", "eq", "i64"), rest, "0", name=f"%{count}.now"), count, go)
+    less, store = Opcode.compare("icmp", "slt", "i64"), f"store atomic i64 %s, ptr {_LEFT} monotonic, align 8"
+    rest = fn.put(Opcode.binary("and", "i64"), counter, str(apart - 1), name=f"%{count}.rest")
+    fn.branch(fn.put(Opcode.compare("icmp", "eq", "i64"), rest, "0", name=f"%{count}.now"), count, go)
     fn.start(count)
     # Other threads may count at the same time: then some work is not counted.
     before = fn.put(f"load atomic i64, ptr {_LEFT} monotonic, align 8", name=f"%{count}.before")
-    left = fn.put(Code.binary("sub", "i64"), before, work, name=f"%{count}.left")
+    left = fn.put(Opcode.binary("sub", "i64"), before, work, name=f"%{count}.left")
     fn.put(store, left)
     fn.branch(fn.put(less, left, "0", name=f"%{count}.done"), tired, go)
     fn.start(tired)
     fn.put(store, str(_WORK))
-    stopped = fn.put(Code.call("i32", f"@{STOPPED}"), name=f"%{tired}.stopped")
-    fn.branch(fn.put(Code.compare("icmp", "ne", "i32"), stopped, "0", name=f"%{tired}.leaves"), leave, go)
+    stopped = fn.put(Opcode.call("i32", f"@{STOPPED}"), name=f"%{tired}.stopped")
+    fn.branch(fn.put(Opcode.compare("icmp", "ne", "i32"), stopped, "0", name=f"%{tired}.leaves"), leave, go)
     fn.start(leave)
-    fn.put(Code.give())
+    fn.put(Opcode.give())
     fn.start(go)

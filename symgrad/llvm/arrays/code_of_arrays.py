@@ -26,9 +26,9 @@ from symgrad.llvm.engine import blas
 from symgrad.llvm.engine.jit import Engine, object_code
 from symgrad.llvm.engine.target import Target, host
 from symgrad.llvm.equations.declarations import Declarations
-from symgrad.llvm.text.codes import Code, Label
 from symgrad.llvm.text.instructions import Instruction, Line
 from symgrad.llvm.text.module import Function, FunctionDeclaration, Item, Linkage, Module
+from symgrad.llvm.text.opcodes import Label, Opcode
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.nests import Nest
 from symgrad.lower.arrays.plan import Plan, plan_arrays
@@ -251,18 +251,20 @@ def _run(
     for k in range(arguments):
         at = region.address("ptr", "%args", str(k))
         to = region.address("ptr", "%table", str(k))
-        region.do(Code.store("ptr"), region.once(Code.load("ptr"), at), to)
+        region.do(Opcode.store("ptr"), region.once(Opcode.load("ptr"), at), to)
     starts, _ = offsets(memory, region, sizes, real)
     for k in range(arguments, count):
         place = region.address("i8", "%scratch", starts[memory.arrays[k].slot])
-        region.do(Code.store("ptr"), place, region.address("ptr", "%table", str(k)))
+        region.do(Opcode.store("ptr"), place, region.address("ptr", "%table", str(k)))
     turns = {t.steps[0]: t for t in plan.turns}
     calls: list[Line] = []
     block, i = "entry", 0
     while i < len(plan.steps):
         here = turns.get(plan.steps[i])
         if here is None:
-            calls.append(Instruction("", Code.call("void", f"@step.{i}", "ptr", "ptr"), ("%table", "%sizes")))
+            calls.append(
+                Instruction("", Opcode.call("void", f"@step.{i}", "ptr", "ptr"), ("%table", "%sizes"))
+            )
             i += 1
             continue
         parts = {k: memory.arrays[k] for k in sorted(memory.of[n] for n in here.private)}
@@ -273,10 +275,10 @@ def _run(
     asked.places.update(dict.fromkeys(sizes.used))
     lines = [
         Label("entry"),
-        Instruction("%table", Code.alloca("ptr", max(count, 1))),
+        Instruction("%table", Opcode.alloca("ptr", max(count, 1))),
         *region.lines,
         *calls,
-        Instruction("", Code.give()),
+        Instruction("", Opcode.give()),
     ]
     return Function(RUN, "void", ["ptr %args", "ptr %sizes", "ptr %scratch"], lines, linkage)
 
@@ -288,31 +290,31 @@ def _turn_by_turn(i: int, turns: Turns, count: str, bytes_of: Mapping[int, str],
     """
     name = f"turns.{i}"
     turn, out, at = f"{name}.turn", f"{name}.out", f"%{name}.i"
-    address, load = Code.address("ptr"), Code.load("ptr")
+    address, load = Opcode.address("ptr"), Opcode.load("ptr")
     lines: list[Line] = [
         *(Instruction(f"%{name}.at{k}", address, ("%table", str(k))) for k in bytes_of),
         *(Instruction(f"%{name}.own{k}", load, (f"%{name}.at{k}",)) for k in bytes_of),
-        Instruction("", Code.jump(name)),
+        Instruction("", Opcode.jump(name)),
         Label(name),
-        Instruction(at, Code.phi("i64", (before, turn)), ("0", f"%{name}.next")),
-        Instruction(f"%{name}.more", Code.compare("icmp", "slt", "i64"), (at, count)),
-        Instruction("", Code.branch(turn, out), (f"%{name}.more",)),
+        Instruction(at, Opcode.phi("i64", (before, turn)), ("0", f"%{name}.next")),
+        Instruction(f"%{name}.more", Opcode.compare("icmp", "slt", "i64"), (at, count)),
+        Instruction("", Opcode.branch(turn, out), (f"%{name}.more",)),
         Label(turn),
     ]
     for k, size in bytes_of.items():
         skip, back, whole = (f"%{name}.{word}{k}" for word in ("skip", "back", "whole"))
         lines += [
-            Instruction(skip, Code.binary("mul", "i64"), (at, size)),
-            Instruction(back, Code.binary("sub", "i64"), ("0", skip)),
-            Instruction(whole, Code.address("i8"), (f"%{name}.own{k}", back)),
-            Instruction("", Code.store("ptr"), (whole, f"%{name}.at{k}")),
+            Instruction(skip, Opcode.binary("mul", "i64"), (at, size)),
+            Instruction(back, Opcode.binary("sub", "i64"), ("0", skip)),
+            Instruction(whole, Opcode.address("i8"), (f"%{name}.own{k}", back)),
+            Instruction("", Opcode.store("ptr"), (whole, f"%{name}.at{k}")),
         ]
     for j in range(i, i + len(turns.steps)):
-        call = Code.call("void", f"@step.{j}", "ptr", "ptr", "i64")
+        call = Opcode.call("void", f"@step.{j}", "ptr", "ptr", "i64")
         lines.append(Instruction("", call, ("%table", "%sizes", at)))
     return [
         *lines,
-        Instruction(f"%{name}.next", Code.binary("add", "i64"), (at, "1")),
-        Instruction("", Code.jump(name)),
+        Instruction(f"%{name}.next", Opcode.binary("add", "i64"), (at, "1")),
+        Instruction("", Opcode.jump(name)),
         Label(out),
     ]

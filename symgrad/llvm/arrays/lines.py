@@ -13,9 +13,9 @@ from typing import Any
 from symgrad.ir.sizes import Size, SizeAtom
 from symgrad.llvm.equations.builder import Value, VectorBuilder
 from symgrad.llvm.equations.declarations import Declarations
-from symgrad.llvm.text.codes import Code, Label
 from symgrad.llvm.text.instructions import Instruction, Line, Several
 from symgrad.llvm.text.module import Attributes, Function
+from symgrad.llvm.text.opcodes import Label, Opcode
 from symgrad.llvm.text.types import FLOAT64, FloatType
 from symgrad.lower.arrays.index import Index
 
@@ -52,19 +52,19 @@ class BlockWriter:
 
     def binary(self, op: str, a: str, b: str, kind: str = "i64") -> str:
         """Return what an instruction gives of two numbers."""
-        return self.b.emit(Code.binary(op, kind), a, b).text
+        return self.b.emit(Opcode.binary(op, kind), a, b).text
 
     def compare(self, how: str, a: str, b: str, kind: str = "i64") -> str:
         """Return how whole numbers compare."""
-        return self.b.emit(Code.compare("icmp", how, kind), a, b).text
+        return self.b.emit(Opcode.compare("icmp", how, kind), a, b).text
 
     def choose(self, test: str, a: str, b: str, kind: str = "i64", mask: str = "i1") -> str:
         """Return one of two values."""
-        return self.b.emit(Code.select(mask, kind), test, a, b).text
+        return self.b.emit(Opcode.select(mask, kind), test, a, b).text
 
     def address(self, kind: str, base: str, index: str) -> str:
         """Return the address of an element of an array."""
-        return self.b.emit(Code.address(kind), base, index).text
+        return self.b.emit(Opcode.address(kind), base, index).text
 
     def literal(self, value: int) -> str:
         """Return a whole number as i64, modulo 2**64: what is added up to a place in an array may pass its ends."""
@@ -96,7 +96,7 @@ class BlockWriter:
         if value.literal is not None:
             return target.const(float(value.literal))
         code = "fpext" if wide else "fptrunc"
-        return target.emit(Code.convert(code, source.vector, target.vector), value.text)
+        return target.emit(Opcode.convert(code, source.vector, target.vector), value.text)
 
 
 def _known(text: str) -> bool:
@@ -126,7 +126,7 @@ class SizeValues:
 
     def _named(self, name: str) -> str:
         at = self._region.address("i64", "%sizes", str(self._names.index(name)))
-        return self._region.once(Code.load("i64"), at)
+        return self._region.once(Opcode.load("i64"), at)
 
     def _sum(self, terms: Sequence[tuple[Any, int]]) -> str:
         total = "0"
@@ -142,7 +142,7 @@ class SizeValues:
         if atom.op == "ceildiv":
             # sdiv rounds towards zero.
             above = r.compare("sgt", r.binary("srem", a, b), "0")
-            return r.add(r.binary("sdiv", a, b), r.scalar(Code.convert("zext", "i1", "i64"), above))
+            return r.add(r.binary("sdiv", a, b), r.scalar(Opcode.convert("zext", "i1", "i64"), above))
         return r.choose(r.compare("sgt" if atom.op == "max" else "slt", a, b), a, b)
 
 
@@ -211,11 +211,11 @@ class StepWriter:
 
     def jump(self, label: str) -> None:
         """Go on in a block."""
-        self.put(Code.jump(label))
+        self.put(Opcode.jump(label))
 
     def branch(self, test: str, then: str, other: str) -> None:
         """Go on in one of two blocks."""
-        self.put(Code.branch(then, other), test)
+        self.put(Opcode.branch(then, other), test)
 
     def later(self) -> Several:
         """Make room here for instructions that read what comes later."""
@@ -227,7 +227,7 @@ class StepWriter:
         """Return the address of array k of the table."""
         if k not in self._bases:
             at = self.entry.address("ptr", "%table", str(k))
-            self._bases[k] = self.entry.once(Code.load("ptr"), at)
+            self._bases[k] = self.entry.once(Opcode.load("ptr"), at)
         return self._bases[k]
 
     def position(self, region: BlockWriter, index: Index, loops: Sequence[str]) -> str:
@@ -248,6 +248,6 @@ class StepWriter:
         lines: list[Line] = [Label("entry")]
         for part in self.code:
             lines += part.lines if isinstance(part, BlockWriter) else [part]
-        lines.append(Instruction("", Code.give()))
+        lines.append(Instruction("", Opcode.give()))
         parameters = ["ptr %table", "ptr %sizes", *(["i64 %turn"] if self.turn else [])]
         return Function(self.name, "void", parameters, lines, attributes=Attributes.REALIGNED)

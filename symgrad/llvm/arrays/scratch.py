@@ -17,9 +17,9 @@ from symgrad.llvm.arrays.lines import BlockWriter, SizeValues
 from symgrad.llvm.arrays.names import NEGATIVE, SCRATCH, TOO_LARGE
 from symgrad.llvm.arrays.nests.access import storage_of
 from symgrad.llvm.equations.declarations import Declarations
-from symgrad.llvm.text.codes import Code
 from symgrad.llvm.text.instructions import Instruction
 from symgrad.llvm.text.module import Function, FunctionDeclaration, Item, Linkage
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.memory import Memory
 
@@ -89,7 +89,7 @@ def scratch(
         for part in parts_of(size):
             sizes(part)
     two = ("i64", "i64")
-    least = Code.call("i64", "@llvm.smax.i64", *two)
+    least = Opcode.call("i64", "@llvm.smax.i64", *two)
     for shape in _largest(asked.shapes):
         count = "1"
         for size in shape:
@@ -106,7 +106,7 @@ def scratch(
     answer = region.choose(negative[1], str(NEGATIVE), end)
     answer = region.choose(region.refused, str(TOO_LARGE), answer)
     answer = region.choose(negative[0], str(NEGATIVE), answer)
-    lines = [*region.lines, Instruction("", Code.give("i64"), (answer,))]
+    lines = [*region.lines, Instruction("", Opcode.give("i64"), (answer,))]
     return [Function(SCRATCH, "i64", ["ptr %sizes"], lines, linkage), *declared]
 
 
@@ -159,6 +159,6 @@ class _Exact(BlockWriter):
         return self._exact("smul", a, b) if "1" not in (a, b) else b if a == "1" else a
 
     def _exact(self, code: str, a: str, b: str) -> str:
-        pair = self.scalar(Code.call(_PAIR, f"@llvm.{code}.with.overflow.i64", "i64", "i64"), a, b)
-        self.refuse(self.scalar(Code.member(_PAIR, 1), pair))
-        return self.scalar(Code.member(_PAIR, 0), pair)
+        pair = self.scalar(Opcode.call(_PAIR, f"@llvm.{code}.with.overflow.i64", "i64", "i64"), a, b)
+        self.refuse(self.scalar(Opcode.member(_PAIR, 1), pair))
+        return self.scalar(Opcode.member(_PAIR, 0), pair)

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from symgrad.errors import InternalError
 from symgrad.kernel.c.statements import code_of
-from symgrad.llvm.text.codes import Code, Label, lane
 from symgrad.llvm.text.instructions import Instruction, Splat, flat
 from symgrad.llvm.text.module import Function
+from symgrad.llvm.text.opcodes import Label, Opcode, lane
 
 __all__ = ["BasicBlock", "ReadFunction", "ReadOp", "is_integer", "read_function"]
 
@@ -29,7 +29,7 @@ class ReadOp:
         code: what it does: add, load, call.
         kind: the type of its value; of a store, that of the value that is stored; of an address, of the elements.
         operands: names and numbers.
-        how: the kind of comparison, the function that is called, or as it says in `Code`.
+        how: the kind of comparison, the function that is called, or as it says in `Opcode`.
         kinds: the types of the operands, where they can differ.
         ways: of a value that depends on the block before: values by blocks.
     """
@@ -131,7 +131,7 @@ class _FunctionReader:
     def _value(self, operand: str) -> str:
         return self._same.get(operand, operand.digits if isinstance(operand, Splat) else operand)
 
-    def _line(self, line: Instruction, code: Code, block: BasicBlock) -> None:
+    def _line(self, line: Instruction, code: Opcode, block: BasicBlock) -> None:
         name, op, labels = line.name, code.op, code.labels
         if op == "phi":
             block.phis.append(

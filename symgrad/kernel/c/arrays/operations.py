@@ -17,7 +17,7 @@ from symgrad.errors import InternalError
 from symgrad.kernel.c.arrays.facts import FunctionFacts
 from symgrad.kernel.c.arrays.instructions import ReadFunction, ReadOp, is_integer
 from symgrad.kernel.c.statements import SIGNS, compared, number, structure
-from symgrad.llvm.text.codes import members
+from symgrad.llvm.text.opcodes import members
 
 __all__ = ["FileNames", "CInstructions", "ArrayPlace", "c_type"]
 

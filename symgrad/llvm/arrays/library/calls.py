@@ -14,8 +14,8 @@ from symgrad.llvm.arrays.lines import BlockWriter, StepWriter
 from symgrad.llvm.arrays.nests.access import Storage, first_lane, splat, storage_of
 from symgrad.llvm.engine.target import Target
 from symgrad.llvm.equations.builder import Value
-from symgrad.llvm.text.codes import Code
 from symgrad.llvm.text.instructions import Instruction
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.llvm.text.templates import filled
 from symgrad.llvm.text.types import FLOAT64, FloatType
 from symgrad.lower.arrays.index import strides
@@ -43,15 +43,15 @@ def _loop(
     names = [f"%{loop}.{k}" for k in range(len(start))]
     new = body(f"%{loop}.i", names)
     ways = (before, fn.block)
-    after = fn.put(Code.binary("add", "i64"), f"%{loop}.i", "1", name=f"%{loop}.next")
-    more = fn.put(Code.compare("icmp", "slt", "i64"), after, count, name=f"%{loop}.more")
+    after = fn.put(Opcode.binary("add", "i64"), f"%{loop}.i", "1", name=f"%{loop}.next")
+    more = fn.put(Opcode.compare("icmp", "slt", "i64"), after, count, name=f"%{loop}.more")
     fn.branch(more, loop, out)
-    phis.append(Instruction(f"%{loop}.i", Code.phi("i64", ways), ("0", after)))
+    phis.append(Instruction(f"%{loop}.i", Opcode.phi("i64", ways), ("0", after)))
     for name, (kind, first), value in zip(names, start, new, strict=True):
-        phis.append(Instruction(name, Code.phi(kind, ways), (first, value)))
+        phis.append(Instruction(name, Opcode.phi(kind, ways), (first, value)))
     fn.start(out)
     return [
-        fn.put(Code.phi(kind, ways), first, value, name=f"%{out}.{k}")
+        fn.put(Opcode.phi(kind, ways), first, value, name=f"%{out}.{k}")
         for k, ((kind, first), value) in enumerate(zip(start, new, strict=True))
     ]
 
@@ -105,18 +105,18 @@ class _Line:
 
     def load(self, r: BlockWriter, j: str, *, result: bool = False) -> str:
         k, storage = (self.target, self.target_storage) if result else (self.source, self.source_storage)
-        raw = r.once(Code.load(storage.element, storage.align), self._pointer(r, k, storage, j))
+        raw = r.once(Opcode.load(storage.element, storage.align), self._pointer(r, k, storage, j))
         if storage.kind == "int":
-            return r.scalar(Code.convert("sitofp", "i64", self.number), raw)
+            return r.scalar(Opcode.convert("sitofp", "i64", self.number), raw)
         return raw
 
     def store(self, r: BlockWriter, j: str, value: str) -> None:
         storage = self.target_storage
         if storage.kind == "int":
             whole = self.fn.declarations.declare("llvm.fptosi.sat.i64.f64", "i64", "double")
-            value = r.scalar(Code.call("i64", whole, "double"), value)
+            value = r.scalar(Opcode.call("i64", whole, "double"), value)
         pointer = self._pointer(r, self.target, storage, j)
-        r.do(Code.store(storage.element, storage.align), value, pointer)
+        r.do(Opcode.store(storage.element, storage.align), value, pointer)
 
 
 def _lines(fn: StepWriter, node: Node, memory: Memory, axis: int, body: Callable[[_Line, str], None]) -> None:
@@ -235,7 +235,7 @@ def _product(fn: StepWriter, node: Node, memory: Memory) -> None:
             base = fn.base(memory.array(source))
             pointers.append(r.address(fn.real.llvm, base, at))
         steps = [fn.size(s) for s in (x_step, y_step, z_step)]
-        call = Code.call("void", f"@{_name(x_turned, y_turned)}", *["ptr"] * 3, *["i64"] * 6)
+        call = Opcode.call("void", f"@{_name(x_turned, y_turned)}", *["ptr"] * 3, *["i64"] * 6)
         fn.put(call, *pointers, m, n, k, *steps)
 
     def nested(depth: int, counters: list[str]) -> None:

@@ -15,7 +15,7 @@ from symgrad.llvm.arrays.library.exponential import exponential_text
 from symgrad.llvm.arrays.lines import StepWriter
 from symgrad.llvm.engine import blas
 from symgrad.llvm.equations.declarations import Declarations
-from symgrad.llvm.text.codes import Code
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.llvm.text.templates import filled
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.memory import Memory
@@ -57,7 +57,7 @@ def write_factors(
             base = fn.base(memory.array(backing(a)))
             places.append(r.address(fn.real.llvm, base, r.mul(i, step)))
         kinds = [*["ptr"] * len(places), *["i64"] * len(numbers)]
-        fn.put(Code.call("void", f"@factors.{name}", *kinds), *places, *numbers)
+        fn.put(Opcode.call("void", f"@factors.{name}", *kinds), *places, *numbers)
 
     loop(fn, count, one)
     fn.factors.add(name)

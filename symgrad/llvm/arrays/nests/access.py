@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from symgrad.llvm.arrays.lines import BlockWriter
 from symgrad.llvm.equations.builder import Value
-from symgrad.llvm.text.codes import Code
 from symgrad.llvm.text.instructions import Splat
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.memory import Buffer
 
@@ -116,22 +116,22 @@ def splat(r: BlockWriter, kind: str, scalar: str) -> str:
     if scalar.lstrip("-").isdigit() and kind == "i64":
         return Splat("i64", scalar)
     vector = f"<{w} x {kind}>"
-    return first_everywhere(r, vector, r.scalar(Code.insert(vector, kind), "poison", scalar, "0"))
+    return first_everywhere(r, vector, r.scalar(Opcode.insert(vector, kind), "poison", scalar, "0"))
 
 
 def first_everywhere(r: BlockWriter, vector: str, value: str) -> str:
     """Return the first lane of a vector in all lanes."""
-    return r.scalar(Code.shuffle(vector, f"<{r.b.width} x i32> zeroinitializer"), value, "poison")
+    return r.scalar(Opcode.shuffle(vector, f"<{r.b.width} x i32> zeroinitializer"), value, "poison")
 
 
 def first_lane(r: BlockWriter, kind: str, value: str) -> str:
     """Return the first lane of a vector."""
-    return r.scalar(Code.extract(f"<{r.b.width} x {kind}>", kind), value, "0")
+    return r.scalar(Opcode.extract(f"<{r.b.width} x {kind}>", kind), value, "0")
 
 
 def mask_of_first(r: BlockWriter, valid: str) -> str:
     """Return a mask in which at most the first lane is set."""
-    return r.scalar(Code.insert(f"<{r.b.width} x i1>", "i1"), "zeroinitializer", valid, "0")
+    return r.scalar(Opcode.insert(f"<{r.b.width} x i1>", "i1"), "zeroinitializer", valid, "0")
 
 
 def _value(r: BlockWriter, storage: Storage, raw: str) -> Value:
@@ -139,16 +139,16 @@ def _value(r: BlockWriter, storage: Storage, raw: str) -> Value:
     if storage.kind == "real":
         return Value(raw, False, None)
     if storage.kind == "int":
-        return r.wide.emit(Code.convert("sitofp", f"<{w} x i64>", f"<{w} x double>"), raw)
-    return r.b.emit(Code.compare("icmp", "ne", f"<{w} x i8>"), raw, "zeroinitializer", mask=True)
+        return r.wide.emit(Opcode.convert("sitofp", f"<{w} x i64>", f"<{w} x double>"), raw)
+    return r.b.emit(Opcode.compare("icmp", "ne", f"<{w} x i8>"), raw, "zeroinitializer", mask=True)
 
 
 def load_one(r: BlockWriter, storage: Storage, pointer: str) -> tuple[Value, str]:
     """Return one element for all lanes, and the element itself (whole numbers as i64)."""
     element = storage.element
-    raw = r.once(Code.load(element, storage.align), pointer)
+    raw = r.once(Opcode.load(element, storage.align), pointer)
     if storage.kind == "int":
-        number = r.scalar(Code.convert("sitofp", "i64", "double"), raw)
+        number = r.scalar(Opcode.convert("sitofp", "i64", "double"), raw)
         return Value(splat(r, "double", number), False, None), raw
     return _value(r, storage, splat(r, element, raw)), raw
 
@@ -159,7 +159,7 @@ def load_lanes(lanes: Lanes, storage: Storage, pointer: str, valid: str | None =
     kind = f"<{w} x {element}>"
     mask = _both(r, lanes.mask, valid)
     if mask is None:
-        raw = r.once(Code.load(kind, storage.align), pointer)
+        raw = r.once(Opcode.load(kind, storage.align), pointer)
     else:
         name, takes = f"masked.load.v{w}{storage.suffix}.p0", ("ptr", f"<{w} x i1>", kind)
         raw = r.once(_call(r, name, kind, *takes, align=storage.align), pointer, mask, storage.missing())
@@ -172,7 +172,7 @@ def place_lanes(
     """Return elements at any offsets (a vector of i64), and the raw vector."""
     r, w, element = lanes.region, lanes.width, storage.element
     kind = f"<{w} x {element}>"
-    pointers = r.scalar(Code.address(element, f"<{w} x i64>"), base, offsets)
+    pointers = r.scalar(Opcode.address(element, f"<{w} x i64>"), base, offsets)
     mask = _both(r, lanes.mask, valid) or _ALL
     name, takes = f"masked.gather.v{w}{storage.suffix}.v{w}p0", (f"<{w} x ptr>", f"<{w} x i1>", kind)
     raw = r.once(_call(r, name, kind, *takes, align=storage.align), pointers, mask, storage.missing())
@@ -185,8 +185,8 @@ def _both(r: BlockWriter, a: str | None, b: str | None) -> str | None:
     return r.binary("and", a, b, f"<{r.b.width} x i1>")
 
 
-def _call(r: BlockWriter, name: str, gives: str, *takes: str, align: int = 0) -> Code:
-    return Code.call(gives, r.b.declarations.declare(f"llvm.{name}", gives, *takes), *takes, align=align)
+def _call(r: BlockWriter, name: str, gives: str, *takes: str, align: int = 0) -> Opcode:
+    return Opcode.call(gives, r.b.declarations.declare(f"llvm.{name}", gives, *takes), *takes, align=align)
 
 
 def _raw(r: BlockWriter, storage: Storage, value: Value) -> str:
@@ -194,7 +194,7 @@ def _raw(r: BlockWriter, storage: Storage, value: Value) -> str:
     if storage.kind == "real":
         return value.text
     if storage.kind == "bool":
-        return r.scalar(Code.convert("zext", f"<{w} x i1>", f"<{w} x i8>"), value.text)
+        return r.scalar(Opcode.convert("zext", f"<{w} x i1>", f"<{w} x i8>"), value.text)
     name = f"fptosi.sat.v{w}i64.v{w}f64"  # NaN becomes 0
     return r.scalar(_call(r, name, f"<{w} x i64>", f"<{w} x double>"), value.text)
 
@@ -208,7 +208,7 @@ def store_one(r: BlockWriter, storage: Storage, pointer: str, value: Value) -> N
     """Store the first lane."""
     raw = _raw(r, storage, value)
     one = first_lane(r, storage.element, raw)
-    r.do(Code.store(storage.element, storage.align), one, pointer)
+    r.do(Opcode.store(storage.element, storage.align), one, pointer)
 
 
 def store_lanes(lanes: Lanes, storage: Storage, pointer: str, value: Value, valid: str | None = None) -> None:
@@ -218,7 +218,7 @@ def store_lanes(lanes: Lanes, storage: Storage, pointer: str, value: Value, vali
     raw = _raw(r, storage, value)
     mask = _both(r, lanes.mask, valid)
     if mask is None:
-        r.do(Code.store(kind, storage.align), raw, pointer)
+        r.do(Opcode.store(kind, storage.align), raw, pointer)
         return
     name = f"masked.store.v{w}{storage.suffix}.p0"
     r.do(_call(r, name, "void", kind, "ptr", f"<{w} x i1>", align=storage.align), raw, pointer, mask)
@@ -228,7 +228,7 @@ def spread_lanes(lanes: Lanes, storage: Storage, base: str, offsets: str, value:
     """Store the lanes at any offsets, which differ."""
     r, w = lanes.region, lanes.width
     kind = f"<{w} x {storage.element}>"
-    pointers = r.scalar(Code.address(storage.element, f"<{w} x i64>"), base, offsets)
+    pointers = r.scalar(Opcode.address(storage.element, f"<{w} x i64>"), base, offsets)
     name, takes = f"masked.scatter.v{w}{storage.suffix}.v{w}p0", (kind, f"<{w} x ptr>", f"<{w} x i1>")
     call = _call(r, name, "void", *takes, align=storage.align)
     r.do(call, _raw(r, storage, value), pointers, lanes.active())
@@ -242,12 +242,12 @@ def add_lane_by_lane(
     raw = _raw(r, storage, value)
     mask = _both(r, lanes.mask, valid)
     for k in range(w):
-        one = r.scalar(Code.extract(f"<{w} x {element}>", element), raw, str(k))
-        offset = r.scalar(Code.extract(f"<{w} x i64>", "i64"), offsets, str(k))
+        one = r.scalar(Opcode.extract(f"<{w} x {element}>", element), raw, str(k))
+        offset = r.scalar(Opcode.extract(f"<{w} x i64>", "i64"), offsets, str(k))
         pointer = r.address(element, base, offset)
         if mask is not None:  # a lane that must not write adds to a cell that nobody reads
-            there = r.scalar(Code.extract(f"<{w} x i1>", "i1"), mask, str(k))
+            there = r.scalar(Opcode.extract(f"<{w} x i1>", "i1"), mask, str(k))
             pointer = r.choose(there, pointer, "%nowhere", "ptr")
-        old = r.once(Code.load(element, storage.align), pointer)
+        old = r.once(Opcode.load(element, storage.align), pointer)
         new = r.binary("add" if element == "i64" else "fadd", old, one, element)
-        r.do(Code.store(element, storage.align), new, pointer)
+        r.do(Opcode.store(element, storage.align), new, pointer)

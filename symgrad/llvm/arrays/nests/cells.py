@@ -14,7 +14,7 @@ from symgrad.llvm.arrays.nests.access import Lanes, Storage, load_lanes, storage
 from symgrad.llvm.arrays.nests.lanes import lane_loop
 from symgrad.llvm.arrays.nests.sums import ROWS, Reducer, two_sum
 from symgrad.llvm.equations.builder import Value
-from symgrad.llvm.text.codes import Code
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.lower.arrays.memory import Memory
 from symgrad.lower.arrays.nests import Member, Nest
 
@@ -75,25 +75,25 @@ class Accumulators:
             if not member.inner or self.nest.inner in member.reduced:
                 cell.names = [f"%cell.{len(self._cells)}.{j}" for j in range(2 if reducer.sums else 1)]
                 for name in cell.names:
-                    self.fn.put(Code.alloca(self._vector(cell)), name=name)
+                    self.fn.put(Opcode.alloca(self._vector(cell)), name=name)
                 continue
             cell.arrays = self.memory.rows_of(member)
             if len(cell.arrays) > 1:
                 cell.names = [f"%rows.{len(self._cells)}"]
-                self.fn.put(Code.alloca("i64"), name=cell.names[0])
+                self.fn.put(Opcode.alloca("i64"), name=cell.names[0])
 
     def clear(self, depth: int) -> None:
         """Start the sums over a loop."""
         for _, cell in self.of_depth(depth):
             region = self.fn.region()
             if not cell.arrays:
-                store = Code.store(self._vector(cell))
+                store = Opcode.store(self._vector(cell))
                 region.do(store, cell.reducer.identity(region), cell.names[0])
                 if cell.reducer.sums:
                     region.do(store, "zeroinitializer", cell.names[1])
                 continue
             if cell.names:
-                region.do(Code.store("i64"), "0", cell.names[0])
+                region.do(Opcode.store("i64"), "0", cell.names[0])
 
             def clear(lanes: Lanes, cell: Accumulator = cell) -> None:
                 for j, k in enumerate(cell.arrays):
@@ -108,7 +108,7 @@ class Accumulators:
             rows = [cell.reducer.simple(region, a, b) for a, b in zip(rows[::2], rows[1::2], strict=True)]
         new = cell.reducer.join(region, self._parts(region, cell), rows[0])
         for name, value in zip(cell.names, new, strict=True):
-            region.do(Code.store(self._vector(cell)), value.text, name)
+            region.do(Opcode.store(self._vector(cell)), value.text, name)
 
     def add_rows(self, lanes: Lanes, member: Member, rows: list[list[Value]]) -> None:
         """Add rows, each the product of some factors, one after the other."""
@@ -123,11 +123,11 @@ class Accumulators:
         """Count rows that were added; after a block of them, add it to the sum of all."""
         fn = self.fn
         r = fn.region()
-        old = r.once(Code.load("i64"), cell.names[0])
+        old = r.once(Opcode.load("i64"), cell.names[0])
         new = r.binary("add", old, str(rows))
         full = r.compare("sge", new, str(ROWS))
         kept = r.choose(full, "0", new)
-        r.do(Code.store("i64"), kept, cell.names[0])
+        r.do(Opcode.store("i64"), kept, cell.names[0])
         flush, after = fn.label("flush"), fn.label("counted")
         fn.branch(full, flush, after)
         fn.start(flush)
@@ -159,7 +159,7 @@ class Accumulators:
         return cell.reducer.total(lanes.region, parts[1:] or parts)
 
     def _parts(self, region: BlockWriter, cell: Accumulator) -> list[Value]:
-        load = Code.load(self._vector(cell))
+        load = Opcode.load(self._vector(cell))
         return [Value(region.once(load, n), False, None) for n in cell.names]
 
     def _vector(self, cell: Accumulator) -> str:

@@ -14,8 +14,8 @@ from symgrad.llvm.arrays.lines import StepWriter
 from symgrad.llvm.arrays.nests.access import Lanes, counting, splat
 from symgrad.llvm.arrays.nests.sums import BLOCK, Reducer
 from symgrad.llvm.equations.builder import Value
-from symgrad.llvm.text.codes import Code
 from symgrad.llvm.text.instructions import Instruction
+from symgrad.llvm.text.opcodes import Opcode
 
 __all__ = ["UNROLL", "Body", "LaneLoop", "lane_loop"]
 
@@ -130,7 +130,7 @@ class LaneLoop:
         """Return values that depend on the block that one comes from."""
         found: list[Value] = []
         for i, kind in enumerate(kinds):
-            code = Code.phi(kind, [block for block, _ in ways])
+            code = Opcode.phi(kind, [block for block, _ in ways])
             name = self.fn.put(code, *(values[i].text for _, values in ways), name=f"%{out}.{i}")
             found.append(Value(name, False, None))
         return found
@@ -175,19 +175,19 @@ class LaneLoop:
             old = [Value(n[u], False, None) for n in names]
             for parts, value in zip(new, self.body(Lanes(region, counter, None), old), strict=True):
                 parts.append(value)
-        after = fn.put(Code.binary("add", "i64"), f"%{loop}.i", str(unroll * w), name=f"%{loop}.next")
-        fn.put(Code.compare("icmp", "slt", "i64"), after, stop, name=f"%{loop}.more")
+        after = fn.put(Opcode.binary("add", "i64"), f"%{loop}.i", str(unroll * w), name=f"%{loop}.next")
+        fn.put(Opcode.compare("icmp", "slt", "i64"), after, stop, name=f"%{loop}.more")
         if asks:
             ask(fn, after)
         last = fn.block
         blocks = [*(block for block, _, _ in entries), last]
         starts = (*(start for _, start, _ in entries), after)
-        phis.append(Instruction(f"%{loop}.i", Code.phi("i64", blocks), starts))
+        phis.append(Instruction(f"%{loop}.i", Opcode.phi("i64", blocks), starts))
         for i, (reducer, kind) in enumerate(zip(self.reducers, self.kinds, strict=True)):
             for u in range(unroll):
                 # The first sum goes on with what there is, the others start with nothing.
                 ways = [accs[i].text if u == 0 else reducer.identity(fn.entry) for _, _, accs in entries]
-                phis.append(Instruction(names[i][u], Code.phi(kind, blocks), (*ways, new[i][u].text)))
+                phis.append(Instruction(names[i][u], Opcode.phi(kind, blocks), (*ways, new[i][u].text)))
         return [self._together(reducer, parts) for reducer, parts in zip(self.reducers, new, strict=True)]
 
     def _together(self, reducer: Reducer, parts: list[Value]) -> Value:
@@ -226,10 +226,10 @@ class LaneLoop:
         last = fn.block
         fn.jump(block)
         ways = (before, last)
-        phis.append(Instruction(f"%{block}.b", Code.phi("i64", ways), ("0", end)))
+        phis.append(Instruction(f"%{block}.b", Opcode.phi("i64", ways), ("0", end)))
         for kind, here, first, later in zip(self.kinds, carried, states, joined, strict=True):
             for name, a, b in zip(here, first, later, strict=True):
-                phis.append(Instruction(name.text, Code.phi(kind, ways), (a.text, b.text)))
+                phis.append(Instruction(name.text, Opcode.phi(kind, ways), (a.text, b.text)))
         fn.start(out)
         if not guarded:
             return carried, new

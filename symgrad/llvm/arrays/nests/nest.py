@@ -25,7 +25,7 @@ from symgrad.llvm.arrays.nests.lanes import UNROLL, LaneLoop, lane_loop
 from symgrad.llvm.arrays.nests.sums import Reducer
 from symgrad.llvm.arrays.nests.values import Values
 from symgrad.llvm.equations.builder import Value
-from symgrad.llvm.text.codes import Code
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.lower.arrays.index import Index, flat
 from symgrad.lower.arrays.memory import Memory
 from symgrad.lower.arrays.nests import Member, Nest
@@ -71,7 +71,7 @@ class NestWriter:
         """Write the function."""
         fn, nest = self.fn, self.nest
         if any(m.task.combine == "scatter" for m in nest.members):
-            fn.put(Code.alloca("i64"), name="%nowhere")
+            fn.put(Opcode.alloca("i64"), name="%nowhere")
         self.cells.make()
         self._fill()
         self._loop([])
@@ -125,8 +125,8 @@ class NestWriter:
         counter = f"%{head}.o"
         fn.jump(head)
         fn.start(head)
-        fn.put(Code.phi("i64", (before, f"{body}.latch")), start, f"{counter}.next", name=counter)
-        more = fn.put(Code.compare("icmp", "slt", "i64"), counter, stop, name=f"{counter}.more")
+        fn.put(Opcode.phi("i64", (before, f"{body}.latch")), start, f"{counter}.next", name=counter)
+        more = fn.put(Opcode.compare("icmp", "slt", "i64"), counter, stop, name=f"{counter}.more")
         fn.branch(more, body, out)
         fn.start(body)
         if self.endless and len(counters) + 1 == self.nest.inner:
@@ -140,7 +140,7 @@ class NestWriter:
             self._row(rows)
         fn.jump(f"{body}.latch")
         fn.start(f"{body}.latch")
-        fn.put(Code.binary("add", "i64"), counter, str(rows), name=f"{counter}.next")
+        fn.put(Opcode.binary("add", "i64"), counter, str(rows), name=f"{counter}.next")
         fn.jump(head)
         fn.start(out)
 
@@ -175,7 +175,7 @@ class NestWriter:
                 count = fn.entry.choose(fn.entry.compare("eq", "%turn", "0"), count, "0")
             takes = ("ptr", "i8", "i64", "i1")
             memset = fn.declarations.declare("llvm.memset.p0.i64", "void", *takes)
-            fn.region().do(Code.call("void", memset, *takes), fn.base(k), "0", count, "false")
+            fn.region().do(Opcode.call("void", memset, *takes), fn.base(k), "0", count, "false")
 
     def _finish(self, depth: int) -> None:
         """Store what was summed over a loop."""

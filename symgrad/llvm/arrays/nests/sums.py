@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from symgrad.llvm.arrays.lines import BlockWriter
 from symgrad.llvm.arrays.nests.access import Lanes
 from symgrad.llvm.equations.builder import Value, VectorBuilder
-from symgrad.llvm.text.codes import Code
+from symgrad.llvm.text.opcodes import Opcode
 
 __all__ = ["BLOCK", "ROWS", "Reducer", "two_sum"]
 
@@ -112,7 +112,7 @@ class Reducer:
         step = b.width // 2
         while step:
             order = ", ".join(f"i32 {k ^ step}" for k in range(b.width))
-            code = Code.shuffle(b.vector, f"<{b.width} x i32> <{order}>")
+            code = Opcode.shuffle(b.vector, f"<{b.width} x i32> <{order}>")
             moved = [b.emit(code, part.text, "poison") for part in parts]
             parts = [
                 self.simple(region, p, m) if i == 0 else b.add(p, m)

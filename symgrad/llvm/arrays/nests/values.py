@@ -23,7 +23,7 @@ from symgrad.llvm.arrays.nests.access import (
 )
 from symgrad.llvm.arrays.nests.known import KnownValues
 from symgrad.llvm.equations.builder import Value
-from symgrad.llvm.text.codes import Code
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.lower.arrays.index import Index, flat, strides
 from symgrad.lower.arrays.nests import Member
 from symgrad.lower.arrays.passes import Pair, inside
@@ -162,7 +162,7 @@ class Values(KnownValues):
         return result
 
     def _number_of(self, text: str, region: BlockWriter) -> Value:
-        number = region.scalar(Code.convert("sitofp", "i64", "double"), text)
+        number = region.scalar(Opcode.convert("sitofp", "i64", "double"), text)
         return Value(splat(region, "double", number), False, None)
 
     def _count(self, index: Index, region: BlockWriter, lanes: Lanes | None) -> Value:
@@ -174,7 +174,7 @@ class Values(KnownValues):
         w = lanes.width
         numbers = self.steps(lanes, step)
         total = region.binary("add", numbers, splat(region, "i64", start), f"<{w} x i64>")
-        return region.wide.emit(Code.convert("sitofp", f"<{w} x i64>", f"<{w} x double>"), total)
+        return region.wide.emit(Opcode.convert("sitofp", f"<{w} x i64>", f"<{w} x double>"), total)
 
     # loads
 
@@ -208,7 +208,7 @@ class Values(KnownValues):
             at = r.address(storage.element, row, ahead)
             takes = ("ptr", "i32", "i32", "i32")
             prefetch = self.fn.declarations.declare("llvm.prefetch.p0", "void", *takes)
-            r.do(Code.call("void", prefetch, *takes), at, "0", "3", "1")
+            r.do(Opcode.call("void", prefetch, *takes), at, "0", "3", "1")
 
     def _load_kept(self, pair: Pair, lanes: Lanes | None) -> Value:
         if lanes is None:
@@ -323,7 +323,7 @@ class Values(KnownValues):
 
     def _spread_first(self, region: BlockWriter, storage: Storage, value: Value, raw: str) -> Value:
         b = region.wide if storage.kind == "int" else region.b
-        code = Code.shuffle(b.bits if value.mask else b.vector, f"<{b.width} x i32> zeroinitializer")
+        code = Opcode.shuffle(b.bits if value.mask else b.vector, f"<{b.width} x i32> zeroinitializer")
         found = b.emit(code, value.text, "poison", mask=value.mask)
         if storage.kind == "int":
             self._whole[found.text] = first_lane(region, "i64", raw)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from symgrad.llvm.text.codes import Code
 from symgrad.llvm.text.instructions import Instruction, Splat
 from symgrad.llvm.text.module import FunctionDeclaration
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.llvm.text.types import FLOAT64
 
 __all__ = ["Instructions", "Kind", "Lane", "Operand"]
@@ -45,13 +45,15 @@ class Lane:
         if code == "add" and self.absent:
             return b
         op = _FLOAT.get(code, code) if self.kind == "double" else code
-        return self.lanes.emit(Code.binary(op, self.lanes.type(self.kind)), self.text, b.text, kind=self.kind)
+        return self.lanes.emit(
+            Opcode.binary(op, self.lanes.type(self.kind)), self.text, b.text, kind=self.kind
+        )
 
     def _compared(self, how: str, other: Operand) -> Lane:
         b = self.lanes.lift(other, self.kind)
         op = "icmp" if self.kind == "i64" else "fcmp"
         return self.lanes.emit(
-            Code.compare(op, how, self.lanes.type(self.kind)), self.text, b.text, kind="i1"
+            Opcode.compare(op, how, self.lanes.type(self.kind)), self.text, b.text, kind="i1"
         )
 
     def __add__(self, other: Operand) -> Lane:
@@ -81,7 +83,7 @@ class Lane:
     def __neg__(self) -> Lane:
         if self.absent:
             return self
-        return self.lanes.emit(Code.unary("fneg", self.lanes.type(self.kind)), self.text, kind=self.kind)
+        return self.lanes.emit(Opcode.unary("fneg", self.lanes.type(self.kind)), self.text, kind=self.kind)
 
     def __and__(self, other: Operand) -> Lane:
         return self._with("and", other)
@@ -177,7 +179,7 @@ class Instructions:
         return self.lift(x, "i64")
 
     def _cast(self, x: Lane, kind: Kind) -> Lane:
-        return self.emit(Code.convert("bitcast", self.type(x.kind), self.type(kind)), x.text, kind=kind)
+        return self.emit(Opcode.convert("bitcast", self.type(x.kind), self.type(kind)), x.text, kind=kind)
 
     def bits(self, x: Lane) -> Lane:
         """The integer with the same bits."""
@@ -193,10 +195,12 @@ class Instructions:
         a, b = self.lift(a, kind), self.lift(b, kind)
         if a == b:
             return a
-        return self.emit(Code.select(self.type("i1"), self.type(kind)), mask.text, a.text, b.text, kind=kind)
+        return self.emit(
+            Opcode.select(self.type("i1"), self.type(kind)), mask.text, a.text, b.text, kind=kind
+        )
 
     def not_(self, mask: Lane) -> Lane:
-        return self.emit(Code.binary("xor", self.type("i1")), mask.text, Splat("i1", "true"), kind="i1")
+        return self.emit(Opcode.binary("xor", self.type("i1")), mask.text, Splat("i1", "true"), kind="i1")
 
     def at_most(self, x: Lane, limit: float) -> Lane:
         """min(x, limit), NaN for NaN: in this order one instruction on x86."""
@@ -215,7 +219,7 @@ class Instructions:
 
     def _intrinsic(self, name: str, *args: Lane) -> Lane:
         full, vector = f"llvm.{name}.v{self.width}f64", self.type("double")
-        code = Code.call(vector, f"@{full}", *[vector] * len(args))
+        code = Opcode.call(vector, f"@{full}", *[vector] * len(args))
         self.intrinsics[code] = FunctionDeclaration(full, vector, (vector,) * len(args))
         return self.emit(code, *[a.text for a in args])
 
@@ -231,6 +235,6 @@ class Instructions:
     def call_libm(self, name: str, *args: Lane) -> Lane:
         """The C function of doubles, lane by lane."""
         vector = self.type("double")
-        code = Code.call(vector, f"@lanes.{name}", *[vector] * len(args))
+        code = Opcode.call(vector, f"@lanes.{name}", *[vector] * len(args))
         self.libm[code] = name, len(args)
         return self.emit(code, *[a.text for a in args])

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from symgrad.llvm.maths.vectors.instructions import Instructions, Lane, Operand
-from symgrad.llvm.text.codes import Code, Label
 from symgrad.llvm.text.instructions import Instruction
+from symgrad.llvm.text.opcodes import Label, Opcode
 
 __all__ = ["Doubled", "Lane", "LaneWriter", "Pair", "Coefficients"]
 
@@ -71,8 +71,8 @@ class LaneWriter(Instructions):
     def in_single(self, x: Lane) -> Pair:
         """The nearest number of single precision, and what it lacks."""
         wide, narrow = self.type("double"), f"<{self.width} x float>"
-        single = self.emit(Code.convert("fptrunc", wide, narrow), x.text)
-        rounded = self.emit(Code.convert("fpext", narrow, wide), single.text)
+        single = self.emit(Opcode.convert("fptrunc", wide, narrow), x.text)
+        rounded = self.emit(Opcode.convert("fpext", narrow, wide), single.text)
         return rounded, x - rounded
 
     ROUND = 1.5 * 2.0**52
@@ -214,11 +214,11 @@ class LaneWriter(Instructions):
         mixed = [self.select(mask, o, u) for o, u in zip(other(), usual, strict=True)]
         ways.append((self._block, mixed))
         self._seen = seen  # what stands in the branch is not there after it
-        self.lines += [Instruction("", Code.jump(join)), Label(join)]
+        self.lines += [Instruction("", Opcode.jump(join)), Label(join)]
         self._block = join
         joined: list[Lane] = []
         for values in zip(*(v for _, v in ways), strict=True):
-            code = Code.phi(self.type(values[0].kind), [block for block, _ in ways])
+            code = Opcode.phi(self.type(values[0].kind), [block for block, _ in ways])
             phi = self._define(code, *[v.text for v in values])
             joined.append(Lane(self, phi, values[0].kind))
         return tuple(joined)
@@ -226,7 +226,7 @@ class LaneWriter(Instructions):
     def _branch(self, mask: Lane, some: str, none: str) -> None:
         """Go on in the block ``some`` if a lane is set."""
         bits = f"i{self.width}"
-        word = self._define(Code.convert("bitcast", self.type("i1"), bits), mask.text)
-        any_of = self._define(Code.compare("icmp", "ne", bits), word, "0")
-        self.lines += [Instruction("", Code.branch(some, none), (any_of,)), Label(some)]
+        word = self._define(Opcode.convert("bitcast", self.type("i1"), bits), mask.text)
+        any_of = self._define(Opcode.compare("icmp", "ne", bits), word, "0")
+        self.lines += [Instruction("", Opcode.branch(some, none), (any_of,)), Label(some)]
         self._block = some

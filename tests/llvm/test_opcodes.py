@@ -1,4 +1,4 @@
-"""What a code says of an instruction is what LLVM reads in its text."""
+"""What an opcode says of an instruction is what LLVM reads in its text."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.llvm.arrays.code_of_arrays import array_module
 from symgrad.llvm.engine.binding import llvm, lock
 from symgrad.llvm.engine.target import Target
-from symgrad.llvm.text.codes import Code
 from symgrad.llvm.text.instructions import Instruction, flat
 from symgrad.llvm.text.module import Function
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.llvm.text.types import float_type
 from symgrad.rules.pipeline import canonical
 
@@ -33,7 +33,7 @@ def said_by_llvm(instruction: Any) -> tuple[object, ...]:
     return op, str(instruction.type), [] if op == "alloca" else kinds, blocks, called
 
 
-def said_by_us(code: Code) -> tuple[object, ...]:
+def said_by_us(code: Opcode) -> tuple[object, ...]:
     vectors = code.kinds[-1][: -len("i64>")] if code.op == "getelementptr" else ""
     kind = {
         "getelementptr": f"{vectors}ptr>" if vectors else "ptr",
@@ -66,7 +66,7 @@ def test_codes_say_what_llvm_reads(dtype: str, width: int) -> None:
             assert len(found) == len(records)
             for instruction, record in zip(found, records, strict=True):
                 code = record.code
-                assert isinstance(code, Code)
+                assert isinstance(code, Opcode)
                 seen.add(code.op)
                 assert said_by_llvm(instruction) == said_by_us(code), str(instruction)
                 assert record.name.removeprefix("%") == instruction.name
