@@ -118,6 +118,27 @@ def test_the_bits_are_those_of_machine_code_for_one_lane(tmp_path: Path, name: s
                 assert same_bits(a, b)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_exponentials_of_every_size_have_the_bits_of_machine_code(tmp_path: Path, dtype: str) -> None:
+    """Of large matrices, which are halved often, tiny ones, zeros of both signs, and of what is no number."""
+    p = sg.parse("A : real[n, n]; y = expm(A)")
+    kernel = cast("ArrayKernel", sg.compile([p["y"]], [p["A"]], dtype=dtype))
+    function = library(kernel, tmp_path, "-O2", *HERE).k
+    rng = np.random.default_rng(2)
+    cases = ((0, 1.0), (1, 1e-30), (2, 30.0), (5, 0.1), (12, 3.0))
+    drawn = [size * rng.normal(size=(n, n)) for n, size in cases]
+    drawn += [np.diag([0.5, value, 0.25]) for value in (-0.0, np.nan, -np.inf)]
+    drawn.append(np.full((3, 3), -0.0))
+    for given in drawn:
+        A, n = given.astype(dtype), len(given)
+        found, wanted = (
+            on_sizes(function, kernel, [A], {"n": n}),
+            as_one_lane_has_it(kernel, [A], {"n": n}, fused=FUSED),
+        )
+        assert same_bits(found[0], wanted[0])
+        assert np.all(np.isnan(found[0])) == (n == 0 or not np.all(np.isfinite(A)))
+
+
 @pytest.mark.skipif(not HERE, reason="every processor of this kind has an instruction for a*b + c")
 @pytest.mark.parametrize("name", ["cross entropy", "two layers"])
 def test_the_bits_of_processors_that_round_twice(tmp_path: Path, name: str) -> None:

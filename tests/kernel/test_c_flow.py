@@ -14,6 +14,9 @@ import numpy as np
 from symgrad.kernel.c.arrays.function import CFunction
 from symgrad.kernel.c.arrays.instructions import read_function
 from symgrad.kernel.c.arrays.operations import FileNames
+from symgrad.llvm.text.instructions import Instruction
+from symgrad.llvm.text.module import Function
+from symgrad.llvm.text.opcodes import Label, Opcode
 from tests.kernel.c_libraries import STRICT
 from tests.kernel.test_artefact import CC, needs_cc
 
@@ -69,53 +72,61 @@ def drawn(seed: int) -> Drawn:
     )
 
 
-def text(name: str, d: Drawn) -> str:
+def function(name: str, d: Drawn) -> Function:
     """Every block computes y from x and an earlier y, and a bit of it decides."""
-    lines = [f"define internal void @{name}(ptr %table, ptr %sizes) #0 {{", "entry:"]
-    lines += ["  %at = getelementptr ptr, ptr %table, i64 0", "  %out = load ptr, ptr %at"]
-    lines += ["  %n.at = getelementptr i64, ptr %sizes, i64 0", "  %n = load i64, ptr %n.at"]
-    lines += [
-        "  %x0 = add i64 %n, 7",
-        "  %v0 = add i64 %n, 11",
-        "  %y0 = add i64 %n, 5",
-        "  %left0 = add i64 %n, 60",
-    ]
+    lines: list[str | Instruction] = [Label("entry")]
+
+    def put(name: str, code: Opcode, *operands: str) -> None:
+        lines.append(Instruction(name, code, operands))
+
+    def whole(name: str, op: str, a: str, b: int | str) -> None:
+        put(name, Opcode.binary(op, "i64"), a, str(b))
+
+    put("%at", Opcode.address("ptr"), "%table", "0")
+    put("%out", Opcode.load("ptr"), "%at")
+    put("%n.at", Opcode.address("i64"), "%sizes", "0")
+    put("%n", Opcode.load("i64"), "%n.at")
+    for c, start in zip(_CELLS, (7, 11, 5, 60), strict=True):
+        whole(f"%{c}0", "add", "%n", start)
     if d.stored:
-        lines += [f"  %{c}.cell = alloca i64" for c in _CELLS]
-        lines += [f"  store i64 %{c}0, ptr %{c}.cell" for c in _CELLS]
-    lines.append(f"  br label %b{d.goes[0][0]}")
+        for c in _CELLS:
+            put(f"%{c}.cell", Opcode.alloca("i64"))
+            put("", Opcode.store("i64"), f"%{c}0", f"%{c}.cell")
+    put("", Opcode.jump(f"b{d.goes[0][0]}"))
     end = len(d.goes) - 1
     for k, goes in enumerate(d.goes[1:], 1):
         ways = d.before(k)
         own = ("v", "x", "left") if d.swaps[k] else ("y", "v", "left")
-        lines.append(f"b{k}:")
+        lines.append(Label(f"b{k}"))
         for to, of in zip(("x", "v", "fuel"), own, strict=True):
-            found = ", ".join(f"[ %{of}{j}, %{block} ]" for j, block in ways)
-            made = f"load i64, ptr %{of}.cell" if d.stored else f"phi i64 {found or '[ 0, %entry ]'}"
-            lines.append(f"  %{to}{k} = {made}")
-        lines += [f"  %left{k} = sub i64 %fuel{k}, 1", f"  %t{k} = mul i64 %x{k}, 3"]
-        lines += [f"  %s{k} = add i64 %t{k}, %y{d.takes[k]}", f"  %y{k} = and i64 %s{k}, 1023"]
+            if d.stored:
+                put(f"%{to}{k}", Opcode.load("i64"), f"%{of}.cell")
+            else:
+                phi = Opcode.phi("i64", [block for _, block in ways] or ["entry"])
+                put(f"%{to}{k}", phi, *([f"%{of}{j}" for j, _ in ways] or ["0"]))
+        whole(f"%left{k}", "sub", f"%fuel{k}", 1)
+        whole(f"%t{k}", "mul", f"%x{k}", 3)
+        whole(f"%s{k}", "add", f"%t{k}", f"%y{d.takes[k]}")
+        whole(f"%y{k}", "and", f"%s{k}", 1023)
         if d.stored:
-            lines += [f"  store i64 %{c}{k}, ptr %{c}.cell" for c in _CELLS]
+            for c in _CELLS:
+                put("", Opcode.store("i64"), f"%{c}{k}", f"%{c}.cell")
         if k == end:
             for i, value in enumerate((f"%y{k}", f"%v{k}", f"%left{k}")):
-                lines += [
-                    f"  %p{i} = getelementptr i64, ptr %out, i64 {i}",
-                    f"  store i64 {value}, ptr %p{i}",
-                ]
-            lines.append("  ret void")
+                put(f"%p{i}", Opcode.address("i64"), "%out", str(i))
+                put("", Opcode.store("i64"), value, f"%p{i}")
+            put("", Opcode.give())
             continue
-        lines += [
-            f"  %e{k} = icmp sgt i64 %left{k}, 0",
-            f"  br i1 %e{k}, label %g{k}, label %b{end}",
-            f"g{k}:",
-        ]
+        put(f"%e{k}", Opcode.compare("icmp", "sgt", "i64"), f"%left{k}", "0")
+        put("", Opcode.branch(f"g{k}", f"b{end}"), f"%e{k}")
+        lines.append(Label(f"g{k}"))
         if len(goes) == 1:
-            lines.append(f"  br label %b{goes[0]}")
+            put("", Opcode.jump(f"b{goes[0]}"))
         else:
-            lines += [f"  %bit{k} = and i64 %y{k}, {1 << k % 4}", f"  %c{k} = icmp ne i64 %bit{k}, 0"]
-            lines.append(f"  br i1 %c{k}, label %b{goes[0]}, label %b{goes[1]}")
-    return "\n".join([*lines, "}"])
+            whole(f"%bit{k}", "and", f"%y{k}", 1 << k % 4)
+            put(f"%c{k}", Opcode.compare("icmp", "ne", "i64"), f"%bit{k}", "0")
+            put("", Opcode.branch(f"b{goes[0]}", f"b{goes[1]}"), f"%c{k}")
+    return Function(name, "void", ("ptr %table", "ptr %sizes"), lines, "internal")
 
 
 def simulated(d: Drawn) -> list[int]:
@@ -138,7 +149,7 @@ def test_random_blocks_and_jumps(tmp_path: Path) -> None:
     names = FileNames({}, ["out"], ["n"])
     parts = ["#include <stdint.h>\n"]
     for i, d in enumerate(every):
-        code = read_function(text(f"step.{i}", d))
+        code = read_function(function(f"step.{i}", d))
         head = f"\nvoid step_{i}(void **table, const int64_t *sizes);"
         parts.append(CFunction(code, names).text(f"{head}{head[:-1]}"))
     source = tmp_path / "flow.c"

@@ -8,6 +8,7 @@ from symgrad.ir.graph import Node
 from symgrad.llvm.elementwise.chunk_code import ChunkWriter
 from symgrad.llvm.equations.builder import Value, VectorBuilder
 from symgrad.llvm.text.instructions import Instruction
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.lower.elementwise.schedule import Chunk
 
 __all__ = ["Chunks"]
@@ -41,7 +42,7 @@ class Chunks(ChunkWriter):
 
     def _load(self, place: str, mask: bool) -> Value:
         kind = "i1" if mask else self.builder.real.llvm
-        return self.builder.fresh(f"load {kind} {place}", mask=mask)
+        return self.builder.fresh(Opcode.load(kind), place, mask=mask)
 
     def _write(self, value: Value, place: str) -> None:
-        self.builder.do(f"store %s to {place}", value.text)
+        self.builder.do(Opcode.store(self.builder.real.llvm), value.text, place)

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 
 from symgrad.errors import UnsupportedError
 from symgrad.kernel.c.identifiers import c_identifiers
-from symgrad.kernel.c.statements import C99, ONE_LANE, TYPES, Statements, structure
+from symgrad.kernel.c.statements import C99, TYPES, Statements, structure
 from symgrad.llvm.engine.scipy_code import SCIPY
 from symgrad.llvm.text.instructions import flat
 from symgrad.llvm.text.module import Function
+from symgrad.llvm.text.opcodes import Label, lane, members
 from symgrad.llvm.text.types import FloatType
 
 __all__ = [
@@ -107,8 +108,7 @@ def structures(used: Iterable[Function]) -> list[str]:
     """Return the types of what functions of ours give that give several numbers."""
     found: list[str] = []
     for returns in sorted({f.returns for f in used if f.returns.startswith("{")}):
-        kind = "float" if "float" in returns else "double"
-        fields = " ".join(f"{kind} part{k};" for k in range(returns.count("<")))
+        fields = " ".join(f"{TYPES[lane(kind)]} part{k};" for k, kind in enumerate(members(returns)))
         found.append(f"\ntypedef struct {{ {fields} }} {structure(returns)};\n")
     return found
 
@@ -145,14 +145,13 @@ def function_text(
     said = Statements(places, names, flagged=bool(flags)).of(flat(function.body))
     if flags and not branches(function):
         said.insert(0, "    (void)careful; (void)rare;")
-    lanes = [ONE_LANE.findall(t)[0] for t, _ in arguments]
     gives = function.returns
-    kind = structure(gives) if gives.startswith("{") else TYPES[ONE_LANE.findall(gives)[0]]
-    given = ", ".join(f"{TYPES[t]} {x[1:]}" for t, (_, x) in zip(lanes, arguments, strict=True))
+    kind = structure(gives) if gives.startswith("{") else TYPES[lane(gives)]
+    given = ", ".join(f"{TYPES[lane(t)]} {x[1:]}" for t, x in arguments)
     how = "INLINE" if inlined else "static"
     return "\n".join([f"\n{how} {kind} {names[function.name]}({given}{flags})", "{", *said, "}", ""])
 
 
 def branches(function: Function) -> bool:
     """Tell whether a function has code for rare numbers."""
-    return any(isinstance(line, str) and line.startswith("rare") for line in function.body)
+    return any(isinstance(line, Label) and line.name.startswith("rare") for line in function.body)

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from symgrad.errors import InternalError
 from symgrad.llvm.text.instructions import Instruction, Splat
+from symgrad.llvm.text.opcodes import Label, Opcode, lane, members
 
-__all__ = ["C99", "COMPARISONS", "ONE_LANE", "SIGNS", "TYPES", "Statements", "number", "structure"]
+__all__ = ["C99", "SIGNS", "TYPES", "Statements", "code_of", "compared", "number", "structure"]
 
 TYPES = {"double": "double", "float": "float", "i64": "uint64_t", "i1": "_Bool"}
 """Of lanes, in C: what is declared."""
@@ -32,17 +33,10 @@ SIGNS = {
     "add": "{} + {}", "sub": "{} - {}", "and": "{} & {}", "or": "{} | {}", "xor": "{} ^ {}",
     "shl": "{} << {}", "lshr": "{} >> {}",
 }  # fmt: skip
-COMPARISONS = {
+_COMPARISONS = {
     "olt": "{} < {}", "ole": "{} <= {}", "ogt": "{} > {}", "oge": "{} >= {}", "oeq": "{} == {}", "une": "{} != {}",
-    "ult": "!({} >= {})", "ugt": "!({} <= {})", "eq": "{} == {}", "ne": "{} != {}",
+    "ult": "!({} >= {})", "ugt": "!({} <= {})", "eq": "{} == {}", "ne": "{} != {}", "uno": "{} != {}",
 }  # fmt: skip
-
-ONE_LANE = re.compile(r"<1 x (\w+)>")
-"""The type of a vector of one lane, as LLVM writes it."""
-_CALL = re.compile(r"call (?P<gives>.+) @(?P<name>[\w.]+)\(.*\)")
-_LABEL = re.compile(r"(rare|work|join)(\d+):")
-_LOAD = re.compile(r"  (?P<name>%\S+) = load (?P<place>.+)")
-_INTEGER = re.compile(r"splat \(i64 (-?\d+)\)")
 
 
 def number(value: float, single: bool = False) -> str:
@@ -64,8 +58,32 @@ def number(value: float, single: bool = False) -> str:
 
 def structure(gives: str) -> str:
     """Name the structure of C for what a function of several values gives."""
-    count = gives.count("<")
-    return f"{'single' if 'float' in gives else 'double'}s_{count}"
+    kinds = [lane(kind) for kind in members(gives)]
+    return f"{'single' if 'float' in kinds else 'double'}s_{len(kinds)}"
+
+
+def compared(how: str, a: str, b: str) -> str:
+    """Write how two numbers compare, where LLVM has a word for it.
+
+    Raises:
+        InternalError: if there is no such word here.
+    """
+    if how not in _COMPARISONS:
+        raise InternalError(f"no C for the comparison {how!r}")
+    unordered = how == "uno" and a != b
+    return ("({0} != {0}) | ({1} != {1})" if unordered else _COMPARISONS[how]).format(a, b)
+
+
+def code_of(line: str | Instruction) -> Opcode:
+    """Return what an instruction does.
+
+    Raises:
+        InternalError: if it is text alone.
+    """
+    code = line.code if isinstance(line, Instruction) else line
+    if not isinstance(code, Opcode):
+        raise InternalError(f"no C for the line {line!s}")
+    return code
 
 
 class Statements:
@@ -101,32 +119,25 @@ class Statements:
         lines = _read(lines)
         joins = _joins(lines)
         for line in lines:
-            if isinstance(line, Instruction):
-                self._instruction(line)
-            elif (label := _LABEL.fullmatch(line)) is not None:
-                self._label(label[1], label[2], joins)
-            elif (load := _LOAD.fullmatch(line)) is not None:
-                self._load(load["name"], load["place"])
-            elif line != "entry:" and not line.startswith("  br label"):
+            if isinstance(line, Label):
+                which, index = _numbered(line.name)
+                if index:
+                    self._label(which, index, joins)
+            elif isinstance(line, Instruction):
+                self._instruction(line, code_of(line))
+            else:
                 raise InternalError(f"no C for the line {line!r}")
         return self._lines
 
     # values
 
     def _value(self, operand: str) -> str:
-        if isinstance(operand, Splat) and operand.kind in ("double", "float"):
-            bits = int(operand.digits, 16)
-            value = struct.unpack("<d", struct.pack("<Q", bits))[0]
-            return number(value, operand.kind == "float")
+        if isinstance(operand, Splat):
+            return _literal(operand.kind, operand.digits)
         if operand in self._same:
             return self._same[operand]
         if operand in self._places:
             return self._places[operand]
-        if (integer := _INTEGER.fullmatch(operand)) is not None:
-            value = int(integer[1]) % 2**64
-            return f"UINT64_C({value if value < 2**16 else hex(value)})"
-        if operand.startswith("splat (i1"):
-            return "1" if "true" in operand else "0"
         return self._prefix + operand.removeprefix("%v").replace(".", "_")
 
     def _operands(self, line: Instruction) -> list[str]:
@@ -142,85 +153,69 @@ class Statements:
     def _define(self, name: str, kind: str, value: str) -> None:
         self._say(f"const {kind} {self._value(name)} = {value};")
 
-    def _load(self, name: str, place: str) -> None:
-        kind, at = place.split(" ", 1)
-        written = self._places.get(at, at)
-        self._define(name, TYPES[kind], f"{written} != 0" if kind == "i1" else written)
-
     # instructions
 
-    def _instruction(self, line: Instruction) -> None:
-        name, code = line.name, line.code
-        op, *rest = code.split(" ")
-        kinds = ONE_LANE.findall(code)
-        kind = TYPES[kinds[0]] if kinds else ""
+    def _instruction(self, line: Instruction, code: Opcode) -> None:
+        name, op = line.name, code.op
+        source, kind = (lane(x) for x in (code.kinds[0] if code.kinds else "", code.kind))
         if op in SIGNS:
-            a, b = self._factors(line) if len(line.operands) == 2 else (*self._factors(line), "1")
-            self._define(name, kind, SIGNS[op].format(a, b))
-        elif op in ("fcmp", "icmp") and kinds:
+            self._define(name, TYPES[kind], SIGNS[op].format(*self._factors(line)))
+        elif op in ("bitcast", "icmp") and source == "i1":  # whether any lane is set: there is one lane
+            self._same[name] = self._operands(line)[0]
+        elif op in ("fcmp", "icmp"):
             a, b = self._factors(line)
-            unordered = a != b and rest[0] == "uno"
-            how = "({0} != {0}) | ({1} != {1})" if unordered else COMPARISONS.get(rest[0], "{} != {}")
-            self._define(name, "_Bool", how.format(a, b))
+            self._define(name, "_Bool", compared(code.how, a, b))
         elif op == "fneg":
-            self._define(name, kind, f"-{self._factors(line)[0]}")
+            self._define(name, TYPES[kind], f"-{self._factors(line)[0]}")
         elif op == "select":
             mask, a, b = self._operands(line)
-            self._define(name, TYPES[kinds[1]], f"{mask} ? {a} : {b}")
+            self._define(name, TYPES[kind], f"{mask} ? {a} : {b}")
         elif op in ("fpext", "fptrunc"):
-            self._define(name, TYPES[kinds[1]], f"({TYPES[kinds[1]]}){self._factors(line)[0]}")
-        elif op == "bitcast" and len(kinds) == 2:
-            which = "bits_of" if kinds[0] == "double" else "of_bits"
-            self._define(name, TYPES[kinds[1]], f"{which}({self._operands(line)[0]})")
-        elif op in ("bitcast", "icmp"):  # whether any lane is set: there is one lane
-            self._same[name] = self._operands(line)[0]
+            self._define(name, TYPES[kind], f"({TYPES[kind]}){self._factors(line)[0]}")
+        elif op == "bitcast":
+            which = "bits_of" if source == "double" else "of_bits"
+            self._define(name, TYPES[kind], f"{which}({self._operands(line)[0]})")
         elif op == "call":
-            self._call(line)
+            self._call(line, code)
         elif op == "insertvalue":
-            whole, part = line.operands if len(line.operands) == 2 else ("poison", *line.operands)
+            whole, part = line.operands
             self._several[name] = (*self._several.get(whole, ()), self._value(part))
         elif op == "extractvalue":
-            count = int(code.rsplit(" ", 1)[1])
-            gives = code.removeprefix("extractvalue ").split("}")[0]
-            self._define(name, TYPES[ONE_LANE.findall(gives)[0]], f"{self._operands(line)[0]}.part{count}")
+            self._define(name, TYPES[kind], f"{self._operands(line)[0]}.part{code.how}")
         elif op == "ret":
             several = self._several.get(line.operands[0])
-            gives = structure(code) if several else ""
+            gives = structure(kind) if several else ""
             given = f"({gives}){{{', '.join(several)}}}" if several else self._operands(line)[0]
             self._say(f"return {given};")
+        elif op == "load":
+            place = self._places[line.operands[0]]
+            self._define(name, TYPES[kind], f"{place} != 0" if kind == "i1" else place)
         elif op == "store":
-            place = code.removeprefix("store %s to ")
-            self._say(f"{self._places.get(place, place)} = {self._operands(line)[0]};")
+            value, place = line.operands
+            self._say(f"{self._places[place]} = {self._value(value)};")
         elif op == "br":
-            self._branch(line)
+            self._branch(line, code)
         elif op != "phi":  # whose values are assigned where they are known
             raise InternalError(f"no C for the instruction {code!r}")
 
-    def _call(self, line: Instruction) -> None:
-        found = _CALL.fullmatch(line.code)
-        if found is None:
-            raise InternalError(f"no C for the call {line.code!r}")
-        gives, called = found["gives"], found["name"]
-        given = self._operands(line)
+    def _call(self, line: Instruction, code: Opcode) -> None:
+        called, given = code.how, self._operands(line)
         if called.startswith("llvm."):
-            _, function, suffix = called.split(".")
-            function += "f" if suffix.endswith("f32") else ""
+            function = called.split(".")[1] + ("f" if lane(code.kind) == "float" else "")
         elif called.startswith("lanes."):
             function = called.removeprefix("lanes.")
         else:
             function = self._functions[called]
             given += ["careful", "rare"] if self._flagged else []
-        kinds = ONE_LANE.findall(gives)
-        kind = TYPES[kinds[0]] if len(kinds) == 1 else structure(gives)
+        kind = structure(code.kind) if code.kind.startswith("{") else TYPES[lane(code.kind)]
         self._define(line.name, kind, f"{function}({', '.join(given)})")
 
     # rare numbers
 
-    def _branch(self, line: Instruction) -> None:
-        found = re.search(r"label %%(rare|work)(\d+)", line.code)
-        if found is None:
-            raise InternalError(f"no C for the branch {line.code!r}")
-        which, index = found.groups()
+    def _branch(self, line: Instruction, code: Opcode) -> None:
+        if len(code.labels) == 1:
+            return  # the label that follows ends the braces
+        which, index = _numbered(code.labels[0])
         if which == "rare":
             self._open.append((index, self._depth))
         self._waiting = self._operands(line)[0]
@@ -237,9 +232,8 @@ class Statements:
         outermost = which == "rare" and len(self._open) == 1
         if which == "rare":
             for phi in phis:
-                self._say(
-                    f"{TYPES[ONE_LANE.findall(phi.code)[0]]} {self._value(phi.name)} = {self._value(phi.operands[0])};"
-                )
+                kind = TYPES[lane(code_of(phi).kind)]
+                self._say(f"{kind} {self._value(phi.name)} = {self._value(phi.operands[0])};")
         else:
             self._assign(phis, 1)
         if self._flagged and outermost:
@@ -265,8 +259,6 @@ def _read(lines: Sequence[str | Instruction]) -> list[str | Instruction]:
             if line.name and line.name not in read:
                 continue
             read.update(line.operands)
-        elif (load := _LOAD.fullmatch(line)) is not None and load["name"] not in read:
-            continue
         kept.append(line)
     return kept[::-1]
 
@@ -276,11 +268,27 @@ def _joins(lines: Sequence[str | Instruction]) -> dict[str, list[Instruction]]:
     found: dict[str, list[Instruction]] = {}
     index = ""
     for line in lines:
-        if isinstance(line, str):
-            label = _LABEL.fullmatch(line)
-            index = label[2] if label is not None and label[1] == "join" else index
-            if label is not None:
-                found.setdefault(label[2], [])
-        elif line.code.startswith("phi"):
+        if isinstance(line, Label):
+            which, number = _numbered(line.name)
+            index = number if which == "join" else index
+            found.setdefault(number, [])
+        elif isinstance(line, Instruction) and code_of(line).op == "phi":
             found[index].append(line)
     return found
+
+
+def _numbered(label: str) -> tuple[str, str]:
+    """Split the name of a block, as rare24, work24, join24, from its number."""
+    which = label.rstrip("0123456789")
+    return which, label.removeprefix(which)
+
+
+def _literal(kind: str, digits: str) -> str:
+    """Write a number of LLVM's."""
+    if kind in ("double", "float"):
+        value = struct.unpack("<d", struct.pack("<Q", int(digits, 16)))[0]
+        return number(value, kind == "float")
+    if kind == "i1":
+        return "1" if digits == "true" else "0"
+    value = int(digits) % 2**64
+    return f"UINT64_C({value if value < 2**16 else hex(value)})"

@@ -12,6 +12,7 @@ from math import prod
 from symgrad.llvm.arrays.lines import StepWriter
 from symgrad.llvm.arrays.names import STOPPED
 from symgrad.llvm.text.module import FunctionDeclaration, Global, Item
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.lower.arrays.index import flat
 from symgrad.lower.arrays.nests import Nest
 
@@ -44,8 +45,8 @@ def asking() -> list[Item]:
 def ask_every_row(fn: StepWriter, counter: str, extent: str) -> None:
     """Ask at some rows of the last loop but one, whose own loop is so long."""
     least = fn.declarations.declare("llvm.umin.i64", "i64", "i64", "i64")
-    counted = fn.entry.scalar(f"call i64 {least}(i64 {extent}, i64 {_LANES})")
-    _ask_at(fn, counter, _ROWS, fn.entry.scalar(f"mul i64 {counted}, {_ROWS}"))
+    counted = fn.entry.scalar(Opcode.call("i64", least, "i64", "i64"), extent, str(_LANES))
+    _ask_at(fn, counter, _ROWS, fn.entry.binary("mul", counted, str(_ROWS)))
 
 
 def ask(fn: StepWriter, counter: str) -> None:
@@ -56,21 +57,19 @@ def ask(fn: StepWriter, counter: str) -> None:
 def _ask_at(fn: StepWriter, counter: str, apart: int, work: str) -> None:
     fn.asks = True
     count, tired, leave, go = (fn.label(name) for name in ("count", "tired", "leave", "go"))
-    fn.put(f"%{count}.rest = and i64 {counter}, {apart - 1}")
-    fn.put(f"%{count}.now = icmp eq i64 %{count}.rest, 0")
-    fn.put(f"br i1 %{count}.now, label %{count}, label %{go}")
+    less, store = Opcode.compare("icmp", "slt", "i64"), f"store atomic i64 %s, ptr {_LEFT} monotonic, align 8"
+    rest = fn.put(Opcode.binary("and", "i64"), counter, str(apart - 1), name=f"%{count}.rest")
+    fn.branch(fn.put(Opcode.compare("icmp", "eq", "i64"), rest, "0", name=f"%{count}.now"), count, go)
     fn.start(count)
     # Other threads may count at the same time: then some work is not counted.
-    fn.put(f"%{count}.before = load atomic i64, ptr {_LEFT} monotonic, align 8")
-    fn.put(f"%{count}.left = sub i64 %{count}.before, {work}")
-    fn.put(f"store atomic i64 %{count}.left, ptr {_LEFT} monotonic, align 8")
-    fn.put(f"%{count}.done = icmp slt i64 %{count}.left, 0")
-    fn.put(f"br i1 %{count}.done, label %{tired}, label %{go}")
+    before = fn.put(f"load atomic i64, ptr {_LEFT} monotonic, align 8", name=f"%{count}.before")
+    left = fn.put(Opcode.binary("sub", "i64"), before, work, name=f"%{count}.left")
+    fn.put(store, left)
+    fn.branch(fn.put(less, left, "0", name=f"%{count}.done"), tired, go)
     fn.start(tired)
-    fn.put(f"store atomic i64 {_WORK}, ptr {_LEFT} monotonic, align 8")
-    fn.put(f"%{tired}.stopped = call i32 @{STOPPED}()")
-    fn.put(f"%{tired}.leaves = icmp ne i32 %{tired}.stopped, 0")
-    fn.put(f"br i1 %{tired}.leaves, label %{leave}, label %{go}")
+    fn.put(store, str(_WORK))
+    stopped = fn.put(Opcode.call("i32", f"@{STOPPED}"), name=f"%{tired}.stopped")
+    fn.branch(fn.put(Opcode.compare("icmp", "ne", "i32"), stopped, "0", name=f"%{tired}.leaves"), leave, go)
     fn.start(leave)
-    fn.put("ret void")
+    fn.put(Opcode.give())
     fn.start(go)

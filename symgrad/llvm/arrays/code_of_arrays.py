@@ -26,7 +26,9 @@ from symgrad.llvm.engine import blas
 from symgrad.llvm.engine.jit import Engine, object_code
 from symgrad.llvm.engine.target import Target, host
 from symgrad.llvm.equations.declarations import Declarations
+from symgrad.llvm.text.instructions import Instruction, Line
 from symgrad.llvm.text.module import Function, FunctionDeclaration, Item, Linkage, Module
+from symgrad.llvm.text.opcodes import Label, Opcode
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.nests import Nest
 from symgrad.lower.arrays.plan import Plan, plan_arrays
@@ -247,21 +249,22 @@ def _run(
     count = len(memory.arrays)
     arguments = sum(a.slot < 0 for a in memory.arrays)
     for k in range(arguments):
-        at = region.scalar(f"getelementptr ptr, ptr %args, i64 {k}")
-        to = region.scalar(f"getelementptr ptr, ptr %table, i64 {k}")
-        region.do(f"store ptr {region.once(f'load ptr, ptr {at}')}, ptr {to}")
+        at = region.address("ptr", "%args", str(k))
+        to = region.address("ptr", "%table", str(k))
+        region.do(Opcode.store("ptr"), region.once(Opcode.load("ptr"), at), to)
     starts, _ = offsets(memory, region, sizes, real)
     for k in range(arguments, count):
-        place = region.scalar(f"getelementptr i8, ptr %scratch, i64 {starts[memory.arrays[k].slot]}")
-        to = region.scalar(f"getelementptr ptr, ptr %table, i64 {k}")
-        region.do(f"store ptr {place}, ptr {to}")
+        place = region.address("i8", "%scratch", starts[memory.arrays[k].slot])
+        region.do(Opcode.store("ptr"), place, region.address("ptr", "%table", str(k)))
     turns = {t.steps[0]: t for t in plan.turns}
-    calls: list[str] = []
+    calls: list[Line] = []
     block, i = "entry", 0
     while i < len(plan.steps):
         here = turns.get(plan.steps[i])
         if here is None:
-            calls.append(f"  call void @step.{i}(ptr %table, ptr %sizes)")
+            calls.append(
+                Instruction("", Opcode.call("void", f"@step.{i}", "ptr", "ptr"), ("%table", "%sizes"))
+            )
             i += 1
             continue
         parts = {k: memory.arrays[k] for k in sorted(memory.of[n] for n in here.private)}
@@ -271,43 +274,47 @@ def _run(
         i += len(here.steps)
     asked.places.update(dict.fromkeys(sizes.used))
     lines = [
-        "entry:",
-        f"  %table = alloca [{max(count, 1)} x ptr]",
+        Label("entry"),
+        Instruction("%table", Opcode.alloca("ptr", max(count, 1))),
         *region.lines,
         *calls,
-        "  ret void",
+        Instruction("", Opcode.give()),
     ]
     return Function(RUN, "void", ["ptr %args", "ptr %sizes", "ptr %scratch"], lines, linkage)
 
 
-def _turn_by_turn(i: int, turns: Turns, count: str, bytes_of: Mapping[int, str], before: str) -> list[str]:
+def _turn_by_turn(i: int, turns: Turns, count: str, bytes_of: Mapping[int, str], before: str) -> list[Line]:
     """Return the loop that calls steps turn by turn.
 
     Where one turn of an array is all that there is, its address is that of the whole array that a turn would be in.
     """
     name = f"turns.{i}"
-    lines = [
-        *(f"  %{name}.at{k} = getelementptr ptr, ptr %table, i64 {k}" for k in bytes_of),
-        *(f"  %{name}.own{k} = load ptr, ptr %{name}.at{k}" for k in bytes_of),
-        f"  br label %{name}",
-        f"{name}:",
-        f"  %{name}.i = phi i64 [ 0, %{before} ], [ %{name}.next, %{name}.turn ]",
-        f"  %{name}.more = icmp slt i64 %{name}.i, {count}",
-        f"  br i1 %{name}.more, label %{name}.turn, label %{name}.out",
-        f"{name}.turn:",
+    turn, out, at = f"{name}.turn", f"{name}.out", f"%{name}.i"
+    address, load = Opcode.address("ptr"), Opcode.load("ptr")
+    lines: list[Line] = [
+        *(Instruction(f"%{name}.at{k}", address, ("%table", str(k))) for k in bytes_of),
+        *(Instruction(f"%{name}.own{k}", load, (f"%{name}.at{k}",)) for k in bytes_of),
+        Instruction("", Opcode.jump(name)),
+        Label(name),
+        Instruction(at, Opcode.phi("i64", (before, turn)), ("0", f"%{name}.next")),
+        Instruction(f"%{name}.more", Opcode.compare("icmp", "slt", "i64"), (at, count)),
+        Instruction("", Opcode.branch(turn, out), (f"%{name}.more",)),
+        Label(turn),
     ]
     for k, size in bytes_of.items():
+        skip, back, whole = (f"%{name}.{word}{k}" for word in ("skip", "back", "whole"))
         lines += [
-            f"  %{name}.skip{k} = mul i64 %{name}.i, {size}",
-            f"  %{name}.back{k} = sub i64 0, %{name}.skip{k}",
-            f"  %{name}.whole{k} = getelementptr i8, ptr %{name}.own{k}, i64 %{name}.back{k}",
-            f"  store ptr %{name}.whole{k}, ptr %{name}.at{k}",
+            Instruction(skip, Opcode.binary("mul", "i64"), (at, size)),
+            Instruction(back, Opcode.binary("sub", "i64"), ("0", skip)),
+            Instruction(whole, Opcode.address("i8"), (f"%{name}.own{k}", back)),
+            Instruction("", Opcode.store("ptr"), (whole, f"%{name}.at{k}")),
         ]
-    steps = range(i, i + len(turns.steps))
+    for j in range(i, i + len(turns.steps)):
+        call = Opcode.call("void", f"@step.{j}", "ptr", "ptr", "i64")
+        lines.append(Instruction("", call, ("%table", "%sizes", at)))
     return [
         *lines,
-        *(f"  call void @step.{j}(ptr %table, ptr %sizes, i64 %{name}.i)" for j in steps),
-        f"  %{name}.next = add i64 %{name}.i, 1",
-        f"  br label %{name}",
-        f"{name}.out:",
+        Instruction(f"%{name}.next", Opcode.binary("add", "i64"), (at, "1")),
+        Instruction("", Opcode.jump(name)),
+        Label(out),
     ]

@@ -13,8 +13,9 @@ from typing import Any
 from symgrad.ir.sizes import Size, SizeAtom
 from symgrad.llvm.equations.builder import Value, VectorBuilder
 from symgrad.llvm.equations.declarations import Declarations
-from symgrad.llvm.text.instructions import Line
+from symgrad.llvm.text.instructions import Instruction, Line, Several
 from symgrad.llvm.text.module import Attributes, Function
+from symgrad.llvm.text.opcodes import Label, Opcode
 from symgrad.llvm.text.types import FLOAT64, FloatType
 from symgrad.lower.arrays.index import Index
 
@@ -37,17 +38,33 @@ class BlockWriter:
             self.wide.lines = self.b.lines
         self.lines: list[Line] = self.b.lines
 
-    def scalar(self, instruction: str) -> str:
-        """Add an instruction that gives no vector; equal ones are shared."""
-        return self.b.emit(instruction).text
+    def scalar(self, code: str, *operands: str) -> str:
+        """Add an instruction that reads no memory; equal ones are shared."""
+        return self.b.emit(code, *operands).text
 
-    def once(self, instruction: str) -> str:
+    def once(self, code: str, *operands: str) -> str:
         """Add an instruction that reads memory."""
-        return self.b.fresh(instruction).text
+        return self.b.fresh(code, *operands).text
 
-    def do(self, instruction: str) -> None:
+    def do(self, code: str, *operands: str) -> None:
         """Add an instruction that gives nothing."""
-        self.lines.append(f"  {instruction}")
+        self.b.do(code, *operands)
+
+    def binary(self, op: str, a: str, b: str, kind: str = "i64") -> str:
+        """Return what an instruction gives of two numbers."""
+        return self.b.emit(Opcode.binary(op, kind), a, b).text
+
+    def compare(self, how: str, a: str, b: str, kind: str = "i64") -> str:
+        """Return how whole numbers compare."""
+        return self.b.emit(Opcode.compare("icmp", how, kind), a, b).text
+
+    def choose(self, test: str, a: str, b: str, kind: str = "i64", mask: str = "i1") -> str:
+        """Return one of two values."""
+        return self.b.emit(Opcode.select(mask, kind), test, a, b).text
+
+    def address(self, kind: str, base: str, index: str) -> str:
+        """Return the address of an element of an array."""
+        return self.b.emit(Opcode.address(kind), base, index).text
 
     def literal(self, value: int) -> str:
         """Return a whole number as i64, modulo 2**64: what is added up to a place in an array may pass its ends."""
@@ -59,7 +76,7 @@ class BlockWriter:
             return b if a == "0" else a
         if _known(a) and _known(b):
             return self.literal(int(a) + int(b))
-        return self.scalar(f"add i64 {a}, {b}")
+        return self.binary("add", a, b)
 
     def mul(self, a: str, b: str) -> str:
         """Return the product of two i64."""
@@ -69,7 +86,7 @@ class BlockWriter:
             return b if a == "1" else a
         if _known(a) and _known(b):
             return self.literal(int(a) * int(b))
-        return self.scalar(f"mul i64 {a}, {b}")
+        return self.binary("mul", a, b)
 
     def convert(self, value: Value, wide: bool) -> Value:
         """Return numbers in the other format, if there are two."""
@@ -79,7 +96,7 @@ class BlockWriter:
         if value.literal is not None:
             return target.const(float(value.literal))
         code = "fpext" if wide else "fptrunc"
-        return target.emit(f"{code} {source.vector} %s to {target.vector}", value.text)
+        return target.emit(Opcode.convert(code, source.vector, target.vector), value.text)
 
 
 def _known(text: str) -> bool:
@@ -108,8 +125,8 @@ class SizeValues:
         return self._known.keys()
 
     def _named(self, name: str) -> str:
-        at = self._region.scalar(f"getelementptr i64, ptr %sizes, i64 {self._names.index(name)}")
-        return self._region.once(f"load i64, ptr {at}")
+        at = self._region.address("i64", "%sizes", str(self._names.index(name)))
+        return self._region.once(Opcode.load("i64"), at)
 
     def _sum(self, terms: Sequence[tuple[Any, int]]) -> str:
         total = "0"
@@ -124,10 +141,9 @@ class SizeValues:
         r, a, b = self._region, self(atom.a), self(atom.b)
         if atom.op == "ceildiv":
             # sdiv rounds towards zero.
-            above = r.scalar(f"icmp sgt i64 {r.scalar(f'srem i64 {a}, {b}')}, 0")
-            return r.add(r.scalar(f"sdiv i64 {a}, {b}"), r.scalar(f"zext i1 {above} to i64"))
-        code = "sgt" if atom.op == "max" else "slt"
-        return r.scalar(f"select i1 {r.scalar(f'icmp {code} i64 {a}, {b}')}, i64 {a}, i64 {b}")
+            above = r.compare("sgt", r.binary("srem", a, b), "0")
+            return r.add(r.binary("sdiv", a, b), r.scalar(Opcode.convert("zext", "i1", "i64"), above))
+        return r.choose(r.compare("sgt" if atom.op == "max" else "slt", a, b), a, b)
 
 
 class StepWriter:
@@ -163,7 +179,7 @@ class StepWriter:
         self.declarations = declarations
         self._regions = count(1)
         self._labels = count()
-        self.code: list[str | BlockWriter] = []
+        self.code: list[Line | BlockWriter] = []
         self.entry = self.region()
         self.size = SizeValues(names, self.entry)
         self.block = "entry"
@@ -185,18 +201,33 @@ class StepWriter:
 
     def start(self, label: str) -> None:
         """Begin a block."""
-        self.code.append(f"{label}:")
+        self.code.append(Label(label))
         self.block = label
 
-    def put(self, line: str) -> None:
-        """Add a line here."""
-        self.code.append(f"  {line}")
+    def put(self, code: str, *operands: str, name: str = "") -> str:
+        """Add an instruction here, and return the name of its value."""
+        self.code.append(Instruction(name, code, operands))
+        return name
+
+    def jump(self, label: str) -> None:
+        """Go on in a block."""
+        self.put(Opcode.jump(label))
+
+    def branch(self, test: str, then: str, other: str) -> None:
+        """Go on in one of two blocks."""
+        self.put(Opcode.branch(then, other), test)
+
+    def later(self) -> Several:
+        """Make room here for instructions that read what comes later."""
+        made = Several()
+        self.code.append(made)
+        return made
 
     def base(self, k: int) -> str:
         """Return the address of array k of the table."""
         if k not in self._bases:
-            at = self.entry.scalar(f"getelementptr ptr, ptr %table, i64 {k}")
-            self._bases[k] = self.entry.once(f"load ptr, ptr {at}")
+            at = self.entry.address("ptr", "%table", str(k))
+            self._bases[k] = self.entry.once(Opcode.load("ptr"), at)
         return self._bases[k]
 
     def position(self, region: BlockWriter, index: Index, loops: Sequence[str]) -> str:
@@ -214,10 +245,9 @@ class StepWriter:
 
     def function(self) -> Function:
         """Return the function."""
-        lines: list[Line] = ["entry:"]
+        lines: list[Line] = [Label("entry")]
         for part in self.code:
-            lines += [part] if isinstance(part, str) else part.lines
+            lines += part.lines if isinstance(part, BlockWriter) else [part]
+        lines.append(Instruction("", Opcode.give()))
         parameters = ["ptr %table", "ptr %sizes", *(["i64 %turn"] if self.turn else [])]
-        return Function(
-            self.name, "void", parameters, [*lines, "  ret void"], attributes=Attributes.REALIGNED
-        )
+        return Function(self.name, "void", parameters, lines, attributes=Attributes.REALIGNED)

@@ -17,11 +17,16 @@ from symgrad.llvm.arrays.lines import BlockWriter, SizeValues
 from symgrad.llvm.arrays.names import NEGATIVE, SCRATCH, TOO_LARGE
 from symgrad.llvm.arrays.nests.access import storage_of
 from symgrad.llvm.equations.declarations import Declarations
+from symgrad.llvm.text.instructions import Instruction
 from symgrad.llvm.text.module import Function, FunctionDeclaration, Item, Linkage
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.memory import Memory
 
 __all__ = ["Asked", "offsets", "scratch"]
+
+_PAIR = "{ i64, i1 }"
+"""A number, and whether it did not fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +63,9 @@ def offsets(memory: Memory, region: BlockWriter, sizes: SizeValues, real: FloatT
             if not largest:
                 largest = here
                 continue
-            more = region.scalar(f"icmp sgt i64 {here}, {largest}")
-            largest = region.scalar(f"select i1 {more}, i64 {here}, i64 {largest}")
+            largest = region.choose(region.compare("sgt", here, largest), here, largest)
         up = region.add(largest, "63")
-        whole = region.scalar(f"and i64 {up}, -64")
+        whole = region.binary("and", up, "-64")
         end = region.add(end, whole)
     return found, end
 
@@ -84,32 +88,32 @@ def scratch(
     for size in asked.places:
         for part in parts_of(size):
             sizes(part)
+    two = ("i64", "i64")
+    least = Opcode.call("i64", "@llvm.smax.i64", *two)
     for shape in _largest(asked.shapes):
         count = "1"
         for size in shape:
             # An empty axis makes no room for others.
-            least = f"call i64 @llvm.smax.i64(i64 {sizes(size)}, i64 1)"
-            count = region.mul(count, str(max(size, 1)) if isinstance(size, int) else region.scalar(least))
-        region.refuse(f"icmp sgt i64 {count}, {MOST_ENTRIES}")
-    two = ("i64", "i64")
+            known = str(max(size, 1)) if isinstance(size, int) else ""
+            count = region.mul(count, known or region.scalar(least, sizes(size), "1"))
+        region.refuse(region.compare("sgt", count, str(MOST_ENTRIES)))
     overflows = (f"llvm.{code}.with.overflow.i64" for code in ("sadd", "smul"))
     declared = [
-        *(FunctionDeclaration(name, "{ i64, i1 }", two) for name in overflows),
+        *(FunctionDeclaration(name, _PAIR, two) for name in overflows),
         FunctionDeclaration("llvm.smax.i64", "i64", two),
     ]
     negative = [_any_negative(region, map(sizes, some)) for some in (asked.names, asked.lengths)]
-    answer = region.scalar(f"select i1 {negative[1]}, i64 {NEGATIVE}, i64 {end}")
-    answer = region.scalar(f"select i1 {region.refused}, i64 {TOO_LARGE}, i64 {answer}")
-    answer = region.scalar(f"select i1 {negative[0]}, i64 {NEGATIVE}, i64 {answer}")
-    lines = [*region.lines, f"  ret i64 {answer}"]
+    answer = region.choose(negative[1], str(NEGATIVE), end)
+    answer = region.choose(region.refused, str(TOO_LARGE), answer)
+    answer = region.choose(negative[0], str(NEGATIVE), answer)
+    lines = [*region.lines, Instruction("", Opcode.give("i64"), (answer,))]
     return [Function(SCRATCH, "i64", ["ptr %sizes"], lines, linkage), *declared]
 
 
 def _any_negative(region: BlockWriter, values: Iterable[str]) -> str:
     found = "false"
     for value in values:
-        below = region.scalar(f"icmp slt i64 {value}, 0")
-        found = region.scalar(f"or i1 {found}, {below}")
+        found = region.binary("or", found, region.compare("slt", value, "0"), "i1")
     return found
 
 
@@ -137,7 +141,7 @@ class _Exact(BlockWriter):
         self.refused = "false"
 
     def refuse(self, condition: str) -> None:
-        self.refused = self.scalar(f"or i1 {self.refused}, {self.scalar(condition)}")
+        self.refused = self.binary("or", self.refused, condition, "i1")
 
     def literal(self, value: int) -> str:
         if abs(value) > LARGEST:
@@ -155,6 +159,6 @@ class _Exact(BlockWriter):
         return self._exact("smul", a, b) if "1" not in (a, b) else b if a == "1" else a
 
     def _exact(self, code: str, a: str, b: str) -> str:
-        pair = self.scalar(f"call {{ i64, i1 }} @llvm.{code}.with.overflow.i64(i64 {a}, i64 {b})")
-        self.refuse(f"extractvalue {{ i64, i1 }} {pair}, 1")
-        return self.scalar(f"extractvalue {{ i64, i1 }} {pair}, 0")
+        pair = self.scalar(Opcode.call(_PAIR, f"@llvm.{code}.with.overflow.i64", "i64", "i64"), a, b)
+        self.refuse(self.scalar(Opcode.member(_PAIR, 1), pair))
+        return self.scalar(Opcode.member(_PAIR, 0), pair)

@@ -22,8 +22,9 @@ from symgrad.llvm.equations.declarations import Declarations
 from symgrad.llvm.maths import FUNCTIONS
 from symgrad.llvm.maths.vectors.fold import fold
 from symgrad.llvm.text.fusing import fused
-from symgrad.llvm.text.instructions import Instruction, Line, Several, Splat, flat, with_place
+from symgrad.llvm.text.instructions import Instruction, Line, Several, Splat, flat
 from symgrad.llvm.text.module import Function
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.llvm.text.types import FLOAT64, FloatType
 
 __all__ = ["Value", "VectorBuilder"]
@@ -85,15 +86,15 @@ class VectorBuilder:
             self.lines.append(Instruction(value.text, code, operands, fuses, self.at))
         return value
 
-    def fresh(self, instruction: str, *, mask: bool = False) -> Value:
+    def fresh(self, code: str, *operands: str, mask: bool = False) -> Value:
         """Add an instruction that reads memory: never shared."""
         name = self._name()
-        self.lines.append(with_place(f"  {name} = {instruction}", self.at))
+        self.lines.append(Instruction(name, code, operands, False, self.at))
         return Value(name, mask, None)
 
     def do(self, code: str, *operands: str) -> None:
         """Add an instruction that gives nothing."""
-        self.lines.append(Instruction("", code, operands, at=self.at))
+        self.lines.append(Instruction("", code, operands, False, self.at))
 
     def _name(self) -> str:
         self._count += 1
@@ -111,13 +112,12 @@ class VectorBuilder:
 
     def _intrinsic(self, name: str, *args: Value) -> Value:
         full = self._declared(name, len(args))
-        given = ", ".join([f"{self.vector} %s"] * len(args))
-        return self.emit(f"call {self.vector} {full}({given})", *[a.text for a in args])
+        return self.emit(Opcode.call(self.vector, full, *[self.vector] * len(args)), *[a.text for a in args])
 
     def _arith(self, code: str, fold: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
         if a.literal is not None and b.literal is not None:
             return self._literal(fold(a.literal, b.literal))
-        return self.emit(f"{code} {self.vector} %s, %s", a.text, b.text, fuses=self.fuses)
+        return self.emit(Opcode.binary(code, self.vector), a.text, b.text, fuses=self.fuses)
 
     def _unary(self, name: str, fold: Callable[[Any], Any], a: Value) -> Value:
         if a.literal is not None:
@@ -127,12 +127,12 @@ class VectorBuilder:
     def _compare(self, code: str, fold: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
         if a.literal is not None and b.literal is not None:
             return self.bool_const(bool(fold(a.literal, b.literal)))
-        return self.emit(f"fcmp {code} {self.vector} %s, %s", a.text, b.text, mask=True)
+        return self.emit(Opcode.compare("fcmp", code, self.vector), a.text, b.text, mask=True)
 
     def _logic(self, code: str, fold: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
         if a.literal is not None and b.literal is not None:
             return self.bool_const(bool(fold(a.literal, b.literal)))
-        return self.emit(f"{code} {self.bits} %s, %s", a.text, b.text, mask=True)
+        return self.emit(Opcode.binary(code, self.bits), a.text, b.text, mask=True)
 
     def _literal(self, value: Any) -> Value:
         value = self.real.scalar(value)
@@ -151,7 +151,7 @@ class VectorBuilder:
         return self._literal(self.real.round(CONSTANTS[name]))
 
     def bool_const(self, value: bool) -> Value:
-        return Value(f"splat (i1 {'true' if value else 'false'})", True, bool(value))
+        return Value(Splat("i1", "true" if value else "false"), True, bool(value))
 
     # arithmetic
 
@@ -170,7 +170,7 @@ class VectorBuilder:
     def neg(self, a: Value) -> Value:
         if a.literal is not None:
             return self._literal(-a.literal)
-        value = self.emit(f"fneg {self.vector} %s", a.text)
+        value = self.emit(Opcode.unary("fneg", self.vector), a.text)
         self._negated[value.text] = a
         return value
 
@@ -311,8 +311,7 @@ class VectorBuilder:
         if mask.literal is not None:
             return a if mask.literal else b
         kind = self.bits if a.mask else self.vector
-        code = f"select {self.bits} %s, {kind} %s, {kind} %s"
-        return self.emit(code, mask.text, a.text, b.text, mask=a.mask)
+        return self.emit(Opcode.select(self.bits, kind), mask.text, a.text, b.text, mask=a.mask)
 
     def call(self, name: str, *args: Value) -> Value:
         """A function by its C99 name for doubles: our own vector code if there is any, else C lane by lane."""
@@ -335,19 +334,19 @@ class VectorBuilder:
         if known:
             return self._literal(call_c(symbol, tuple(float(a.literal) for a in args), self.real.bits))
         self.declarations.libm[symbol] = (len(args), self.real)
-        given = ", ".join([f"{self.vector} %s"] * len(args))
-        return self.emit(f"call {self.vector} @lanes.{symbol}({given})", *[a.text for a in args])
+        code = Opcode.call(self.vector, f"@lanes.{symbol}", *[self.vector] * len(args))
+        return self.emit(code, *[a.text for a in args])
 
     def _scipy(self, name: str, args: Sequence[Value]) -> Value:
         self.declarations.scipy[name] = None
         doubles = f"<{self.width} x double>"
         if self.real.bits != 64:
-            args = [self.emit(f"fpext {self.vector} %s to {doubles}", a.text) for a in args]
-        given = ", ".join([f"{doubles} %s"] * len(args))
-        value = self.emit(f"call {doubles} @lanes.{PREFIX}{name}.value({given})", *[a.text for a in args])
+            args = [self.emit(Opcode.convert("fpext", self.vector, doubles), a.text) for a in args]
+        code = Opcode.call(doubles, f"@lanes.{PREFIX}{name}.value", *[doubles] * len(args))
+        value = self.emit(code, *[a.text for a in args])
         if self.real.bits == 64:
             return value
-        return self.emit(f"fptrunc {doubles} %s to {self.vector}", value.text)
+        return self.emit(Opcode.convert("fptrunc", doubles, self.vector), value.text)
 
     def _maths(self, name: str, args: Sequence[Value]) -> Value:
         function = FUNCTIONS[name]
@@ -361,12 +360,11 @@ class VectorBuilder:
         if value is not None:
             return value
         value = parts[part] = Value(self._name(), False, None)
-        given = ", ".join([f"{self.vector} %s"] * len(args))
         if len(parts) == 1:
             # As if this part were all: the code of the others is left out.
             one = () if part is None else (part,)
             made = self.declarations.uses(name, self.real, self.width, parts=one).function
-            code = f"call {made.returns} @{made.name}({given})"
+            code = Opcode.call(made.returns, f"@{made.name}", *[self.vector] * len(args))
             call = Several([Instruction(value.text, code, operands, at=self.at)])
             self.lines.append(call)
         else:
@@ -378,10 +376,11 @@ class VectorBuilder:
             ).function
             all_of = f"{value.text}.all"
             at = self.at
+            code = Opcode.call(made.returns, f"@{made.name}", *[self.vector] * len(args))
             call[:] = [
-                Instruction(all_of, f"call {made.returns} @{made.name}({given})", operands, at=at),
+                Instruction(all_of, code, operands, at=at),
                 *(
-                    Instruction(v, f"extractvalue {made.returns} %s, {k}", (all_of,), at=at)
+                    Instruction(v, Opcode.member(made.returns, k), (all_of,), at=at)
                     for k, (_, v) in enumerate(found)
                 ),
             ]

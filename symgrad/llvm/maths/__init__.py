@@ -22,6 +22,7 @@ from symgrad.llvm.maths import (
 from symgrad.llvm.maths.vectors.lanes import Lane, LaneWriter
 from symgrad.llvm.text.instructions import Instruction
 from symgrad.llvm.text.module import Function, FunctionDeclaration
+from symgrad.llvm.text.opcodes import Label, Opcode
 from symgrad.llvm.text.types import FloatType
 
 __all__ = ["FUNCTIONS", "VectorFunction", "Recipe", "define"]
@@ -143,23 +144,23 @@ def _define(
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
     given = [f"%x{k}" for k in range(arity)]
     args = [
-        Lane(lanes, x, "double") if vector == wide else lanes.emit(f"fpext {vector} %s to {wide}", x)
+        Lane(lanes, x, "double") if vector == wide else lanes.emit(Opcode.convert("fpext", vector, wide), x)
         for x in given
     ]
     result = formula(lanes, *args)
     found = [result] if isinstance(result, Lane) else list(result)
     values = [v.text for v in ([found[k] for k in parts] or found)]
     if vector != wide:
-        values = [lanes.emit(f"fptrunc {wide} %s to {vector}", v).text for v in values]
+        values = [lanes.emit(Opcode.convert("fptrunc", wide, vector), v).text for v in values]
     gives, value = vector, values[0]
     if len(values) > 1:
         gives, value = f"{{ {', '.join([vector] * len(values))} }}", "poison"
         for k, v in enumerate(values):
-            value = lanes.emit(f"insertvalue {gives} %s, {vector} %s, {k}", value, v).text
+            value = lanes.emit(Opcode.put_member(gives, k), value, v).text
     how = f"{'alone.' * alone}{'fast.' * fast}{'unfused.' * (not fused)}{'tables.' * lanes.looks_up}"
     kind = f"{how}{formula.__name__}.{width}x{real.bits}"
     name = ".".join([f"maths.{kind}", *map(str, parts)])
-    lines = ["entry:", *lanes.lines, Instruction("", f"ret {gives} %s", (value,))]
+    lines = [Label("entry"), *lanes.lines, Instruction("", Opcode.give(gives), (value,))]
     if parts:
         lines = _used(lines)
     codes = {line.code for line in lines if isinstance(line, Instruction)}

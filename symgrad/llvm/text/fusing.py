@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from symgrad.llvm.text.instructions import Instruction, Line, Several, Splat, flat
+from symgrad.llvm.text.opcodes import Opcode
 
 __all__ = ["fused"]
 
@@ -24,9 +25,9 @@ def fused(lines: Sequence[str | Instruction], vector: str, intrinsic: str) -> li
         intrinsic: what the function a*b + c is called.
     """
     made: list[Line] = [*lines]
-    add, sub, mul = (f"{code} {vector} %s, %s" for code in ("fadd", "fsub", "fmul"))
-    neg = f"fneg {vector} %s"
-    both = f"call {vector} {intrinsic}({vector} %s, {vector} %s, {vector} %s)"
+    add, sub, mul = (Opcode.binary(op, vector) for op in ("fadd", "fsub", "fmul"))
+    neg = Opcode.unary("fneg", vector)
+    both = Opcode.call(vector, intrinsic, vector, vector, vector)
     of_interest = {add, sub, mul, neg}
     reads = Counter(chain.from_iterable(line.operands for line in lines if isinstance(line, Instruction)))
     place: dict[str, int] = {}

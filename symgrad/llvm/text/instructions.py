@@ -36,7 +36,7 @@ class Instruction(NamedTuple):
 
     Args:
         name: of its value, empty if it gives none.
-        code: its text with ``%s`` for every operand; as it is, if it has none.
+        code: its text with ``%s`` for every operand; as it is, if it has none. An `Opcode` has its parts too.
         operands: names or numbers, in this order.
         fuses: whether it may be rounded once together with others.
         at: the number of the place that it comes from (`places.py`), 0 where nobody asks.
@@ -89,7 +89,7 @@ def printed(lines: Iterable[Line]) -> list[str]:
         if isinstance(line, str):
             found.append(line)
         elif isinstance(line, Several):
-            found += map(str, line)
+            found += printed(line)
         else:
             name, code, operands, _, at = line
             text = code % operands if operands else code

@@ -1,5 +1,7 @@
 """Factors of matrices in C: what kernels have from LAPACK (`symgrad/llvm/arrays/library/factors.py`), as plain loops.
 
+And their exponentials, with the operations of `symgrad/llvm/arrays/library/exponential.py`, in its order.
+
 Matrices lie in columns, as LAPACK sees them. The largest entry of a column is its pivot; exchanges of rows are numbers
 of 32 bits, counted from 1, behind the factors.
 """
@@ -7,11 +9,15 @@ of 32 bits, counted from 1, behind the factors.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 
+from symgrad.kernel.c.arrays.products import product_names
+from symgrad.kernel.c.statements import number
+from symgrad.llvm.arrays.library.exponential import COEFFICIENTS, LARGEST
 from symgrad.llvm.text.templates import filled
 from symgrad.llvm.text.types import FloatType
 
-__all__ = ["FACTORS_IN_C", "factor_names", "factors_text"]
+__all__ = ["CALLED_BY_FACTORS", "FACTORS_IN_C", "factor_names", "factors_text"]
 
 _EXCHANGE = """
 static int32_t ${name}_exchange(const ${real} *lu, int64_t n, int64_t i)
@@ -124,12 +130,75 @@ static void ${name}_swap(${real} *x, int64_t i, int64_t j)
 }
 """
 
+_EXPONENTIAL = """
+/* to = k*of + c[0] + c[1]*a + c[2]*a2 + c[3]*a3 */
+static void ${name}_terms(${real} *to, const ${real} *of, const ${real} *a, const ${real} *a2, const ${real} *a3,
+                    int64_t n, ${real} k, const ${real} *c)
+{
+    int64_t i, diagonal = 0;
+    for (i = 0; i < n*n; i++) {
+        const ${real} t0 = k*of[i], t1 = c[1]*a[i], t2 = c[2]*a2[i], t3 = c[3]*a3[i];
+        const ${real} s3 = t3 + t2, s2 = s3 + t1, s1 = s2 + (i == diagonal ? c[0] : 0);
+        to[i] = s1 + t0;
+        if (i == diagonal)
+            diagonal += n + 1;
+    }
+}
+
+static void ${name}_exponential(const ${real} *x, ${real} *out, int64_t n)
+{
+    static const ${real} none[4] = {0}, c[] = {
+        ${coefficients}
+    };
+    ${real} *const t = out + n*n, *const a = t + n*n, *const a2 = a + n*n, *const a3 = a2 + n*n, *const a4 = a3 + n*n;
+    ${real} norm = 0, scale = 1;
+    int64_t i, j, halvings = 0;
+    int k, finite = 1;
+    for (i = 0; i < n; i++) {
+        ${real} sum = 0;
+        for (j = 0; j < n; j++)
+            sum = sum + (x[i*n + j] < 0 ? -x[i*n + j] : x[i*n + j]);
+        if (sum > norm)
+            norm = sum;
+        finite &= sum < INFINITY;
+    }
+    if (!finite) {
+        for (i = 0; i < n*n; i++)
+            out[i] = (${real})NAN;
+        return;
+    }
+    for (; norm > ${largest}; halvings++) {
+        norm = norm*${half};
+        scale = scale*${half};
+    }
+    for (i = 0; i < n*n; i++)
+        a[i] = x[i]*scale;
+    ${product}(a, a, a2, n, n, n, n, n, n);
+    ${product}(a2, a, a3, n, n, n, n, n, n);
+    ${product}(a2, a2, a4, n, n, n, n, n, n);
+    ${name}_terms(t, a4, a, a2, a3, n, c[16], c + 12);
+    for (k = 8; k >= 0; k -= 4) {
+        ${product}(t, a4, out, n, n, n, n, n, n);
+        ${name}_terms(k ? t : out, out, a, a2, a3, n, 1, c + k);
+    }
+    for (i = 0; i < halvings; i++) {
+        ${product}(out, out, t, n, n, n, n, n, n);
+        ${name}_terms(out, t, a, a2, a3, n, 1, none);
+    }
+}
+"""
+
 FACTORS_IN_C = {
     "factors.lu": ("lu", _LU),
     "factors.pivots": ("pivots", _PIVOTS),
     "factors.lu_solve": ("solve", _SWAP + _SOLVE),
+    "factors.exponential": ("exponential", _EXPONENTIAL),
 }
 """What is written here, by its names in a module: what C calls it, and the text."""
+
+_PRODUCT = "product.nn"
+CALLED_BY_FACTORS = {"factors.exponential": (_PRODUCT,)}
+"""The products that it calls."""
 
 
 def factor_names(kernel: str) -> dict[str, str]:
@@ -145,7 +214,22 @@ def factors_text(kernel: str, used: Iterable[str], real: FloatType) -> str:
         used: those that are called, by their names in a module.
         real: the format.
     """
-    parts = {"name": f"{kernel}_factors", "real": real.c, "abs": "fabs" if real.bits == 64 else "fabsf"}
+    single = real.bits == 32
+
+    def written(value: float | Fraction) -> str:
+        return number(float(real.round(value)), single)
+
+    parts = {
+        "name": f"{kernel}_factors",
+        "real": real.c,
+        "abs": "fabsf" if single else "fabs",
+        "product": product_names(kernel)[_PRODUCT],
+        "coefficients": ",\n        ".join(
+            ", ".join(map(written, COEFFICIENTS[k : k + 4])) for k in range(0, 17, 4)
+        ),
+        "largest": written(LARGEST),
+        "half": written(0.5),
+    }
     texts = [FACTORS_IN_C[name][1] for name in sorted(used)]
     if any("_exchange(" in text for text in texts):
         texts.insert(0, _EXCHANGE)

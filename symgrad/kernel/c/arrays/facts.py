@@ -75,7 +75,7 @@ class FunctionFacts:
             reads.update([block.test, block.gives])
         for block in self.code.blocks:
             op = self.made.get(block.test)
-            if op is not None and op[1] == block.label and reads[block.test] == 1 and "cmp." in op[0].code:
+            if op is not None and op[1] == block.label and reads[block.test] == 1 and op[0].compares:
                 found.add(block.test)
         return found
 

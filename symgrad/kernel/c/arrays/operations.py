@@ -8,7 +8,6 @@ they are used.
 
 from __future__ import annotations
 
-import re
 import struct
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,8 +15,9 @@ from dataclasses import dataclass, replace
 
 from symgrad.errors import InternalError
 from symgrad.kernel.c.arrays.facts import FunctionFacts
-from symgrad.kernel.c.arrays.instructions import ReadFunction, ReadOp
-from symgrad.kernel.c.statements import COMPARISONS, SIGNS, number
+from symgrad.kernel.c.arrays.instructions import ReadFunction, ReadOp, is_integer
+from symgrad.kernel.c.statements import SIGNS, compared, number, structure
+from symgrad.llvm.text.opcodes import members
 
 __all__ = ["FileNames", "CInstructions", "ArrayPlace", "c_type"]
 
@@ -31,7 +31,6 @@ _INTEGERS = {"add": "{} + {}", "sub": "{} - {}", "mul": "{}*{}", "sdiv": "{}/{}"
 _BITS = {"shl": "(int64_t)((uint64_t){} << {})", "lshr": "(int64_t)((uint64_t){} >> {})"}
 _SIGNED = {"slt": "<", "sle": "<=", "sgt": ">", "sge": ">=", "eq": "==", "ne": "!="}
 _UNSIGNED = {"ult": "<", "ule": "<=", "ugt": ">", "uge": ">="}
-_INTEGER = re.compile(r"-?\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,7 @@ class CInstructions:
             return number(struct.unpack("<d", bits)[0], kind == "float")
         if text in ("zeroinitializer", "false", "true"):
             return "1" if text == "true" else "0"
-        if _INTEGER.fullmatch(text) is None:
+        if not is_integer(text):
             raise InternalError(f"no C for the value {text!r}")
         if int(text) == -(2**63):
             return "INT64_MIN"
@@ -152,10 +151,10 @@ class CInstructions:
             self._call(op, depth)
         elif code == "extractvalue":
             which = self._names[op.operands[0]]
-            if "i64" in op.kinds[0]:  # a number, and whether it did not fit
-                self._names[op.name] = which if op.operands[1] == "0" else f"{which}_beyond"
+            if "i64" in members(op.kinds[0]):  # a number, and whether it did not fit
+                self._names[op.name] = which if op.how == "0" else f"{which}_beyond"
             else:
-                self._define(op, f"{which}.part{op.operands[1]}", depth)
+                self._define(op, f"{which}.part{op.how}", depth)
         elif kind == "ptr" and code == "select":
             self._places[op.name] = replace(
                 self._place(op.operands[1]), given=self._value(op.operands[0], "i1")
@@ -165,7 +164,7 @@ class CInstructions:
 
     def _computed(self, op: ReadOp) -> str:
         code, kind = op.code, op.kind
-        if "cmp." in code:
+        if op.compares:
             return self._compared(op)
         if code == "select":
             test, a, b = (self._value(x, k) for x, k in zip(op.operands, ("i1", kind, kind), strict=True))
@@ -191,19 +190,13 @@ class CInstructions:
         return form.format(a, b)
 
     def _compared(self, op: ReadOp) -> str:
-        how, kind = op.code[5:], op.kinds[0]
+        how, kind = op.how, op.kinds[0]
         a, b = (self._factor(x, kind) for x in op.operands)
-        if op.code.startswith("fcmp."):
-            if how == "uno" and a != b:
-                return f"({a} != {a}) | ({b} != {b})"
-            form = "{} != {}" if how == "uno" else COMPARISONS.get(how)
-        elif how in _UNSIGNED:
-            form = f"(uint64_t){{}} {_UNSIGNED[how]} (uint64_t){{}}"
-        else:
-            form = f"{{}} {_SIGNED[how]} {{}}" if how in _SIGNED else None
-        if form is None:
-            raise InternalError(f"no C for the comparison {op.code!r}")
-        return form.format(a, b)
+        if op.code == "fcmp":
+            return compared(how, a, b)
+        if how in _UNSIGNED:
+            return f"(uint64_t){a} {_UNSIGNED[how]} (uint64_t){b}"
+        return f"{a} {_SIGNED[how]} {b}"
 
     def _stored(self, text: str, kind: str) -> str:
         if kind != "ptr":
@@ -215,14 +208,13 @@ class CInstructions:
     def _stack(self, op: ReadOp) -> None:
         if op.name == "%nowhere":
             return  # what goes there is not stored
-        array = re.fullmatch(r"\[(\d+) x (\w+)\]", op.kind)
-        name = self._new("cell" if array is None else "cells")
+        count = op.how
+        name = self._new("cells" if count else "cell")
         if op.name == "%table":
             name = "table"
-        kind = array[2] if array else op.kind
-        self._declare(_TYPES[kind], f"{name}[{array[1]}]" if array else name)
-        if array:
-            self._places[op.name] = ArrayPlace(name, kind)
+        self._declare(_TYPES[op.kind], f"{name}[{count}]" if count else name)
+        if count:
+            self._places[op.name] = ArrayPlace(name, op.kind)
         else:
             self._variables[op.name] = name
 
@@ -338,7 +330,7 @@ class CInstructions:
 def c_type(kind: str) -> str:
     """Return a type of LLVM's in C."""
     if kind.startswith("{"):
-        return f"{'single' if 'float' in kind else 'double'}s_{kind.count(',') + 1}"
+        return structure(kind)
     if kind not in _TYPES:
         raise InternalError(f"no C for the type {kind!r}")
     return _TYPES[kind]

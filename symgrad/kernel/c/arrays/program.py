@@ -5,7 +5,7 @@
     NAME_step_K     a nest of loops, or what has loops of its own
     NAME_scratch    counts the memory that lies between them, and looks at the sizes
     NAME_product    products of matrices
-    NAME_factors_K  their factors, and solving with these
+    NAME_factors_K  their factors, solving with these, and their exponentials
     NAME_exp ...    functions of ours (`symgrad/llvm/maths/`)
 
 It is the code that LLVM gets for vectors of one lane, so a sum has another order than in a kernel with wider ones.
@@ -13,16 +13,15 @@ It is the code that LLVM gets for vectors of one lane, so a sum has another orde
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from symgrad.ir.graph import Node
 from symgrad.kernel.c.abi import ArrayAbi
-from symgrad.kernel.c.arrays.factors import FACTORS_IN_C, factor_names, factors_text
+from symgrad.kernel.c.arrays.factors import CALLED_BY_FACTORS, FACTORS_IN_C, factor_names, factors_text
 from symgrad.kernel.c.arrays.function import CFunction
 from symgrad.kernel.c.arrays.helpers import HELPERS
-from symgrad.kernel.c.arrays.instructions import ReadFunction, function_texts, read_function
+from symgrad.kernel.c.arrays.instructions import ReadFunction, read_function
 from symgrad.kernel.c.arrays.operations import FileNames
 from symgrad.kernel.c.arrays.products import product_names, product_text
 from symgrad.kernel.c.parts import (
@@ -35,10 +34,11 @@ from symgrad.kernel.c.parts import (
     one_or_other,
     structures,
 )
-from symgrad.kernel.c.statements import C99
+from symgrad.kernel.c.statements import C99, code_of
 from symgrad.llvm.arrays.code_of_arrays import array_module
 from symgrad.llvm.arrays.names import NEGATIVE, RUN, SCRATCH, TOO_LARGE
 from symgrad.llvm.engine.target import Target
+from symgrad.llvm.text.instructions import Instruction, flat
 from symgrad.llvm.text.module import Function, Module
 from symgrad.llvm.text.templates import filled
 from symgrad.llvm.text.types import FloatType
@@ -129,8 +129,8 @@ def array_source(
 
 def _code(module: Module, real: FloatType, abi: ArrayAbi, *, fused: bool) -> str:
     """The functions, each behind those that it calls."""
-    own = {f.name: f for f in module.items if isinstance(f, Function) and f.name.startswith("maths.")}
-    codes, maths, library, called = _called(function_texts(module))
+    own = {f.name: f for f in module.items if isinstance(f, Function)}
+    codes, maths, library, called = _called(own)
     names: dict[str, str] = {RUN: f"{abi.name}_run", SCRATCH: f"{abi.name}_scratch"}
     names |= {name: f"{abi.name}_{name.replace('.', '_')}" for name in codes if name not in names}
     names |= function_names([own[name] for name in maths], abi.name) | product_names(abi.name)
@@ -154,7 +154,7 @@ def _code(module: Module, real: FloatType, abi: ArrayAbi, *, fused: bool) -> str
     return "".join(parts)
 
 
-def _called(texts: Mapping[str, str]) -> tuple[dict[str, ReadFunction], list[str], set[str], set[str]]:
+def _called(own: Mapping[str, Function]) -> tuple[dict[str, ReadFunction], list[str], set[str], set[str]]:
     """Return what is called, from the function that runs a program and the one that counts its memory.
 
     That is its own functions, each behind those that it calls; functions of ours; products and factors of matrices; and
@@ -171,17 +171,20 @@ def _called(texts: Mapping[str, str]) -> tuple[dict[str, ReadFunction], list[str
             return
         seen.add(name)
         if name.startswith("product.") or name in FACTORS_IN_C:
-            library.add(name)
+            library.update((name, *CALLED_BY_FACTORS.get(name, ())))
         elif name.startswith("lanes."):
             others.add(name.removeprefix("lanes."))
         elif name.startswith("maths."):
-            for called in re.findall(r"call [^@]*@((?:maths|lanes)\.[\w.]+)", texts[name]):
-                visit(called)
+            for line in flat(own[name].body):
+                if isinstance(line, Instruction) and code_of(line).op == "call":
+                    called = code_of(line).how
+                    if not called.startswith("llvm."):
+                        visit(called)
             maths.append(name)
-        elif name not in texts:
+        elif name not in own:
             others.add(name)
         else:
-            code = read_function(texts[name])
+            code = read_function(own[name])
             for op in code.ops():
                 if op.called and not op.called.startswith("llvm."):
                     visit(op.called)

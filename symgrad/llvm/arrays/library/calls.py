@@ -11,9 +11,11 @@ from symgrad.ir.sizes import Shape, Size, size_product
 from symgrad.llvm.arrays.library.factors import write_factors
 from symgrad.llvm.arrays.library.products import largest, product_name
 from symgrad.llvm.arrays.lines import BlockWriter, StepWriter
-from symgrad.llvm.arrays.nests.access import Storage, splat, storage_of
+from symgrad.llvm.arrays.nests.access import Storage, first_lane, splat, storage_of
 from symgrad.llvm.engine.target import Target
 from symgrad.llvm.equations.builder import Value
+from symgrad.llvm.text.instructions import Instruction
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.llvm.text.templates import filled
 from symgrad.llvm.text.types import FLOAT64, FloatType
 from symgrad.lower.arrays.index import strides
@@ -34,26 +36,24 @@ def _loop(
 ) -> Carried:
     """Run a loop from 0 below a count; ``start`` has the types and first values of what it carries."""
     before, loop, out = fn.block, fn.label("each"), fn.label("after")
-    some = fn.region().scalar(f"icmp sgt i64 {count}, 0")
-    fn.put(f"br i1 {some}, label %{loop}, label %{out}")
+    some = fn.region().compare("sgt", count, "0")
+    fn.branch(some, loop, out)
     fn.start(loop)
-    phis = len(fn.code)
-    fn.code.append("")
+    phis = fn.later()
     names = [f"%{loop}.{k}" for k in range(len(start))]
     new = body(f"%{loop}.i", names)
-    end = fn.block
-    fn.put(f"%{loop}.next = add i64 %{loop}.i, 1")
-    fn.put(f"%{loop}.more = icmp slt i64 %{loop}.next, {count}")
-    fn.put(f"br i1 %{loop}.more, label %{loop}, label %{out}")
-    lines = [f"  %{loop}.i = phi i64 [ 0, %{before} ], [ %{loop}.next, %{end} ]"]
+    ways = (before, fn.block)
+    after = fn.put(Opcode.binary("add", "i64"), f"%{loop}.i", "1", name=f"%{loop}.next")
+    more = fn.put(Opcode.compare("icmp", "slt", "i64"), after, count, name=f"%{loop}.more")
+    fn.branch(more, loop, out)
+    phis.append(Instruction(f"%{loop}.i", Opcode.phi("i64", ways), ("0", after)))
     for name, (kind, first), value in zip(names, start, new, strict=True):
-        lines.append(f"  {name} = phi {kind} [ {first}, %{before} ], [ {value}, %{end} ]")
-    fn.code[phis] = "\n".join(lines)
+        phis.append(Instruction(name, Opcode.phi(kind, ways), (first, value)))
     fn.start(out)
-    found = [f"%{out}.{k}" for k in range(len(start))]
-    for name, (kind, first), value in zip(found, start, new, strict=True):
-        fn.put(f"{name} = phi {kind} [ {first}, %{before} ], [ {value}, %{end} ]")
-    return found
+    return [
+        fn.put(Opcode.phi(kind, ways), first, value, name=f"%{out}.{k}")
+        for k, ((kind, first), value) in enumerate(zip(start, new, strict=True))
+    ]
 
 
 def _repeat(fn: StepWriter, count: str, body: Callable[[str], None]) -> None:
@@ -101,22 +101,22 @@ class _Line:
 
     def _pointer(self, r: BlockWriter, k: int, storage: Storage, j: str) -> str:
         at = r.add(self.start, r.mul(j, self.step))
-        return r.scalar(f"getelementptr {storage.element}, ptr {self.fn.base(k)}, i64 {at}")
+        return r.address(storage.element, self.fn.base(k), at)
 
     def load(self, r: BlockWriter, j: str, *, result: bool = False) -> str:
         k, storage = (self.target, self.target_storage) if result else (self.source, self.source_storage)
-        raw = r.once(f"load {storage.element}, ptr {self._pointer(r, k, storage, j)}, align {storage.align}")
+        raw = r.once(Opcode.load(storage.element, storage.align), self._pointer(r, k, storage, j))
         if storage.kind == "int":
-            return r.scalar(f"sitofp i64 {raw} to {self.number}")
+            return r.scalar(Opcode.convert("sitofp", "i64", self.number), raw)
         return raw
 
     def store(self, r: BlockWriter, j: str, value: str) -> None:
         storage = self.target_storage
         if storage.kind == "int":
             whole = self.fn.declarations.declare("llvm.fptosi.sat.i64.f64", "i64", "double")
-            value = r.scalar(f"call i64 {whole}(double {value})")
+            value = r.scalar(Opcode.call("i64", whole, "double"), value)
         pointer = self._pointer(r, self.target, storage, j)
-        r.do(f"store {storage.element} {value}, ptr {pointer}, align {storage.align}")
+        r.do(Opcode.store(storage.element, storage.align), value, pointer)
 
 
 def _lines(fn: StepWriter, node: Node, memory: Memory, axis: int, body: Callable[[_Line, str], None]) -> None:
@@ -136,12 +136,12 @@ def _lines(fn: StepWriter, node: Node, memory: Memory, axis: int, body: Callable
 def _unless_empty(r: BlockWriter, count: str, *lengths: str) -> str:
     """Return how many turns a loop has: none where there is nothing in each."""
     for length in lengths:
-        count = r.scalar(f"select i1 {r.scalar(f'icmp ne i64 {length}, 0')}, i64 {count}, i64 0")
+        count = r.choose(r.compare("ne", length, "0"), count, "0")
     return count
 
 
 def _reversed(r: BlockWriter, n: str, j: str) -> str:
-    return r.scalar(f"sub i64 {r.add(n, '-1')}, {j}")
+    return r.binary("sub", r.add(n, "-1"), j)
 
 
 def _scan(fn: StepWriter, node: Node, memory: Memory, scan: Scan) -> None:
@@ -149,10 +149,10 @@ def _scan(fn: StepWriter, node: Node, memory: Memory, scan: Scan) -> None:
 
     def combined(at: _Line, r: BlockWriter, before: str, entry: str) -> str:
         if isinstance(scan.combine, str):
-            return r.scalar(f"f{scan.combine} {at.number} {before}, {entry}")
+            return r.binary(f"f{scan.combine}", before, entry, at.number)
         b = r.wide if at.number == "double" else r.b
         lanes = [Value(splat(r, at.number, text), False, None) for text in (before, entry)]
-        return r.scalar(f"extractelement {b.vector} {scan.combine(b, *lanes).text}, i64 0")
+        return first_lane(r, at.number, scan.combine(b, *lanes).text)
 
     def line(at: _Line, n: str) -> None:
         real = FLOAT64 if at.number == "double" else fn.real
@@ -233,11 +233,10 @@ def _product(fn: StepWriter, node: Node, memory: Memory) -> None:
             for label, counter in zip(batch, counters, strict=True):
                 at = r.add(at, r.mul(counter, fn.size(steps[label])))
             base = fn.base(memory.array(source))
-            pointers.append(r.scalar(f"getelementptr {fn.real.llvm}, ptr {base}, i64 {at}"))
+            pointers.append(r.address(fn.real.llvm, base, at))
         steps = [fn.size(s) for s in (x_step, y_step, z_step)]
-        numbers = ", ".join(f"i64 {v}" for v in (m, n, k, *steps))
-        places = ", ".join(f"ptr {p}" for p in pointers)
-        fn.put(f"call void @{_name(x_turned, y_turned)}({places}, {numbers})")
+        call = Opcode.call("void", f"@{_name(x_turned, y_turned)}", *["ptr"] * 3, *["i64"] * 6)
+        fn.put(call, *pointers, m, n, k, *steps)
 
     def nested(depth: int, counters: list[str]) -> None:
         if depth == len(batch):

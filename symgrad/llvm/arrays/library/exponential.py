@@ -14,10 +14,11 @@ from math import factorial
 from symgrad.llvm.text.templates import filled
 from symgrad.llvm.text.types import FloatType
 
-__all__ = ["exponential_text"]
+__all__ = ["COEFFICIENTS", "LARGEST", "exponential_text"]
 
-_DEGREE = 16
-_LARGEST = Fraction(3, 4)
+COEFFICIENTS = tuple(Fraction(1, factorial(k)) for k in range(17))
+LARGEST = Fraction(3, 4)
+"""The polynomial, the constant first, and the largest row sum that it is for."""
 
 
 def exponential_text(real: FloatType, product: str) -> str:
@@ -27,7 +28,7 @@ def exponential_text(real: FloatType, product: str) -> str:
         real: the format.
         product: the name of the function that multiplies matrices.
     """
-    c = [real.literal(real.round(Fraction(1, factorial(k)))) for k in range(_DEGREE + 1)]
+    c = [real.literal(real.round(x)) for x in COEFFICIENTS]
     one = real.literal(real.round(1))
 
     def block(to: str, of: str, k: str, first: int | None) -> str:
@@ -48,7 +49,7 @@ def exponential_text(real: FloatType, product: str) -> str:
     parts = {
         "steps": "\n".join(steps),
         "square": "\n".join(square),
-        "largest": real.literal(real.round(_LARGEST)),
+        "largest": real.literal(real.round(LARGEST)),
         "t": real.llvm,
     }
     return filled(_TERMS, {"t": real.llvm}) + filled(_MAIN, parts)

@@ -15,6 +15,7 @@ from symgrad.llvm.arrays.library.exponential import exponential_text
 from symgrad.llvm.arrays.lines import StepWriter
 from symgrad.llvm.engine import blas
 from symgrad.llvm.equations.declarations import Declarations
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.llvm.text.templates import filled
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.memory import Memory
@@ -46,8 +47,7 @@ def write_factors(
     if name == "lu_solve":
         numbers += [fn.size(node.shape[-2]), str(ord("N" if node.params[0] else "T"))]
     count = fn.size(size_product(node.shape[: len(node.shape) - own[-1]]))
-    some = fn.entry.scalar(f"icmp ne i64 {n}, 0")
-    count = fn.entry.scalar(f"select i1 {some}, i64 {count}, i64 0")
+    count = fn.entry.choose(fn.entry.compare("ne", n, "0"), count, "0")
 
     def one(i: str) -> None:
         r = fn.region()
@@ -55,9 +55,9 @@ def write_factors(
         for a, axes in zip(arrays, own, strict=True):
             step = fn.size(size_product(a.shape[len(a.shape) - axes :]))
             base = fn.base(memory.array(backing(a)))
-            places.append(r.scalar(f"getelementptr {fn.real.llvm}, ptr {base}, i64 {r.mul(i, step)}"))
-        given = [*(f"ptr {p}" for p in places), *(f"i64 {v}" for v in numbers)]
-        fn.put(f"call void @factors.{name}({', '.join(given)})")
+            places.append(r.address(fn.real.llvm, base, r.mul(i, step)))
+        kinds = [*["ptr"] * len(places), *["i64"] * len(numbers)]
+        fn.put(Opcode.call("void", f"@factors.{name}", *kinds), *places, *numbers)
 
     loop(fn, count, one)
     fn.factors.add(name)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from symgrad.llvm.arrays.lines import BlockWriter
 from symgrad.llvm.equations.builder import Value
+from symgrad.llvm.text.instructions import Splat
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.memory import Buffer
 
@@ -17,8 +19,11 @@ __all__ = [
     "Storage",
     "add_lane_by_lane",
     "counting",
+    "first_everywhere",
+    "first_lane",
     "load_lanes",
     "load_one",
+    "mask_of_first",
     "place_lanes",
     "splat",
     "spread_lanes",
@@ -59,7 +64,7 @@ class Storage:
 
     def missing(self) -> str:
         """What is delivered where nothing can be read."""
-        return f"splat ({self.real} 0x7FF8000000000000)" if self.kind == "real" else "zeroinitializer"
+        return Splat(self.real, "0x7FF8000000000000") if self.kind == "real" else "zeroinitializer"
 
 
 def storage_of(array: Buffer, real: FloatType) -> Storage:
@@ -87,27 +92,46 @@ class Lanes:
 
     def active(self) -> str:
         """The mask as an operand."""
-        return self.mask or "splat (i1 true)"
+        return self.mask or _ALL
 
     def numbers(self) -> str:
         """The counter of each lane, a vector of i64."""
         r = self.region
         start = splat(r, "i64", self.counter)
-        return r.scalar(f"add <{self.width} x i64> {start}, {counting(self.width)}")
+        return r.binary("add", start, counting(self.width), f"<{self.width} x i64>")
+
+
+_ALL = Splat("i1", "true")
+"""The mask of all lanes."""
 
 
 def counting(width: int) -> str:
     """The numbers of the lanes."""
-    return f"<{', '.join(f'i64 {k}' for k in range(width))}>"
+    return f"<{', '.join(f'i64 {k}' for k in range(width))}>" if width > 1 else Splat("i64", "0")
 
 
 def splat(r: BlockWriter, kind: str, scalar: str) -> str:
     """Return a vector with one value in all lanes."""
     w = r.b.width
     if scalar.lstrip("-").isdigit() and kind == "i64":
-        return f"splat (i64 {scalar})"
-    one = r.scalar(f"insertelement <{w} x {kind}> poison, {kind} {scalar}, i64 0")
-    return r.scalar(f"shufflevector <{w} x {kind}> {one}, <{w} x {kind}> poison, <{w} x i32> zeroinitializer")
+        return Splat("i64", scalar)
+    vector = f"<{w} x {kind}>"
+    return first_everywhere(r, vector, r.scalar(Opcode.insert(vector, kind), "poison", scalar, "0"))
+
+
+def first_everywhere(r: BlockWriter, vector: str, value: str) -> str:
+    """Return the first lane of a vector in all lanes."""
+    return r.scalar(Opcode.shuffle(vector, f"<{r.b.width} x i32> zeroinitializer"), value, "poison")
+
+
+def first_lane(r: BlockWriter, kind: str, value: str) -> str:
+    """Return the first lane of a vector."""
+    return r.scalar(Opcode.extract(f"<{r.b.width} x {kind}>", kind), value, "0")
+
+
+def mask_of_first(r: BlockWriter, valid: str) -> str:
+    """Return a mask in which at most the first lane is set."""
+    return r.scalar(Opcode.insert(f"<{r.b.width} x i1>", "i1"), "zeroinitializer", valid, "0")
 
 
 def _value(r: BlockWriter, storage: Storage, raw: str) -> Value:
@@ -115,16 +139,16 @@ def _value(r: BlockWriter, storage: Storage, raw: str) -> Value:
     if storage.kind == "real":
         return Value(raw, False, None)
     if storage.kind == "int":
-        return r.wide.emit(f"sitofp <{w} x i64> {raw} to <{w} x double>")
-    return r.b.emit(f"icmp ne <{w} x i8> {raw}, zeroinitializer", mask=True)
+        return r.wide.emit(Opcode.convert("sitofp", f"<{w} x i64>", f"<{w} x double>"), raw)
+    return r.b.emit(Opcode.compare("icmp", "ne", f"<{w} x i8>"), raw, "zeroinitializer", mask=True)
 
 
 def load_one(r: BlockWriter, storage: Storage, pointer: str) -> tuple[Value, str]:
     """Return one element for all lanes, and the element itself (whole numbers as i64)."""
     element = storage.element
-    raw = r.once(f"load {element}, ptr {pointer}, align {storage.align}")
+    raw = r.once(Opcode.load(element, storage.align), pointer)
     if storage.kind == "int":
-        number = r.scalar(f"sitofp i64 {raw} to double")
+        number = r.scalar(Opcode.convert("sitofp", "i64", "double"), raw)
         return Value(splat(r, "double", number), False, None), raw
     return _value(r, storage, splat(r, element, raw)), raw
 
@@ -135,19 +159,10 @@ def load_lanes(lanes: Lanes, storage: Storage, pointer: str, valid: str | None =
     kind = f"<{w} x {element}>"
     mask = _both(r, lanes.mask, valid)
     if mask is None:
-        raw = r.once(f"load {kind}, ptr {pointer}, align {storage.align}")
+        raw = r.once(Opcode.load(kind, storage.align), pointer)
     else:
-        raw = r.once(
-            _call(
-                r,
-                f"masked.load.v{w}{storage.suffix}.p0",
-                kind,
-                f"ptr align {storage.align} {pointer}, <{w} x i1> {mask}, {kind} {storage.missing()}",
-                "ptr",
-                f"<{w} x i1>",
-                kind,
-            )
-        )
+        name, takes = f"masked.load.v{w}{storage.suffix}.p0", ("ptr", f"<{w} x i1>", kind)
+        raw = r.once(_call(r, name, kind, *takes, align=storage.align), pointer, mask, storage.missing())
     return _value(r, storage, raw), raw
 
 
@@ -157,30 +172,21 @@ def place_lanes(
     """Return elements at any offsets (a vector of i64), and the raw vector."""
     r, w, element = lanes.region, lanes.width, storage.element
     kind = f"<{w} x {element}>"
-    pointers = r.scalar(f"getelementptr {element}, ptr {base}, <{w} x i64> {offsets}")
-    mask = _both(r, lanes.mask, valid) or "splat (i1 true)"
-    raw = r.once(
-        _call(
-            r,
-            f"masked.gather.v{w}{storage.suffix}.v{w}p0",
-            kind,
-            f"<{w} x ptr> align {storage.align} {pointers}, <{w} x i1> {mask}, {kind} {storage.missing()}",
-            f"<{w} x ptr>",
-            f"<{w} x i1>",
-            kind,
-        )
-    )
+    pointers = r.scalar(Opcode.address(element, f"<{w} x i64>"), base, offsets)
+    mask = _both(r, lanes.mask, valid) or _ALL
+    name, takes = f"masked.gather.v{w}{storage.suffix}.v{w}p0", (f"<{w} x ptr>", f"<{w} x i1>", kind)
+    raw = r.once(_call(r, name, kind, *takes, align=storage.align), pointers, mask, storage.missing())
     return _value(r, storage, raw), raw
 
 
 def _both(r: BlockWriter, a: str | None, b: str | None) -> str | None:
     if a is None or b is None:
         return a or b
-    return r.scalar(f"and <{r.b.width} x i1> {a}, {b}")
+    return r.binary("and", a, b, f"<{r.b.width} x i1>")
 
 
-def _call(r: BlockWriter, name: str, gives: str, args: str, *takes: str) -> str:
-    return f"call {gives} {r.b.declarations.declare(f'llvm.{name}', gives, *takes)}({args})"
+def _call(r: BlockWriter, name: str, gives: str, *takes: str, align: int = 0) -> Opcode:
+    return Opcode.call(gives, r.b.declarations.declare(f"llvm.{name}", gives, *takes), *takes, align=align)
 
 
 def _raw(r: BlockWriter, storage: Storage, value: Value) -> str:
@@ -188,9 +194,9 @@ def _raw(r: BlockWriter, storage: Storage, value: Value) -> str:
     if storage.kind == "real":
         return value.text
     if storage.kind == "bool":
-        return r.scalar(f"zext <{w} x i1> {value.text} to <{w} x i8>")
+        return r.scalar(Opcode.convert("zext", f"<{w} x i1>", f"<{w} x i8>"), value.text)
     name = f"fptosi.sat.v{w}i64.v{w}f64"  # NaN becomes 0
-    return r.scalar(_call(r, name, f"<{w} x i64>", f"<{w} x double> {value.text}", f"<{w} x double>"))
+    return r.scalar(_call(r, name, f"<{w} x i64>", f"<{w} x double>"), value.text)
 
 
 def to_i64(r: BlockWriter, value: Value) -> str:
@@ -201,8 +207,8 @@ def to_i64(r: BlockWriter, value: Value) -> str:
 def store_one(r: BlockWriter, storage: Storage, pointer: str, value: Value) -> None:
     """Store the first lane."""
     raw = _raw(r, storage, value)
-    one = r.scalar(f"extractelement <{r.b.width} x {storage.element}> {raw}, i64 0")
-    r.do(f"store {storage.element} {one}, ptr {pointer}, align {storage.align}")
+    one = first_lane(r, storage.element, raw)
+    r.do(Opcode.store(storage.element, storage.align), one, pointer)
 
 
 def store_lanes(lanes: Lanes, storage: Storage, pointer: str, value: Value, valid: str | None = None) -> None:
@@ -212,38 +218,20 @@ def store_lanes(lanes: Lanes, storage: Storage, pointer: str, value: Value, vali
     raw = _raw(r, storage, value)
     mask = _both(r, lanes.mask, valid)
     if mask is None:
-        r.do(f"store {kind} {raw}, ptr {pointer}, align {storage.align}")
+        r.do(Opcode.store(kind, storage.align), raw, pointer)
         return
-    r.do(
-        _call(
-            r,
-            f"masked.store.v{w}{storage.suffix}.p0",
-            "void",
-            f"{kind} {raw}, ptr align {storage.align} {pointer}, <{w} x i1> {mask}",
-            kind,
-            "ptr",
-            f"<{w} x i1>",
-        )
-    )
+    name = f"masked.store.v{w}{storage.suffix}.p0"
+    r.do(_call(r, name, "void", kind, "ptr", f"<{w} x i1>", align=storage.align), raw, pointer, mask)
 
 
 def spread_lanes(lanes: Lanes, storage: Storage, base: str, offsets: str, value: Value) -> None:
     """Store the lanes at any offsets, which differ."""
     r, w = lanes.region, lanes.width
     kind = f"<{w} x {storage.element}>"
-    pointers = r.scalar(f"getelementptr {storage.element}, ptr {base}, <{w} x i64> {offsets}")
-    r.do(
-        _call(
-            r,
-            f"masked.scatter.v{w}{storage.suffix}.v{w}p0",
-            "void",
-            f"{kind} {_raw(r, storage, value)}, <{w} x ptr> align {storage.align} {pointers}, "
-            f"<{w} x i1> {lanes.active()}",
-            kind,
-            f"<{w} x ptr>",
-            f"<{w} x i1>",
-        )
-    )
+    pointers = r.scalar(Opcode.address(storage.element, f"<{w} x i64>"), base, offsets)
+    name, takes = f"masked.scatter.v{w}{storage.suffix}.v{w}p0", (kind, f"<{w} x ptr>", f"<{w} x i1>")
+    call = _call(r, name, "void", *takes, align=storage.align)
+    r.do(call, _raw(r, storage, value), pointers, lanes.active())
 
 
 def add_lane_by_lane(
@@ -254,12 +242,12 @@ def add_lane_by_lane(
     raw = _raw(r, storage, value)
     mask = _both(r, lanes.mask, valid)
     for k in range(w):
-        one = r.scalar(f"extractelement <{w} x {element}> {raw}, i64 {k}")
-        offset = r.scalar(f"extractelement <{w} x i64> {offsets}, i64 {k}")
-        pointer = r.scalar(f"getelementptr {element}, ptr {base}, i64 {offset}")
+        one = r.scalar(Opcode.extract(f"<{w} x {element}>", element), raw, str(k))
+        offset = r.scalar(Opcode.extract(f"<{w} x i64>", "i64"), offsets, str(k))
+        pointer = r.address(element, base, offset)
         if mask is not None:  # a lane that must not write adds to a cell that nobody reads
-            there = r.scalar(f"extractelement <{w} x i1> {mask}, i64 {k}")
-            pointer = r.scalar(f"select i1 {there}, ptr {pointer}, ptr %nowhere")
-        old = r.once(f"load {element}, ptr {pointer}, align {storage.align}")
-        new = r.scalar(f"{'add' if element == 'i64' else 'fadd'} {element} {old}, {one}")
-        r.do(f"store {element} {new}, ptr {pointer}, align {storage.align}")
+            there = r.scalar(Opcode.extract(f"<{w} x i1>", "i1"), mask, str(k))
+            pointer = r.choose(there, pointer, "%nowhere", "ptr")
+        old = r.once(Opcode.load(element, storage.align), pointer)
+        new = r.binary("add" if element == "i64" else "fadd", old, one, element)
+        r.do(Opcode.store(element, storage.align), new, pointer)

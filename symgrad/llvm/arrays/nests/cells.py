@@ -14,6 +14,7 @@ from symgrad.llvm.arrays.nests.access import Lanes, Storage, load_lanes, storage
 from symgrad.llvm.arrays.nests.lanes import lane_loop
 from symgrad.llvm.arrays.nests.sums import ROWS, Reducer, two_sum
 from symgrad.llvm.equations.builder import Value
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.lower.arrays.memory import Memory
 from symgrad.lower.arrays.nests import Member, Nest
 
@@ -74,25 +75,25 @@ class Accumulators:
             if not member.inner or self.nest.inner in member.reduced:
                 cell.names = [f"%cell.{len(self._cells)}.{j}" for j in range(2 if reducer.sums else 1)]
                 for name in cell.names:
-                    self.fn.put(f"{name} = alloca {self._vector(cell)}")
+                    self.fn.put(Opcode.alloca(self._vector(cell)), name=name)
                 continue
             cell.arrays = self.memory.rows_of(member)
             if len(cell.arrays) > 1:
                 cell.names = [f"%rows.{len(self._cells)}"]
-                self.fn.put(f"{cell.names[0]} = alloca i64")
+                self.fn.put(Opcode.alloca("i64"), name=cell.names[0])
 
     def clear(self, depth: int) -> None:
         """Start the sums over a loop."""
         for _, cell in self.of_depth(depth):
             region = self.fn.region()
             if not cell.arrays:
-                vector = self._vector(cell)
-                region.do(f"store {vector} {cell.reducer.identity(region)}, ptr {cell.names[0]}")
+                store = Opcode.store(self._vector(cell))
+                region.do(store, cell.reducer.identity(region), cell.names[0])
                 if cell.reducer.sums:
-                    region.do(f"store {vector} zeroinitializer, ptr {cell.names[1]}")
+                    region.do(store, "zeroinitializer", cell.names[1])
                 continue
             if cell.names:
-                region.do(f"store i64 0, ptr {cell.names[0]}")
+                region.do(Opcode.store("i64"), "0", cell.names[0])
 
             def clear(lanes: Lanes, cell: Accumulator = cell) -> None:
                 for j, k in enumerate(cell.arrays):
@@ -107,7 +108,7 @@ class Accumulators:
             rows = [cell.reducer.simple(region, a, b) for a, b in zip(rows[::2], rows[1::2], strict=True)]
         new = cell.reducer.join(region, self._parts(region, cell), rows[0])
         for name, value in zip(cell.names, new, strict=True):
-            region.do(f"store {self._vector(cell)} {value.text}, ptr {name}")
+            region.do(Opcode.store(self._vector(cell)), value.text, name)
 
     def add_rows(self, lanes: Lanes, member: Member, rows: list[list[Value]]) -> None:
         """Add rows, each the product of some factors, one after the other."""
@@ -122,16 +123,16 @@ class Accumulators:
         """Count rows that were added; after a block of them, add it to the sum of all."""
         fn = self.fn
         r = fn.region()
-        old = r.once(f"load i64, ptr {cell.names[0]}")
-        new = r.scalar(f"add i64 {old}, {rows}")
-        full = r.scalar(f"icmp sge i64 {new}, {ROWS}")
-        kept = r.scalar(f"select i1 {full}, i64 0, i64 {new}")
-        r.do(f"store i64 {kept}, ptr {cell.names[0]}")
+        old = r.once(Opcode.load("i64"), cell.names[0])
+        new = r.binary("add", old, str(rows))
+        full = r.compare("sge", new, str(ROWS))
+        kept = r.choose(full, "0", new)
+        r.do(Opcode.store("i64"), kept, cell.names[0])
         flush, after = fn.label("flush"), fn.label("counted")
-        fn.put(f"br i1 {full}, label %{flush}, label %{after}")
+        fn.branch(full, flush, after)
         fn.start(flush)
         self.complete(cell)
-        fn.put(f"br label %{after}")
+        fn.jump(after)
         fn.start(after)
 
     def complete(self, cell: Accumulator) -> None:
@@ -158,8 +159,8 @@ class Accumulators:
         return cell.reducer.total(lanes.region, parts[1:] or parts)
 
     def _parts(self, region: BlockWriter, cell: Accumulator) -> list[Value]:
-        vector = self._vector(cell)
-        return [Value(region.once(f"load {vector}, ptr {n}"), False, None) for n in cell.names]
+        load = Opcode.load(self._vector(cell))
+        return [Value(region.once(load, n), False, None) for n in cell.names]
 
     def _vector(self, cell: Accumulator) -> str:
         return f"<{self.fn.width} x {'double' if cell.reducer.wide else self.fn.real.llvm}>"
@@ -169,7 +170,7 @@ class Accumulators:
 
     def _row_pointer(self, lanes: Lanes, k: int) -> str:
         element = self._storage(k).element
-        return lanes.region.scalar(f"getelementptr {element}, ptr {self.fn.base(k)}, i64 {lanes.counter}")
+        return lanes.region.address(element, self.fn.base(k), lanes.counter)
 
     def _row_store(self, lanes: Lanes, k: int, value: Value) -> None:
         store_lanes(lanes, self._storage(k), self._row_pointer(lanes, k), value)

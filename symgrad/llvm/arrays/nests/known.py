@@ -110,7 +110,7 @@ class KnownValues:
         if pointer is None:
             region = self.row if index.terms else self.fn.entry
             at = self.fn.position(region, index, self.counters)
-            pointer = region.scalar(f"getelementptr {storage.element}, ptr {self.fn.base(k)}, i64 {at}")
+            pointer = region.address(storage.element, self.fn.base(k), at)
             known[k, index] = pointer
         return pointer
 
@@ -119,4 +119,4 @@ class KnownValues:
         r, w = lanes.region, lanes.width
         if step == 1:
             return lanes.numbers()
-        return r.scalar(f"mul <{w} x i64> {lanes.numbers()}, {splat(r, 'i64', self.fn.size(step))}")
+        return r.binary("mul", lanes.numbers(), splat(r, "i64", self.fn.size(step)), f"<{w} x i64>")

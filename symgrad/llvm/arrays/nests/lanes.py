@@ -14,6 +14,8 @@ from symgrad.llvm.arrays.lines import StepWriter
 from symgrad.llvm.arrays.nests.access import Lanes, counting, splat
 from symgrad.llvm.arrays.nests.sums import BLOCK, Reducer
 from symgrad.llvm.equations.builder import Value
+from symgrad.llvm.text.instructions import Instruction
+from symgrad.llvm.text.opcodes import Opcode
 
 __all__ = ["UNROLL", "Body", "LaneLoop", "lane_loop"]
 
@@ -104,14 +106,14 @@ class LaneLoop:
         """A row of one block has lost nothing between blocks, which is half of the work of a short row."""
         fn = self.fn
         short, long, out = fn.label("short"), fn.label("long"), fn.label("row")
-        few = fn.entry.scalar(f"icmp sle i64 {fn.size(self.size)}, {BLOCK * self.width}")
-        fn.put(f"br i1 {few}, label %{short}, label %{long}")
+        few = fn.entry.compare("sle", fn.size(self.size), str(BLOCK * self.width))
+        fn.branch(few, short, long)
         fn.start(short)
         one = self._across([[a] for a in accs])
-        fn.put(f"br label %{out}")
+        fn.jump(out)
         fn.start(long)
         many = self._across(self._joined(states, accs))
-        fn.put(f"br label %{out}")
+        fn.jump(out)
         fn.start(out)
         return self._merged(out, [(short, one), (long, many)], self.kinds)
 
@@ -120,7 +122,7 @@ class LaneLoop:
             return str(self.size - self.size % step)
         if step == 1:
             return self.fn.size(self.size)
-        return self.fn.entry.scalar(f"and i64 {self.fn.size(self.size)}, -{step}")
+        return self.fn.entry.binary("and", self.fn.size(self.size), f"-{step}")
 
     def _merged(
         self, out: str, ways: Sequence[tuple[str, Sequence[Value]]], kinds: Sequence[str]
@@ -128,19 +130,17 @@ class LaneLoop:
         """Return values that depend on the block that one comes from."""
         found: list[Value] = []
         for i, kind in enumerate(kinds):
-            name = f"%{out}.{i}"
-            where = ", ".join(f"[ {values[i].text}, %{block} ]" for block, values in ways)
-            self.fn.put(f"{name} = phi {kind} {where}")
+            code = Opcode.phi(kind, [block for block, _ in ways])
+            name = self.fn.put(code, *(values[i].text for _, values in ways), name=f"%{out}.{i}")
             found.append(Value(name, False, None))
         return found
 
     def _guard(self, start: str, stop: str, loop: str, out: str) -> bool:
         """Enter a loop, if it has anything to do; tell whether that is only known when it runs."""
         if isinstance(self.size, int):
-            self.fn.put(f"br label %{loop}")
+            self.fn.jump(loop)
             return False
-        some = self.fn.entry.scalar(f"icmp slt i64 {start}, {stop}")
-        self.fn.put(f"br i1 {some}, label %{loop}, label %{out}")
+        self.fn.branch(self.fn.entry.compare("slt", start, stop), loop, out)
         return True
 
     def _vectors(self, accs: list[Value], start: str, stop: str, unroll: int) -> list[Value]:
@@ -150,7 +150,7 @@ class LaneLoop:
         guarded = self._guard(start, stop, loop, out)
         new = self._iterate(loop, [(before, start, accs)], stop, unroll, asks=self.asks)
         last = fn.block
-        fn.put(f"br i1 %{loop}.more, label %{loop}, label %{out}")
+        fn.branch(f"%{loop}.more", loop, out)
         fn.start(out)
         return self._merged(out, [(before, accs), (last, new)], self.kinds) if guarded else new
 
@@ -166,8 +166,7 @@ class LaneLoop:
         """Write one iteration, which can come after itself; return what the reducers have after it."""
         fn, w = self.fn, self.width
         fn.start(loop)
-        phis = len(fn.code)
-        fn.code.append("")
+        phis = fn.later()
         names = [[f"%{loop}.{i}.{u}" for u in range(unroll)] for i in range(len(self.reducers))]
         new: list[list[Value]] = [[] for _ in self.reducers]
         for u in range(unroll):
@@ -176,20 +175,19 @@ class LaneLoop:
             old = [Value(n[u], False, None) for n in names]
             for parts, value in zip(new, self.body(Lanes(region, counter, None), old), strict=True):
                 parts.append(value)
-        fn.put(f"%{loop}.next = add i64 %{loop}.i, {unroll * w}")
-        fn.put(f"%{loop}.more = icmp slt i64 %{loop}.next, {stop}")
+        after = fn.put(Opcode.binary("add", "i64"), f"%{loop}.i", str(unroll * w), name=f"%{loop}.next")
+        fn.put(Opcode.compare("icmp", "slt", "i64"), after, stop, name=f"%{loop}.more")
         if asks:
-            ask(fn, f"%{loop}.next")
+            ask(fn, after)
         last = fn.block
-        starts = ", ".join(f"[ {start}, %{block} ]" for block, start, _ in entries)
-        lines = [f"  %{loop}.i = phi i64 {starts}, [ %{loop}.next, %{last} ]"]
+        blocks = [*(block for block, _, _ in entries), last]
+        starts = (*(start for _, start, _ in entries), after)
+        phis.append(Instruction(f"%{loop}.i", Opcode.phi("i64", blocks), starts))
         for i, (reducer, kind) in enumerate(zip(self.reducers, self.kinds, strict=True)):
             for u in range(unroll):
                 # The first sum goes on with what there is, the others start with nothing.
-                ways = [(b, accs[i].text if u == 0 else reducer.identity(fn.entry)) for b, _, accs in entries]
-                ways.append((last, new[i][u].text))
-                lines.append(f"  {names[i][u]} = phi {kind} {', '.join(f'[ {v}, %{b} ]' for b, v in ways)}")
-        fn.code[phis] = "\n".join(lines)
+                ways = [accs[i].text if u == 0 else reducer.identity(fn.entry) for _, _, accs in entries]
+                phis.append(Instruction(names[i][u], Opcode.phi(kind, blocks), (*ways, new[i][u].text)))
         return [self._together(reducer, parts) for reducer, parts in zip(self.reducers, new, strict=True)]
 
     def _together(self, reducer: Reducer, parts: list[Value]) -> Value:
@@ -207,32 +205,31 @@ class LaneLoop:
         ended, again, out = fn.label("blocked"), fn.label("again"), fn.label("whole")
         guarded = self._guard("0", stop, block, out)
         fn.start(block)
-        phis = len(fn.code)
-        fn.code.append("")
+        phis = fn.later()
         carried = [
             [Value(f"%{block}.{i}.{j}", False, None) for j in range(len(s))] for i, s in enumerate(states)
         ]
         region = fn.region()
-        ahead = region.scalar(f"add i64 %{block}.b, {BLOCK * self.width}")
-        near = region.scalar(f"icmp ult i64 {ahead}, {stop}")
-        end = region.scalar(f"select i1 {near}, i64 {ahead}, i64 {stop}")
-        fn.put(f"br label %{inner}")
+        ahead = region.binary("add", f"%{block}.b", str(BLOCK * self.width))
+        near = region.compare("ult", ahead, stop)
+        end = region.choose(near, ahead, stop)
+        fn.jump(inner)
         new = self._iterate(inner, [(block, f"%{block}.b", accs)], end, self.unroll)
-        fn.put(f"br i1 %{inner}.more, label %{inner}, label %{ended}")
+        fn.branch(f"%{inner}.more", inner, ended)
         fn.start(ended)
-        fn.put(f"br i1 {near}, label %{again}, label %{out}")
+        fn.branch(near, again, out)
         fn.start(again)
         region = fn.region()
         joined = [r.join(region, s, a) for r, s, a in zip(self.reducers, carried, new, strict=True)]
         if self.asks:
             ask(fn, end)
         last = fn.block
-        fn.put(f"br label %{block}")
-        lines = [f"  %{block}.b = phi i64 [ 0, %{before} ], [ {end}, %{last} ]"]
+        fn.jump(block)
+        ways = (before, last)
+        phis.append(Instruction(f"%{block}.b", Opcode.phi("i64", ways), ("0", end)))
         for kind, here, first, later in zip(self.kinds, carried, states, joined, strict=True):
             for name, a, b in zip(here, first, later, strict=True):
-                lines.append(f"  {name.text} = phi {kind} [ {a.text}, %{before} ], [ {b.text}, %{last} ]")
-        fn.code[phis] = "\n".join(lines)
+                phis.append(Instruction(name.text, Opcode.phi(kind, ways), (a.text, b.text)))
         fn.start(out)
         if not guarded:
             return carried, new
@@ -251,8 +248,8 @@ class LaneLoop:
         guarded = self._guard(whole, extent, rest, out)
         fn.start(rest)
         left = splat(fn.entry, "i64", fn.entry.add(extent, fn.entry.mul(whole, "-1")))
-        mask = fn.entry.scalar(f"icmp ult <{w} x i64> {counting(w)}, {left}")
+        mask = fn.entry.compare("ult", counting(w), left, f"<{w} x i64>")
         new = self.body(Lanes(fn.region(), whole, mask), accs)
-        fn.put(f"br label %{out}")
+        fn.jump(out)
         fn.start(out)
         return self._merged(out, [(before, accs), (rest, new)], self.kinds) if guarded else new

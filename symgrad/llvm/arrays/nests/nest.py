@@ -13,6 +13,7 @@ from symgrad.llvm.arrays.nests.access import (
     Storage,
     add_lane_by_lane,
     load_lanes,
+    mask_of_first,
     place_lanes,
     splat,
     spread_lanes,
@@ -24,6 +25,7 @@ from symgrad.llvm.arrays.nests.lanes import UNROLL, LaneLoop, lane_loop
 from symgrad.llvm.arrays.nests.sums import Reducer
 from symgrad.llvm.arrays.nests.values import Values
 from symgrad.llvm.equations.builder import Value
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.lower.arrays.index import Index, flat
 from symgrad.lower.arrays.memory import Memory
 from symgrad.lower.arrays.nests import Member, Nest
@@ -69,7 +71,7 @@ class NestWriter:
         """Write the function."""
         fn, nest = self.fn, self.nest
         if any(m.task.combine == "scatter" for m in nest.members):
-            fn.put("%nowhere = alloca i64")
+            fn.put(Opcode.alloca("i64"), name="%nowhere")
         self.cells.make()
         self._fill()
         self._loop([])
@@ -106,26 +108,26 @@ class NestWriter:
             everywhere = j < nest.inner or all(m.inner for m in nest.members)
             needed = any(j in m.reduced and k not in m.reduced for m in nest.members)
             if everywhere and not needed and (size == 0 or not isinstance(size, int)):
-                some = fn.entry.scalar(f"icmp ne i64 {fn.size(size)}, 0")
-                extent = fn.entry.scalar(f"select i1 {some}, i64 {extent}, i64 0")
+                some = fn.entry.compare("ne", fn.size(size), "0")
+                extent = fn.entry.choose(some, extent, "0")
         return extent
 
     def _rounded(self, extent: str) -> str:
         """Return how many rows are computed together with others."""
         if extent.isdigit():
             return str(int(extent) - int(extent) % self.together)
-        return self.fn.entry.scalar(f"and i64 {extent}, -{self.together}")
+        return self.fn.entry.binary("and", extent, f"-{self.together}")
 
     def _count(self, counters: list[str], start: str, stop: str, rows: int) -> None:
         """Write one loop, over several rows at a time."""
         fn = self.fn
         before, head, body, out = fn.block, fn.label("loop"), fn.label("row"), fn.label("out")
         counter = f"%{head}.o"
-        fn.put(f"br label %{head}")
+        fn.jump(head)
         fn.start(head)
-        fn.put(f"{counter} = phi i64 [ {start}, %{before} ], [ {counter}.next, %{body}.latch ]")
-        fn.put(f"{counter}.more = icmp slt i64 {counter}, {stop}")
-        fn.put(f"br i1 {counter}.more, label %{body}, label %{out}")
+        fn.put(Opcode.phi("i64", (before, f"{body}.latch")), start, f"{counter}.next", name=counter)
+        more = fn.put(Opcode.compare("icmp", "slt", "i64"), counter, stop, name=f"{counter}.more")
+        fn.branch(more, body, out)
         fn.start(body)
         if self.endless and len(counters) + 1 == self.nest.inner:
             ask_every_row(fn, counter, fn.size(self.nest.loops[-1]))
@@ -136,10 +138,10 @@ class NestWriter:
             self._loop(copies[0])
         else:
             self._row(rows)
-        fn.put(f"br label %{body}.latch")
+        fn.jump(f"{body}.latch")
         fn.start(f"{body}.latch")
-        fn.put(f"{counter}.next = add i64 {counter}, {rows}")
-        fn.put(f"br label %{head}")
+        fn.put(Opcode.binary("add", "i64"), counter, str(rows), name=f"{counter}.next")
+        fn.jump(head)
         fn.start(out)
 
     def _together(self) -> int:
@@ -170,10 +172,10 @@ class NestWriter:
             size = self.values.storage(k).itemsize
             count = fn.size(size_product([*task.shape, size]))
             if fn.turn:
-                first = fn.entry.scalar("icmp eq i64 %turn, 0")
-                count = fn.entry.scalar(f"select i1 {first}, i64 {count}, i64 0")
-            memset = fn.declarations.declare("llvm.memset.p0.i64", "void", "ptr", "i8", "i64", "i1")
-            fn.region().do(f"call void {memset}(ptr {fn.base(k)}, i8 0, i64 {count}, i1 false)")
+                count = fn.entry.choose(fn.entry.compare("eq", "%turn", "0"), count, "0")
+            takes = ("ptr", "i8", "i64", "i1")
+            memset = fn.declarations.declare("llvm.memset.p0.i64", "void", *takes)
+            fn.region().do(Opcode.call("void", memset, *takes), fn.base(k), "0", count, "false")
 
     def _finish(self, depth: int) -> None:
         """Store what was summed over a loop."""
@@ -231,23 +233,20 @@ class NestWriter:
         if member.task.combine == "scatter":
             self._scatter_one(region, member, value, k, at)
             return
-        pointer = region.scalar(f"getelementptr {storage.element}, ptr {self.fn.base(k)}, i64 {at}")
+        pointer = region.address(storage.element, self.fn.base(k), at)
         store_one(region, storage, pointer, value)
 
     def _scatter_one(self, region: BlockWriter, member: Member, value: Value, k: int, at: str) -> None:
         offset, valid = self.values.positions(member, None)
         where = region.add(at, offset)
         element = self.values.storage(k).element
-        pointer = region.scalar(f"getelementptr {element}, ptr {self.fn.base(k)}, i64 {where}")
-        pointer = region.scalar(f"select i1 {valid}, ptr {pointer}, ptr %nowhere")
+        pointer = region.address(element, self.fn.base(k), where)
+        pointer = region.choose(valid, pointer, "%nowhere", "ptr")
         lanes = Lanes(region, "0", None)
-        old = load_lanes(Lanes(region, "0", self._first_lane(region)), self.values.storage(k), pointer)[0]
+        first = Lanes(region, "0", mask_of_first(region, "true"))
+        old = load_lanes(first, self.values.storage(k), pointer)[0]
         b = region.wide if self.values.storage(k).kind == "int" else region.b
         store_one(lanes.region, self.values.storage(k), pointer, b.add(old, value))
-
-    def _first_lane(self, region: BlockWriter) -> str:
-        w = self.fn.width
-        return region.scalar(f"insertelement <{w} x i1> zeroinitializer, i1 true, i64 0")
 
     # a pass
 
@@ -322,7 +321,7 @@ class NestWriter:
         if member.task.combine == "scatter":
             self._scatter(lanes, member, value, storage, row, step)
         elif step == 1:
-            pointer = r.scalar(f"getelementptr {storage.element}, ptr {row}, i64 {lanes.counter}")
+            pointer = r.address(storage.element, row, lanes.counter)
             store_lanes(lanes, storage, pointer, value)
         else:
             spread_lanes(lanes, storage, row, self.values.steps(lanes, step), value)
@@ -334,16 +333,16 @@ class NestWriter:
         offset, valid = self.values.positions(member, lanes)
         b = r.wide if storage.kind == "int" else r.b
         if not offset.startswith("<") and step != 0:
-            at = r.scalar(f"getelementptr {storage.element}, ptr {row}, i64 {offset}")
+            at = r.address(storage.element, row, offset)
             mask = splat(r, "i1", valid)
             if step == 1:
-                pointer = r.scalar(f"getelementptr {storage.element}, ptr {at}, i64 {lanes.counter}")
+                pointer = r.address(storage.element, at, lanes.counter)
                 old, _ = load_lanes(lanes, storage, pointer, mask)
                 store_lanes(lanes, storage, pointer, b.add(old, value), mask)
             else:
                 steps = self.values.steps(lanes, step)
                 old, _ = place_lanes(lanes, storage, at, steps, mask)
-                active = r.scalar(f"and <{w} x i1> {lanes.active()}, {mask}")
+                active = r.binary("and", lanes.active(), mask, f"<{w} x i1>")
                 spread_lanes(Lanes(r, lanes.counter, active), storage, at, steps, b.add(old, value))
             return
         if offset.startswith("<"):
@@ -352,5 +351,5 @@ class NestWriter:
         else:
             offset, mask = splat(r, "i64", offset), splat(r, "i1", valid)
         if step != 0:
-            offset = r.scalar(f"add <{w} x i64> {offset}, {self.values.steps(lanes, step)}")
+            offset = r.binary("add", offset, self.values.steps(lanes, step), f"<{w} x i64>")
         add_lane_by_lane(lanes, storage, row, offset, value, mask)

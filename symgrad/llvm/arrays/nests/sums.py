@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from symgrad.llvm.arrays.lines import BlockWriter
 from symgrad.llvm.arrays.nests.access import Lanes
 from symgrad.llvm.equations.builder import Value, VectorBuilder
+from symgrad.llvm.text.opcodes import Opcode
 
 __all__ = ["BLOCK", "ROWS", "Reducer", "two_sum"]
 
@@ -110,11 +111,9 @@ class Reducer:
         parts = list(state)
         step = b.width // 2
         while step:
-            moved: list[Value] = []
             order = ", ".join(f"i32 {k ^ step}" for k in range(b.width))
-            for part in parts:
-                text = f"shufflevector {b.vector} {part.text}, {b.vector} poison, <{b.width} x i32> <{order}>"
-                moved.append(b.emit(text))
+            code = Opcode.shuffle(b.vector, f"<{b.width} x i32> <{order}>")
+            moved = [b.emit(code, part.text, "poison") for part in parts]
             parts = [
                 self.simple(region, p, m) if i == 0 else b.add(p, m)
                 for i, (p, m) in enumerate(zip(parts, moved, strict=True))

@@ -12,8 +12,10 @@ from symgrad.llvm.arrays.lines import BlockWriter
 from symgrad.llvm.arrays.nests.access import (
     Lanes,
     Storage,
+    first_lane,
     load_lanes,
     load_one,
+    mask_of_first,
     place_lanes,
     splat,
     store_lanes,
@@ -21,6 +23,7 @@ from symgrad.llvm.arrays.nests.access import (
 )
 from symgrad.llvm.arrays.nests.known import KnownValues
 from symgrad.llvm.equations.builder import Value
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.lower.arrays.index import Index, flat, strides
 from symgrad.lower.arrays.nests import Member
 from symgrad.lower.arrays.passes import Pair, inside
@@ -61,9 +64,7 @@ class Values(KnownValues):
 
     def _store_kept(self, k: int, lanes: Lanes, value: Value) -> None:
         storage = self.storage(k)
-        pointer = lanes.region.scalar(
-            f"getelementptr {storage.element}, ptr {self.fn.base(k)}, i64 {lanes.counter}"
-        )
+        pointer = lanes.region.address(storage.element, self.fn.base(k), lanes.counter)
         store_lanes(lanes, storage, pointer, value)
 
     def _as(self, value: Value, node: Node, like: Node, region: BlockWriter) -> Value:
@@ -161,7 +162,7 @@ class Values(KnownValues):
         return result
 
     def _number_of(self, text: str, region: BlockWriter) -> Value:
-        number = region.scalar(f"sitofp i64 {text} to double")
+        number = region.scalar(Opcode.convert("sitofp", "i64", "double"), text)
         return Value(splat(region, "double", number), False, None)
 
     def _count(self, index: Index, region: BlockWriter, lanes: Lanes | None) -> Value:
@@ -172,8 +173,8 @@ class Values(KnownValues):
             return self._number_of(start, region)
         w = lanes.width
         numbers = self.steps(lanes, step)
-        total = region.scalar(f"add <{w} x i64> {numbers}, {splat(region, 'i64', start)}")
-        return region.wide.emit(f"sitofp <{w} x i64> {total} to <{w} x double>")
+        total = region.binary("add", numbers, splat(region, "i64", start), f"<{w} x i64>")
+        return region.wide.emit(Opcode.convert("sitofp", f"<{w} x i64>", f"<{w} x double>"), total)
 
     # loads
 
@@ -185,7 +186,7 @@ class Values(KnownValues):
         if lanes is None or step == 0:
             value, raw = load_one(region, storage, pointer)
         elif step == 1:
-            at = region.scalar(f"getelementptr {storage.element}, ptr {pointer}, i64 {lanes.counter}")
+            at = region.address(storage.element, pointer, lanes.counter)
             value, raw = load_lanes(lanes, storage, at)
             if self._number == 0:
                 self._streams[k, index] = storage
@@ -204,9 +205,10 @@ class Values(KnownValues):
             r = lanes.region
             row = self.row_pointer(k, index.without(self.nest.inner), storage)
             ahead = r.add(lanes.counter, self.fn.size(stride))
-            at = r.scalar(f"getelementptr {storage.element}, ptr {row}, i64 {ahead}")
-            prefetch = self.fn.declarations.declare("llvm.prefetch.p0", "void", "ptr", "i32", "i32", "i32")
-            r.do(f"call void {prefetch}(ptr {at}, i32 0, i32 3, i32 1)")
+            at = r.address(storage.element, row, ahead)
+            takes = ("ptr", "i32", "i32", "i32")
+            prefetch = self.fn.declarations.declare("llvm.prefetch.p0", "void", *takes)
+            r.do(Opcode.call("void", prefetch, *takes), at, "0", "3", "1")
 
     def _load_kept(self, pair: Pair, lanes: Lanes | None) -> Value:
         if lanes is None:
@@ -248,16 +250,16 @@ class Values(KnownValues):
             size = self.fn.size(shape[axis])
             n = splat(region, "i64", size) if vector else size
             zero = "zeroinitializer" if vector else "0"
-            below = region.scalar(f"icmp slt {kind} {number}, {zero}")
-            up = region.scalar(f"add {kind} {number}, {n}")
+            below = region.compare("slt", number, zero, kind)
+            up = region.binary("add", number, n, kind)
             chooser = f"<{w} x i1>" if vector else "i1"
-            number = region.scalar(f"select {chooser} {below}, {kind} {up}, {kind} {number}")
-            inside_axis = region.scalar(f"icmp ult {kind} {number}, {n}")
+            number = region.choose(below, up, number, kind, chooser)
+            inside_axis = region.compare("ult", number, n, kind)
             step = self.fn.size(steps[axis])
             factor = splat(region, "i64", step) if vector else step
-            part = region.scalar(f"mul {kind} {number}, {factor}")
-            total = region.scalar(f"add {kind} {total}, {part}") if total else part
-            valid = region.scalar(f"and {chooser} {valid}, {inside_axis}") if valid else inside_axis
+            part = region.binary("mul", number, factor, kind)
+            total = region.binary("add", total, part, kind) if total else part
+            valid = region.binary("and", valid, inside_axis, chooser) if valid else inside_axis
         return ("<" + total if vector else total), valid
 
     def _whole_number(self, pair: Pair, region: BlockWriter, vector: bool) -> str:
@@ -275,7 +277,7 @@ class Values(KnownValues):
             raw = to_i64(region, value)
             if vector:
                 return raw
-            return region.scalar(f"extractelement <{self.fn.width} x i64> {raw}, i64 0")
+            return first_lane(region, "i64", raw)
         return splat(region, "i64", raw) if vector and not inner else raw
 
     def _gather(self, pair: Pair, lanes: Lanes | None) -> Value:
@@ -294,9 +296,8 @@ class Values(KnownValues):
         if not level.inner or lanes is None:
             region = outside
             at = region.add(self.fn.position(region, start, self.counters), offset)
-            pointer = region.scalar(f"getelementptr {storage.element}, ptr {self.fn.base(k)}, i64 {at}")
-            w = self.fn.width
-            mask = region.scalar(f"insertelement <{w} x i1> zeroinitializer, i1 {valid}, i64 0")
+            pointer = region.address(storage.element, self.fn.base(k), at)
+            mask = mask_of_first(region, valid)
             value, raw = load_lanes(Lanes(region, "0", mask), storage, pointer)
             return self._spread_first(region, storage, value, raw)
         r, w = lanes.region, lanes.width
@@ -304,15 +305,15 @@ class Values(KnownValues):
             row = self.row_pointer(k, start, storage)
             offsets = offset[1:]
             if step != 0:
-                offsets = r.scalar(f"add <{w} x i64> {offsets}, {self.steps(lanes, step)}")
+                offsets = r.binary("add", offsets, self.steps(lanes, step), f"<{w} x i64>")
             value, raw = place_lanes(lanes, storage, row, offsets, valid)
         else:
             row = self.row
             at = row.add(self.fn.position(row, start, self.counters), offset)
-            pointer = row.scalar(f"getelementptr {storage.element}, ptr {self.fn.base(k)}, i64 {at}")
+            pointer = row.address(storage.element, self.fn.base(k), at)
             mask = splat(row, "i1", valid)
             if step == 1:
-                p = r.scalar(f"getelementptr {storage.element}, ptr {pointer}, i64 {lanes.counter}")
+                p = r.address(storage.element, pointer, lanes.counter)
                 value, raw = load_lanes(lanes, storage, p, mask)
             else:
                 value, raw = place_lanes(lanes, storage, pointer, self.steps(lanes, step), mask)
@@ -321,11 +322,9 @@ class Values(KnownValues):
         return value
 
     def _spread_first(self, region: BlockWriter, storage: Storage, value: Value, raw: str) -> Value:
-        w = self.fn.width
         b = region.wide if storage.kind == "int" else region.b
-        kind = f"<{w} x i1>" if value.mask else b.vector
-        text = f"shufflevector {kind} {value.text}, {kind} poison, <{w} x i32> zeroinitializer"
-        found = b.emit(text, mask=value.mask)
+        code = Opcode.shuffle(b.bits if value.mask else b.vector, f"<{b.width} x i32> zeroinitializer")
+        found = b.emit(code, value.text, "poison", mask=value.mask)
         if storage.kind == "int":
-            self._whole[found.text] = region.scalar(f"extractelement <{w} x i64> {raw}, i64 0")
+            self._whole[found.text] = first_lane(region, "i64", raw)
         return found

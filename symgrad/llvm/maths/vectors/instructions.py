@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from symgrad.llvm.text.instructions import Instruction, Splat
 from symgrad.llvm.text.module import FunctionDeclaration
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.llvm.text.types import FLOAT64
 
 __all__ = ["Instructions", "Kind", "Lane", "Operand"]
@@ -35,7 +36,7 @@ class Lane:
         """Whether it is a literal zero, which stands for a term that is not there: adding it is no instruction."""
         return self.text == _ZERO
 
-    def _with(self, code: str, other: Operand, kind: Kind | None = None) -> Lane:
+    def _with(self, code: str, other: Operand) -> Lane:
         b = self.lanes.lift(other, self.kind)
         if code == "mul" and (self.absent or b.absent):
             return self if self.absent else b
@@ -43,9 +44,16 @@ class Lane:
             return self
         if code == "add" and self.absent:
             return b
-        code = _FLOAT.get(code, code) if self.kind == "double" else code
+        op = _FLOAT.get(code, code) if self.kind == "double" else code
         return self.lanes.emit(
-            f"{code} {self.lanes.type(self.kind)} %s, %s", self.text, b.text, kind=kind or self.kind
+            Opcode.binary(op, self.lanes.type(self.kind)), self.text, b.text, kind=self.kind
+        )
+
+    def _compared(self, how: str, other: Operand) -> Lane:
+        b = self.lanes.lift(other, self.kind)
+        op = "icmp" if self.kind == "i64" else "fcmp"
+        return self.lanes.emit(
+            Opcode.compare(op, how, self.lanes.type(self.kind)), self.text, b.text, kind="i1"
         )
 
     def __add__(self, other: Operand) -> Lane:
@@ -75,7 +83,7 @@ class Lane:
     def __neg__(self) -> Lane:
         if self.absent:
             return self
-        return self.lanes.emit(f"fneg {self.lanes.type(self.kind)} %s", self.text, kind=self.kind)
+        return self.lanes.emit(Opcode.unary("fneg", self.lanes.type(self.kind)), self.text, kind=self.kind)
 
     def __and__(self, other: Operand) -> Lane:
         return self._with("and", other)
@@ -94,30 +102,30 @@ class Lane:
         return self._with("lshr", other)
 
     def __lt__(self, other: Operand) -> Lane:
-        return self._with("fcmp olt", other, "i1")
+        return self._compared("olt", other)
 
     def __le__(self, other: Operand) -> Lane:
-        return self._with("fcmp ole", other, "i1")
+        return self._compared("ole", other)
 
     def __gt__(self, other: Operand) -> Lane:
-        return self._with("fcmp ogt", other, "i1")
+        return self._compared("ogt", other)
 
     def __ge__(self, other: Operand) -> Lane:
-        return self._with("fcmp oge", other, "i1")
+        return self._compared("oge", other)
 
     def unordered(self, other: Operand) -> Lane:
         """Whether one of them is NaN."""
-        return self._with("fcmp uno", other, "i1")
+        return self._compared("uno", other)
 
     def is_nan(self) -> Lane:
         return self.unordered(self)
 
     def equals(self, other: Operand) -> Lane:
-        return self._with("icmp eq" if self.kind == "i64" else "fcmp oeq", other, "i1")
+        return self._compared("eq" if self.kind == "i64" else "oeq", other)
 
     def outside(self, least: float, most: float) -> Lane:
         """Whether it is less than the one, more than the other, or NaN."""
-        return self._with("fcmp ult", least, "i1") | self._with("fcmp ugt", most, "i1")
+        return self._compared("ult", least) | self._compared("ugt", most)
 
 
 Operand: TypeAlias = "Lane | float"
@@ -171,7 +179,7 @@ class Instructions:
         return self.lift(x, "i64")
 
     def _cast(self, x: Lane, kind: Kind) -> Lane:
-        return self.emit(f"bitcast {self.type(x.kind)} %s to {self.type(kind)}", x.text, kind=kind)
+        return self.emit(Opcode.convert("bitcast", self.type(x.kind), self.type(kind)), x.text, kind=kind)
 
     def bits(self, x: Lane) -> Lane:
         """The integer with the same bits."""
@@ -187,12 +195,12 @@ class Instructions:
         a, b = self.lift(a, kind), self.lift(b, kind)
         if a == b:
             return a
-        of = self.type(kind)
-        code = f"select {self.type('i1')} %s, {of} %s, {of} %s"
-        return self.emit(code, mask.text, a.text, b.text, kind=kind)
+        return self.emit(
+            Opcode.select(self.type("i1"), self.type(kind)), mask.text, a.text, b.text, kind=kind
+        )
 
     def not_(self, mask: Lane) -> Lane:
-        return self.emit(f"xor {self.type('i1')} %s, splat (i1 true)", mask.text, kind="i1")
+        return self.emit(Opcode.binary("xor", self.type("i1")), mask.text, Splat("i1", "true"), kind="i1")
 
     def at_most(self, x: Lane, limit: float) -> Lane:
         """min(x, limit), NaN for NaN: in this order one instruction on x86."""
@@ -211,7 +219,7 @@ class Instructions:
 
     def _intrinsic(self, name: str, *args: Lane) -> Lane:
         full, vector = f"llvm.{name}.v{self.width}f64", self.type("double")
-        code = f"call {vector} @{full}({', '.join([f'{vector} %s'] * len(args))})"
+        code = Opcode.call(vector, f"@{full}", *[vector] * len(args))
         self.intrinsics[code] = FunctionDeclaration(full, vector, (vector,) * len(args))
         return self.emit(code, *[a.text for a in args])
 
@@ -227,6 +235,6 @@ class Instructions:
     def call_libm(self, name: str, *args: Lane) -> Lane:
         """The C function of doubles, lane by lane."""
         vector = self.type("double")
-        code = f"call {vector} @lanes.{name}({', '.join([f'{vector} %s'] * len(args))})"
+        code = Opcode.call(vector, f"@lanes.{name}", *[vector] * len(args))
         self.libm[code] = name, len(args)
         return self.emit(code, *[a.text for a in args])

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from symgrad.llvm.maths.vectors.instructions import Instructions, Lane, Operand
 from symgrad.llvm.text.instructions import Instruction
+from symgrad.llvm.text.opcodes import Label, Opcode
 
 __all__ = ["Doubled", "Lane", "LaneWriter", "Pair", "Coefficients"]
 
@@ -69,8 +70,9 @@ class LaneWriter(Instructions):
 
     def in_single(self, x: Lane) -> Pair:
         """The nearest number of single precision, and what it lacks."""
-        single = self.emit(f"fptrunc {self.type('double')} %s to <{self.width} x float>", x.text)
-        rounded = self.emit(f"fpext <{self.width} x float> %s to {self.type('double')}", single.text)
+        wide, narrow = self.type("double"), f"<{self.width} x float>"
+        single = self.emit(Opcode.convert("fptrunc", wide, narrow), x.text)
+        rounded = self.emit(Opcode.convert("fpext", narrow, wide), single.text)
         return rounded, x - rounded
 
     ROUND = 1.5 * 2.0**52
@@ -212,18 +214,19 @@ class LaneWriter(Instructions):
         mixed = [self.select(mask, o, u) for o, u in zip(other(), usual, strict=True)]
         ways.append((self._block, mixed))
         self._seen = seen  # what stands in the branch is not there after it
-        self.lines += [f"  br label %{join}", f"{join}:"]
+        self.lines += [Instruction("", Opcode.jump(join)), Label(join)]
         self._block = join
         joined: list[Lane] = []
         for values in zip(*(v for _, v in ways), strict=True):
-            from_each = ", ".join(f"[ %s, %%{block} ]" for block, _ in ways)
-            phi = self._define(f"phi {self.type(values[0].kind)} {from_each}", *[v.text for v in values])
+            code = Opcode.phi(self.type(values[0].kind), [block for block, _ in ways])
+            phi = self._define(code, *[v.text for v in values])
             joined.append(Lane(self, phi, values[0].kind))
         return tuple(joined)
 
     def _branch(self, mask: Lane, some: str, none: str) -> None:
         """Go on in the block ``some`` if a lane is set."""
-        word = self._define(f"bitcast {self.type('i1')} %s to i{self.width}", mask.text)
-        any_of = self._define(f"icmp ne i{self.width} %s, 0", word)
-        self.lines += [Instruction("", f"br i1 %s, label %%{some}, label %%{none}", (any_of,)), f"{some}:"]
+        bits = f"i{self.width}"
+        word = self._define(Opcode.convert("bitcast", self.type("i1"), bits), mask.text)
+        any_of = self._define(Opcode.compare("icmp", "ne", bits), word, "0")
+        self.lines += [Instruction("", Opcode.branch(some, none), (any_of,)), Label(some)]
         self._block = some

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from symgrad.llvm.maths.vectors.lanes import Lane, LaneWriter
 from symgrad.llvm.text.module import FunctionDeclaration
+from symgrad.llvm.text.opcodes import Opcode
 from symgrad.llvm.text.types import FLOAT64
 
 __all__ = ["lookup"]
@@ -53,5 +54,5 @@ def _consecutive(
 ) -> str:
     """So many lanes of two vectors of a type, one after the other, and some that have no value."""
     places = [f"i32 {k}" for k in range(first, first + count)] + ["i32 poison"] * without_value
-    code = f"shufflevector {of} %s, {of} %s, <{len(places)} x i32> <{', '.join(places)}>"
+    code = Opcode.shuffle(of, f"<{len(places)} x i32> <{', '.join(places)}>")
     return lanes.emit(code, a, b).text
