@@ -90,7 +90,9 @@ class SideReader:
         self.letters = DocumentLetters()
         self._source = source
         self._names = names
-        self._papers = PaperReader(names, macros_of(source.text) if "\\" in source.text else {}, options)
+        self._papers = PaperReader(
+            names, macros_of(source.text) if "\\" in source.text else {}, options, source.text
+        )
         self._notation = NotationReader(source, names)
         self._habits: set[str] = set()
 

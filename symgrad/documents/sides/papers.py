@@ -96,6 +96,7 @@ class PaperReader:
         names: what names mean; those that mean nothing are added as real numbers.
         macros: of the document.
         options: how what is ambiguous is read: of `symgrad.frontend.latex.meaning.readings.checked_options`.
+        document: its text.
 
     Attributes:
         macros: likewise.
@@ -103,8 +104,11 @@ class PaperReader:
         readings: how what was ambiguous in the last formula was read, one sentence each.
     """
 
-    def __init__(self, names: DocumentNames, macros: Mapping[str, str], options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, names: DocumentNames, macros: Mapping[str, str], options: Mapping[str, Any], document: str
+    ) -> None:
         self.macros = macros
+        self._document = document
         self.slopes: list[PaperSlope] = []
         self.readings: list[str] = []
         self._names = names
@@ -312,6 +316,7 @@ class PaperReader:
         reader = (_RowReader if rows else _DocumentReader)(source, known, False, options)
         reader.curves = [i.curve for i in self._names.implied.values() if i.curve is not None]
         reader.defined_here = self._functions
+        reader.around = self._document
         return reader
 
     def _known(self, text: str) -> dict[str, Node]:

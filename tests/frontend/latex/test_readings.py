@@ -119,3 +119,28 @@ def test_places_are_those_of_the_text() -> None:
     with pytest.raises(SymgradError) as caught:
         sg.parse_latex("y = x\n\nz = x + \\frac{q}{2}", "x : real", name="notes.tex")
     assert str(caught.value).startswith("unknown name 'q'\nnotes.tex, line 3, column 15\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "inputs"),
+    [
+        (r"I = I_0 \left(e^{V} - 1\right)", ["I_0", "V"]),
+        (r"I = I_{0} (e^{V} - 1)", ["I_0", "V"]),
+        (r"j = j_0 (e^{\eta} - e^{-\eta})", ["j_0", "eta"]),
+        (r"I = I_1 + I_2", ["I_1", "I_2"]),
+        (r"y = K_1 (a + b) + K_1^2", ["K_1", "a", "b"]),
+        (r"f = I_0(x) + K_1(x)", ["x"]),  # functions of Bessel's
+        (r"f = I_0 \left(x\right)", ["x"]),
+    ],
+)
+def test_a_letter_that_is_a_value_in_the_text_is_no_bessel_function(text: str, inputs: list[str]) -> None:
+    found = sg.parse_latex(text)
+    assert sorted(str(i) for i in found.last.inputs) == sorted(inputs)
+
+
+def test_what_a_letter_is_elsewhere_in_a_document_it_is_in_a_formula() -> None:
+    right, wrong = (
+        sg.review(rf"$I = I_0 (e^{{v}} - 1)$, $\frac{{dI}}{{dv}} = {c} I_0 e^{{v}}$", form="latex").status
+        for c in ("", "2")
+    )
+    assert (right, wrong) == ("proved", "refuted")

@@ -80,6 +80,8 @@ class LetterRules(ProgramReader):
         verbatim = (name.replace("\\_", "_") for name in _VERBATIM.findall(source.text))
         self.known = KnownNames([*given, *sorted(self.sizes)], verbatim)
         self.bound: dict[str, BoundIndex] = {}
+        self.around = source.text
+        """The text that this is a part of, or all of: what a letter is elsewhere it is here."""
 
     @abstractmethod
     def value(self, tree: Tree) -> Steps[Term]:

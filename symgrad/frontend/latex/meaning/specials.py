@@ -81,7 +81,7 @@ class SpecialRules(ComposedRules):
             return (yield self._indicator(factor, after))
         if base.text == "0" and base.style == "bold" and isinstance(factor, Scripted) and factor.below:
             return (yield self._filled("zeros", factor)), 1
-        if base.text == "I":
+        if base.text == "I" and not self._is_current(factor):
             return (yield self._identity(factor)), 1
         if base.text == "delta" and isinstance(factor, Scripted) and factor.below is not None:
             items = self.index_trees(factor.below, 2)
@@ -119,6 +119,12 @@ class SpecialRules(ComposedRules):
         """Return an array of zeros or ones, with the shape below."""
         found = yield self._shaped(name, factor.below or (), [], factor.start, factor.end)
         return found if factor.above is None else (yield self.raised(found, factor.above, factor))
+
+    def _is_current(self, factor: Tree) -> bool:
+        """Tell whether I with a subscript is no identity matrix: I_0, which has no size, and I_1 where I is a value."""
+        return isinstance(factor, Scripted) and (
+            factor.below_text == "0" or self.is_quantity("I", factor, alone=False)
+        )
 
     def _identity(self, factor: Tree) -> Steps[Term]:
         if not isinstance(factor, Scripted) or factor.below is None:

@@ -2,6 +2,8 @@ r"""Functions and their arguments: \sin x, \log_{2}(x), \operatorname{softmax}_{
 
 from __future__ import annotations
 
+import re
+
 from symgrad.errors import (
     UnknownFunctionError,
 )
@@ -83,6 +85,9 @@ class ApplicationRules(AppliedRules):
         if isinstance(tree, Scripted) and tree.below is not None and word.text in ORDERED:
             if word.text == "I" and isinstance(tree.below[0], Word) and tree.below[0].text in self.sizes:
                 return None
+            if self.is_quantity(word.text, tree):
+                self.read_as(tree, "a name", f"{ORDERED[word.text]}(...)")
+                return None
             self.read_as(tree, f"the function {ORDERED[word.text]}", f"a declaration of {self.text_of(tree)}")
             return ORDERED[word.text]
         if isinstance(tree, Scripted) and word.text == "D" and tree.below_text == "plus":
@@ -92,6 +97,26 @@ class ApplicationRules(AppliedRules):
         if isinstance(tree, Scripted) and (tree.below is not None or tree.below_text):
             return None
         return self._letter_function(word, bracket)
+
+    def is_quantity(self, letter: str, tree: Tree, *, alone: bool = True) -> bool:
+        """Tell whether the text has a letter with its subscript as a value: the current I_0 in I = I_0 (e^v - 1).
+
+        Args:
+            letter: the letter.
+            tree: it with its subscript.
+            alone: whether that is so where the two stand somewhere with no bracket behind them, too; and not only where
+                an equation defines the letter.
+        """
+        if not isinstance(tree, Scripted) or tree.below is None:
+            return False
+        below = re.escape(self.source.text[tree.below[0].start : tree.below[-1].end].strip("{} "))
+        scripted = rf"(?<![\\\w]){letter}_(?:\{{\s*{below}\s*\}}|{below})(?!\w)"
+        found = (
+            rf"(?<![\\\w]){letter}\s*&?\s*=(?!=)(?!\s*{letter}_[^=+*/-]*(?:[$.,;&]|\\\\|$))"  # not I = I_n
+        )
+        if alone:
+            found += rf"|{scripted}(?!\s*(?:\\left|\\[bB]ig+l?|\\,)*\s*[(\[])"
+        return re.search(found, self.around) is not None
 
     def _letter_function(self, word: Word, bracket: Bracket) -> str | None:
         found = _LETTERS.get(word.text)
