@@ -38,13 +38,18 @@ def has_extended() -> bool:
 
 def measurable(outputs: Sequence[Node]) -> bool:
     """Tell whether it is asked how many digits a graph loses: of many inputs it would take quadratic time."""
-    return len(topological(outputs)) * len(_leaves(outputs)) <= _WIDEST
+    return _measurable(topological(outputs), outputs)
+
+
+def _measurable(order: Sequence[Node], outputs: Sequence[Node]) -> bool:
+    # There are no more leaves than equations, and seldom need they be counted.
+    return len(order) ** 2 <= _WIDEST or len(order) * len(_leaves(outputs)) <= _WIDEST
 
 
 def searchable(outputs: Sequence[Node]) -> str | None:
     """Return why no forms of a graph are looked for; None if they are."""
     order = topological(outputs)
-    if not measurable(outputs):
+    if not _measurable(order, outputs):
         return f"equations times inputs are more than {_WIDEST}"
     elementwise = len(order) <= _LARGEST_ELEMENTWISE and is_elementwise(order)
     most = _LARGEST_ELEMENTWISE if elementwise or len(order) > _LARGEST_ELEMENTWISE else _LARGEST
@@ -127,18 +132,12 @@ class Sample:
         forms = [[form[k] for k in places] for form in others]
         return not (self._float_faults.any(nodes, forms) or self._float_faults.loses_a_term(nodes))
 
-    def loses_digits(self, outputs: Sequence[Node], *, evidently: bool = False) -> bool:
-        """Tell whether there are `faults`, which takes a part of the time of counting them.
-
-        Args:
-            outputs: of numbers.
-            evidently: whether it is asked of one node at a few points alone, which takes a small part again.
-        """
+    def loses_digits(self, outputs: Sequence[Node]) -> bool:
+        """Tell whether there are `faults`, which takes a part of the time of counting them."""
         nodes = [n for n in outputs if n.op.pointwise and n.dtype == "real"]
         if nodes and has_extended():
-            asked = self._float_faults.evident if evidently else self._float_faults.any
-            return asked(nodes, [nodes])
-        return not evidently and any(map(self._exact_faults, nodes))
+            return self._float_faults.any(nodes, [nodes])
+        return any(map(self._exact_faults, nodes))
 
     def faults(self, outputs: Sequence[Node]) -> int:
         """Return how many values of numbers have wrong bits that are worth a search.
