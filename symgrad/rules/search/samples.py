@@ -14,7 +14,7 @@ import numpy as np
 
 from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import CONSTANT, NUMBER, Node
-from symgrad.ir.traverse import is_elementwise, topological
+from symgrad.ir.traverse import all_pointwise, topological
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.search.enclosures import WORST_BITS, Enclosures
 from symgrad.rules.search.exact_values import COMPUTED, close, exact_of, float_of, wide_of
@@ -51,7 +51,7 @@ def searchable(outputs: Sequence[Node]) -> str | None:
     order = topological(outputs)
     if not _measurable(order, outputs):
         return f"equations times inputs are more than {_WIDEST}"
-    elementwise = len(order) <= _LARGEST_ELEMENTWISE and is_elementwise(order)
+    elementwise = len(order) <= _LARGEST_ELEMENTWISE and all_pointwise(order)
     most = _LARGEST_ELEMENTWISE if elementwise or len(order) > _LARGEST_ELEMENTWISE else _LARGEST
     return f"more than {most} equations" if len(order) > most else None
 
