@@ -89,9 +89,10 @@ def rescaled(outputs: Sequence[Node], kept: Collection[Node] = ()) -> list[Node]
         >>> [expression_text(n) for n in rescaled([c*d + 3*(x*c), a*d - 3*(x*d)])]
         ['c*d + (3*a + 6*b)*c', 'a*d - (3*a + 6*b)*d']
     """
-    if not any(_KINDS.get(n.op) == _PRODUCT and n.args[0].is_number() for n in topological(outputs)):
+    order = topological(outputs)
+    if not any(n.op is mul and n.args[0].is_number() for n in order):
         return list(outputs)
-    scales = _Scales(outputs, kept)
+    scales = _Scales(outputs, kept, order)
     improved = [scales.improve(i) for i in steps("arrange", "moving numbers", range(len(scales.cores)))]
     return scales.rebuilt(outputs) if any(improved) else list(outputs)
 
@@ -135,11 +136,13 @@ class _Core:
 class _Scales:
     """The cores of a graph, arguments first, and what they are kept times."""
 
-    def __init__(self, outputs: Sequence[Node], kept: Collection[Node]) -> None:
+    def __init__(
+        self, outputs: Sequence[Node], kept: Collection[Node], order: Sequence[Node] | None = None
+    ) -> None:
         self.cores: list[_Core] = []
         self._read: dict[Node, tuple[Number, int]] = {}  # every node as a number times a core
         fixed = set(topological(list(kept)))
-        for node in steps("arrange", "reading products", topological(outputs)):
+        for node in steps("arrange", "reading products", topological(outputs) if order is None else order):
             kind = _GIVEN if node in fixed else _kind(node)
             if node.op is neg and node not in fixed and node.dtype == "real":
                 number, core = self._read[node.args[0]]

@@ -107,7 +107,7 @@ class Alternatives:
             return
         heads = [name, "sqrt"] if name == "pow" and node.args[1].is_number(Fraction(1, 2)) else [name]
         for head in heads:
-            for rule in self._that_may_match(head, node.args):
+            for rule in self._that_may_match(head, tuple(map(seen_as, node.args))):
                 for bindings in match(rule.pattern, node, {}, AS_WRITTEN):
                     yield from self._applied(rule, node, bindings, Fraction(1), ())
         if name == "div":
@@ -116,14 +116,12 @@ class Alternatives:
             yield from self._of_factored(node)
             yield from self._of_part(node)
 
-    def _that_may_match(self, head: str, args: Sequence[Node]) -> list[Rule]:
-        rows = self._others.get(head)
-        if rows is None:
-            return []
-        seen = tuple(map(seen_as, args))
+    def _that_may_match(self, head: str, seen: tuple[frozenset[str], ...]) -> list[Rule]:
+        """Return the rows for an op that need no more than what its arguments are seen as."""
         found = self._matching.get((head, seen))
         if found is None:
             there = _there(seen)
+            rows = self._others.get(head, ())
             found = self._matching[head, seen] = [rule for needs, rule in rows if needs <= there]
         return found
 
@@ -133,9 +131,11 @@ class Alternatives:
         ups, downs = _factors(above), _factors(node.args[1], powers=False)
         if len(ups) * len(downs) > _PAIRS or (len(ups) == len(downs) == 1 and c == 1):
             return
+        seen = [*map(seen_as, downs)]
         for i, x in enumerate([*ups, ONE]):
+            seen_above = seen_as(x)
             for k, y in enumerate(downs):
-                for rule in self._that_may_match("div", (x, y)):
+                for rule in self._that_may_match("div", (seen_above, seen[k])):
                     part = div(x, y)
                     for bindings in match(rule.pattern, part, {}, AS_WRITTEN):
                         for step in self._applied(rule, part, bindings, Fraction(1), ()):
