@@ -10,6 +10,7 @@ import math
 import random
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TypeAlias
 
 from symgrad.ir.graph import Node
 from symgrad.rewrite.intervals import Facts
@@ -23,9 +24,12 @@ _ALONE = 4  # inputs that are zero, and one, beside others that are not
 _NEAR = 8  # points near a number of the formula, and points where values nearly agree
 
 
+_Point: TypeAlias = "tuple[float, ...]"
+
+
 def points_of(
     leaves: Sequence[Node], facts: Sequence[Facts], near: Sequence[float]
-) -> tuple[list[Sequence[float]], list[int]]:
+) -> tuple[list[_Point], list[int]]:
     """Return the points, a value for each leaf, and how wide the exponents go at each."""
     drawn, widths, beside = _drawn(tuple([(f, leaf.dtype) for f, leaf in zip(facts, leaves, strict=True)]))
     points = list(drawn)
@@ -35,9 +39,6 @@ def points_of(
         row = points[place]
         points[place] = (*row[:i], value, *row[i + 1 :])
     return points, list(widths)
-
-
-_Point = tuple[float, ...]
 
 
 @lru_cache(maxsize=16)
