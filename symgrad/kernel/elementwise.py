@@ -67,13 +67,7 @@ class Amount(NamedTuple):
 
 
 def measured(outputs: Sequence[Node], inputs: Sequence[Node], order: Sequence[Node] | None = None) -> Amount:
-    """Return how much a program computes.
-
-    Args:
-        outputs: what it computes.
-        inputs: from what.
-        order: what `topological` gives for the outputs, where it is at hand.
-    """
+    """Return how much a program computes; `order` is what `topological` gives for it, where it is at hand."""
     order = topological(outputs) if order is None else order
     return Amount(work_of(outputs, inputs, order), len(order))
 
