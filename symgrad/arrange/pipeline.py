@@ -20,7 +20,7 @@ from symgrad.arrange.scales import rescaled
 from symgrad.errors import NumberTooLargeError
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node, as_node
-from symgrad.ir.traverse import is_elementwise, substitute, topological
+from symgrad.ir.traverse import all_pointwise, is_elementwise, substitute, topological
 from symgrad.logs import info
 from symgrad.ops.scalar.arith import div
 
@@ -87,8 +87,8 @@ def derivative_forms(
     derived = [o.node for o in outputs]
     if not derived:
         return derived
-    size = len(topological(derived))
-    elementwise = is_elementwise(derived)
+    order = topological(derived)
+    size, elementwise = len(order), all_pointwise(order)
     # Digits are kept more easily than found: a formula's stable form has derivatives that keep them.
     anew = cache(lambda: rederived(outputs))
     if size > _CANONICAL_UP_TO:

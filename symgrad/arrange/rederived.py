@@ -74,7 +74,7 @@ class _Anew:
         if y not in self._forms:
             form = stable([y]).nodes[0]
             # A choice that only the form makes may be of a value at one point, whose slope says nothing there.
-            self._forms[y] = form if _choices(form) <= _choices(y) else y
+            self._forms[y] = form if form is y or _choices(form) <= _choices(y) else y
         return self._forms[y]
 
     def _pushed(self, slope: Slope, *, pulled: bool) -> Node:

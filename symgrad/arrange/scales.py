@@ -89,9 +89,10 @@ def rescaled(outputs: Sequence[Node], kept: Collection[Node] = ()) -> list[Node]
         >>> [expression_text(n) for n in rescaled([c*d + 3*(x*c), a*d - 3*(x*d)])]
         ['c*d + (3*a + 6*b)*c', 'a*d - (3*a + 6*b)*d']
     """
-    if not any(_KINDS.get(n.op) == _PRODUCT and n.args[0].is_number() for n in topological(outputs)):
+    order = topological(outputs)
+    if not any(n.op is mul and n.args[0].is_number() for n in order):
         return list(outputs)
-    scales = _Scales(outputs, kept)
+    scales = _Scales(outputs, kept, order)
     improved = [scales.improve(i) for i in steps("arrange", "moving numbers", range(len(scales.cores)))]
     return scales.rebuilt(outputs) if any(improved) else list(outputs)
 
@@ -110,6 +111,8 @@ class _Core:
         scale: what it is kept times.
         own: of that, what it is multiplied by for itself; 1 for sums and choices, which are computed times their scale.
         numbers: of the args of a sum or choice, by their logarithms.
+        busy: whether one of these is not 1.
+        size: the logarithm of the scale.
     """
 
     node: Node
@@ -121,6 +124,8 @@ class _Core:
     scale: Number = 1
     own: Number = 1
     numbers: list[float] = field(default_factory=list[float])
+    busy: bool = False
+    size: float = 0.0
 
     @property
     def changing(self) -> Number:
@@ -131,11 +136,13 @@ class _Core:
 class _Scales:
     """The cores of a graph, arguments first, and what they are kept times."""
 
-    def __init__(self, outputs: Sequence[Node], kept: Collection[Node]) -> None:
+    def __init__(
+        self, outputs: Sequence[Node], kept: Collection[Node], order: Sequence[Node] | None = None
+    ) -> None:
         self.cores: list[_Core] = []
         self._read: dict[Node, tuple[Number, int]] = {}  # every node as a number times a core
         fixed = set(topological(list(kept)))
-        for node in steps("arrange", "reading products", topological(outputs)):
+        for node in steps("arrange", "reading products", topological(outputs) if order is None else order):
             kind = _GIVEN if node in fixed else _kind(node)
             if node.op is neg and node not in fixed and node.dtype == "real":
                 number, core = self._read[node.args[0]]
@@ -177,6 +184,9 @@ class _Scales:
             core.scale = core.own * (first * second if core.kind == _PRODUCT else ratio(first, second))
         elif core.kind == _GIVEN:
             core.scale = core.own
+        else:
+            return
+        core.size = _size(core.scale)
 
     def _exact(self, core: _Core) -> list[Number]:
         """Return the numbers of the terms of a sum, or of the cases of a choice."""
@@ -185,31 +195,26 @@ class _Scales:
     def _measure(self, core: _Core) -> None:
         if core.free:
             core.numbers = [_size(n) for n in self._exact(core)]
-
-    def _operations(self, core: _Core, numbers: Sequence[float]) -> int:
-        """Return how many products by numbers of a sum or choice are operations of their own."""
-        count, plain = 0, core.kind == _SUM
-        for number, (_, j) in zip(numbers, core.args, strict=True):
-            if not self._literal[j]:
-                count += abs(number) > _SAME
-                plain = plain and not self._inside[j]
-        return count - 1 if plain and count else count
+            core.busy = any(abs(n) > _SAME for n in core.numbers)
 
     def improve(self, v: int) -> bool:
         """Keep a core times another number if that takes fewer operations; return whether it does."""
         core = self.cores[v]
-        powers = {} if self._literal[v] or not core.readers else self._powers(v)
-        if not powers:
+        reached = [] if self._literal[v] or not core.readers else self._reached(v)
+        if not reached:
             return False
-        sums = {r: None for j in powers for r in self.cores[j].readers if self.cores[r].free}
+        sums = {r: None for j in reached for r in self.cores[j].readers if self.cores[r].free}
         if core.free:
             sums[v] = None
+        if core.changing == 1 and not any(self.cores[s].busy for s in sums):
+            return False  # there is no number that could become 1
+        powers = self._powers(v, reached)
         wishes = self._wishes(v, powers, sums)
         if not wishes:
             return False
-        fewest, best = self._total(v, 0.0, powers, sums), 0.0
+        fewest, best = self._total(v, 0.0, powers, sums, inf), 0.0
         for factor, _ in Counter([w[0] for w in wishes]).most_common(_CANDIDATES):
-            total = self._total(v, factor, powers, sums)
+            total = self._total(v, factor, powers, sums, fewest)
             if total < fewest:
                 fewest, best = total, factor
         if not best:
@@ -221,6 +226,7 @@ class _Scales:
             return False
         if core.free:
             core.scale = changed
+            core.size = _size(changed)
         else:
             core.own = changed
         for j in powers:
@@ -229,25 +235,30 @@ class _Scales:
             self._measure(self.cores[j])
         return True
 
-    def _powers(self, v: int) -> dict[int, int]:
-        """Return the powers of a core in itself and in the products and quotients with it; none if these are many."""
-        powers = {v: 1}
+    def _reached(self, v: int) -> list[int]:
+        """Return a core and the products and quotients with it, in order; none if these are many."""
+        found = {v}
         queue = [v]
         size = 0
         for j in queue:
             readers = self.cores[j].readers
             size += len(readers)
             if size > _REACH:
-                return {}
+                return []
             for r in readers:
-                if not self.cores[r].free and r not in powers:
-                    powers[r] = 0
+                if r not in found and not self.cores[r].free:
+                    found.add(r)
                     queue.append(r)
-        for r in sorted(queue)[1:]:
+        return sorted(queue)
+
+    def _powers(self, v: int, reached: Sequence[int]) -> dict[int, int]:
+        """Return the powers of a core in itself and in the products and quotients with it."""
+        powers = {v: 1}
+        for r in reached[1:]:
             (_, a), (_, b) = self.cores[r].args
             below = powers.get(b, 0)
             powers[r] = powers.get(a, 0) + (below if self.cores[r].kind == _PRODUCT else -below)
-        return {r: powers[r] for r in sorted(queue)}
+        return powers
 
     def _wishes(
         self, v: int, powers: Mapping[int, int], sums: Collection[int]
@@ -271,26 +282,38 @@ class _Scales:
             found.append((round(-now, 11), v, -1, -1))
         return found
 
-    def _total(self, v: int, factor: float, powers: Mapping[int, int], sums: Collection[int]) -> float:
-        """Return how many operations numbers would take in all that changes with a scale, by a factor's logarithm."""
-        core = self.cores[v]
-        total = 0.0 if core.free else float(abs(_size(core.own) + factor) > _SAME)
-        for s in sums:
-            reader = self.cores[s]
-            numbers = reader.numbers
-            if factor:
-                own = factor if s == v else 0.0
-                pairs = zip(numbers, reader.args, strict=True)
-                numbers = [number - powers.get(j, 0) * factor + own for number, (_, j) in pairs]
-            total += self._operations(reader, numbers)
+    def _total(
+        self, v: int, factor: float, powers: Mapping[int, int], sums: Collection[int], most: float
+    ) -> float:
+        """Return how many operations numbers would take in all that changes with a scale, by a factor's logarithm.
+
+        Infinitely many where they are not fewer than `most`, or where a value would be kept too large.
+        """
+        cores, literal = self.cores, self._literal
+        core = cores[v]
         for j, power in powers.items():
-            other = self.cores[j]
-            scale = _size(other.scale) + power * factor
-            if abs(scale) > _LARGEST:
+            if abs(cores[j].size + power * factor) > _LARGEST:
                 return inf
+        total = 0 if core.free else int(abs(_size(core.own) + factor) > _SAME)
+        for j, power in powers.items():
+            other = cores[j]
             # What is multiplied for itself is there without that too.
             if other.asked and (core.free or j != v):
-                total += sum(abs(scale - number) > _SAME for number in other.asked)
+                scale = other.size + power * factor
+                for number in other.asked:
+                    total += abs(scale - number) > _SAME
+        for s in sums:
+            reader = cores[s]
+            own = factor if s == v else 0.0
+            count, plain = 0, reader.kind == _SUM
+            for number, (_, j) in zip(reader.numbers, reader.args, strict=True):
+                if not literal[j]:
+                    count += abs(number - powers.get(j, 0) * factor + own) > _SAME
+                    plain = plain and not self._inside[j]
+            # Of the products by numbers of a sum one is taken in.
+            total += count - 1 if plain and count else count
+            if total >= most:
+                return inf
         return total
 
     def rebuilt(self, outputs: Sequence[Node]) -> list[Node]:

@@ -29,6 +29,7 @@ from symgrad.ir.graph import (
 from symgrad.ir.types import is_exact
 
 __all__ = [
+    "all_pointwise",
     "is_elementwise",
     "as_parameter",
     "digest",
@@ -71,7 +72,12 @@ def is_elementwise(nodes: Iterable[Node]) -> bool:
         >>> is_elementwise([x * 2]), is_elementwise([x * size_node("n")])
         (True, False)
     """
-    return all(n.op.pointwise and n.op is not SIZE for n in topological(nodes))
+    return all_pointwise(topological(nodes))
+
+
+def all_pointwise(order: Iterable[Node]) -> bool:
+    """Tell the same of all nodes of a graph at hand."""
+    return all(n.op.pointwise and n.op is not SIZE for n in order)
 
 
 def topological(outputs: Iterable[Node], *, until: Collection[Node] = ()) -> list[Node]:
@@ -198,14 +204,18 @@ def formulas_of(outputs: Iterable[Node]) -> list[Node]:
     return list(dict.fromkeys(p for s in drawn for p in s.declaration.formulas))
 
 
-def symbols_of(outputs: Iterable[Node]) -> list[Node]:
+def symbols_of(outputs: Iterable[Node], order: Iterable[Node] | None = None) -> list[Node]:
     """Return the symbols the outputs read, in order of first appearance.
+
+    Args:
+        outputs: what reads them.
+        order: what `topological` gives for these, where it is at hand.
 
     Raises:
         RedefinitionError: if one name stands for two different symbols, or for a symbol and a size.
     """
     found: dict[str, Node] = {}
-    for node in topological(outputs):
+    for node in topological(outputs) if order is None else order:
         if node.op is not SYMBOL:
             continue
         other = found.setdefault(node.name, node)

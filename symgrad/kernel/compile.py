@@ -11,7 +11,7 @@ from symgrad.ir.collector import growing
 from symgrad.ir.graph import SIZE, SYMBOL, Node
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import names_of
-from symgrad.ir.traverse import is_elementwise, symbols_of, topological
+from symgrad.ir.traverse import all_pointwise, symbols_of, topological
 from symgrad.kernel.calls.threads import checked_threads
 from symgrad.kernel.elementwise import Amount, ElementwiseKernel, measured
 from symgrad.kernel.kernel import Forms, Kernel, Saver
@@ -91,26 +91,28 @@ def compile_nodes(
     outputs = tuple(outputs)
     if not outputs:
         raise UsageError("there is nothing to compile", expected="at least one output")
-    used = symbols_of(outputs)
+    order = topological(outputs)  # a large graph is walked once
+    used = symbols_of(outputs, order)
     inputs = tuple(used if inputs is None else inputs)
     _check_inputs(inputs, used)
     # Slopes that were given are for differentiation, which is over: values are left.
-    outputs = tuple(as_computed(outputs))
+    written, outputs = outputs, tuple(as_computed(outputs, order))
+    order = order if outputs == written else topological(outputs)
     real = float_type(dtype)
     threads = checked_threads(threads)
     # Where each element is computed by itself one loop does it, with code of its own: asked before anything is lowered.
-    if _elementwise(outputs, inputs):
+    if _elementwise(outputs, inputs, order):
         with growing(), working("lower", "ordering equations"):
             # One order of equations, in functions of bounded size, for quick code and better code alike.
-            plan = schedule(outputs, inputs, fusable=fusable, fast=fast)
+            plan = schedule(outputs, inputs, fusable=fusable, fast=fast, order=order)
         # The text of LLVM (`emit`), and machine code of it (`Engine`): quick code first, better code when it pays.
-        measure = measured(outputs, inputs)
+        measure = measured(outputs, inputs, order)
         code = ElementwiseCode(plan, real, effort=effort, keep=None if keep is None else _with(measure, keep))
         info(
             "kernel",
             "'%s' computes element by element: %d equations in %d pieces, %s",
             name,
-            len(topological(outputs)),
+            len(order),
             len(plan.chunks),
             f"quick code until {code.left:.3g} elements are computed" if code.quick else "optimised code",
         )
@@ -128,7 +130,7 @@ def compile_nodes(
             save=save or save_native,
         )
     _check_sizes(outputs, inputs, declared)
-    info("kernel", "'%s' computes with whole arrays: %d equations", name, len(topological(outputs)))
+    info("kernel", "'%s' computes with whole arrays: %d equations", name, len(order))
     return _array_kernel(
         outputs,
         inputs,
@@ -226,7 +228,7 @@ def compile_for_cuda(outputs: Sequence[Node], inputs: Sequence[Node], **how: Any
     inputs = tuple(inputs)
     _check_inputs(inputs, symbols_of(outputs))
     outputs = tuple(as_computed(outputs))
-    if not _elementwise(outputs, inputs):
+    if not _elementwise(outputs, inputs, topological(outputs)):
         raise UnsupportedError(
             "the program computes with arrays as wholes, for which there is no code on a GPU yet",
             expected="equations that compute each element by itself",
@@ -290,9 +292,9 @@ def _array_text(outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType
     return str(array_module(outputs, inputs, real, fast=fast).module)
 
 
-def _elementwise(outputs: tuple[Node, ...], inputs: tuple[Node, ...]) -> bool:
+def _elementwise(outputs: tuple[Node, ...], inputs: tuple[Node, ...], order: Sequence[Node]) -> bool:
     """Tell whether a ufunc computes the outputs: element by element, all of the shape to which the inputs broadcast."""
-    if not is_elementwise(outputs):
+    if not all_pointwise(order):
         return False
     shapes = {node.shape for node in (*outputs, *inputs)}
     if shapes == {()}:

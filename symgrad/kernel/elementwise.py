@@ -66,9 +66,10 @@ class Amount(NamedTuple):
     equations: int
 
 
-def measured(outputs: Sequence[Node], inputs: Sequence[Node]) -> Amount:
-    """Return how much a program computes."""
-    return Amount(work_of(outputs, inputs), len(topological(outputs)))
+def measured(outputs: Sequence[Node], inputs: Sequence[Node], order: Sequence[Node] | None = None) -> Amount:
+    """Return how much a program computes; `order` is what `topological` gives for it, where it is at hand."""
+    order = topological(outputs) if order is None else order
+    return Amount(work_of(outputs, inputs, order), len(order))
 
 
 @final

@@ -79,9 +79,14 @@ def _definition(x: Node, y: Node, z: Node) -> Node:
 define(with_slope, define_function("x + stop_gradient(z)*(y - stop_gradient(y))", "x y z", _definition))
 
 
-def as_computed(outputs: Sequence[Node]) -> list[Node]:
-    """Return nodes without `with_slope`, of which the value is its first argument: for what is only evaluated."""
-    order = topological(outputs)
+def as_computed(outputs: Sequence[Node], order: Sequence[Node] | None = None) -> list[Node]:
+    """Return nodes without `with_slope`, of which the value is its first argument: for what is only evaluated.
+
+    Args:
+        outputs: the nodes.
+        order: what `topological` gives for them, where it is at hand.
+    """
+    order = topological(outputs) if order is None else order
     if not any(n.op is with_slope for n in order):
         return list(outputs)
     made: dict[Node, Node] = {}

@@ -69,11 +69,14 @@ def is_literal(node: Node) -> bool:
 
 def metavariables(pattern: Node) -> list[Node]:
     """Return the metavariables of a pattern in order of first appearance."""
-    if pattern.op is SYMBOL:
-        return [pattern]
     found: dict[Node, None] = {}
-    for arg in pattern.args:
-        found.update(dict.fromkeys(metavariables(arg)))
+    pending = [pattern]
+    while pending:
+        part = pending.pop()
+        if part.op is SYMBOL:
+            found[part] = None
+        else:
+            pending += part.args[::-1]
     return list(found)
 
 

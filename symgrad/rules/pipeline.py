@@ -238,15 +238,14 @@ def fewest_faults(forms: Iterable[Sequence[Node]], *, alone: bool = True) -> tup
     best = next(rest)
     if not measurable(best):
         return best, False
-    sample = Sample(best, Conditions())
-    lost = sample.loses_digits(best, evidently=not alone)
-    if not lost and not alone:
-        # To make another form and see that it is the same takes less time than to ask everywhere.
+    if not alone:
+        # To make another form and see that it is the same takes less time than to ask about digits.
         other = next((form for form in rest if form != best), None)
         if other is None:
             return best, False
         rest = chain([other], rest)
-        lost = sample.loses_digits(best)
+    sample = Sample(best, Conditions())
+    lost = sample.loses_digits(best)
     if not lost:
         return best, False
     fewest: int | None = None  # faults are counted where there is a form to compare them with

@@ -81,9 +81,15 @@ def piece(work: float) -> int:
     return math.ceil(_PIECE / work)
 
 
-def work_of(outputs: Sequence[Node], inputs: Sequence[Node]) -> float:
-    """Return the nanoseconds that one element takes, a low estimate."""
-    operations = sum(map(own_cost, topological(outputs)))
+def work_of(outputs: Sequence[Node], inputs: Sequence[Node], order: Sequence[Node] | None = None) -> float:
+    """Return the nanoseconds that one element takes, a low estimate.
+
+    Args:
+        outputs: what is computed.
+        inputs: from what.
+        order: what `topological` gives for the outputs, where it is at hand.
+    """
+    operations = sum(map(own_cost, topological(outputs) if order is None else order))
     return _OPERATION * operations + _ARGUMENT * (len(outputs) + len(inputs))
 
 

@@ -128,6 +128,9 @@ def define(
     return _define(function.formula, function.arity, real, width, fused, tables, plainly, alone, parts)
 
 
+_GIVEN = ("%x0", "%x1")
+
+
 @cache
 def _define(
     formula: Formula,
@@ -140,15 +143,9 @@ def _define(
     alone: bool,
     parts: tuple[int, ...],
 ) -> VectorFunction:
-    lanes = LaneWriter(width, fused=fused, tables=tables, single=real.bits == 32, fast=fast, alone=alone)
+    written, found = _written(formula, arity, real, width, fused, tables, fast, alone)
+    lanes = written.continued()
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
-    given = [f"%x{k}" for k in range(arity)]
-    args = [
-        Lane(lanes, x, "double") if vector == wide else lanes.emit(Opcode.convert("fpext", vector, wide), x)
-        for x in given
-    ]
-    result = formula(lanes, *args)
-    found = [result] if isinstance(result, Lane) else list(result)
     values = [v.text for v in ([found[k] for k in parts] or found)]
     if vector != wide:
         values = [lanes.emit(Opcode.convert("fptrunc", wide, vector), v).text for v in values]
@@ -166,8 +163,30 @@ def _define(
     codes = {line.code for line in lines if isinstance(line, Instruction)}
     intrinsics = {declared for code, declared in lanes.intrinsics.items() if code in codes}
     libm = dict(called for code, called in lanes.libm.items() if code in codes)
-    function = Function(name, gives, [f"{vector} {x}" for x in given], lines)
+    function = Function(name, gives, [f"{vector} {x}" for x in _GIVEN[:arity]], lines)
     return VectorFunction(function, sorted(intrinsics, key=str), libm)
+
+
+@cache
+def _written(
+    formula: Formula,
+    arity: int,
+    real: FloatType,
+    width: int,
+    fused: bool,
+    tables: bool,
+    fast: bool,
+    alone: bool,
+) -> tuple[LaneWriter, Sequence[Lane]]:
+    """Return the instructions of all values of a formula, once for the functions of each, and these values."""
+    lanes = LaneWriter(width, fused=fused, tables=tables, single=real.bits == 32, fast=fast, alone=alone)
+    vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
+    args = [
+        Lane(lanes, x, "double") if vector == wide else lanes.emit(Opcode.convert("fpext", vector, wide), x)
+        for x in _GIVEN[:arity]
+    ]
+    result = formula(lanes, *args)
+    return lanes, [result] if isinstance(result, Lane) else list(result)
 
 
 def _used(lines: Sequence[str | Instruction]) -> list[str | Instruction]:

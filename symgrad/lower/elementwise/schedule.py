@@ -86,6 +86,7 @@ def schedule(
     fusable: Collection[Node] = (),
     fast: bool = False,
     rolled: bool = True,
+    order: Sequence[Node] | None = None,
 ) -> Schedule:
     """Order the graph of the outputs, and cut it into chunks if it is large.
 
@@ -96,8 +97,9 @@ def schedule(
         fusable: nodes whose products and sums may be rounded once together.
         fast: whether functions need only be within four units of the last place.
         rolled: whether to look for repetition.
+        order: what `topological` gives for the outputs, where it is at hand.
     """
-    order = topological(outputs)
+    order = topological(outputs) if order is None else order
     constant: set[Node] = set()
     for node in order:
         if (

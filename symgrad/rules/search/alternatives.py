@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
 from symgrad.errors import NumberTooLargeError
 from symgrad.ir.graph import SYMBOL, Node, apply, number
@@ -21,8 +19,10 @@ from symgrad.rules.search.as_written import (
     AS_WRITTEN,
     ONE,
     ScaledTerm,
+    has_sign,
     scaled,
     seen_as,
+    seen_in_a_sum,
     sum_of,
     terms_of,
     times,
@@ -38,33 +38,33 @@ _Needs = frozenset[tuple[int, str]]
 """As what ops nodes need to be seen: arguments by position, terms of a sum by how many there are at least."""
 
 
-class _Sum(NamedTuple):
+class _Sum:
     """The left side of a row for sums: its terms, those with an op first, bare variables last; and what these need."""
 
-    rule: Rule
-    terms: tuple[ScaledTerm, ...]
-    needs: _Needs
+    __slots__ = ("needs", "rule", "terms")
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self.terms = sorted(terms_of(rule.pattern), key=lambda t: (t[1].op is SYMBOL, t[1] is ONE))
+        self.needs = _counted(part.op.name for _, part in self.terms if part.op is not SYMBOL)
 
 
 def _needed(patterns: Sequence[Node]) -> _Needs:
     return frozenset((i, p.op.name) for i, p in enumerate(patterns) if p.op is not SYMBOL)
 
 
-def _there(args: Sequence[Node]) -> _Needs:
-    return frozenset((i, name) for i, arg in enumerate(args) for name in seen_as(arg))
+def _there(seen: Iterable[frozenset[str]]) -> _Needs:
+    return frozenset((i, name) for i, names in enumerate(seen) for name in names)
 
 
 def _counted(names: Iterable[str]) -> _Needs:
-    return frozenset((k, name) for name, count in Counter(names).items() for k in range(count))
-
-
-def _sums(rules: RuleSet) -> list[_Sum]:
-    found: list[_Sum] = []
-    for rule in rules.headed("add"):
-        terms = sorted(terms_of(rule.pattern), key=lambda t: (t[1].op is SYMBOL, t[1] is ONE))
-        needs = _counted(part.op.name for _, part in terms if part.op is not SYMBOL)
-        found.append(_Sum(rule, tuple(terms), needs))
-    return found
+    counts: dict[str, int] = {}
+    found: set[tuple[int, str]] = set()
+    for name in names:
+        k = counts.get(name, 0)
+        counts[name] = k + 1
+        found.add((k, name))
+    return frozenset(found)
 
 
 def _others(rules: RuleSet) -> dict[str, list[tuple[_Needs, Rule]]]:
@@ -88,9 +88,10 @@ class Alternatives:
 
     def __init__(self, rules: RuleSet, known: Conditions) -> None:
         self._known = known
-        self._sums = _sums(rules)
+        self._sums = [_Sum(rule) for rule in rules.headed("add")]
         self._squares = [row for row in self._sums if row.rule.name == "difference-of-squares"]
         self._others = _others(rules)
+        self._matching: dict[tuple[str, tuple[frozenset[str], ...]], list[Rule]] = {}
 
     def of(self, node: Node) -> Iterator[Step]:
         """Yield steps from the node to other forms of it, in a fixed order, as far as numbers stay short."""
@@ -106,7 +107,7 @@ class Alternatives:
             return
         heads = [name, "sqrt"] if name == "pow" and node.args[1].is_number(Fraction(1, 2)) else [name]
         for head in heads:
-            for rule in self._that_may_match(head, node.args):
+            for rule in self._that_may_match(head, tuple(map(seen_as, node.args))):
                 for bindings in match(rule.pattern, node, {}, AS_WRITTEN):
                     yield from self._applied(rule, node, bindings, Fraction(1), ())
         if name == "div":
@@ -115,12 +116,14 @@ class Alternatives:
             yield from self._of_factored(node)
             yield from self._of_part(node)
 
-    def _that_may_match(self, head: str, args: Sequence[Node]) -> list[Rule]:
-        rows = self._others.get(head)
-        if rows is None:
-            return []
-        there = _there(args)
-        return [rule for needs, rule in rows if needs <= there]
+    def _that_may_match(self, head: str, seen: tuple[frozenset[str], ...]) -> list[Rule]:
+        """Return the rows for an op that need no more than what its arguments are seen as."""
+        found = self._matching.get((head, seen))
+        if found is None:
+            there = _there(seen)
+            rows = self._others.get(head, ())
+            found = self._matching[head, seen] = [rule for needs, rule in rows if needs <= there]
+        return found
 
     def _of_part(self, node: Node) -> Iterator[Step]:
         """Apply rows for quotients to one factor above and one below."""
@@ -128,9 +131,11 @@ class Alternatives:
         ups, downs = _factors(above), _factors(node.args[1], powers=False)
         if len(ups) * len(downs) > _PAIRS or (len(ups) == len(downs) == 1 and c == 1):
             return
+        seen = [*map(seen_as, downs)]
         for i, x in enumerate([*ups, ONE]):
+            seen_above = seen_as(x)
             for k, y in enumerate(downs):
-                for rule in self._that_may_match("div", (x, y)):
+                for rule in self._that_may_match("div", (seen_above, seen[k])):
                     part = div(x, y)
                     for bindings in match(rule.pattern, part, {}, AS_WRITTEN):
                         for step in self._applied(rule, part, bindings, Fraction(1), ()):
@@ -158,12 +163,14 @@ class Alternatives:
         if len(terms) > _TERMS:
             return
         yield from self._by_rows(self._sums, node, terms)
+        if sum(_may_divide(part) for _, part in terms) < 2:
+            return
         quotient = common_denominator([scaled(c, part) for c, part in terms], self._known)
         if quotient is not None:
             yield Step("common-denominator", node, quotient, "exact")
 
     def _by_rows(self, rows: Iterable[_Sum], node: Node, terms: Sequence[ScaledTerm]) -> Iterator[Step]:
-        there = _counted(name for _, part in terms for name in seen_as(part))
+        there = _counted(name for _, part in terms for name in seen_in_a_sum(part))
         for row in rows:
             if row.needs <= there:
                 for scale, bindings, used in _matches(row.terms, terms):
@@ -245,6 +252,13 @@ def _match_others(
             continue
         for more in found:
             yield from _match_others(others, terms, scale, more, used | {k})
+
+
+def _may_divide(part: Node) -> bool:
+    """Tell whether a term may be a quotient with a number or a sign in front: others have no denominator."""
+    if part.op is mul:
+        return part.args[0].is_number() or has_sign(part)
+    return part.op is div
 
 
 def _by_quotients(node: Node) -> Iterator[Node]:

@@ -11,11 +11,24 @@ from symgrad.ir.graph import Node, apply, number
 from symgrad.ops.scalar.arith import add, mul, neg
 from symgrad.rewrite.pattern import View
 
-__all__ = ["AS_WRITTEN", "ONE", "ScaledTerm", "negated", "scaled", "seen_as", "sum_of", "terms_of", "times"]
+__all__ = [
+    "AS_WRITTEN",
+    "ONE",
+    "ScaledTerm",
+    "has_sign",
+    "negated",
+    "scaled",
+    "seen_as",
+    "seen_in_a_sum",
+    "sum_of",
+    "terms_of",
+    "times",
+]
 
 ScaledTerm = tuple[Fraction, Node]
 
 ONE = number(1)
+_UNIT = Fraction(1)
 _TWO = number(2)
 
 
@@ -63,6 +76,16 @@ def negated(node: Node) -> Node | None:
     return None
 
 
+def has_sign(node: Node) -> bool:
+    """Tell whether a node is `negated` as it is written."""
+    while not node.is_number():
+        name = node.op.name
+        if name != "mul" and name != "div":
+            return name == "neg"
+        node = node.args[0]
+    return node.value < 0
+
+
 def _power(node: Node) -> tuple[Node, Node] | None:
     """See a square in x*x, x**4 and 9; any other power as it is."""
     name = node.op.name
@@ -70,21 +93,32 @@ def _power(node: Node) -> tuple[Node, Node] | None:
         return (node.args[0], _TWO) if node.args[0] is node.args[1] else None
     if name == "pow":
         exponent = node.args[1]
-        if exponent.is_number() and exponent.value > 2 and exponent.value % 2 == 0:
+        if (
+            exponent.is_number()
+            and exponent.dtype == "int"
+            and exponent.value > 2
+            and exponent.value % 2 == 0
+        ):
             return node.args[0] ** (exponent / 2), _TWO
         return node.args[0], exponent
-    if node.is_number() and node.value > 0:
-        value = Fraction(node.value)
-        above, below = isqrt(value.numerator), isqrt(value.denominator)
-        if above**2 == value.numerator and below**2 == value.denominator:
-            return number(Fraction(above, below)), _TWO
+    if node.is_number():
+        root = _root(node.value)
+        return None if root is None else (number(root), _TWO)
     return None
+
+
+def _root(value: Exact) -> Fraction | None:
+    if value <= 0:
+        return None
+    above, below = isqrt(value.numerator), isqrt(value.denominator)
+    whole = above * above == value.numerator and below * below == value.denominator
+    return Fraction(above, below) if whole else None
 
 
 def terms_of(node: Node) -> list[ScaledTerm]:
     """Return the terms of a sum in order, each a number times something; a number is itself times one."""
     found: list[ScaledTerm] = []
-    pending: list[ScaledTerm] = [(Fraction(1), node)]
+    pending: list[ScaledTerm] = [(_UNIT, node)]
     while pending:
         c, part = pending.pop()
         name = part.op.name
@@ -103,7 +137,11 @@ def terms_of(node: Node) -> list[ScaledTerm]:
 
 def times(c: Fraction, by: Exact) -> Fraction:
     """Return a product of numbers, if it is not too long."""
-    return Fraction(exact_value(c * by))
+    if c is _UNIT:
+        return by if isinstance(by, Fraction) else Fraction(by)
+    product = c * by
+    exact_value(product)
+    return product
 
 
 def scaled(c: Fraction, part: Node) -> Node:
@@ -131,18 +169,33 @@ def sum_of(terms: Sequence[ScaledTerm]) -> Node:
     return number(0) if total is None else total
 
 
-_MORE: Mapping[str, frozenset[str]] = {
-    "mul": frozenset(["mul", "neg"]),
-    "div": frozenset(["div", "neg"]),
-    "pow": frozenset(["pow", "sqrt"]),
-    "number": frozenset(["number", "pow", "neg"]),
+_SEEN: Mapping[str, frozenset[str]] = {
+    "mul": frozenset(["mul"]),
+    "div": frozenset(["div"]),
+    "pow": frozenset(["pow"]),
+    "number": frozenset(["number"]),
 }
-_SQUARE = frozenset(["mul", "neg", "pow"])
+_WITH_SIGN = {name: seen | {"neg"} for name, seen in _SEEN.items()}
+_SQUARE, _SQUARE_WITH_SIGN = frozenset(["mul", "pow"]), frozenset(["mul", "pow", "neg"])
+_ROOT = frozenset(["pow", "sqrt"])
+_SQUARE_NUMBER = frozenset(["number", "pow"])
+_ANY_NUMBER = frozenset(["number", "pow", "neg"])
 
 
 def seen_as(node: Node) -> frozenset[str]:
     """Return the ops as whose application a node may be seen: what needs another need not be matched."""
     name = node.op.name
+    if name == "pow":
+        return _ROOT if node.args[1].is_number(Fraction(1, 2)) else _SEEN[name]
+    if name not in _SEEN:
+        return frozenset([name])
+    if name == "number" and node.is_number() and _root(node.value) is not None:
+        return _SQUARE_NUMBER
     if name == "mul" and node.args[0] is node.args[1]:
-        return _SQUARE
-    return _MORE.get(name) or frozenset([name])
+        return _SQUARE_WITH_SIGN if has_sign(node) else _SQUARE
+    return (_WITH_SIGN if has_sign(node) else _SEEN)[name]
+
+
+def seen_in_a_sum(part: Node) -> frozenset[str]:
+    """Return the same of what a term is a number times: a number there is times any."""
+    return _ANY_NUMBER if part is ONE else seen_as(part)

@@ -9,37 +9,64 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import TypeAlias
 
 from symgrad.ir.graph import Node
 from symgrad.rewrite.intervals import Facts
 
-__all__ = ["points_of"]
+__all__ = ["points_at", "points_of"]
 
 # How many points, of exponents up to what (of two).
 _WIDTHS = ((8, 3), (8, 10), (20, 26), (4, 60), (2, 300), (4, 530), (2, 1000))
 _SCALES = (-990, -700, -530, 530, 700, 990)  # exponents near which all values are together
 _ALONE = 4  # inputs that are zero, and one, beside others that are not
+_AROUND = (1, 1, 3, 3, 3, 3, 8, 8)  # powers of two around the scale of a formula
 _NEAR = 8  # points near a number of the formula, and points where values nearly agree
+
+
+_Point: TypeAlias = "tuple[float, ...]"
 
 
 def points_of(
     leaves: Sequence[Node], facts: Sequence[Facts], near: Sequence[float]
-) -> tuple[list[list[float]], list[int]]:
+) -> tuple[list[_Point], list[int]]:
     """Return the points, a value for each leaf, and how wide the exponents go at each."""
+    drawn, widths, beside = _drawn(tuple([(f, leaf.dtype) for f, leaf in zip(facts, leaves, strict=True)]))
+    points = list(drawn)
+    for k, (place, sign, step) in enumerate(beside if leaves else ()):
+        i = k % len(leaves)
+        value = _inside(sign * near[k % len(near)] * step, facts[i], leaves[i].dtype)
+        row = points[place]
+        points[place] = (*row[:i], value, *row[i + 1 :])
+    return points, list(widths)
+
+
+@lru_cache(maxsize=16)
+def _drawn(
+    inputs: tuple[tuple[Facts, str], ...],
+) -> tuple[Sequence[_Point], Sequence[int], Sequence[tuple[int, int, float]]]:
+    """Return points as far as they depend on nothing but what is known of each input and its dtype, and their widths.
+
+    And which of them get a number of the formula for one of their values, with which sign and times what. Every graph
+    of such inputs has the same: to draw them takes as long as to look at a small graph.
+    """
     draw = random.Random(20)  # a fixed sequence
-    points: list[list[float]] = []
+    facts = [f for f, _ in inputs]
+    points: list[_Point] = []
     widths: list[int] = []
+    beside: list[tuple[int, int, float]] = []
 
     limited = [
-        (i, f, leaf)
-        for i, (f, leaf) in enumerate(zip(facts, leaves, strict=True))
-        if f.integer or leaf.dtype != "real" or f.low > -math.inf or f.high < math.inf
+        (i, f, dtype)
+        for i, (f, dtype) in enumerate(inputs)
+        if f.integer or dtype != "real" or f.low > -math.inf or f.high < math.inf
     ]
 
     def keep(values: list[float], width: int) -> None:
-        for i, f, leaf in limited:
-            values[i] = _inside(values[i], f, leaf)
-        points.append(values)
+        for i, f, dtype in limited:
+            values[i] = _inside(values[i], f, dtype)
+        points.append(tuple(values))
         widths.append(width)
 
     for count, width in _WIDTHS:
@@ -52,18 +79,33 @@ def points_of(
         )
     for number in (0.0, 1.0):
         keep([number for _ in facts], 26)
-        for k in range(min(len(leaves), _ALONE)):
+        for k in range(min(len(facts), _ALONE)):
             keep([number if i == k else _spread(f, 3, draw) for i, f in enumerate(facts)], 26)
     for k in range(_NEAR):
         step = 1 + draw.choice((-1, 1)) * draw.random() * 2.0 ** -(4 * k)
-        number = draw.choice((-1, 1, 1)) * near[k % len(near)]
-        keep(
-            [number * step if i == k % len(leaves) else _spread(f, 3, draw) for i, f in enumerate(facts)], 26
-        )
-        if len(leaves) > 1:
+        beside.append((len(points), draw.choice((-1, 1, 1)), step))
+        keep([1.0 if i == k % len(facts) else _spread(f, 3, draw) for i, f in enumerate(facts)], 26)
+        if len(facts) > 1:
             base = _spread(facts[0], 10, draw)
-            keep([base * (1 + (draw.random() - 0.5) * 2.0 ** (-5 * k)) for _ in leaves], 26)
-    return points, widths
+            keep([base * (1 + (draw.random() - 0.5) * 2.0 ** (-5 * k)) for _ in facts], 26)
+    return points, widths, beside
+
+
+def points_at(
+    scale: Sequence[float], leaves: Sequence[Node], facts: Sequence[Facts]
+) -> tuple[list[_Point], list[int]]:
+    """Return points near the size of each leaf, a power of two, and how wide exponents go around it."""
+    draw = random.Random(21)  # a fixed sequence
+    points: list[_Point] = []
+    for width in _AROUND:
+        values = (
+            math.copysign(2.0 ** (e + draw.uniform(-width, width)), f.high)
+            for e, f in zip(scale, facts, strict=True)
+        )
+        points.append(
+            tuple([_inside(v, f, leaf.dtype) for v, f, leaf in zip(values, facts, leaves, strict=True)])
+        )
+    return points, [*_AROUND]
 
 
 def _unbounded(f: Facts) -> bool:
@@ -106,12 +148,12 @@ def _spread(
     return low + (high - low) * small if sign > 0 else high - (high - low) * small
 
 
-def _inside(value: float, f: Facts, leaf: Node) -> float:
+def _inside(value: float, f: Facts, dtype: str) -> float:
     """Return the value, or one inside of the end of the interval that it is at or beyond."""
     low, high = float(f.low), float(f.high)
-    if leaf.dtype == "bool":
+    if dtype == "bool":
         return float(value > 1)
-    whole = f.integer or leaf.dtype == "int"
+    whole = f.integer or dtype == "int"
     if whole:
         value = float(round(max(min(value, 1e15), -1e15)))
     length = high - low

@@ -14,12 +14,13 @@ import numpy as np
 
 from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import CONSTANT, NUMBER, Node
-from symgrad.ir.traverse import is_elementwise, topological
+from symgrad.ir.traverse import all_pointwise, topological
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.search.enclosures import WORST_BITS, Enclosures
 from symgrad.rules.search.exact_values import COMPUTED, close, exact_of, float_of, wide_of
 from symgrad.rules.search.float_faults import FINE, ROUNDINGS, FloatFaults
-from symgrad.rules.search.sample_points import points_of
+from symgrad.rules.search.own_scale import own_scale
+from symgrad.rules.search.sample_points import points_at, points_of
 
 __all__ = ["FINE", "Sample", "has_extended", "measurable", "searchable"]
 
@@ -38,15 +39,20 @@ def has_extended() -> bool:
 
 def measurable(outputs: Sequence[Node]) -> bool:
     """Tell whether it is asked how many digits a graph loses: of many inputs it would take quadratic time."""
-    return len(topological(outputs)) * len(_leaves(outputs)) <= _WIDEST
+    return _measurable(topological(outputs), outputs)
+
+
+def _measurable(order: Sequence[Node], outputs: Sequence[Node]) -> bool:
+    # There are no more leaves than equations, and seldom need they be counted.
+    return len(order) ** 2 <= _WIDEST or len(order) * len(_leaves(outputs)) <= _WIDEST
 
 
 def searchable(outputs: Sequence[Node]) -> str | None:
     """Return why no forms of a graph are looked for; None if they are."""
     order = topological(outputs)
-    if not measurable(outputs):
+    if not _measurable(order, outputs):
         return f"equations times inputs are more than {_WIDEST}"
-    elementwise = len(order) <= _LARGEST_ELEMENTWISE and is_elementwise(order)
+    elementwise = len(order) <= _LARGEST_ELEMENTWISE and all_pointwise(order)
     most = _LARGEST_ELEMENTWISE if elementwise or len(order) > _LARGEST_ELEMENTWISE else _LARGEST
     return f"more than {most} equations" if len(order) > most else None
 
@@ -61,11 +67,15 @@ class Sample:
 
     def __init__(self, outputs: Sequence[Node], known: Conditions) -> None:
         self.leaves = _leaves(outputs)
-        numbers = {
-            abs(nearest_float(n.value)) for n in topological(outputs) if n.op is NUMBER and n.dtype != "bool"
-        }
+        order = topological(outputs)
+        numbers = {abs(nearest_float(n.value)) for n in order if n.op is NUMBER and n.dtype != "bool"}
         near = sorted({1.0, *(v for v in numbers if 2.0**-60 < v < 2.0**60)})[:12]
-        self._points, self._widths = points_of(self.leaves, [known.facts(n) for n in self.leaves], near)
+        facts = [known.facts(n) for n in self.leaves]
+        self._points, self._widths = points_of(self.leaves, facts, near)
+        scale = own_scale(order, self.leaves)
+        if scale is not None:
+            points, widths = points_at(scale, self.leaves, facts)
+            self._points, self._widths = [*self._points, *points], [*self._widths, *widths]
         self._columns = {leaf: [p[k] for p in self._points] for k, leaf in enumerate(self.leaves)}
         self._floats: dict[Node, Any] = {
             leaf: np.array(column, dtype=np.bool_ if leaf.dtype == "bool" else np.float64)
@@ -127,18 +137,12 @@ class Sample:
         forms = [[form[k] for k in places] for form in others]
         return not (self._float_faults.any(nodes, forms) or self._float_faults.loses_a_term(nodes))
 
-    def loses_digits(self, outputs: Sequence[Node], *, evidently: bool = False) -> bool:
-        """Tell whether there are `faults`, which takes a part of the time of counting them.
-
-        Args:
-            outputs: of numbers.
-            evidently: whether it is asked of one node at a few points alone, which takes a small part again.
-        """
+    def loses_digits(self, outputs: Sequence[Node]) -> bool:
+        """Tell whether there are `faults`, which takes a part of the time of counting them."""
         nodes = [n for n in outputs if n.op.pointwise and n.dtype == "real"]
         if nodes and has_extended():
-            asked = self._float_faults.evident if evidently else self._float_faults.any
-            return asked(nodes, [nodes])
-        return not evidently and any(map(self._exact_faults, nodes))
+            return self._float_faults.any(nodes, [nodes])
+        return any(map(self._exact_faults, nodes))
 
     def faults(self, outputs: Sequence[Node]) -> int:
         """Return how many values of numbers have wrong bits that are worth a search.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -218,7 +218,7 @@ def _by_chance(bits: Any) -> Any:
     return 1.2 * bits + 1.5
 
 
-class _Change(NamedTuple):
+class _Change:
     """Two forms of one value, compared.
 
     Args:
@@ -227,10 +227,10 @@ class _Change(NamedTuple):
         old, new: how many bits are wrong there.
     """
 
-    target: Node
-    points: Any
-    old: Any
-    new: Any
+    __slots__ = ("new", "old", "points", "target")
+
+    def __init__(self, target: Node, points: Any, old: Any, new: Any) -> None:
+        self.target, self.points, self.old, self.new = target, points, old, new
 
     @property
     def mean(self) -> float:

@@ -5,8 +5,9 @@ Nothing here folds: a function of literals is compiled and called (`fold.py`).
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 from symgrad.llvm.text.instructions import Instruction, Splat
 from symgrad.llvm.text.module import FunctionDeclaration
@@ -147,6 +148,13 @@ class Instructions:
 
     SIGN = -(2**63)
     """The integer with the sign bit of a double alone."""
+
+    def continued(self) -> Self:
+        """Return what goes on from here, and leaves this as it is."""
+        other = copy(self)
+        other.lines, other._seen = [*self.lines], {**self._seen}
+        other.intrinsics, other.libm = {**self.intrinsics}, {**self.libm}
+        return other
 
     def type(self, kind: Kind) -> str:
         return self._types[kind]
