@@ -21,7 +21,7 @@ __all__ = ["points_at", "points_of"]
 _WIDTHS = ((8, 3), (8, 10), (20, 26), (4, 60), (2, 300), (4, 530), (2, 1000))
 _SCALES = (-990, -700, -530, 530, 700, 990)  # exponents near which all values are together
 _ALONE = 4  # inputs that are zero, and one, beside others that are not
-_AROUND = (1, 1, 3, 3, 3, 3, 8, 8)  # powers of two around the scale of a formula
+_LARGEST = 1000  # exponents of what is moved to the scale of a formula
 _NEAR = 8  # points near a number of the formula, and points where values nearly agree
 
 
@@ -92,20 +92,30 @@ def _drawn(
 
 
 def points_at(
-    scale: Sequence[float], leaves: Sequence[Node], facts: Sequence[Facts]
-) -> tuple[list[_Point], list[int]]:
-    """Return points near the size of each leaf, a power of two, and how wide exponents go around it."""
-    draw = random.Random(21)  # a fixed sequence
-    points: list[_Point] = []
-    for width in _AROUND:
-        values = (
-            math.copysign(2.0 ** (e + draw.uniform(-width, width)), f.high)
-            for e, f in zip(scale, facts, strict=True)
+    scale: Sequence[float], points: Sequence[_Point], leaves: Sequence[Node], facts: Sequence[Facts]
+) -> list[_Point]:
+    """Return points around sizes of what a graph reads that are around 1, each a power of two.
+
+    Args:
+        scale: the sizes.
+        points: those around 1.
+        leaves: what the graph reads.
+        facts: what is known of that.
+    """
+    moved = [
+        round(e) if _unbounded(f) and leaf.dtype == "real" else 0
+        for e, leaf, f in zip(scale, leaves, facts, strict=True)
+    ]
+
+    def value(v: float, e: int, leaf: Node, f: Facts) -> float:
+        _, size = math.frexp(v)
+        return (
+            _inside(math.ldexp(v, max(min(e, _LARGEST - size), -_LARGEST - size)), f, leaf.dtype)
+            if e and v
+            else v
         )
-        points.append(
-            tuple([_inside(v, f, leaf.dtype) for v, f, leaf in zip(values, facts, leaves, strict=True)])
-        )
-    return points, [*_AROUND]
+
+    return [tuple(map(value, point, moved, leaves, facts)) for point in points]
 
 
 def _unbounded(f: Facts) -> bool:

@@ -74,8 +74,7 @@ class Sample:
         self._points, self._widths = points_of(self.leaves, facts, near)
         scale = own_scale(order, self.leaves)
         if scale is not None:
-            points, widths = points_at(scale, self.leaves, facts)
-            self._points, self._widths = [*self._points, *points], [*self._widths, *widths]
+            self._points = points_at(scale, self._points, self.leaves, facts)
         self._columns = {leaf: [p[k] for p in self._points] for k, leaf in enumerate(self.leaves)}
         self._floats: dict[Node, Any] = {
             leaf: np.array(column, dtype=np.bool_ if leaf.dtype == "bool" else np.float64)
