@@ -1,6 +1,7 @@
 """The scale of a formula: sizes of its inputs at which terms of its sums, and arguments of functions, are alike.
 
-A formula in SI units has numbers such as 5.3e-11 in it, and is read at inputs such as 1e30, where its parts are near 1. What a form loses by multiplying such numbers out shows there alone.
+A formula in SI units has numbers such as 5.3e-11 in it, and is read at inputs such as 1e30, for which its parts are
+near 1. What a form loses by multiplying such numbers out shows there alone.
 """
 
 from __future__ import annotations
