@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import mpmath as typed_mpmath
@@ -136,6 +137,10 @@ def _conditions(loss: Expr) -> list[tuple[str, Node]]:
     return list(found.items())
 
 
+_LEAST = 1e-3
+"""Of the size that steps are a tenth of, at first."""
+
+
 class Differences:
     """The gradients of a function that is known by its values alone.
 
@@ -153,27 +158,16 @@ class Differences:
 
         Source: central differences of high order whose step is halved, `scipy.differentiate.derivative`.
         """
-        from scipy import differentiate as typed_differentiate  # SciPy starts slowly
-
-        differentiate: Any = typed_differentiate
-
         found: dict[str, tuple[Any, Any]] = {}
-        try:
-            for name in self.wrt:
-                base = np.array(values[name], dtype=np.float64)
-                slopes, errors = np.zeros(base.shape), np.zeros(base.shape)
-                for index in np.ndindex(*base.shape):
-                    result = differentiate.derivative(
-                        np.vectorize(self._along(values, name, base, index)),
-                        float(base[index]),
-                        initial_step=0.1 * min(max(abs(float(base[index])), 1e-3), 1.0),
-                    )
-                    if not result.success:
-                        return None
-                    slopes[index], errors[index] = result.df, result.error
-                found[name] = slopes, errors
-        except Exception:  # noqa: BLE001  the user's function is called, and may raise anything
-            return None
+        for name in self.wrt:
+            base = np.array(values[name], dtype=np.float64)
+            slopes, errors = np.zeros(base.shape), np.zeros(base.shape)
+            for index in np.ndindex(*base.shape):
+                slope = _slope(np.vectorize(self._along(values, name, base, index)), float(base[index]))
+                if slope is None:
+                    return None
+                slopes[index], errors[index] = slope
+            found[name] = slopes, errors
         return found
 
     def _along(
@@ -187,3 +181,22 @@ class Differences:
                 return float(self.f(*given.values()))
 
         return along
+
+
+def _slope(along: Callable[[Any], Any], x: float) -> tuple[float, float] | None:
+    """Return a derivative with how far off it may be, None where none settles."""
+    from scipy import differentiate as typed_differentiate  # SciPy starts slowly
+
+    differentiate: Any = typed_differentiate
+    found: list[tuple[float, float]] = []
+    size = abs(x)
+    # Where inputs are tiny, as they can be in SI units, a function may move in steps of their size alone.
+    steps = [min(max(size, _LEAST), 1.0), *([size] if 0 < size < _LEAST else [])]
+    for step in steps:
+        with suppress(Exception):  # the user's function is called, and may raise anything
+            result = differentiate.derivative(along, x, initial_step=0.1 * step)
+            if result.success:
+                found.append((float(result.df), float(result.error)))
+                if result.df:
+                    break
+    return max(found, key=lambda slope: abs(slope[0]), default=None)

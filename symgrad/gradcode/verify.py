@@ -207,7 +207,7 @@ def _by_differences(
     points = sample_points(None, question.inputs, question.arguments.samples, (), kind)
     agreed, worst = dict.fromkeys(question.wrt, 0), dict.fromkeys(question.wrt, 0.0)
     found: dict[str, ArgumentVerdict] = {}
-    tried = 0
+    tried, moves = 0, False
     for k, point in enumerate(points):
         if tried >= POINTS_OF_DIFFERENCES or k >= MOST_POINTS or (k and time.monotonic() > deadline):
             break
@@ -234,13 +234,20 @@ def _by_differences(
                 found[name] = _argument(name, Classified("wrong", told, m), verdict)
             else:
                 agreed[name] += 1
+                moves |= bool(np.any(slope) or np.any(called.values[name]))
                 size = float(np.max(np.abs(slope), initial=0)) or 1.0
                 worst[name] = max(worst[name], float(np.max(off, initial=0)) / size)
     for name in question.wrt:
         if name in found:
             continue
         digits = min(15, int(-np.log10(max(worst[name], 1e-15))))
-        if agreed[name]:
+        if agreed[name] and not moves:
+            told = (
+                f"f does not move at any of the {agreed[name]} points that were tried, which tells nothing of its "
+                "gradient; declare between which ends its inputs lie"
+            )
+            found[name] = _argument(name, Classified("undecided", told), Verdict("undecided", told))
+        elif agreed[name]:
             told = f"as differences of f are, to {digits} digits at {agreed[name]} points"
             verdict = Verdict("supported", told, points=agreed[name], digits=digits)
             found[name] = _argument(name, Classified("right", told), verdict)

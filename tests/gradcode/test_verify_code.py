@@ -427,3 +427,23 @@ def test_assert_gradient_raises_where_digits_are_lost_unless_that_is_allowed() -
 def test_assert_gradient_passes_nothing_silently() -> None:
     with pytest.raises(AssertionError, match="could not be found out"):
         sg.testing.assert_gradient(lambda x: float(x) * math.nan, lambda x: x, "x : real")
+
+
+def test_differences_that_are_zero_everywhere_tell_nothing() -> None:
+    def f(x: float) -> float:
+        return float(math.exp(-x * 1e20))
+
+    def g(x: float) -> float:
+        return -2e20 * math.exp(-x * 1e20)
+
+    unknown = sg.verify_code(f, g, {"x": "real(1, 5)"})
+    assert unknown.status == "undecided"
+    assert "does not move at any" in str(unknown)
+    assert sg.verify_code(f, g, {"x": "real(1e-21, 1e-19)"}).status == "refuted"
+    # A name that f does not move with has the gradient 0, which differences tell where f moves with another.
+    both = sg.verify_code(
+        lambda x, y: float(math.exp(-x) + 0 * y),
+        lambda x, y: (-math.exp(-x), 0.0),
+        {"x": "real", "y": "real"},
+    )
+    assert both.status in ("proved", "supported")
