@@ -12,7 +12,7 @@ from symgrad.api.handles.expr import Expr
 from symgrad.documents.judging.conditions import deduced, put_into, solution
 from symgrad.documents.judging.curves import Branch, branches
 from symgrad.documents.judging.implicit import implicit_mistakes
-from symgrad.documents.judging.places import Places
+from symgrad.documents.judging.places import ClaimPlaces
 from symgrad.documents.judging.shapes import of_one_shape
 from symgrad.documents.judging.solving import known_values, solved
 from symgrad.documents.sides.calculus import derivative, implicit_slope
@@ -73,7 +73,7 @@ class Judge:
         self.idle = False
         self.case: Node | None = None
         self.unclear: str | None = None
-        self.places = Places(names, seconds)
+        self.places = ClaimPlaces(names, seconds)
         self._written: dict[Node, Expr] = {}  # of a derivative the last form in which the document has it
         self._branches_of: dict[ImplicitCurve, Sequence[Branch]] = {}
 

@@ -14,10 +14,10 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.verdicts.verdict import Verdict
 
-__all__ = ["Places"]
+__all__ = ["ClaimPlaces"]
 
 
-class Places:
+class ClaimPlaces:
     """Decides steps at values of inputs.
 
     Args:

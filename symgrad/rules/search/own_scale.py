@@ -23,6 +23,9 @@ _FAR = 40.0
 _FURTHEST = 900.0
 """Of an input: floats end at 1023."""
 
+_HIGHEST = 1000
+"""Of a power."""
+
 _SAME = frozenset(("neg", "abs", "stop_gradient"))
 _ROOTS = {"sqrt": 1 / 2, "cbrt": 1 / 3}
 _COMPARED = frozenset(("add", "lt", "le", "gt", "ge", "eq", "ne", "maximum", "minimum"))
@@ -62,7 +65,7 @@ def own_scale(order: Sequence[Node], leaves: Sequence[Node]) -> list[float] | No
             sizes[n] = args[0]
         elif name in _ROOTS:
             sizes[n] = args[0] * _ROOTS[name]
-        elif name == "pow" and n.args[1].is_number():
+        elif name == "pow" and n.args[1].is_number() and abs(n.args[1].value) < _HIGHEST:
             sizes[n] = args[0] * float(n.args[1].value)
         elif name == "where":
             sizes[n] = args[1]

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, cast
 
 from symgrad.errors import UsageError
@@ -87,6 +87,12 @@ def plain_points(program: ProofProgram) -> Iterator[DrawnPoint]:
             yield point
 
 
+def _apart(values: Sequence[Fraction], k: int) -> list[Fraction]:
+    """Return numbers a little further, by less than there is between them, and each variable's by another part."""
+    gap = min((b - a for a, b in pairwise(values)), default=Fraction(1))
+    return [v + min(gap, 1) * Fraction(k, 64 * MOST_BOXES) for v in values]
+
+
 def _frozen(values: Any) -> Any:
     """Nested lists as nested tuples, and numbers apart from truth values."""
     if isinstance(values, list | tuple):
@@ -140,7 +146,8 @@ class _Plan:
         if len(cut) < 2:
             return
         rng = random.Random(len(cut))  # its own, so that others stay as they are
-        choices = [parts[name] for name in cut]
+        # No two are the same: a random input at the end of its support is drawn with probability zero.
+        choices = [_apart(parts[name], k) for k, name in enumerate(cut)]
         if math.prod(map(len, choices)) <= MOST_BOXES:
             boxes = list(product(*choices))
             rng.shuffle(boxes)

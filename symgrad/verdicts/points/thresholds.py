@@ -81,7 +81,7 @@ def cells(program: ProofProgram) -> dict[str, list[Fraction]]:
         >>> from symgrad.proof.program.steps import Symbol
         >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("number", (), (3,)), ProofStep("lt", (0, 1)))
         >>> [str(c) for c in cells(ProofProgram(steps, (Symbol("x", "real", None, None),)))["x"]]
-        ['1/2', '11/2']
+        ['-1', '3/2', '11/2']
     """
     roots: dict[str, set[Fraction]] = {}
     for name, root in _edges(program)[: 2 * THRESHOLDS]:
