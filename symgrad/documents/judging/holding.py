@@ -30,6 +30,7 @@ from symgrad.documents.layout.statements import ChainText, SideText
 from symgrad.documents.sides.facts import SaidFact
 from symgrad.documents.sides.meaning import ReadSide
 from symgrad.documents.sides.notation import WrittenSlope
+from symgrad.documents.sides.rates import movers, rate
 from symgrad.documents.sides.spelling import declared_names
 from symgrad.documents.taken import Condition, ImplicitCurve, Implied
 from symgrad.errors import SymgradError
@@ -158,8 +159,8 @@ class HoldingRules(StepKeeper):
             written = f"{said(equation.left)} = {said(equation.right)}"
             self.names.hold(Condition(a.node, b.node, written, unknowns, asked))
             timeless = not asked and slope is None and not (left.values or right.values)
-            for x in self.names.movers([a.node, b.node]) if timeless else ():
-                here, there = (self.names.rate(side, x) for side in (a.node, b.node))
+            for x in movers(self.names, [a.node, b.node]) if timeless else ():
+                here, there = (rate(self.names, side, x) for side in (a.node, b.node))
                 self.names.hold(
                     Condition(here, there, f"{written}, differentiated by {x.name}", (), asked=False)
                 )
@@ -286,7 +287,7 @@ class HoldingRules(StepKeeper):
         nodes = [left.expr.node, right.expr.node]
         if left.values or left.slope is not None or self.names.innermost(topological(nodes)):
             return False
-        moved = {s for x in self.names.movers(nodes) for n in nodes for s in self.names.moved_by(n, x)}
+        moved = {s for x in movers(self.names, nodes) for n in nodes for s in self.names.moved_by(n, x)}
         return len(moved) > 1 and not any(moved & c.reads for c in self.names.conditions)
 
     def _is_known_rate(self, left: ReadSide, right: ReadSide) -> bool:

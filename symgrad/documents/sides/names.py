@@ -185,21 +185,6 @@ class DocumentNames:
             return []
         return [s for s in inputs_of(node) if s is not x and self.followed.get(s.name) == x.name]
 
-    def movers(self, nodes: Sequence[Node]) -> list[Node]:
-        """Return by what inputs of formulas move that no formula reads."""
-        followed = [by for s in symbols_of(nodes) if (by := self.followed.get(s.name)) is not None]
-        found = [symbol(Declaration(name)) for name in dict.fromkeys(followed) if name not in self.values]
-        return [x for x in found if any(self.moved_by(n, x) for n in nodes)]
-
-    def rate(self, node: Node, x: Node) -> Node:
-        """Return the derivative of a value by what its inputs move with: dV/dt is dV/dr times the symbol dr/dt."""
-        moved = self.moved_by(node, x)
-        held = [s.name for s in inputs_of(node) if s not in moved]
-        if held:
-            self.assume(f"{', '.join(held)} held fixed in rates", self.line, stated=False)
-        rates = [symbol(Declaration(f"d{s.name}_d{x.name}", shape=s.shape)) for s in moved]
-        return jvp(Expr(node), [Expr(s) for s in moved], [Expr(r) for r in rates]).canonical().node
-
     def known_in(self, text: str) -> dict[str, Node]:
         """Return the names in a text that mean something, and no others: a document may have thousands."""
         found: dict[str, Node] = {}

@@ -11,6 +11,7 @@ from string import ascii_letters
 from symgrad.api.handles.expr import Expr
 from symgrad.documents.sides.calculus import derivative, reparametrised
 from symgrad.documents.sides.names import DocumentNames
+from symgrad.documents.sides.rates import rate
 from symgrad.documents.sides.slopes import DocumentCall, SlopeText, find_parts
 from symgrad.errors import (
     ProgramSyntaxError,
@@ -183,7 +184,7 @@ class NotationReader:
         if not part.partial:
             of = names.expr(names.following(of.node, by), NAME.findall(said))
         if len(by) == 1 and names.moved_by(of.node, by[0]):
-            value = names.expr(names.rate(of.node, by[0]))
+            value = names.expr(rate(names, of.node, by[0]))
             return value.node, WrittenSlope(of, (names.expr(by[0]),), value, plain=False)
         exprs = tuple(names.expr(n, NAME.findall(" ".join(part.by))) for n in by)
         implied = () if part.partial else tuple(names.implied.values())

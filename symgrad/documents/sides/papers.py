@@ -10,6 +10,7 @@ from typing import Any
 from symgrad.api.functions.from_latex import differentiated_node
 from symgrad.documents.sides.calculus import derivative, reparametrised
 from symgrad.documents.sides.names import DocumentNames
+from symgrad.documents.sides.rates import rate
 from symgrad.documents.taken import ImplicitCurve
 from symgrad.errors import ShapeError, SymgradError, UnknownFunctionError
 from symgrad.frontend.latex.document import latex_statements
@@ -292,7 +293,7 @@ class PaperReader:
     def _differentiated(self, y: Node, x: Node, *, partial: bool) -> Node:
         self._names.check_slope(y, x)
         if self._names.moved_by(y, x):
-            return self._names.rate(y, x)
+            return rate(self._names, y, x)
         implied = () if partial else tuple(self._names.implied.values())
         if not implied and reparametrised(y, x) is None:
             return differentiated_node(y, x)
