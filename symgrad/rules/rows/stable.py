@@ -8,6 +8,8 @@ The search
     choice      a form is taken if it has fewer wrong bits at sample points of the declared domain, moderate and extreme
                 ones, and at none of them more than half a bit more (an error of an ulp or so is none); exact values
                 there come from arithmetic with many digits, which also has to find both forms equal
+    scale       with numbers far from 1, as in SI units, the points lie around sizes of the inputs at which terms of
+                sums and arguments of functions are alike: what is lost by multiplying such numbers out shows there
     limits      graphs of up to 1000 equations, with arrays 160; what is no elementary function of numbers (a Bessel
                 function, an array reduction) is one value of which nothing but its interval is known
 
