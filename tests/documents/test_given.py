@@ -376,3 +376,19 @@ def test_inputs_without_a_rate_are_listed() -> None:
     r = sg.review("E = m*v**2/2\ndE/dt = m*v*dv/dt\n")
     assert r.status == "proved"
     assert any("m held fixed in rates" in str(a) for a in r.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"$f = \sqrt{h^2} + \sqrt{k^2} T$. Then $f = h + k T$ with $h > 0$, $k > 0$.", ["proved"]),
+        (r"$f = \sqrt{h^2} + \sqrt{k^2} T$. Then $f = h + k T$ with $h > 0$, $k < 0$.", ["refuted"]),
+        (
+            r"$f = \sqrt{h^2} + \sqrt{k^2} T$ with $h > 0$, $T < 0$ and $k > 0$. Then $f = h + k T$.",
+            ["proved"],
+        ),
+        ("f = sqrt(h**2) + sqrt(k**2)\nFor h > 0 and k < 0: f = h - k\n\nf = h + k", ["proved", "refuted"]),
+    ],
+)
+def test_cases_that_stand_side_by_side_hold_together(text: str, expected: list[str]) -> None:
+    assert verdicts(text) == expected

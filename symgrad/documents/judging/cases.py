@@ -16,6 +16,7 @@ __all__ = [
     "DocumentCase",
     "case_text",
     "is_behind",
+    "is_joined",
     "is_value_behind",
     "reaches",
     "scope_of",
@@ -106,6 +107,12 @@ def is_behind(statement: ChainText, case: ChainText, source: Source) -> bool:
         and _SET_OFF.search(between) is not None
         and case.passage is statement.passage
     )
+
+
+def is_joined(case: ChainText, other: ChainText, source: Source) -> bool:
+    """Tell whether a case is one more beside another: h > 0, k > 0 and T > 0."""
+    between = source.text[case.sides[-1].span.end : other.sides[0].span.start]
+    return re.fullmatch(r"[\s,]*(?:and)?\s*", _MARKUP.sub(" ", between)) is not None and "\n\n" not in between
 
 
 def is_value_behind(statement: ChainText, value: ChainText, source: Source, *, first: bool) -> bool:

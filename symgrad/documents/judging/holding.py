@@ -10,6 +10,7 @@ from symgrad.documents.judging.cases import (
     DocumentCase,
     case_text,
     is_behind,
+    is_joined,
     is_value_behind,
     reaches,
     scope_of,
@@ -54,7 +55,11 @@ class HoldingRules(StepKeeper):
             return False
         before = self._prose(statement.sides[0].span.start)
         scope = scope_of(before, statement, self._source)
-        was_used = self._behind is statement
+        was_used = any(s is statement for s in self._behind)
+        beside = self._beside
+        joined = beside is not None and not was_used and is_joined(beside[0], statement, self._source)
+        if scope is None and joined and beside is not None:
+            scope = beside[1]
         if scope is None and not was_used:
             return False
         between = self._source.text[self._end : statement.sides[0].span.start]
@@ -66,13 +71,16 @@ class HoldingRules(StepKeeper):
         if node is None:
             self._case, self._case_used = (case, None), False
             return False
+        self._beside = statement, case.scope
         message = "what this sentence says is judged there"
         if case.scope == "general":
             self._general.append(node)
             self.names.assume(f"{written} from here on", self._line(text.span.start))
             message = "taken to hold from here on"
         elif not was_used:
-            self._case, self._case_used = (case, node), False
+            before_it = self._case[1] if joined and self._case is not None else None
+            whole = node if before_it is None else OPS["and_"](before_it, node)
+            self._case, self._case_used = (case, whole), False
         if case.scope == "sentence":
             self.names.assume(f"{written} in what that sentence says", self._line(text.span.start))
         self._add("condition", text, self._first(statement), message=message)
@@ -104,15 +112,19 @@ class HoldingRules(StepKeeper):
                 self._case_used = self._line(start) == self._line(case.span.start)
             else:
                 self._case = None
-        following, self._behind = next(iter(self._behind_it), None), None
-        text = None if following is None else case_text(following, self._source)
-        if following is not None and text is not None and is_behind(statement, following, self._source):
+        self._behind, last = [], statement
+        for following in self._behind_it:
+            text = case_text(following, self._source)
+            is_next = is_behind if last is statement else is_joined
+            if text is None or not is_next(last, following, self._source):
+                break
             node = self._truth(following, text)
             if node is None:
                 self._judge.unclear = " ".join(text.text.split())
             else:
                 found.append(node)
-                self._behind = following
+                self._behind.append(following)
+            last = following
         return reduce(OPS["and_"], found) if found else None
 
     def _take_values(self, statement: ChainText) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from symgrad.documents.judging.cases import DocumentCase
+from symgrad.documents.judging.cases import CaseScope, DocumentCase
 from symgrad.documents.judging.curves import followed_in
 from symgrad.documents.judging.judge import Judge, Judged
 from symgrad.documents.layout.statements import ChainText, Relation, SideText
@@ -71,7 +71,8 @@ class StepKeeper:
         self._case: tuple[DocumentCase, Node | None] | None = None
         self._case_used = False
         self._end = 0  # of the statement before
-        self._behind: ChainText | None = None  # a case that was taken in with what stands before it
+        self._behind: list[ChainText] = []  # cases that were taken in with what stands before them
+        self._beside: tuple[ChainText, CaseScope] | None = None  # the last case, and what it was said of
         self._general: list[Node] = []
         self._values_behind: list[ChainText] = []  # equations that say where the statement before them holds
         self._defined_at: dict[str, tuple[int, WrittenEquation]] = {}
