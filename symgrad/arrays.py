@@ -6,9 +6,11 @@ functions on expressions are these: `np.concatenate([x, y])` is `sg.arrays.conca
 Example:
     >>> import symgrad as sg
     >>> x, y = sg.tensor("x", ("n",)), sg.tensor("y", ("m",))
-    >>> both = sg.arrays.concatenate([x, y])
-    >>> print(both.shape[0], sg.grad(sg.sum(both**2), y))
-    m + n 2*y
+    >>> print(sg.arrays.concatenate([x, y]).shape[0])
+    m + n
+    >>> T, ids = sg.tensor("T", ("v", 2)), sg.tensor("ids", ("k",), "int")
+    >>> print(sg.grad(sg.sum(sg.arrays.take(T, ids, axis=0) ** 2) / 2, T))
+    scatter_add(T[ids], ids, shape=(v, 2))
 """
 
 from __future__ import annotations

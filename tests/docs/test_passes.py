@@ -48,6 +48,7 @@ def test_passes_are_listed_in_the_order_of_the_code(path: str, functions: tuple[
         "zip",
         "Plan",
         "is_elementwise",
+        "all_pointwise",
         "cache",
         "anew",  # forms by name, each computed where one asks for it
         "f",
