@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from symgrad.ir.graph import Node
 from symgrad.reasons.limits import RULE_CHARACTERS
-from symgrad.reasons.naming import Naming
+from symgrad.reasons.naming import Naming, quotient_text
 from symgrad.words.calculus import AppliedRule, applied_rules
 from symgrad.words.limits import RULES_APPLIED
 
@@ -58,7 +58,7 @@ class RuleLine:
     @property
     def slope(self) -> str:
         """The derivative that the line is about: ``dy/dx``, ``d(sin(3*x))/dx``."""
-        return "/".join(f"d{t}" if t.isidentifier() else f"d({t})" for t in (self.of, self.by))
+        return quotient_text(self.of, self.by)
 
     def __str__(self) -> str:
         return " = ".join(dict.fromkeys((self.slope, self.applied, self.derivative)))

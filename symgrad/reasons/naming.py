@@ -13,7 +13,7 @@ from symgrad.source import Place
 from symgrad.spell.contractions import spell
 from symgrad.spell.printer import expression_text
 
-__all__ = ["ELLIPSIS", "Naming", "join_texts", "rule_of"]
+__all__ = ["ELLIPSIS", "Naming", "join_texts", "quotient_text", "rule_of"]
 
 ELLIPSIS = "…"
 
@@ -147,6 +147,11 @@ def _unsigned(node: Node) -> Node:
     while node.op.name == "neg":
         (node,) = node.args
     return node
+
+
+def quotient_text(top: str, by: str) -> str:
+    """Return dz/dx, with brackets around what has no name."""
+    return "/".join(f"d{t}" if t.isidentifier() else f"d({t})" for t in (top, by))
 
 
 def rule_of(node: Node) -> str:

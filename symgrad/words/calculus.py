@@ -78,15 +78,17 @@ def applied_rules(
     ]
     if len(told) > RULES_APPLIED:
         return ()
+    chooses = any(n.op is where for n in order)
     known: dict[Node, Node] = {x: as_node(1)}
     lines: list[AppliedRule] = []
     for n in told:
         applied = graph.applied(n, known)
-        if any(m.op is where for m in topological([applied])) and all(m.op is not where for m in order):
+        if not chooses and any(m.op is where for m in topological([applied])):
             return ()  # where the rule holds is no matter of one line: x**x at zero
-        text, found = written(applied), canonical([applied])
+        text = written(applied)
         if text is None or written(n) is None:
             return ()
+        found = canonical([applied])
         short = _signed(found.nodes[0])
         told_short = None if found.widened else written(short)
         # What is only written in another order is no simpler.

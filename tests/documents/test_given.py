@@ -352,6 +352,9 @@ LADDER = "x**2 + y**2 = 100\n"
         (BALL + "dV/dt = 100\ndr/dt = 100/(4*pi*r**2)\ndr/dt = 25/(9*pi) when r = 3", ["proved", "proved"]),
         (BALL + "dV/dt = 100\ndr/dt = 100/(2*pi*r**2)", ["refuted"]),
         (BALL + "dV/dt = 100\ndr/dt = 25/(3*pi) when r = 3", ["refuted"]),
+        (BALL + "dV/dt = 100\ndr/dt = 25/(9*pi) when r = 3\ndr/dt = 100/(4*pi*r**2)", ["proved", "proved"]),
+        # Right at 3, which was said of the line before alone.
+        (BALL + "dV/dt = 100\ndr/dt = 25/(9*pi) when r = 3\ndr/dt = 100/(12*pi*r)", ["proved", "refuted"]),
         (LADDER + "So x*dx/dt + y*dy/dt = 0.\ndy/dt = -x/y*dx/dt", ["proved", "proved"]),
         (LADDER + "dy/dt = -x/y*dx/dt\nWith dx/dt = 1, x = 6 and y = 8: dy/dt = -3/4.", ["proved", "proved"]),
         (LADDER + "dy/dt = x/y*dx/dt", ["undecided"]),

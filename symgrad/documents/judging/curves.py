@@ -50,11 +50,10 @@ def followed_in(statements: Iterable[ChainText]) -> dict[str, str | None]:
             for name in _PRIMED.findall(side.text):
                 found.setdefault(name, None)
         lone = None if statement.continues else _LONE.fullmatch(statement.sides[0].text)
-        if lone is not None and statement.relations and statement.relations[0].kind in ("equal", "define"):
-            is_value = (
-                _NUMBER.fullmatch(statement.sides[1].text) is not None
-            )  # r = 3 is where dr/dt is asked for
-            defined.update(() if is_value else (lone[1],))
+        gives = statement.relations and statement.relations[0].kind in ("equal", "define")
+        # r = 3 is where dr/dt is asked for, and no definition.
+        if lone is not None and gives and _NUMBER.fullmatch(statement.sides[1].text) is None:
+            defined.add(lone[1])
     return {name: by for name, by in found.items() if name not in defined and name != by}
 
 

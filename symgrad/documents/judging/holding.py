@@ -56,9 +56,10 @@ class HoldingRules(StepKeeper):
         before = self._prose(statement.sides[0].span.start)
         scope = scope_of(before, statement, self._source)
         was_used = any(s is statement for s in self._behind)
-        beside = self._beside
-        joined = beside is not None and not was_used and is_joined(beside[0], statement, self._source)
-        if scope is None and joined and beside is not None:
+        beside = None if was_used else self._beside
+        if beside is not None and not is_joined(beside[0], statement, self._source):
+            beside = None
+        if scope is None and beside is not None:
             scope = beside[1]
         if scope is None and not was_used:
             return False
@@ -78,7 +79,7 @@ class HoldingRules(StepKeeper):
             self.names.assume(f"{written} from here on", self._line(text.span.start))
             message = "taken to hold from here on"
         elif not was_used:
-            before_it = self._case[1] if joined and self._case is not None else None
+            before_it = None if beside is None or self._case is None else self._case[1]
             whole = node if before_it is None else OPS["and_"](before_it, node)
             self._case, self._case_used = (case, whole), False
         if case.scope == "sentence":

@@ -188,7 +188,7 @@ class Judge:
         conditions = [c for c in reversed(self._names.conditions) if not (c.asked and slopes)]
         if not conditions:
             return verdict, None
-        fixed = {**self._names.fixed, **self.places.at}
+        fixed = {**self._names.fixed, **self.places.of(right)}
         conditions = [c for c in (c.where(fixed) for c in conditions) if c.reads]
         marked = self._names.unmarked(substitute([left.expr.node, right.expr.node], fixed))
         a, b = of_one_shape(*map(Expr, marked))

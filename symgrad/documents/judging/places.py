@@ -42,7 +42,7 @@ class ClaimPlaces:
         """
         sides = [left.expr.node, right.expr.node]
         one, other = (set(symbols_of([side])) for side in sides)
-        values = {s: v for s, v in self.at.items() if s in one ^ other}
+        values = {s: v for s, v in self.of(right).items() if s in one ^ other}
         if not values:
             return None
         # Both are values: a derivative was taken before.
@@ -59,6 +59,14 @@ class ClaimPlaces:
         value = a.canonical()
         text = value.latex() if left.text.notation == "latex" else str(value)
         return verdict, f"where {said}", f"{left.text.text.strip()} = {text}"
+
+    def of(self, right: ReadSide) -> dict[Node, Node]:
+        """Return the values that a step may be meant for.
+
+        What its right side reads is meant for all values, unless one was said behind it.
+        """
+        read = set(symbols_of([right.expr.node]))
+        return {s: v for s, v in self.at.items() if s in self.here or s not in read}
 
     def unless_there_alone(
         self, left: ReadSide, right: ReadSide, verdict: Verdict, in_case: Callable[[Expr, Expr], Expr]

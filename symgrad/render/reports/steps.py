@@ -13,7 +13,7 @@ from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.render.latex.expressions import latex, latex_name
 from symgrad.render.limits import GRADIENT_CHARACTERS, STEPS_ON_PAGE
 from symgrad.render.pictures.numeric import slope_figure
-from symgrad.render.texts.adjoints import adjoint_rows, briefs
+from symgrad.render.texts.adjoints import Briefs, adjoint_rows, briefs
 from symgrad.render.texts.derivation import (
     cell_latex,
     derivation_svg,
@@ -61,7 +61,8 @@ def derivation_report(d: DerivationRecord) -> Report:
         >>> print(derivation_report(explain(p["y"], [p["x"]], p)).title)
         y, differentiated by x
     """
-    blocks: list[Block] = [*_gradients(d)]
+    heads = briefs(d, ())
+    blocks: list[Block] = [*_gradients(d, heads)]
     if d.noise:
         blocks.append(Heading("Noise"))
         for v in d.noise.values():
@@ -75,7 +76,7 @@ def derivation_report(d: DerivationRecord) -> Report:
     if d.told_by_names:
         blocks.append(Heading("Backward pass, from the output back"))
         blocks += _adjoints(d)
-    rules = [] if d.told_by_names else spelled_rules(d, briefs(d, ()))
+    rules = [] if d.told_by_names else spelled_rules(d, heads)
     if rules:
         blocks += [Heading("By the rules, from the inside out"), *_by_rules(rules)]
     if len(d.wrt) == 1:
@@ -91,7 +92,7 @@ def derivation_report(d: DerivationRecord) -> Report:
     return Report(title_text(d), tuple(blocks))
 
 
-def _gradients(d: DerivationRecord) -> Iterator[Block]:
+def _gradients(d: DerivationRecord, heads: Briefs) -> Iterator[Block]:
     rows: list[Maths] = []
     arrays = [s for s in symbols_of([d.y, *d.wrt]) if s.shape]
     if arrays:
@@ -102,7 +103,6 @@ def _gradients(d: DerivationRecord) -> Iterator[Block]:
         name, body = d.naming.names[n], d.naming.body(n, GRADIENT_CHARACTERS)
         shown = cell_latex(d, n, whole=True, width=GRADIENT_CHARACTERS)
         rows.append(Maths(f"{name} = {body}", f"{latex_name(name)} &= {shown}"))
-    heads = briefs(d, ())
     notes: list[Prose] = []
     for i, w in enumerate(d.wrt):
         short = heads.gradients[i]

@@ -10,7 +10,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
 from symgrad.reasons.derivation import DerivationRecord, DerivationStep
 from symgrad.reasons.gaps.removable import Gap
-from symgrad.reasons.naming import ELLIPSIS
+from symgrad.reasons.naming import ELLIPSIS, quotient_text
 from symgrad.reasons.noise.jumps import MovedJump
 from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.render.latex.expressions import latex, latex_name
@@ -173,8 +173,7 @@ def _wrapped(label: str, text: str) -> list[str]:
 
 def slope_text(d: DerivationRecord, w: Node) -> str:
     """Return dz/dx, with brackets around what has no name."""
-    top, by = (d.naming.text(n, 30) for n in (d.y, w))
-    return "/".join(f"d{t}" if t.isidentifier() else f"d({t})" for t in (top, by))
+    return quotient_text(d.naming.text(d.y, 30), d.naming.text(w, 30))
 
 
 def _step_lines(step: DerivationStep, digits: int) -> list[str]:

@@ -13,6 +13,7 @@ from symgrad.render.latex.expressions import latex
 from symgrad.render.latex.pieces import latex_name
 from symgrad.render.limits import PAGE_CHARACTERS
 from symgrad.render.texts.adjoints import Briefs
+from symgrad.render.texts.said import leibniz
 
 __all__ = ["SpelledRule", "rule_rows", "rules_text", "spelled_rules"]
 
@@ -56,7 +57,8 @@ def spelled_rules(d: DerivationRecord, heads: Briefs) -> list[SpelledRule]:
             elif brief is not None and not heads.lines:
                 texts.append(brief.text)
                 latexs.append(brief.latex)
-        found.append(SpelledRule(line.rule, tuple(dict.fromkeys(texts)), tuple(dict.fromkeys(latexs)), last))
+        forms = dict(zip(texts, latexs, strict=True))  # each once
+        found.append(SpelledRule(line.rule, tuple(forms), tuple(forms.values()), last))
     return found
 
 
@@ -69,7 +71,7 @@ def _latexs(line: RuleLine) -> list[str]:
     of, by = line.line.of, line.line.by
     below = latex_name(names[by]) if by in names else whole(by)
     if line.name is not None:
-        slope = rf"\frac{{\partial {latex_name(line.name)}}}{{\partial {below}}}"
+        slope = leibniz(latex_name(line.name), [below])
     else:
         slope = rf"\frac{{\partial}}{{\partial {below}}}\left({whole(of)}\right)"
     return [slope, whole(line.line.applied), whole(line.line.derivative)]
