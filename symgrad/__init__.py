@@ -14,17 +14,17 @@ import os
 import sys
 from importlib import import_module
 
-from symgrad.surface import MODULES as _MODULES
-from symgrad.surface import PUBLIC as _PUBLIC
-from symgrad.surface import public as _public
+from symgrad.support.public_names import MODULES as _MODULES
+from symgrad.support.public_names import PUBLIC as _PUBLIC
+from symgrad.support.public_names import public as _public
 
 __version__ = "0.1.0"
 
-# Where nobody asked for it nothing of this is imported: see `symgrad/render/progress.py` and `symgrad/logs.py`.
+# Where nobody asked for it nothing of this is imported: see `symgrad/render/progress.py` and `symgrad/support/logs.py`.
 if hasattr(sys, "ps1") or "SYMGRAD_PROGRESS" in os.environ:
     import_module("symgrad.render.progress").show_usually()
 if os.environ.get("SYMGRAD_LOG"):
-    import_module("symgrad.logs").to_stderr(os.environ["SYMGRAD_LOG"])
+    import_module("symgrad.support.logs").to_stderr(os.environ["SYMGRAD_LOG"])
 
 
 def __getattr__(name: str) -> object:

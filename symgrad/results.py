@@ -24,7 +24,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-from symgrad.surface import names_in
+from symgrad.support.public_names import names_in
 
 _ROOMS = names_in("results.pyi")
 

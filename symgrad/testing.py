@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from symgrad.errors import UsageError
 from symgrad.gradcode.record import KINDS, ArgumentVerdict, CodeKind, CodeVerdict
 from symgrad.gradcode.verify import verify_code
 from symgrad.ir.listing import one_of, suggest
+from symgrad.support.errors import UsageError
 
 __all__ = ["assert_gradient"]
 

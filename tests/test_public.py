@@ -22,7 +22,7 @@ import scipy.linalg
 import scipy.special
 
 import symgrad
-from symgrad.surface import MODULES, PUBLIC
+from symgrad.support.public_names import MODULES, PUBLIC
 
 ROOT = Path(symgrad.__file__).parent.parent
 TABLE: dict[str, str] = PUBLIC

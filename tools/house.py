@@ -43,7 +43,7 @@ BOTH_WAYS = {
 }
 """Floors on which rooms import each other, file by file without a circle, and why."""
 
-UPWARD = ("symgrad", "symgrad.surface")
+UPWARD = ("symgrad", "symgrad.support.public_names")
 """The face of the package: it finds by name what stands above it, when a user first asks for it."""
 
 

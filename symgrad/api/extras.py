@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symgrad.errors import UsageError
+from symgrad.support.errors import UsageError
 
 __all__ = ["not_installed"]
 

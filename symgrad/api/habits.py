@@ -9,10 +9,10 @@ from typing import ParamSpec, TypeVar
 
 from symgrad.api.handles.base import Handle
 from symgrad.api.handles.inputs import inputs_of
-from symgrad.errors import UnknownAttributeError, UsageError
 from symgrad.frontend.tokens.elsewhere import ARGUMENTS
 from symgrad.ir.listing import suggest
-from symgrad.surface import MODULES, PUBLIC, class_name, public, public_name
+from symgrad.support.errors import UnknownAttributeError, UsageError
+from symgrad.support.public_names import MODULES, PUBLIC, class_name, public, public_name
 
 __all__ = ["in_numpy_words", "no_attribute", "no_attribute_of_program", "no_function"]
 

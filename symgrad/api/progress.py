@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-from symgrad.errors import UsageError
 from symgrad.render.progress import Callback, Display
-from symgrad.work import AFTER_S, Work, watching
+from symgrad.support.errors import UsageError
+from symgrad.support.progress import AFTER_S, Work, watching
 
 __all__ = ["progress"]
 

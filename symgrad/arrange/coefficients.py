@@ -20,7 +20,7 @@ from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.lower.cost import own_cost
 from symgrad.ops.scalar.arith import add, div, mul, neg
-from symgrad.work import steps
+from symgrad.support.progress import steps
 
 __all__ = ["Number", "gathered", "ratio", "times"]
 

@@ -18,7 +18,7 @@ from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node, apply
 from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.arith import add, mul, neg
-from symgrad.work import steps
+from symgrad.support.progress import steps
 
 __all__ = ["regrouped"]
 

@@ -17,12 +17,12 @@ from symgrad.arrange.output import Arrangement, Output
 from symgrad.arrange.rederived import rederivable, rederived
 from symgrad.arrange.residuals import residuals, shareable
 from symgrad.arrange.scales import rescaled
-from symgrad.errors import NumberTooLargeError
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import all_pointwise, is_elementwise, substitute, topological
-from symgrad.logs import info
 from symgrad.ops.scalar.arith import div
+from symgrad.support.errors import NumberTooLargeError
+from symgrad.support.logs import info
 
 __all__ = ["arrange", "derivative_forms"]
 

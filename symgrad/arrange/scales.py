@@ -49,7 +49,7 @@ from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.ops.scalar.logic import where
-from symgrad.work import steps
+from symgrad.support.progress import steps
 
 __all__ = ["rescaled"]
 

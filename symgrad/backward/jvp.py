@@ -11,7 +11,7 @@ from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import full
-from symgrad.work import steps
+from symgrad.support.progress import steps
 
 __all__ = ["Pushforward", "all_partials", "push_forward"]
 

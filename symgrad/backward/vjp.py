@@ -12,7 +12,7 @@ from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import full, unbroadcast
 from symgrad.rewrite.memo import remembered
-from symgrad.work import steps
+from symgrad.support.progress import steps
 
 __all__ = ["pull_back"]
 

@@ -15,19 +15,19 @@ from symgrad.cas.functions import head_of
 from symgrad.cas.objects import S, Static, sympy
 from symgrad.cas.undefined import arguments_of, check_arguments, clash, is_undefined, name_of
 from symgrad.cas.write import class_of, is_reciprocal
-from symgrad.errors import (
-    DeclarationError,
-    NumberTooLargeError,
-    RedefinitionError,
-    UnsupportedError,
-    UsageError,
-)
 from symgrad.ir.exact import CONSTANTS
 from symgrad.ir.graph import OPS, Node, constant, number, symbol, truth
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import BOOL, DOMAINS, INT, NONNEGATIVE, POSITIVE, REAL, Declaration, Domain, is_name
 from symgrad.ir.written import WRITTEN, form_of
+from symgrad.support.errors import (
+    DeclarationError,
+    NumberTooLargeError,
+    RedefinitionError,
+    UnsupportedError,
+    UsageError,
+)
 
 __all__ = ["from_sympy"]
 

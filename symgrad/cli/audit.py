@@ -18,7 +18,7 @@ from symgrad.cli.main import main
 from symgrad.cli.options import OF, OUTPUT, WRT, emit, format_option, targets
 from symgrad.report.blocks import Column, Heading, Prose, Table, prose
 from symgrad.report.report import Report
-from symgrad.work import working
+from symgrad.support.progress import working
 
 if TYPE_CHECKING:
     from symgrad.importers.code.frameworks import FrameworkName

@@ -14,10 +14,10 @@ import click
 import numpy as np
 
 import symgrad
-from symgrad.errors import FileError, UsageError
-from symgrad.files import decode_text, make_folder, reason, write_atomically
-from symgrad.files import read_text as read_file
 from symgrad.frontend.limits import TEXT_CHARACTERS
+from symgrad.support.errors import FileError, UsageError
+from symgrad.support.files import decode_text, make_folder, reason, write_atomically
+from symgrad.support.files import read_text as read_file
 
 __all__ = ["read_latex_source", "read_source", "read_text", "reading_options", "write_arrays", "write_text"]
 

@@ -13,8 +13,8 @@ import click
 import symgrad
 from symgrad.cli.files import read_source
 from symgrad.cli.options import expression_of
-from symgrad.errors import UsageError
 from symgrad.ir.listing import one_of
+from symgrad.support.errors import UsageError
 
 if TYPE_CHECKING:
     from symgrad.importers.code.found import FoundFunction

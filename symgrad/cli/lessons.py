@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from symgrad.cli.files import read_text
-from symgrad.errors import UsageError
+from symgrad.support.errors import UsageError
 
 if TYPE_CHECKING:
     from symgrad.api.explaining.explain import Derivation

@@ -17,8 +17,8 @@ from symgrad.cli.files import read_text
 from symgrad.cli.functions import FRAMEWORK, SPECS, output_of, python_function
 from symgrad.cli.main import main
 from symgrad.cli.options import OUTPUT, emit, expression_of, format_option, names_in
-from symgrad.errors import SymgradError, UsageError
 from symgrad.ir.listing import one_of, suggest
+from symgrad.support.errors import SymgradError, UsageError
 
 if TYPE_CHECKING:
     from symgrad.importers.code.called import Arguments
@@ -135,7 +135,7 @@ def _of_file(
     from symgrad.importers.code.checks import source_findings
     from symgrad.importers.code.found import opened
     from symgrad.importers.code.frameworks import framework_of
-    from symgrad.work import working
+    from symgrad.support.progress import working
 
     with working("cli", "reading"), opened(file, function) as found:
         framework = framework_of(found, said)

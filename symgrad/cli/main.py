@@ -29,9 +29,9 @@ from symgrad.cli.options import (
     program_options,
     targets,
 )
-from symgrad.errors import FileError, NumberTooLargeError, SymgradError, UsageError
-from symgrad.files import make_folder, reason
 from symgrad.render.progress import show_usually
+from symgrad.support.errors import FileError, NumberTooLargeError, SymgradError, UsageError
+from symgrad.support.files import make_folder, reason
 
 __all__ = ["INTERRUPTED", "main"]
 
@@ -139,7 +139,7 @@ def derive(
 ) -> None:
     """Print the gradient as a formula."""
     from symgrad.cli.report import derive_report, latex_document
-    from symgrad.work import working
+    from symgrad.support.progress import working
 
     if standalone and form != "latex":
         raise UsageError("--standalone is a document of LaTeX", cure="add --format latex")
@@ -187,7 +187,7 @@ def explain(
     """Derive step by step, and tell for every random input whether it enters the gradient, and how."""
     from symgrad.cli.lessons import Exercise
     from symgrad.cli.report import explain_report
-    from symgrad.work import working
+    from symgrad.support.progress import working
 
     exercise = Exercise.asked(source, form, so_far, answer, hide_last=hide_last, next_step=next_step)
     program = read_source(source)

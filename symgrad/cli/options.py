@@ -13,8 +13,8 @@ import click
 import symgrad
 from symgrad.api.derivatives.entries import target_named
 from symgrad.cli.files import write_text
-from symgrad.errors import UsageError
 from symgrad.report.report import form_of_path
+from symgrad.support.errors import UsageError
 
 __all__ = [
     "DTYPE",

@@ -14,8 +14,8 @@ from symgrad.cli.functions import FRAMEWORK, SPECS, functions_among, names_funct
 from symgrad.cli.main import main
 from symgrad.cli.options import OF, OUTPUT, WRT, emit, format_option, names_in, targets
 from symgrad.cli.verdicts import DOMAIN, PROOF, TIME, domains, finish
-from symgrad.errors import UsageError
-from symgrad.work import working
+from symgrad.support.errors import UsageError
+from symgrad.support.progress import working
 
 if TYPE_CHECKING:
     from symgrad.api.derivatives.effective import Effective

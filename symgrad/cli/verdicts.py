@@ -20,10 +20,10 @@ from symgrad.cli.files import read_source, read_text, reading_options, write_tex
 from symgrad.cli.functions import code_and_gradient
 from symgrad.cli.main import INTERRUPTED, main
 from symgrad.cli.options import OUTPUT, READINGS, emit, expression_of, format_option, names_in, targets
-from symgrad.errors import FileError, UsageError
-from symgrad.files import read_text as read_file
 from symgrad.frontend.limits import TEXT_CHARACTERS
-from symgrad.work import working
+from symgrad.support.errors import FileError, UsageError
+from symgrad.support.files import read_text as read_file
+from symgrad.support.progress import working
 
 if TYPE_CHECKING:
     from symgrad.documents.layout.passages import DocumentForm

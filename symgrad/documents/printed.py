@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from symgrad.documents.steps import ReviewRecord, ReviewStep
-from symgrad.source import Location
+from symgrad.support.source import Location
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["MARKS", "details", "review_json", "review_text", "summary"]

@@ -12,11 +12,11 @@ from symgrad.documents.layout.statements import ChainText, statements
 from symgrad.documents.reviewer import Reviewer
 from symgrad.documents.sides.facts import DocumentFacts, facts_in
 from symgrad.documents.steps import ReviewRecord
-from symgrad.errors import ProgramSyntaxError, UsageError
 from symgrad.frontend.latex.meaning.readings import ReadingOptions, checked_options
 from symgrad.report.report import Report, Reported
-from symgrad.source import Source
-from symgrad.work import steps
+from symgrad.support.errors import ProgramSyntaxError, UsageError
+from symgrad.support.progress import steps
+from symgrad.support.source import Source
 
 if TYPE_CHECKING:
     from typing import Unpack

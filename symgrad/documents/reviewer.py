@@ -22,10 +22,10 @@ from symgrad.documents.layout.statements import ChainText, Relation, SideText
 from symgrad.documents.sides.meaning import DefinedTarget, ReadSide
 from symgrad.documents.sides.spelling import declared_names, varied_in
 from symgrad.documents.taken import Condition, Implied
-from symgrad.errors import ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.source import Span
+from symgrad.support.errors import ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
+from symgrad.support.source import Span
 
 __all__ = ["Reviewer"]
 

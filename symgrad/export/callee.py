@@ -17,7 +17,6 @@ from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.api.handles.given import formulas
 from symgrad.api.handles.inputs import inputs_of, known_symbols
 from symgrad.api.kernels.compile import compile as compile_exprs
-from symgrad.errors import ArrayTypeError, KernelError, MissingInputError, NotInProgramError, UsageError
 from symgrad.ir.graph import SYMBOL, symbol
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.sizes import evaluate_size
@@ -28,6 +27,13 @@ from symgrad.kernel.elementwise import ElementwiseKernel
 from symgrad.kernel.kernel import Kernel, as_tuple
 from symgrad.kernel.shapes import Shapes
 from symgrad.spell.free_names import free_name
+from symgrad.support.errors import (
+    ArrayTypeError,
+    KernelError,
+    MissingInputError,
+    NotInProgramError,
+    UsageError,
+)
 
 __all__ = ["Callee", "callee", "chosen_inputs", "expressions", "in_kind", "repeated_axes"]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from symgrad.api.extras import not_installed
 from symgrad.api.kernels.over_data import Data, OverData, Part, add_parts, rows_of
-from symgrad.errors import UsageError
+from symgrad.support.errors import UsageError
 
 __all__ = ["LazyTotal", "to_dask"]
 

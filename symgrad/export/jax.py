@@ -10,11 +10,11 @@ import numpy as np
 
 from symgrad.api.extras import not_installed
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import UsageError
 from symgrad.export.batched import SourceShapes
 from symgrad.export.callee import Callee, callee
 from symgrad.export.written import function_of, source_of
 from symgrad.ir.values.inputs import in_order
+from symgrad.support.errors import UsageError
 
 __all__ = ["JaxFunction", "to_jax"]
 

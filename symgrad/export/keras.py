@@ -15,7 +15,6 @@ from symgrad.api.derivatives.synthesis import ignore_noise
 from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.api.handles.inputs import inputs_of
 from symgrad.api.handles.program import parse
-from symgrad.errors import MissingInputError, ShapeError, UnsupportedError, UsageError
 from symgrad.export.batched import broadcast, lengths, lifted, names_text
 from symgrad.export.callee import chosen_inputs, expressions
 from symgrad.export.keras_noise import DRAWN, draw_values, keras
@@ -23,7 +22,8 @@ from symgrad.export.written import at_means, function_of, source_text, text_of
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.surface import PUBLIC, public
+from symgrad.support.errors import MissingInputError, ShapeError, UnsupportedError, UsageError
+from symgrad.support.public_names import PUBLIC, public
 
 __all__ = ["ProgramLayer", "to_keras"]
 

@@ -6,9 +6,9 @@ from importlib import import_module
 from typing import Any
 
 from symgrad.api.extras import not_installed
-from symgrad.errors import UnsupportedError
 from symgrad.ir.listing import one_of
 from symgrad.ir.types import Distribution
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["DRAWN", "draw_values", "keras"]
 

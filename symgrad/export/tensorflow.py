@@ -10,11 +10,11 @@ import numpy as np
 
 from symgrad.api.extras import not_installed
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import ArrayTypeError, UsageError
 from symgrad.export.batched import Lengths, SourceShapes, broadcast, names_text
 from symgrad.export.callee import Callee, callee, in_kind, repeated_axes
 from symgrad.export.written import function_of, source_of
 from symgrad.ir.values.inputs import in_order
+from symgrad.support.errors import ArrayTypeError, UsageError
 
 __all__ = ["TensorFlowFunction", "to_tensorflow"]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 from symgrad.api.derivatives.targets import Wrt, Wrts
 from symgrad.api.extras import not_installed
 from symgrad.api.handles.given import Formula, Formulas
-from symgrad.errors import UsageError
 from symgrad.export.callee import callee
+from symgrad.support.errors import UsageError
 
 if TYPE_CHECKING:
     from symgrad.export.torch_function import TorchFunction

@@ -13,10 +13,10 @@ from typing import Any, cast, final
 import numpy as np
 from torch.autograd import Function
 
-from symgrad.errors import ArrayTypeError, UnsupportedError
 from symgrad.export.callee import in_kind
 from symgrad.export.torch_keys import REAL, KeyedProgram, program_of
 from symgrad.ir.sizes import evaluate_size
+from symgrad.support.errors import ArrayTypeError, UnsupportedError
 
 __all__ = ["call"]
 

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import ArrayTypeError, MissingInputError, UsageError
 from symgrad.export.batched import SourceShapes
 from symgrad.export.callee import callee
 from symgrad.export.torch_call import call
@@ -17,6 +16,7 @@ from symgrad.export.torch_keys import register_program
 from symgrad.export.written import function_of, source_of
 from symgrad.ir.listing import one_of
 from symgrad.ir.values.inputs import in_order
+from symgrad.support.errors import ArrayTypeError, MissingInputError, UsageError
 
 __all__ = ["CallForm", "TorchFunction", "TorchModule"]
 

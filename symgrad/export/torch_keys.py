@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, final
 
-from symgrad.errors import MissingInputError
 from symgrad.export.callee import Callee
 from symgrad.ir.traverse import flatten
 from symgrad.kernel.kernel import Kernel
+from symgrad.support.errors import MissingInputError
 
 __all__ = ["REAL", "KeyedProgram", "program_of", "register_program"]
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from symgrad.backward.batch import batch
-from symgrad.errors import DomainError, ShapeError, UnsupportedError
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import topological
@@ -15,6 +14,7 @@ from symgrad.ir.types import INT, NAME, Declaration
 from symgrad.ops.array.contraction import contract, transpose
 from symgrad.ops.array.indexing import gather, iota
 from symgrad.ops.numpy import calls as build
+from symgrad.support.errors import DomainError, ShapeError, UnsupportedError
 
 __all__ = [
     "REDUCTIONS",

@@ -7,15 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import symgrad.ops  # noqa: F401  (the records register on import)
-from symgrad.errors import (
-    CycleError,
-    DomainError,
-    RedefinitionError,
-    ShapeError,
-    SymgradError,
-    UnknownNameError,
-    UnsupportedError,
-)
 from symgrad.frontend.definitions import Definition, definitions, find_cycle
 from symgrad.frontend.indices import IndexedReduction, bound_names
 from symgrad.frontend.limits import QUOTED_CHARACTERS
@@ -31,7 +22,16 @@ from symgrad.ir.types import Declaration
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.scalar.logic import not_, where_infinite
-from symgrad.source import Location, Source, Span
+from symgrad.support.errors import (
+    CycleError,
+    DomainError,
+    RedefinitionError,
+    ShapeError,
+    SymgradError,
+    UnknownNameError,
+    UnsupportedError,
+)
+from symgrad.support.source import Location, Source, Span
 
 __all__ = ["INFINITIES", "Scope"]
 

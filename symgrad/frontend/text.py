@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from symgrad.errors import InternalError, ProgramSyntaxError, UsageError
 from symgrad.frontend.expressions.functions import without_functions
 from symgrad.frontend.expressions.reader import ProgramReader
 from symgrad.frontend.limits import TEXT_CHARACTERS
@@ -31,8 +30,9 @@ from symgrad.frontend.tokens.messages import misplaced
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node, size_node
 from symgrad.ir.listing import Listing
-from symgrad.source import Location, Source, Span
-from symgrad.work import working
+from symgrad.support.errors import InternalError, ProgramSyntaxError, UsageError
+from symgrad.support.progress import working
+from symgrad.support.source import Location, Source, Span
 
 __all__ = ["parse_declarations", "parse_expression", "parse_program", "read_again"]
 

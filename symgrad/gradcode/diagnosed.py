@@ -11,7 +11,6 @@ import numpy as np
 from symgrad.api.derivatives.differentiate import grad
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import names_in
-from symgrad.errors import InternalError, SymgradError, UsageError
 from symgrad.gradcode.claims import claims_of
 from symgrad.gradcode.question import CodeQuestion
 from symgrad.ir.graph import Node, Op
@@ -20,7 +19,8 @@ from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import symbols_of
 from symgrad.mistakes.sized import SizedPairs
 from symgrad.mistakes.told import WrongClaim, diagnosed
-from symgrad.source import Location
+from symgrad.support.errors import InternalError, SymgradError, UsageError
+from symgrad.support.source import Location
 from symgrad.verdicts.diagnosis import Diagnoses, Diagnosis
 from symgrad.verdicts.verdict import Verdict
 

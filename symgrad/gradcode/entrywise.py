@@ -8,11 +8,11 @@ from itertools import islice
 import numpy as np
 
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import SymgradError, UnsupportedError
 from symgrad.gradcode.question import CodeQuestion, plain_numpy, reason_of
 from symgrad.gradcode.samples import sample_points
 from symgrad.gradcode.unrolled.reading import Unrolled
 from symgrad.ir.values.evaluate import evaluate
+from symgrad.support.errors import SymgradError, UnsupportedError
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["EntryWise"]

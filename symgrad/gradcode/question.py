@@ -10,7 +10,6 @@ from symgrad.api.derivatives.targets import many
 from symgrad.api.functions.arrays import sum as sum_of
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.program import Program
-from symgrad.errors import SymgradError, UnsupportedError, UsageError
 from symgrad.gradcode.arguments import DeclaredArguments, declared, plain_of, positional
 from symgrad.gradcode.calling import GradientCode, own_derivative, primal
 from symgrad.gradcode.unrolled.reading import unrolled_outputs
@@ -22,6 +21,7 @@ from symgrad.ir.graph import SYMBOL, symbol
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.traverse import substitute
 from symgrad.ir.types import Declaration
+from symgrad.support.errors import SymgradError, UnsupportedError, UsageError
 
 __all__ = ["CodeQuestion", "asked", "plain_numpy", "reason_of"]
 

@@ -8,11 +8,11 @@ from typing import Any, Literal, NoReturn, TypeAlias, get_args
 
 import numpy as np
 
-from symgrad.errors import NotInProgramError, TruthValueError
 from symgrad.ir.listing import one_of, suggest
 from symgrad.report.blocks import Banner, Block, Code, Column, Heading, Table, Tone, prose
 from symgrad.report.blocks import Literal as Text
 from symgrad.report.report import Report, Reported
+from symgrad.support.errors import NotInProgramError, TruthValueError
 from symgrad.verdicts.diagnosis import Diagnosis
 from symgrad.verdicts.verdict import Status, Verdict
 

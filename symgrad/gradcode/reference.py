@@ -11,11 +11,11 @@ import numpy as np
 
 from symgrad.api.handles.expr import Expr
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import SymgradError
 from symgrad.gradcode.limits import DIGITS
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
+from symgrad.support.errors import SymgradError
 
 __all__ = ["Differences", "ExactDerivative", "Values"]
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from symgrad.api.claims.verify import checked_seconds, verify
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import UsageError
 from symgrad.gradcode.claims import claims_of
 from symgrad.gradcode.classify import Classified, classified
 from symgrad.gradcode.compare import Measured, Surroundings, compared
@@ -22,6 +21,7 @@ from symgrad.gradcode.question import CodeQuestion, asked
 from symgrad.gradcode.record import ArgumentVerdict, CodeKind, CodeVerdict
 from symgrad.gradcode.reference import Differences, ExactDerivative, Values
 from symgrad.gradcode.samples import sample_points
+from symgrad.support.errors import UsageError
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["verify_code"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from symgrad.api.functions.layout import arange, broadcast_to, full, reshape
 from symgrad.api.handles.expr import Expr, as_expr
-from symgrad.errors import UnsupportedError
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["CONSTANT_ENTRIES", "compact", "constant", "exactly", "count_up", "uniform"]
 

@@ -13,8 +13,8 @@ import symgrad.api.functions.elementary as fn
 from symgrad.api.functions.arrays import sum
 from symgrad.api.functions.layout import arange, concatenate, moveaxis, take_along_axis
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import UnsupportedError
 from symgrad.importers.truths import any_of, as_number
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["cumulated", "in_order", "is_nan", "order", "unless_nan"]
 

@@ -12,7 +12,7 @@ from symgrad.api.handles.program import Program
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.types import is_name
-from symgrad.source import Place
+from symgrad.support.source import Place
 
 __all__ = ["ImportNote", "ImportedProgram", "Taken", "mark"]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
 
-from symgrad.errors import UnsupportedError
-from symgrad.source import Location, Place
+from symgrad.support.errors import UnsupportedError
+from symgrad.support.source import Location, Place
 
 __all__ = ["Problem", "depends_on_data", "line_in", "needs_number", "not_covered"]
 

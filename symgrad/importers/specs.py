@@ -9,9 +9,9 @@ from typing import Any, cast
 
 from symgrad.api.functions.symbols import symbols, tensor
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import UsageError
 from symgrad.ir.sizes import Shape, size_max
 from symgrad.ir.types import DOMAINS, is_name
+from symgrad.support.errors import UsageError
 
 __all__ = ["agree", "argument_names", "declare_input", "flat", "is_leaf", "is_shape", "of_text", "repack"]
 

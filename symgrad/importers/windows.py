@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from symgrad.api.functions.arrays import einsum
 from symgrad.api.functions.layout import arange, concatenate, full, reshape, take
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import ShapeError, UnsupportedError
 from symgrad.ir.sizes import Size
+from symgrad.support.errors import ShapeError, UnsupportedError
 
 __all__ = ["convolved", "dilated", "padded", "windows"]
 

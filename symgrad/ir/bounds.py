@@ -16,7 +16,6 @@ from functools import cache
 from math import prod
 from pathlib import Path
 
-from symgrad.errors import OutOfMemoryError, ShapeError
 from symgrad.ir.sizes import (
     Extent,
     Shape,
@@ -28,6 +27,7 @@ from symgrad.ir.sizes import (
     nonnegative,
     parts_of,
 )
+from symgrad.support.errors import OutOfMemoryError, ShapeError
 
 __all__ = [
     "LARGEST",

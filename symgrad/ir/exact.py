@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
-from symgrad.errors import NumberTooLargeError
+from symgrad.support.errors import NumberTooLargeError
 
 __all__ = [
     "CONSTANTS",

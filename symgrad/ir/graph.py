@@ -26,7 +26,6 @@ from fractions import Fraction
 from typing import Any, TypeAlias, final
 from weakref import WeakValueDictionary
 
-from symgrad.errors import DomainError, InternalError, ShapeError, UsageError
 from symgrad.ir import op as record
 from symgrad.ir.arithmetic import Arithmetic
 from symgrad.ir.bounds import check_axes
@@ -34,6 +33,7 @@ from symgrad.ir.exact import CONSTANTS, exact_value
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, Size, SizeAtom
 from symgrad.ir.types import Declaration, Kind, Number
+from symgrad.support.errors import DomainError, InternalError, ShapeError, UsageError
 
 __all__ = [
     "CONSTANT",

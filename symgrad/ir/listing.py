@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from symgrad.errors import NotInProgramError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import flatten, rebuild
-from symgrad.source import Location, Place, Source, Span
+from symgrad.support.errors import NotInProgramError
+from symgrad.support.source import Location, Place, Source, Span
 
 __all__ = ["Listing", "Suggestions", "one_of", "suggest"]
 

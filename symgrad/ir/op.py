@@ -12,9 +12,9 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
-from symgrad.errors import InternalError, UsageError
 from symgrad.ir.sizes import Shape
 from symgrad.ir.types import Kind
+from symgrad.support.errors import InternalError, UsageError
 
 __all__ = [
     "Builder",

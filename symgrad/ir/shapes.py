@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias, cast
 
-from symgrad.errors import ShapeError
 from symgrad.ir.sizes import (
     Extent,
     Shape,
@@ -18,6 +17,7 @@ from symgrad.ir.sizes import (
     size_product,
     size_sum,
 )
+from symgrad.support.errors import ShapeError
 
 __all__ = ["Triple", "broadcast_shapes", "fitting", "padded", "slice_length", "slice_start"]
 

@@ -16,8 +16,8 @@ from itertools import product
 from math import prod
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
-from symgrad.errors import InternalError, NumberTooLargeError, ShapeError, UsageError
 from symgrad.ir.exact import SIZE_TERMS, exact_value
+from symgrad.support.errors import InternalError, NumberTooLargeError, ShapeError, UsageError
 
 __all__ = [
     "SizeAtom",

@@ -12,7 +12,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar, cast
 
-from symgrad.errors import RedefinitionError
 from symgrad.ir.graph import (
     CONSTANT,
     NUMBER,
@@ -27,6 +26,7 @@ from symgrad.ir.graph import (
     truth,
 )
 from symgrad.ir.types import is_exact
+from symgrad.support.errors import RedefinitionError
 
 __all__ = [
     "all_pointwise",

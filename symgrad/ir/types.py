@@ -19,10 +19,10 @@ from keyword import iskeyword
 from typing import Any, Literal, TypeAlias, cast
 from unicodedata import normalize
 
-from symgrad.errors import DeclarationError
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.exact import decimal_digits
 from symgrad.ir.sizes import Extent, Shape, Size, least_value, names_of, size_product, size_sum
+from symgrad.support.errors import DeclarationError
 
 __all__ = [
     "BOOL",

@@ -9,7 +9,6 @@ from typing import Any, Protocol, final
 
 import numpy as np
 
-from symgrad.errors import ArrayTypeError, OutOfMemoryError, ShapeError, SymgradError, UnsupportedError
 from symgrad.ir.bounds import LARGEST, check_arrays, check_lengths, check_products, out_of_memory
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.sizes import Shape, Size
@@ -28,6 +27,13 @@ from symgrad.kernel.ufunc import MAX_ARGS, Core, ufunc_from_loop
 from symgrad.llvm.arrays.plan import ArrayLoop, Runnable
 from symgrad.llvm.engine.jit import Effort
 from symgrad.llvm.text.types import FloatType
+from symgrad.support.errors import (
+    ArrayTypeError,
+    OutOfMemoryError,
+    ShapeError,
+    SymgradError,
+    UnsupportedError,
+)
 
 __all__ = ["ArrayKernel", "ProgramCode"]
 

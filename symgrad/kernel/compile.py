@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from symgrad.errors import MissingInputError, ShapeError, UnsupportedError, UsageError
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import SIZE, SYMBOL, Node
 from symgrad.ir.shapes import broadcast_shapes
@@ -18,11 +17,12 @@ from symgrad.kernel.kernel import Forms, Kernel, Saver
 from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.engine.jit import Effort
 from symgrad.llvm.text.types import FloatType, float_type
-from symgrad.logs import info
 from symgrad.lower.elementwise.schedule import Schedule, schedule
 from symgrad.ops.control import as_computed
 from symgrad.spell.printer import expression_text
-from symgrad.work import working
+from symgrad.support.errors import MissingInputError, ShapeError, UnsupportedError, UsageError
+from symgrad.support.logs import info
+from symgrad.support.progress import working
 
 if TYPE_CHECKING:
     from symgrad.kernel.array_kernel import ArrayKernel

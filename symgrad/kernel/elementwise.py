@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from symgrad.errors import ArrayTypeError, ShapeError, SymgradError
 from symgrad.ir.bounds import check_arrays, out_of_memory
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
@@ -29,8 +28,9 @@ from symgrad.kernel.ufunc import MAX_ARGS, ufunc_from_loop
 from symgrad.llvm.calls.points import POINT, PointFunctions
 from symgrad.llvm.elementwise.code import ElementwiseCode
 from symgrad.llvm.engine.jit import Effort
-from symgrad.logs import info
-from symgrad.work import working
+from symgrad.support.errors import ArrayTypeError, ShapeError, SymgradError
+from symgrad.support.logs import info
+from symgrad.support.progress import working
 
 __all__ = ["ElementwiseKernel", "Amount", "measured"]
 

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 
-from symgrad.errors import KernelError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import flatten, rebuild
 from symgrad.ir.values.exchange import DASK, as_array, called_with_arrays, library_of
@@ -25,6 +24,7 @@ from symgrad.llvm.engine.jit import Effort, emit_assembly
 from symgrad.llvm.text.types import FloatType
 from symgrad.report.about import Subject
 from symgrad.report.report import Reported
+from symgrad.support.errors import KernelError
 
 __all__ = ["Forms", "Kernel", "Saver", "as_tuple"]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symgrad.errors import ShapeError
 from symgrad.ir.sizes import Extent, evaluate_size
+from symgrad.support.errors import ShapeError
 
 if TYPE_CHECKING:
     from symgrad.ir.graph import Node

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from symgrad.errors import InternalError
 from symgrad.llvm.calls.layout import UFUNC_FROM_SIGNATURE, UFUNC_TYPE, read_field, words, write
+from symgrad.support.errors import InternalError
 
 __all__ = ["MAX_ARGS", "Core", "ufunc_from_loop", "ufuncs_are_known"]
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.mistakes.limits import CONFIRMED
 from symgrad.mistakes.numbers import TrialPoint
+from symgrad.support.errors import SymgradError
 from symgrad.verdicts.decide import equal
 from symgrad.verdicts.limits import FIRST_POINTS
 from symgrad.verdicts.search.refute import refute

@@ -9,13 +9,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symgrad.errors import InternalError
 from symgrad.ir.exact import float_of
 from symgrad.ir.graph import CONSTANT, NUMBER, Node
 from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import CONSTANT_VALUES
 from symgrad.mistakes.limits import DRAWS, ENTRIES, LANES
+from symgrad.support.errors import InternalError
 
 __all__ = [
     "Array",

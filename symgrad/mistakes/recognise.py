@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.mistakes.derivation import RightDerivation, TooManyEntries
@@ -31,6 +30,7 @@ from symgrad.mistakes.pairs import pairs_that_give
 from symgrad.mistakes.rows import ROWS
 from symgrad.mistakes.rule import MalRule, Site, Wrong
 from symgrad.rules.pipeline import canonical
+from symgrad.support.errors import SymgradError
 
 __all__ = ["recognise"]
 

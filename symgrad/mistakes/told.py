@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import NUMBER, Node, as_node, symbol
 from symgrad.ir.resize import size_names
 from symgrad.ir.sizes import names_of
@@ -24,8 +23,9 @@ from symgrad.mistakes.recognise import Found, recognise
 from symgrad.mistakes.sized import SizedPairs, monomial_text, named_number
 from symgrad.ops.array.contraction import contract
 from symgrad.rules.pipeline import canonical
-from symgrad.source import Location
 from symgrad.spell.printer import expression_text
+from symgrad.support.errors import SymgradError
+from symgrad.support.source import Location
 from symgrad.verdicts.diagnosis import Diagnosis
 
 __all__ = ["CLAIM", "WrongClaim", "WrongRewriting", "diagnosed", "rewriting_diagnosed"]

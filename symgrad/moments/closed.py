@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from symgrad.errors import NumberTooLargeError
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.values.evaluate import evaluate
@@ -17,6 +16,7 @@ from symgrad.moments.terms.monomials import ONE, Monomial, Terms, node_of, times
 from symgrad.moments.terms.rules import RULES
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
+from symgrad.support.errors import NumberTooLargeError
 
 __all__ = ["ClosedForms"]
 

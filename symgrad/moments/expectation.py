@@ -9,7 +9,6 @@ from typing import Any, Literal
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import fold, formulas_of, substitute, symbols_of, topological
 from symgrad.ir.types import POSITIVE, REAL, Declaration
-from symgrad.logs import info
 from symgrad.moments.arrays.forms import ArrayForms
 from symgrad.moments.closed import ClosedForms
 from symgrad.moments.given import Given, MomentBudget, NoMoment, Undecided
@@ -22,7 +21,8 @@ from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.trace import ZERO, Note
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
-from symgrad.work import working
+from symgrad.support.logs import info
+from symgrad.support.progress import working
 
 __all__ = ["covariance", "expectation", "variance"]
 

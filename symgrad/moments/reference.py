@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import NumberTooLargeError, SymgradError
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
@@ -25,6 +24,7 @@ from symgrad.reasons.noise.cancellation import are_same
 from symgrad.reasons.noise.jumps import moved_jumps, overlooks_jumps
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
+from symgrad.support.errors import NumberTooLargeError, SymgradError
 
 __all__ = [
     "Reference",

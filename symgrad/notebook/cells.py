@@ -7,9 +7,9 @@ from typing import Any
 
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.program import Program, parse
-from symgrad.errors import SymgradError, UnknownNameError
 from symgrad.report.blocks import FindingBlock, Prose, prose
 from symgrad.report.report import Report
+from symgrad.support.errors import SymgradError, UnknownNameError
 
 __all__ = ["bindings", "error_report", "read_cell"]
 

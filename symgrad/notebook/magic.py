@@ -26,10 +26,10 @@ from symgrad.api.noise.audit import audit
 from symgrad.api.reports.gradients import program_report
 from symgrad.cli import main
 from symgrad.cli.options import expression_of, targets
-from symgrad.errors import SymgradError, UsageError
 from symgrad.notebook.cells import bindings, error_report, read_cell
 from symgrad.render.progress import show_usually
 from symgrad.report.report import Reported
+from symgrad.support.errors import SymgradError, UsageError
 
 __all__ = ["Magic", "StoppedError", "load", "unload"]
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import UnsupportedError, UsageError
 from symgrad.ir.graph import CONSTANT, NUMBER, OPS, Node, Op, Partial, apply
 from symgrad.ir.op import Builder, Kink, Lane
 from symgrad.ir.shapes import broadcast_shapes
@@ -21,6 +20,7 @@ from symgrad.ir.traverse import topological
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.ir.written import WrittenFunction
 from symgrad.ops.record import facts, pointwise
+from symgrad.support.errors import UnsupportedError, UsageError
 
 __all__ = [
     "OWN",

@@ -13,7 +13,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.errors import UsageError
 from symgrad.proof.balls.programs import evaluate, inside, sizes_at
 from symgrad.proof.clock import tick, until
 from symgrad.proof.complex.checked import RealStatement, check_complex
@@ -32,6 +31,7 @@ from symgrad.proof.program.steps import ProofProgram, program_from_json
 from symgrad.proof.shapes import check_shapes
 from symgrad.proof.spots import contradicted
 from symgrad.proof.witness import Witness, all_around, all_certain, are_apart, pairs, values_apart
+from symgrad.support.errors import UsageError
 
 __all__ = ["FORMAT", "CheckResult", "Difference", "check", "point_from_json"]
 

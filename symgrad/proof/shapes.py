@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias, cast
 
-from symgrad.errors import UsageError
 from symgrad.proof.balls.choices import CERTAIN
 from symgrad.proof.balls.ops import CONSTANTS
 from symgrad.proof.clock import tick
 from symgrad.proof.limits import ORDER
 from symgrad.proof.program.sizes import ONE, Size, product_of, size, slice_length, sum_of
 from symgrad.proof.program.steps import ProofProgram, ProofStep
+from symgrad.support.errors import UsageError
 
 __all__ = ["check_shapes"]
 

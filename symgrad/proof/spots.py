@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from symgrad.errors import UsageError
 from symgrad.proof.balls.programs import context, evaluate, inside
 from symgrad.proof.limits import SPOT_SECONDS, SPOTS
 from symgrad.proof.program.lengths import length
 from symgrad.proof.program.steps import ProofProgram, Symbol, resolved
 from symgrad.proof.witness import all_certain, are_apart, pairs
+from symgrad.support.errors import UsageError
 
 __all__ = ["BITS", "SPREAD", "contradicted", "coordinate"]
 

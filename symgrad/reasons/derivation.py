@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from symgrad.backward.trace import BackwardTrace, Nothing, Pullback, placeholder
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import NotDifferentiableError, NotInProgramError, NotScalarError, UsageError
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.traverse import symbols_of, topological
@@ -19,7 +18,8 @@ from symgrad.reasons.naming import Naming, join_texts, rule_of
 from symgrad.reasons.noise.dependence import blocking_stops
 from symgrad.reasons.noise.jumps import MovedJump, moved_jumps
 from symgrad.reasons.noise.verdict import NoiseVerdict, judge
-from symgrad.source import Place
+from symgrad.support.errors import NotDifferentiableError, NotInProgramError, NotScalarError, UsageError
+from symgrad.support.source import Place
 from symgrad.words.adjoints import Adjoint
 from symgrad.words.forms.numbers import Literals
 from symgrad.words.said import adjoints

@@ -9,9 +9,9 @@ from itertools import count
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 from symgrad.reasons.limits import NAMED_PARTS, REPEATED_CHARACTERS
-from symgrad.source import Place
 from symgrad.spell.contractions import spell
 from symgrad.spell.printer import expression_text
+from symgrad.support.source import Place
 
 __all__ = ["ELLIPSIS", "Naming", "join_texts", "quotient_text", "rule_of"]
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from symgrad.work import AFTER_S, VARIABLE, Watcher, Work, watch_usually
+from symgrad.support.progress import AFTER_S, VARIABLE, Watcher, Work, watch_usually
 
 __all__ = ["Callback", "Display", "show_usually", "words"]
 

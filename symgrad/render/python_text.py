@@ -8,12 +8,12 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from symgrad.errors import UsageError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.spell import literals
 from symgrad.spell.contractions import ContractionSpelling
 from symgrad.spell.free_names import free_name
 from symgrad.spell.literals import ADD, ATOM, MUL, NEG, POW
+from symgrad.support.errors import UsageError
 
 __all__ = [
     "HELPER",

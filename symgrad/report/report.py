@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from symgrad.errors import UsageError
+from symgrad.support.errors import UsageError
 
 if TYPE_CHECKING:
     from symgrad.report.blocks import Block
@@ -124,7 +124,9 @@ class Report:
             UsageError: for another ending.
             FileError: if it cannot be written.
         """
-        from symgrad.files import write_atomically  # for start-up time: every answer could be saved, few are
+        from symgrad.support.files import (
+            write_atomically,  # for start-up time: every answer could be saved, few are
+        )
 
         form = form_of_path(path)
         if form is None:
@@ -149,7 +151,7 @@ class Reported:
 
     Attributes:
         told_by: the function that makes it, as ``"module:name"``. It reads answers, and so stands above them: it is
-            known by its name alone, as what is public is in `symgrad.surface`.
+            known by its name alone, as what is public is in `symgrad.support.public_names`.
     """
 
     __slots__ = ()

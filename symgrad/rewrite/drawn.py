@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import DeclarationError, ShapeError, SymgradError
 from symgrad.ir.graph import OPS, SIZE, SYMBOL, Node, as_node, symbol
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape
@@ -23,6 +22,7 @@ from symgrad.ops.numpy.calls import expand_dims, identity, total
 from symgrad.ops.random.laws import standard_form
 from symgrad.rewrite.condition import Conditions
 from symgrad.spell.printer import one_line
+from symgrad.support.errors import DeclarationError, ShapeError, SymgradError
 
 __all__ = ["conditions_on", "declared", "misfit"]
 

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from symgrad.errors import NumberTooLargeError
 from symgrad.ir.graph import Node, apply
 from symgrad.ir.traverse import topological
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.pattern import Bindings, View, instantiate, match
 from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.trace import UNDEFINED, Note, Soundness, Step, Trace
-from symgrad.work import working
+from symgrad.support.errors import NumberTooLargeError
+from symgrad.support.progress import working
 
 __all__ = ["Normaliser", "Round", "apply_rule", "applicable", "rewrite"]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from symgrad.errors import UsageError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.rewrite.pattern import metavariables
 from symgrad.rewrite.trace import Soundness
+from symgrad.support.errors import UsageError
 
 __all__ = ["How", "Rule", "RuleSet"]
 

@@ -10,7 +10,6 @@ from threading import Lock
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
-from symgrad.logs import debug, info
 from symgrad.ops.control import as_computed, stop_gradient, with_slope
 from symgrad.ops.scalar.arith import div, mul, pow
 from symgrad.ops.scalar.elementary import sqrt
@@ -25,6 +24,7 @@ from symgrad.rules.normal.order import Order
 from symgrad.rules.normal.products import spell_signs
 from symgrad.rules.normaliser import NormalForms
 from symgrad.rules.rows.canonical import CANONICAL, DROP_STOPS
+from symgrad.support.logs import debug, info
 
 __all__ = ["Canonical", "CanonicalForms", "Stable", "canonical", "fewest_faults", "stable"]
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from symgrad.errors import ArrayTypeError, UnsupportedError
 from symgrad.ir.bounds import check_arrays, check_lengths, check_products, out_of_memory
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.sizes import Shape, Size
@@ -20,6 +19,7 @@ from symgrad.kernel.signature import signature_of
 from symgrad.kernel.ufunc import MAX_ARGS, Core, ufunc_from_loop
 from symgrad.llvm.arrays.plan import ArrayLoop
 from symgrad.runtime.base import Loaded, as_tuple
+from symgrad.support.errors import ArrayTypeError, UnsupportedError
 
 if TYPE_CHECKING:
     from symgrad.runtime.base import OwnedCode

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
-from symgrad.errors import ArrayTypeError, KernelError, ShapeError, SymgradError, UnsupportedError
 from symgrad.kernel.points.offered import AtPoints
 from symgrad.runtime.described import KnownArgument
+from symgrad.support.errors import ArrayTypeError, KernelError, ShapeError, SymgradError, UnsupportedError
 
 if TYPE_CHECKING:
 

@@ -9,11 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symgrad.errors import FileError, KernelError
 from symgrad.kernel.artefacts.note import ABI, opened
 from symgrad.llvm.engine.jit import Engine, ObjectCode
 from symgrad.runtime.elementwise import LoadedKernel
 from symgrad.runtime.machine import check_machine
+from symgrad.support.errors import FileError, KernelError
 
 if TYPE_CHECKING:
     from symgrad.runtime.arrays import LoadedArrayKernel

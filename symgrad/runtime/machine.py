@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from symgrad.errors import KernelError
 from symgrad.llvm.engine.target import host
+from symgrad.support.errors import KernelError
 
 __all__ = ["check_machine"]
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from symgrad.errors import RedefinitionError
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op, size_node
 from symgrad.ir.sizes import Extent, Size, names_of
 from symgrad.ir.traverse import formulas_of, symbols_of, topological, uses
@@ -29,6 +28,7 @@ from symgrad.spell.literals import (
     Part,
     number_text,
 )
+from symgrad.support.errors import RedefinitionError
 
 __all__ = [
     "ONE_LINE",

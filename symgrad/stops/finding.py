@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from symgrad.source import Place
+from symgrad.support.source import Place
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["Finding", "Severity"]

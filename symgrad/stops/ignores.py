@@ -9,8 +9,8 @@ import re
 import tokenize
 from collections.abc import Mapping, Sequence
 
-from symgrad.source import Place
 from symgrad.stops.finding import Finding
+from symgrad.support.source import Place
 
 __all__ = ["unignored"]
 

@@ -19,8 +19,8 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from symgrad.errors import InternalError, UsageError
-from symgrad.files import AppendedFile, read_bytes, read_text
+from symgrad.support.errors import InternalError, UsageError
+from symgrad.support.files import AppendedFile, read_bytes, read_text
 from symgrad.verdicts.limits import ROW_FILE_BYTES, ROWS_PER_PROCESS, SECONDS_TO_START
 
 __all__ = ["Decide", "Limits", "Row", "finished_ids", "read_rows", "run_rows"]

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from symgrad.errors import UsageError
 from symgrad.ir.graph import Node
 from symgrad.proof.balls.programs import context
 from symgrad.proof.check import FORMAT
@@ -23,6 +22,7 @@ from symgrad.proof.limits import COMPLEX_GENERATORS
 from symgrad.proof.numbers import number_to_json
 from symgrad.proof.program.steps import ProofProgram, program_to_json
 from symgrad.proof.witness import all_around
+from symgrad.support.errors import UsageError
 from symgrad.verdicts.agreement import TOO_FEW, agreement
 from symgrad.verdicts.limits import COMPLEX_POINTS, FIRST_GENERATORS, FIRST_POINTS, POINTS_ENOUGH, RESTARTS
 from symgrad.verdicts.points.complex_points import complex_points

@@ -14,7 +14,6 @@ import numpy as np
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of
-from symgrad.logs import info
 from symgrad.proof.check import FORMAT
 from symgrad.proof.entrywise.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
 from symgrad.proof.kernels.evaluate import COMPARISONS
@@ -24,6 +23,7 @@ from symgrad.proof.program.derivative import derivative_claim, gradient_claim
 from symgrad.proof.program.merging import is_same_step
 from symgrad.proof.program.steps import ProofProgram, program_to_json
 from symgrad.proof.witness import Witness, all_around, ball_text
+from symgrad.support.logs import info
 from symgrad.verdicts.limits import DIGITS_TOLD, FIRST_POINTS, POINTS_BESIDE_PROOFS, POINTS_TOLD
 from symgrad.verdicts.points.draw import DrawnPoint
 from symgrad.verdicts.search.chance import error_probability

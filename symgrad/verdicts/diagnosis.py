@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from symgrad.source import Location
+from symgrad.support.source import Location
 
 __all__ = ["Diagnoses", "Diagnosis"]
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.errors import UnsupportedError
 from symgrad.ir.graph import OPS, Node, apply, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.contraction import sum_over
 from symgrad.ops.array.layout import full, spread
 from symgrad.ops.scalar.elementary import exp, log
 from symgrad.ops.scalar.logic import where
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["MASKS", "without_infinities"]
 

@@ -11,12 +11,12 @@ import mpmath as typed_mpmath
 import numpy as np
 
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import SymgradError, UnsupportedError
 from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.ops.own import OWN, OwnOp, without_definitions
+from symgrad.support.errors import SymgradError, UnsupportedError
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.statement import program_of
 from symgrad.verdicts.verdict import Verdict, names_text

@@ -9,12 +9,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NoReturn, TypeAlias, cast
 
-from symgrad.errors import TruthValueError
-from symgrad.files import write_atomically
 from symgrad.proof.complex.gaussian import Gaussian
 from symgrad.proof.numbers import number_to_json
 from symgrad.report.about import About
 from symgrad.report.report import Reported
+from symgrad.support.errors import TruthValueError
+from symgrad.support.files import write_atomically
 from symgrad.verdicts.diagnosis import Diagnoses, Diagnosis
 from symgrad.verdicts.limits import DIAGNOSES_TOLD
 

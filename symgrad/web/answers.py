@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
-from symgrad.errors import SymgradError
+from symgrad.support.errors import SymgradError
 from symgrad.web.blocks import Block, text
 from symgrad.web.code import LANGUAGES, assembly, source
 from symgrad.web.formulas import derivation, gradient, graph, latex, moments, noise, verdict

@@ -18,8 +18,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from symgrad.errors import InternalError
 from symgrad.report.writers.style import STYLE
+from symgrad.support.errors import InternalError
 from symgrad.web.answers import QuestionError, checked
 from symgrad.web.guard import Guard, Rates, who
 from symgrad.web.limits import BODY_BYTES, BODY_SECONDS, JOBS_EACH, READ_SECONDS

@@ -7,12 +7,12 @@ from typing import Any
 
 import symgrad
 from symgrad.api.handles.wording import readable
-from symgrad.errors import InternalError, UsageError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import one_of
 from symgrad.reasons.naming import Naming
 from symgrad.render.frameworks.pasted import FRAMEWORKS
 from symgrad.render.numpy.source import numpy_source
+from symgrad.support.errors import InternalError, UsageError
 from symgrad.web.blocks import Block, code, listing, text
 from symgrad.web.limits import CODE_LINES
 from symgrad.web.question import PageQuestion

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 import click
 
-from symgrad.errors import UsageError
+from symgrad.support.errors import UsageError
 
 __all__ = ["serve"]
 

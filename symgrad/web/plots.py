@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import symgrad
-from symgrad.errors import EvaluationError, OutOfMemoryError, UsageError
 from symgrad.gradcode.samples import sample_points
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.traverse import is_elementwise
+from symgrad.support.errors import EvaluationError, OutOfMemoryError, UsageError
 from symgrad.web.blocks import Block, text
 from symgrad.web.limits import PLOT_POINTS
 from symgrad.web.question import PageQuestion

@@ -14,8 +14,8 @@ from typing import Any
 import symgrad
 from symgrad.api.derivatives.entries import target_named
 from symgrad.api.explaining.explain import Derivation
-from symgrad.errors import ProgramSyntaxError, SymgradError, UsageError
-from symgrad.source import Location, Source, Span
+from symgrad.support.errors import ProgramSyntaxError, SymgradError, UsageError
+from symgrad.support.source import Location, Source, Span
 from symgrad.verdicts.verdict import Verdict
 from symgrad.web.limits import TARGETS
 

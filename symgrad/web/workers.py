@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from symgrad.errors import InternalError
+from symgrad.support.errors import InternalError
 from symgrad.web.limits import (
     ANSWER_BYTES,
     JOBS_PER_PROCESS,

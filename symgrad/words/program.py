@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from symgrad.errors import SymgradError
 from symgrad.frontend.text import read_again
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node, symbol
 from symgrad.ir.listing import Listing
@@ -23,6 +22,7 @@ from symgrad.ir.types import BOOL, INT, POSITIVE, REAL, Declaration, Domain
 from symgrad.ops.numpy.calls import matrix_transpose
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.whole import ends_of
+from symgrad.support.errors import SymgradError
 from symgrad.words.forms.numbers import Literals
 from symgrad.words.limits import EQUATIONS
 

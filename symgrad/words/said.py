@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from weakref import finalize
 
 from symgrad.backward.trace import Slope
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.spell.printer import one_line
+from symgrad.support.errors import SymgradError
 from symgrad.words.adjoints import Adjoint, adjoint_lines
 from symgrad.words.chain import Lines
 from symgrad.words.domains import Domains

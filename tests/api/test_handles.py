@@ -12,7 +12,7 @@ import pytest
 import symgrad as sg
 from symgrad.api.functions.numpy_names import NUMPY
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.surface import public, public_name
+from symgrad.support.public_names import public, public_name
 
 
 class Formula(Expr):

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from symgrad.importers.code.checks import SOURCE_CHECKS
 from symgrad.render.texts.findings import findings_github, findings_sarif, findings_text
-from symgrad.source import Place
 from symgrad.stops.finding import Finding
 from symgrad.stops.table import CHECKS
+from symgrad.support.source import Place
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def test_the_checker_of_proofs_may_import_three_layers(tool: ModuleType) -> None
     )
     assert {f"symgrad.{room}" for room in tool.layers()} - {*refused} == {
         "symgrad.proof",
-        *("symgrad.errors", "symgrad.source", "symgrad.files"),
+        *("symgrad.errors", "symgrad.support.source", "symgrad.support.files"),
     }
 
 

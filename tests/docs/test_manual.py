@@ -16,7 +16,7 @@ import pytest
 
 import symgrad as sg
 from symgrad import errors
-from symgrad.surface import MODULES, PUBLIC
+from symgrad.support.public_names import MODULES, PUBLIC
 from tests.docs.test_snippets import PAGES, ROOT
 from tools.manual.contents import INDEX, children, pages, parts
 from tools.manual.gallery import GALLERY, examples, page_of

@@ -13,7 +13,7 @@ import pytest
 import symgrad
 from symgrad.frontend.tokens import lalr
 from symgrad.frontend.tokens.lexer import Lexer
-from symgrad.source import Source
+from symgrad.support.source import Source
 
 ROOT = Path(symgrad.__file__).parent.parent
 GRAMMAR = (ROOT / "symgrad" / "frontend" / "program.lark").read_text(encoding="utf-8")

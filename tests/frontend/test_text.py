@@ -16,7 +16,7 @@ from symgrad.ir.types import Declaration, Distribution, Domain, is_name
 from symgrad.ops.numpy import calls as build
 from symgrad.ops.numpy import products
 from symgrad.ops.numpy.subscripts import index, take
-from symgrad.source import Span
+from symgrad.support.source import Span
 
 X, Y, Z = (symbol(Declaration(n)) for n in "xyz")
 

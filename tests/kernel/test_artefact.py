@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from symgrad.errors import FileError, UnsupportedError, UsageError
-from symgrad.files import write_atomically
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import BOOL, Declaration
 from symgrad.kernel.artefacts.artefact import write_artefacts
 from symgrad.kernel.artefacts.note import opened
 from symgrad.kernel.compile import compile_nodes
 from symgrad.llvm.engine.jit import emit_object
+from symgrad.support.files import write_atomically
 from tests.kernel.formulas import op, same_bits, sub, u, x
 from tests.kernel.headers import c_prototype
 from tests.kernel.programs import W, X, array, ids, matmul, mean, op_with, w, y

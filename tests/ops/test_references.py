@@ -10,7 +10,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.ir.graph import OPS
-from symgrad.surface import public
+from symgrad.support.public_names import public
 
 
 @pytest.mark.parametrize("x", ["-0.5", "-3.25", "-1000.75", "-10000000.5", "-363099400090544.125", "2.5"])

@@ -13,7 +13,7 @@ from scipy import special
 
 import symgrad as sg
 from symgrad.errors import UsageError
-from symgrad.surface import public
+from symgrad.support.public_names import public
 
 POINTS = np.array(
     [-1e100, -800.0, -40.0, -6.5, -1.0, -1e-8, 0.0, 1e-300, 1e-8, 0.3, 1.0, 5.0, 40.0, 800.0, 1e100]

@@ -15,7 +15,7 @@ from symgrad.reasons.derivation import explain
 from symgrad.render.reports.steps import derivation_report
 from symgrad.render.texts.derivation import derivation_latex, derivation_text, path_text
 from symgrad.render.texts.plain import derivation_json
-from symgrad.source import Place
+from symgrad.support.source import Place
 from tests.reasons.programs import HEAD, TRICKS
 
 NETWORK = """

@@ -14,7 +14,7 @@ import pytest
 import symgrad as sg
 from symgrad.render import progress
 from symgrad.render.progress import Display, show_usually, words
-from symgrad.work import Work, steps, watching, working
+from symgrad.support.progress import Work, steps, watching, working
 
 
 class Terminal(io.StringIO):

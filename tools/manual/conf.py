@@ -21,7 +21,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import symgrad
-from symgrad.surface import MODULES, PUBLIC
+from symgrad.support.public_names import MODULES, PUBLIC
 from tools.manual.reference import described, written
 
 project = "symgrad"

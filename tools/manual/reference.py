@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from symgrad.surface import PUBLIC
+from symgrad.support.public_names import PUBLIC
 
 __all__ = ["Topic", "described", "names_of", "overview", "topic_page", "topics", "written"]
 

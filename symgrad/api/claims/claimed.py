@@ -8,7 +8,6 @@ from symgrad.api.claims.fitting import Built, Misfit
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import formula, names_in
 from symgrad.api.handles.sides import SideLike
-from symgrad.errors import ShapeError
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node, size_leaf, symbol
 from symgrad.ir.resize import resized
@@ -16,6 +15,7 @@ from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import shape_text
+from symgrad.support.errors import ShapeError
 
 __all__ = ["by_symbol", "question", "read_claim"]
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from symgrad.errors import DeclarationError, UsageError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import one_of
@@ -15,6 +14,7 @@ from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import NONNEGATIVE, REAL
 from symgrad.ops.scalar.rounding import abs as size_of
+from symgrad.support.errors import DeclarationError, UsageError
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["checked_domain", "decide_with_ends", "within"]

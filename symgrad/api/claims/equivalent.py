@@ -11,12 +11,12 @@ from symgrad.api.derivatives.draws import by_none_of_a_draw
 from symgrad.api.derivatives.targets import Wrt, Wrts, many
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.sides import SideLike
-from symgrad.errors import NotDifferentiableError, NotInProgramError, UnsupportedError, UsageError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.traverse import symbols_of
 from symgrad.ops.own import opaque_in
-from symgrad.work import working
+from symgrad.support.errors import NotDifferentiableError, NotInProgramError, UnsupportedError, UsageError
+from symgrad.support.progress import working
 
 if TYPE_CHECKING:
     from symgrad.verdicts.verdict import Verdict

@@ -11,10 +11,10 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, TypeAlias
 
 from symgrad.api.limits import SIZE_ROWS
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.resize import never_equal, size_names
 from symgrad.ir.sizes import Shape, Size, names_of, size_sum
+from symgrad.support.errors import SymgradError
 
 if TYPE_CHECKING:
     from symgrad.verdicts.verdict import Verdict

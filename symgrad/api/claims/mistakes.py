@@ -11,13 +11,13 @@ from symgrad.api.claims.domains import within
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import names_in
 from symgrad.api.handles.sides import SideLike, pair, written
-from symgrad.errors import SymgradError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node, size_leaf
 from symgrad.ir.resize import resized, size_names
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of
-from symgrad.source import Location
+from symgrad.support.errors import SymgradError
+from symgrad.support.source import Location
 
 if TYPE_CHECKING:
     from symgrad.ir.listing import Listing

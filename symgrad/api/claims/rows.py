@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from symgrad.api.claims.domains import checked_domain
 from symgrad.api.claims.verify import equal, verify
 from symgrad.api.handles.program import parse
-from symgrad.errors import SymgradError, UsageError
 from symgrad.ir.listing import suggest
+from symgrad.support.errors import SymgradError, UsageError
 
 if TYPE_CHECKING:
     from symgrad.verdicts.verdict import Verdict

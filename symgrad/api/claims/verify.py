@@ -17,7 +17,6 @@ from symgrad.api.derivatives.targets import Wrt, differentiable
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import alone, formula, names_in
 from symgrad.api.handles.sides import SideLike, mistaken_constant, no_contradiction, pair
-from symgrad.errors import ShapeError, UnsupportedError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.resize import resized
 from symgrad.ir.sizes import Size
@@ -25,7 +24,8 @@ from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.own import OwnOp, opaque_in
 from symgrad.report.about import About, Subject
-from symgrad.work import working
+from symgrad.support.errors import ShapeError, UnsupportedError, UsageError
+from symgrad.support.progress import working
 
 if TYPE_CHECKING:
     from symgrad.verdicts.verdict import Verdict

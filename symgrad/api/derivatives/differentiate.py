@@ -28,10 +28,10 @@ from symgrad.backward.jvp import all_partials, push_forward
 from symgrad.backward.trace import Slope
 from symgrad.backward.vjp import pull_back
 from symgrad.backward.zeros import unmoved
-from symgrad.errors import NotScalarError, ShapeError, UsageError
 from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import full, shape_text
+from symgrad.support.errors import NotScalarError, ShapeError, UsageError
 
 __all__ = ["derivatives", "grad", "gradients", "jvp", "stop_gradient", "value_and_grad", "vjp"]
 

@@ -14,12 +14,12 @@ from symgrad.api.derivatives.targets import targets_of
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.inputs import listings_of
 from symgrad.api.limits import PARAMETER_CHARACTERS
-from symgrad.errors import RandomParameterError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import is_exact
 from symgrad.ops.random.laws import standard_form
 from symgrad.spell.printer import ONE_LINE, short_text
+from symgrad.support.errors import RandomParameterError
 
 __all__ = ["by_none_of_a_draw", "differentiated_by"]
 

@@ -17,7 +17,6 @@ from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
 from symgrad.api.handles.told import title
 from symgrad.backward.trace import Slope
-from symgrad.errors import NotScalarError, UsageError
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import symbols_of, topological
@@ -29,6 +28,7 @@ from symgrad.reasons.naming import Naming
 from symgrad.report.report import Reported
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.free_names import free_name
+from symgrad.support.errors import NotScalarError, UsageError
 
 if TYPE_CHECKING:
     from symgrad.words.forms.numbers import Literals

@@ -18,7 +18,6 @@ from symgrad.api.handles.given import formulas
 from symgrad.api.handles.inputs import listings_of, union
 from symgrad.api.limits import MAPPED_ENTRIES
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import SymgradError
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.traverse import substitute, topological
@@ -26,6 +25,7 @@ from symgrad.ir.types import REAL, Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.layout import full
 from symgrad.ops.numpy.subscripts import index
+from symgrad.support.errors import SymgradError
 
 __all__ = ["by_entries", "target_named"]
 

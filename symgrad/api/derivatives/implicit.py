@@ -12,17 +12,17 @@ from symgrad.api.handles.expr import Expr, Operand, as_expr, handle
 from symgrad.api.handles.given import Formula, Formulas, formulas
 from symgrad.api.handles.inputs import inputs_of
 from symgrad.api.training.optimisers import number_in
-from symgrad.errors import (
+from symgrad.ir.listing import one_of, suggest
+from symgrad.ir.traverse import topological
+from symgrad.ops.array.layout import shape_text
+from symgrad.ops.scalar.logic import eq
+from symgrad.support.errors import (
     NotDifferentiableError,
     NotInProgramError,
     NotScalarError,
     UnsupportedError,
     UsageError,
 )
-from symgrad.ir.listing import one_of, suggest
-from symgrad.ir.traverse import topological
-from symgrad.ops.array.layout import shape_text
-from symgrad.ops.scalar.logic import eq
 
 __all__ = ["implicit"]
 

@@ -27,13 +27,13 @@ from symgrad.backward.rows import mixing
 from symgrad.backward.trace import Slope, placeholder
 from symgrad.backward.vjp import pull_back
 from symgrad.backward.zeros import classify, unmoved
-from symgrad.errors import NotScalarError, ShapeError, UnsupportedError, UsageError
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.sizes import Extent, Shape, Size, size_product, size_sum
 from symgrad.ir.types import BOOL, Declaration
 from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.layout import expand, full, shape_text
 from symgrad.ops.scalar.logic import ne
+from symgrad.support.errors import NotScalarError, ShapeError, UnsupportedError, UsageError
 
 __all__ = ["batch_jacobian", "hessian", "hvp", "jacobian"]
 

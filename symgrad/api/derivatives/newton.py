@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from symgrad.api.limits import BISECTIONS, NEWTON_STEPS
-from symgrad.work import steps
+from symgrad.support.progress import steps
 
 __all__ = ["Array", "Evaluate", "search_bracket", "newton"]
 

@@ -12,9 +12,9 @@ from symgrad.api.handles.given import Formula
 from symgrad.api.limits import QUOTED_CHARACTERS
 from symgrad.backward.table_rows import pull_back_rows
 from symgrad.backward.trace import Pullback
-from symgrad.errors import NotScalarError, UnsupportedError, UsageError
 from symgrad.ir.sizes import Shape
 from symgrad.ops.array.layout import shape_text
+from symgrad.support.errors import NotScalarError, UnsupportedError, UsageError
 
 __all__ = ["RowGradient", "row_gradient"]
 

@@ -8,13 +8,13 @@ from typing import Any, Literal, cast
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, differentiables, targets_of
 from symgrad.api.handles.expr import Expr, Operand, as_expr, build_expr, handle
 from symgrad.api.handles.given import Formula
-from symgrad.errors import DomainError, NotInProgramError, ShapeError, UsageError
 from symgrad.ir.graph import SYMBOL, Node, apply
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import straight_through
 from symgrad.ops.random.laws import mean as mean_of
+from symgrad.support.errors import DomainError, NotInProgramError, ShapeError, UsageError
 
 __all__ = ["fixed_at", "ignore_noise", "with_gradient"]
 

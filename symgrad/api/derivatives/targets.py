@@ -9,10 +9,10 @@ from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.given import formula, formulas
 from symgrad.api.handles.inputs import listings_of
 from symgrad.backward.trace import Slope
-from symgrad.errors import NotDifferentiableError, NotInProgramError, UsageError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.traverse import topological
+from symgrad.support.errors import NotDifferentiableError, NotInProgramError, UsageError
 
 __all__ = [
     "Wrt",

@@ -19,13 +19,6 @@ from symgrad.api.handles.inputs import inputs_of, known_symbols, listings_of
 from symgrad.api.kernels.compile import compile
 from symgrad.api.training.variables import has_end, within
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import (
-    ConvergenceError,
-    MissingInputError,
-    NotInProgramError,
-    NotScalarError,
-    UsageError,
-)
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.values.inputs import bind
@@ -34,6 +27,13 @@ from symgrad.ops.array.indexing import gather
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy.calls import matrix_transpose, stack
 from symgrad.ops.numpy.matrices import solve as solve_system
+from symgrad.support.errors import (
+    ConvergenceError,
+    MissingInputError,
+    NotInProgramError,
+    NotScalarError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from symgrad.words.said import NamedFormulas

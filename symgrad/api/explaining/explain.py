@@ -10,7 +10,6 @@ from symgrad.api.derivatives.draws import differentiated_by
 from symgrad.api.derivatives.targets import Wrt, Wrts
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula, formula
-from symgrad.errors import UsageError
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.listing import Listing
 from symgrad.ops.numpy.calls import total
@@ -24,6 +23,7 @@ from symgrad.reasons.noise.jumps import MovedJump
 from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.reasons.parts import ByParts, by_parts
 from symgrad.report.report import Report, Reported, called
+from symgrad.support.errors import UsageError
 from symgrad.words.adjoints import Adjoint
 
 if TYPE_CHECKING:

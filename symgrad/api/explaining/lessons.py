@@ -16,12 +16,12 @@ from symgrad.api.claims.verify import equal, verify
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import names_in
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import ShapeError, SymgradError, TruthValueError, UsageError
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node, as_node, size_leaf
 from symgrad.ir.resize import size_names
 from symgrad.ir.traverse import substitute, topological
 from symgrad.reasons.derivation import DerivationRecord
+from symgrad.support.errors import ShapeError, SymgradError, TruthValueError, UsageError
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["DerivationLine", "Lesson", "NextStep", "WrongLine"]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from symgrad.api.handles.expr import Expr, node_of
 from symgrad.api.handles.program import Program
-from symgrad.errors import UsageError
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import full
+from symgrad.support.errors import UsageError
 
 if TYPE_CHECKING:
     from typing import Unpack

@@ -15,12 +15,12 @@ from symgrad.api.functions.sizes import shape_of, widths_of
 from symgrad.api.handles.base import E, Handle
 from symgrad.api.handles.convert import node_of
 from symgrad.api.handles.making import lift, make, make_op
-from symgrad.errors import UnsupportedError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape, Size, size_product
 from symgrad.ops.numpy import calls as build
 from symgrad.ops.numpy import matrices, padding, products, subscripts
 from symgrad.ops.scalar.logic import not_, where_infinite
+from symgrad.support.errors import UnsupportedError, UsageError
 
 __all__ = ["NUMPY", "one_list", "where"]
 

@@ -13,7 +13,6 @@ from symgrad.api.functions.own_checks import check_kinks, check_own, drawn_point
 from symgrad.api.functions.own_native import address_of, array_function, in_kernels
 from symgrad.api.handles.expr import Expr, apply_op, handle, node_of
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import RedefinitionError, UsageError
 from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import CONSTANT, NUMBER, OPS, SYMBOL, Node, as_node, symbol
@@ -23,6 +22,7 @@ from symgrad.ir.types import Declaration
 from symgrad.ir.written import WrittenFunction
 from symgrad.ops.own import OWN, drop_own, make_own
 from symgrad.rules.pipeline import canonical
+from symgrad.support.errors import RedefinitionError, UsageError
 
 __all__ = ["register_op"]
 

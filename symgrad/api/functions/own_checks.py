@@ -9,12 +9,12 @@ from typing import Any
 
 import mpmath as typed_mpmath
 
-from symgrad.errors import UnsupportedError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.op import Kink
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.ir.written import WrittenFunction
 from symgrad.ops.own import OwnOp
+from symgrad.support.errors import UnsupportedError, UsageError
 
 __all__ = ["check_kinks", "check_own", "drawn_points", "in_floats", "refuse"]
 

@@ -13,7 +13,6 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.api.limits import PLACED_ENTRIES, PLACED_SIZES
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node, as_node, size_node
 from symgrad.ir.resize import size_with
 from symgrad.ir.sizes import Shape, names_of
@@ -22,6 +21,7 @@ from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.indexing import gather
 from symgrad.ops.numpy.subscripts import index
 from symgrad.ops.scalar.logic import eq, where
+from symgrad.support.errors import SymgradError
 
 __all__ = ["entry_of", "unit_of"]
 

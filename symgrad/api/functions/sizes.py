@@ -9,11 +9,11 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.api.handles.base import Handle
-from symgrad.errors import UsageError
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import NUMBER, SIZE, Node
 from symgrad.ir.sizes import Extent, Shape, Size, extent_text, size_product, size_sum
 from symgrad.ir.types import is_name
+from symgrad.support.errors import UsageError
 
 __all__ = ["length_of", "shape_of", "size_of", "subscript_of", "widths_of"]
 

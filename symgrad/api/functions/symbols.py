@@ -6,7 +6,6 @@ from typing import Any, Never, TypeAlias, cast
 
 from symgrad.api.functions.sizes import shape_of
 from symgrad.api.handles.expr import Expr, handle, node_of
-from symgrad.errors import UsageError
 from symgrad.ir.graph import symbol
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import as_parameter
@@ -21,6 +20,7 @@ from symgrad.ir.types import (
     is_name,
 )
 from symgrad.rewrite.drawn import declared
+from symgrad.support.errors import UsageError
 
 __all__ = ["Values", "declaration", "domain_named", "symbols", "tensor"]
 

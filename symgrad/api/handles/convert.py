@@ -12,12 +12,12 @@ import numpy as np
 
 from symgrad.api.handles.base import Handle
 from symgrad.api.limits import CONSTANT_ENTRIES, LIST_DEPTH
-from symgrad.errors import NumberTooLargeError, OperandError, UsageError
 from symgrad.ir.exact import DIGITS
 from symgrad.ir.graph import Node, as_node, number
 from symgrad.ir.sizes import Extent
 from symgrad.ops.array.layout import full
 from symgrad.ops.numpy.calls import stack
+from symgrad.support.errors import NumberTooLargeError, OperandError, UsageError
 
 __all__ = ["expressions_in", "foreign", "left_to_its_class", "node_of", "seed_of"]
 

@@ -12,14 +12,6 @@ from symgrad.api.handles.forms import FormMethods
 from symgrad.api.handles.inputs import inputs_of, known_symbols, sizes_by_name, unbound_sizes
 from symgrad.api.handles.making import lift, make, make_op
 from symgrad.backward.trace import Slope
-from symgrad.errors import (
-    NotInProgramError,
-    OperandError,
-    ShapeError,
-    TruthValueError,
-    UnsupportedError,
-    UsageError,
-)
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing, one_of, suggest
 from symgrad.ir.traverse import formulas_of, is_elementwise, substitute, symbols_of, topological
@@ -30,6 +22,14 @@ from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import as_computed
 from symgrad.report.report import Reported, called
 from symgrad.rewrite.drawn import declared
+from symgrad.support.errors import (
+    NotInProgramError,
+    OperandError,
+    ShapeError,
+    TruthValueError,
+    UnsupportedError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from symgrad.render.pictures.interactive import Graph

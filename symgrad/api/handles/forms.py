@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Self
 
 from symgrad.api.handles.methods import ArrayMethods
 from symgrad.api.handles.wording import name_derivative, readable, said_together
-from symgrad.errors import UnsupportedError
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import shape_text
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.memo import keeping, remembered
+from symgrad.support.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from symgrad.cas.objects import Basic

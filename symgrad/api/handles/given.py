@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 from symgrad.api.handles.expr import Expr, ExprLike, Operand, as_expr
 from symgrad.api.handles.inputs import listings_of
 from symgrad.api.handles.program import Program, parse
-from symgrad.errors import ProgramSyntaxError, RedefinitionError, SymgradError
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
+from symgrad.support.errors import ProgramSyntaxError, RedefinitionError, SymgradError
 
 __all__ = ["Formula", "Formulas", "alone", "formula", "formulas", "names_in"]
 

@@ -7,12 +7,12 @@ from operator import index
 from typing import Any
 
 from symgrad.api.handles.base import Handle
-from symgrad.errors import ArrayTypeError, MissingInputError, ShapeError
 from symgrad.ir.bounds import MOST_ENTRIES
 from symgrad.ir.graph import SIZE, SYMBOL, Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.sizes import extent_text, names_of
 from symgrad.ir.traverse import symbols_of, topological
+from symgrad.support.errors import ArrayTypeError, MissingInputError, ShapeError
 
 __all__ = [
     "inputs_of",

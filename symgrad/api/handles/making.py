@@ -9,11 +9,11 @@ import symgrad.ops  # noqa: F401  (registers the records that the operators look
 from symgrad.api.handles.base import E, Handle, handle_on
 from symgrad.api.handles.convert import expressions_in, node_of
 from symgrad.api.handles.inputs import listings_of, union
-from symgrad.errors import ShapeError
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.shapes import fitting
 from symgrad.ir.written import form_of
 from symgrad.ops.array.layout import shape_text
+from symgrad.support.errors import ShapeError
 
 __all__ = ["lift", "make", "make_op"]
 

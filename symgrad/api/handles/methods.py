@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from symgrad.api.habits import in_numpy_words, no_attribute
 from symgrad.api.handles.making import make
 from symgrad.api.handles.operators import Operators
-from symgrad.errors import OperandError, ShapeError
 from symgrad.ir.sizes import Shape, Size, not_called, size_product
+from symgrad.support.errors import OperandError, ShapeError
 
 __all__ = ["ArrayMethods"]
 

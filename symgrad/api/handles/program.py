@@ -10,10 +10,10 @@ import symgrad.ops  # noqa: F401  (registers the records that programs name)
 from symgrad.api.habits import no_attribute_of_program
 from symgrad.api.handles.expr import Expr, node_of
 from symgrad.api.handles.inputs import listings_of
-from symgrad.errors import NotInProgramError, UsageError
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import topological
 from symgrad.report.report import Reported
+from symgrad.support.errors import NotInProgramError, UsageError
 
 __all__ = ["Program", "parse"]
 

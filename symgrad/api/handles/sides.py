@@ -8,11 +8,11 @@ from typing import TypeAlias, cast
 from symgrad.api.handles.expr import Expr, Operand
 from symgrad.api.handles.given import alone, names_in
 from symgrad.api.handles.program import Program, parse
-from symgrad.errors import ProgramSyntaxError, RedefinitionError, SymgradError, UnknownNameError
 from symgrad.frontend.text import parse_expression, parse_program
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import symbols_of, topological
+from symgrad.support.errors import ProgramSyntaxError, RedefinitionError, SymgradError, UnknownNameError
 
 __all__ = ["SideLike", "mistaken_constant", "no_contradiction", "pair", "written"]
 

@@ -14,7 +14,6 @@ from symgrad.api.kernels.kept import KeptKernel
 from symgrad.api.kernels.saving import save
 from symgrad.arrange.output import Arrangement, Output
 from symgrad.arrange.pipeline import arrange
-from symgrad.errors import NotInProgramError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.kernel.compile import compile_for_cuda, compile_nodes, kept_kernel
@@ -22,7 +21,8 @@ from symgrad.kernel.kernel import Kernel
 from symgrad.llvm.text.types import float_type
 from symgrad.report.about import Subject
 from symgrad.rewrite.memo import Answers, keeping
-from symgrad.work import working
+from symgrad.support.errors import NotInProgramError, UsageError
+from symgrad.support.progress import working
 
 if TYPE_CHECKING:
     from symgrad.kernel.devices.cuda import CudaKernel

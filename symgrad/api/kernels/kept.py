@@ -26,13 +26,13 @@ import numpy as np
 
 from symgrad import __version__
 from symgrad.arrange.output import Output
-from symgrad.errors import InternalError, KernelError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import digest
 from symgrad.llvm.engine import store
 from symgrad.llvm.engine.jit import compiling_for
-from symgrad.logs import info
 from symgrad.ops.own import any_registered
+from symgrad.support.errors import InternalError, KernelError
+from symgrad.support.logs import info
 
 __all__ = ["VARIABLE", "KeptKernel", "what_is_kept"]
 

@@ -22,7 +22,6 @@ from symgrad.api.handles.given import Formula, formula
 from symgrad.api.handles.inputs import inputs_of
 from symgrad.api.kernels.compile import compile
 from symgrad.api.training.batches import count_from_one
-from symgrad.errors import MissingInputError, NotScalarError, ShapeError, UsageError
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.resize import resized, size_names
@@ -31,7 +30,8 @@ from symgrad.ir.traverse import substitute
 from symgrad.ir.values.exchange import as_array
 from symgrad.kernel.kernel import Kernel, as_tuple
 from symgrad.spell.free_names import free_name
-from symgrad.work import steps
+from symgrad.support.errors import MissingInputError, NotScalarError, ShapeError, UsageError
+from symgrad.support.progress import steps
 
 __all__ = ["Data", "OverData", "Part", "add_parts", "over_data", "rows_of"]
 

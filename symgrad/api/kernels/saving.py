@@ -6,11 +6,11 @@ import keyword
 from collections.abc import Sequence
 from pathlib import Path
 
-from symgrad.errors import UsageError
-from symgrad.files import write_atomically
 from symgrad.kernel.c.identifiers import c_identifier
 from symgrad.kernel.compile import save_native
 from symgrad.kernel.kernel import Kernel
+from symgrad.support.errors import UsageError
+from symgrad.support.files import write_atomically
 
 __all__ = ["save"]
 

@@ -10,7 +10,6 @@ from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
 from symgrad.api.handles.inputs import known_symbols
-from symgrad.errors import UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 from symgrad.moments.given import MomentBudget
@@ -18,12 +17,13 @@ from symgrad.moments.moment import How, Moment
 from symgrad.reasons.derivation import DerivationRecord, explain
 from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.report.report import Reported
+from symgrad.support.errors import UsageError
 
 if TYPE_CHECKING:
     pass
 
 from symgrad.api.noise.question import AuditQuestion, Estimated, ReferenceName
-from symgrad.work import working
+from symgrad.support.progress import working
 
 __all__ = ["Audit", "NoiseAudit", "audit"]
 

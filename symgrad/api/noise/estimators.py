@@ -16,7 +16,6 @@ from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
 from symgrad.api.noise.audit import Audit, audit
 from symgrad.api.noise.question import Estimated
-from symgrad.errors import NotInProgramError, NotScalarError, ShapeError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.moments.moment import Estimate, Moment
@@ -28,9 +27,10 @@ from symgrad.render.pictures.numeric import chosen_values
 from symgrad.render.texts.comparison import ComparisonRow, comparison_text, estimate_text, formula_lines
 from symgrad.report.report import Reported
 from symgrad.spell.printer import str_text
+from symgrad.support.errors import NotInProgramError, NotScalarError, ShapeError, UsageError
+from symgrad.support.progress import steps, working
 from symgrad.verdicts.verdict import Verdict
 from symgrad.words.simplify import simplest, simplified
-from symgrad.work import steps, working
 
 __all__ = ["Comparison", "Estimator", "compare_estimators"]
 

@@ -12,7 +12,6 @@ from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_o
 from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
-from symgrad.errors import UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
 from symgrad.reasons.derivation import naming_of
@@ -20,7 +19,8 @@ from symgrad.report.report import Report, Reported
 from symgrad.stops.checks.asked import LintQuestion
 from symgrad.stops.finding import Finding
 from symgrad.stops.table import CHECKS, findings
-from symgrad.work import working
+from symgrad.support.errors import UsageError
+from symgrad.support.progress import working
 
 __all__ = ["Finding", "Findings", "lint"]
 

@@ -12,7 +12,6 @@ from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_o
 from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
-from symgrad.errors import DomainError, UsageError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import topological
@@ -20,12 +19,13 @@ from symgrad.ops.control import without_stops
 from symgrad.reasons.derivation import naming_of
 from symgrad.reasons.naming import Naming, join_texts
 from symgrad.report.report import Reported
-from symgrad.source import Place
 from symgrad.spell.free_names import free_name
 from symgrad.stops.placement import PlacementOutcome, place
 from symgrad.stops.places.paths import ValueEdge
+from symgrad.support.errors import DomainError, UsageError
+from symgrad.support.progress import working
+from symgrad.support.source import Place
 from symgrad.verdicts.verdict import Verdict
-from symgrad.work import working
 
 __all__ = ["Placement", "StopEdge", "placement"]
 

@@ -11,7 +11,6 @@ from symgrad.api.derivatives.effective import as_grad_says, over_constants, reso
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.inputs import known_symbols, sizes_by_name
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import ShapeError
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import is_elementwise, symbols_of
 from symgrad.ir.values.inputs import bind, check_shapes
@@ -29,6 +28,7 @@ from symgrad.moments.reference import (
 )
 from symgrad.reasons.noise.cancellation import without
 from symgrad.rules.pipeline import canonical
+from symgrad.support.errors import ShapeError
 
 if TYPE_CHECKING:
     from symgrad.words.forms.numbers import Literals

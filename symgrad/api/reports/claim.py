@@ -7,7 +7,6 @@ from symgrad.api.handles.given import alone, formula, names_in
 from symgrad.api.handles.sides import SideLike
 from symgrad.api.handles.told import leibniz_of, title
 from symgrad.api.reports.maths import listing_of, program_blocks
-from symgrad.errors import SymgradError
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import Declaration
@@ -15,6 +14,7 @@ from symgrad.render.latex.expressions import latex
 from symgrad.report.about import Subject
 from symgrad.report.blocks import Block, Code, MathLines, Maths
 from symgrad.spell.printer import expression_text
+from symgrad.support.errors import SymgradError
 
 __all__ = ["claimed_derivative", "claimed_equality"]
 

@@ -10,7 +10,6 @@ from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.told import leibniz_of, title, together
 from symgrad.api.reports.maths import expression, program_blocks
-from symgrad.errors import SymgradError
 from symgrad.render.pictures.numeric import accuracy_figure, sole_variable
 from symgrad.render.pictures.spreads import Spread, spreads_svg
 from symgrad.report.blocks import (
@@ -31,6 +30,7 @@ from symgrad.report.blocks import (
     prose,
 )
 from symgrad.report.report import Report
+from symgrad.support.errors import SymgradError
 from symgrad.verdicts.told.report import verdict_blocks
 
 if TYPE_CHECKING:

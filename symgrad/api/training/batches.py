@@ -8,7 +8,6 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from symgrad.errors import MissingInputError, ShapeError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.sizes import evaluate_size, names_of
@@ -16,6 +15,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ir.values.inputs import bind
 from symgrad.ops.random.laws import drawn as random_draw
+from symgrad.support.errors import MissingInputError, ShapeError, UsageError
 
 __all__ = ["Values", "bind_values", "count_from_one", "feed"]
 

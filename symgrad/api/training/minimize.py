@@ -18,7 +18,6 @@ from symgrad.api.handles.inputs import inputs_of, known_symbols
 from symgrad.api.kernels.compile import compile
 from symgrad.api.training.searches import BOUNDED, READS, fitting, method_name
 from symgrad.api.training.variables import has_end, inside, variables_of
-from symgrad.errors import MissingInputError, NotScalarError, ShapeError, UsageError
 from symgrad.ir.exact import float_of
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import suggest
@@ -28,7 +27,8 @@ from symgrad.ops.array.layout import shape_text
 from symgrad.report.report import Reported
 from symgrad.spell.free_names import free_name
 from symgrad.spell.values import short_value
-from symgrad.work import working
+from symgrad.support.errors import MissingInputError, NotScalarError, ShapeError, UsageError
+from symgrad.support.progress import working
 
 __all__ = ["Minimum", "minimize"]
 

@@ -15,9 +15,9 @@ from typing import Any
 
 from symgrad.api.handles.program import parse
 from symgrad.api.kernels.compile import compile
-from symgrad.errors import UsageError
 from symgrad.ir.listing import one_of, suggest
 from symgrad.kernel.kernel import Kernel
+from symgrad.support.errors import UsageError
 
 __all__ = ["METHODS", "Method", "number_in", "options_of", "step_kernel"]
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from symgrad.api.limits import BFGS_VARIABLES
-from symgrad.errors import UsageError
 from symgrad.ir.bounds import main_memory
 from symgrad.ir.listing import one_of, suggest
+from symgrad.support.errors import UsageError
 
 __all__ = ["BOUNDED", "READS", "fitting", "method_name"]
 

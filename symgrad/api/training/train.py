@@ -20,12 +20,18 @@ from symgrad.api.training.batches import Values, bind_values, count_from_one, fe
 from symgrad.api.training.optimisers import METHODS, number_in, options_of, step_kernel
 from symgrad.api.training.state import State
 from symgrad.api.training.variables import has_end, inside, variables_of
-from symgrad.errors import ArrayTypeError, ConvergenceError, MissingInputError, NotScalarError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
 from symgrad.ops.array.layout import shape_text
 from symgrad.report.report import Reported
-from symgrad.work import working
+from symgrad.support.errors import (
+    ArrayTypeError,
+    ConvergenceError,
+    MissingInputError,
+    NotScalarError,
+    UsageError,
+)
+from symgrad.support.progress import working
 
 __all__ = ["Training", "train"]
 

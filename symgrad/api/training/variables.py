@@ -8,10 +8,10 @@ import numpy as np
 
 from symgrad.api.derivatives.draws import differentiated_by
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import UnsupportedError, UsageError
 from symgrad.ir.exact import float_of
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.types import Domain
+from symgrad.support.errors import UnsupportedError, UsageError
 
 __all__ = ["inside", "has_end", "variables_of", "within"]
 

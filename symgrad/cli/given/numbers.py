@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from symgrad.errors import NumberTooLargeError
+from symgrad.support.errors import NumberTooLargeError
 
 __all__ = ["quoted", "read_number"]
 

@@ -21,9 +21,9 @@ from typing import Any, BinaryIO, TextIO
 import numpy as np
 
 from symgrad.cli.given.numbers import read_number
-from symgrad.errors import ArrayTypeError, FileError, UsageError
-from symgrad.files import reason
 from symgrad.ir.listing import one_of
+from symgrad.support.errors import ArrayTypeError, FileError, UsageError
+from symgrad.support.files import reason
 
 __all__ = ["read_array", "read_column"]
 

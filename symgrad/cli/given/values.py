@@ -12,8 +12,8 @@ import numpy as np
 
 import symgrad
 from symgrad.cli.given.numbers import quoted, read_number
-from symgrad.errors import MissingInputError, ShapeError, UsageError
 from symgrad.ir.listing import one_of
+from symgrad.support.errors import MissingInputError, ShapeError, UsageError
 
 __all__ = ["read_values"]
 

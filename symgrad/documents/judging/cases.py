@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from symgrad.documents.layout.prose import CASE_CUES, GENERAL_CUES
 from symgrad.documents.layout.statements import ChainText, SideText
-from symgrad.source import Source, Span
+from symgrad.support.source import Source, Span
 
 __all__ = [
     "COMPARISONS",

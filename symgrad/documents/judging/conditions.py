@@ -9,10 +9,10 @@ from symgrad.api.functions.matrices import solve
 from symgrad.api.handles.expr import Expr
 from symgrad.documents.sides.calculus import derivative
 from symgrad.documents.taken import Condition
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node, number
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ops.array.layout import full
+from symgrad.support.errors import SymgradError
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["Sides", "deduced", "put_into"]

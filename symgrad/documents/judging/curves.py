@@ -12,11 +12,11 @@ from symgrad.documents.judging.conditions import solution
 from symgrad.documents.layout.statements import ChainText
 from symgrad.documents.sides.calculus import derivative
 from symgrad.documents.taken import ImplicitCurve
-from symgrad.errors import SymgradError
 from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.ir.graph import OPS, Node, number
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import REAL
+from symgrad.support.errors import SymgradError
 
 __all__ = ["Branch", "branches", "follows", "followed_in"]
 

@@ -34,11 +34,11 @@ from symgrad.documents.sides.notation import WrittenSlope
 from symgrad.documents.sides.rates import movers, rate
 from symgrad.documents.sides.spelling import declared_names
 from symgrad.documents.taken import Condition, ImplicitCurve, Implied
-from symgrad.errors import SymgradError
 from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.ir.graph import OPS, SYMBOL, Node, number
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.array.contraction import transpose
+from symgrad.support.errors import SymgradError
 
 __all__ = ["HoldingRules"]
 

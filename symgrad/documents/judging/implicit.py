@@ -9,7 +9,7 @@ from symgrad.api.functions.layout import eye
 from symgrad.api.functions.matrices import solve
 from symgrad.api.handles.expr import Expr
 from symgrad.documents.sides.calculus import ImplicitSlope
-from symgrad.errors import SymgradError
+from symgrad.support.errors import SymgradError
 from symgrad.verdicts.diagnosis import Diagnosis
 
 __all__ = ["implicit_mistakes"]

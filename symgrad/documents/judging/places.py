@@ -9,9 +9,9 @@ from symgrad.api.handles.expr import Expr
 from symgrad.documents.judging.shapes import of_one_shape
 from symgrad.documents.sides.meaning import ReadSide
 from symgrad.documents.sides.names import DocumentNames
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.support.errors import SymgradError
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["ClaimPlaces"]

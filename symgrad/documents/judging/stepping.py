@@ -17,9 +17,9 @@ from symgrad.documents.sides.meaning import ReadSide, SideReader
 from symgrad.documents.sides.names import DocumentNames
 from symgrad.documents.sides.notation import WrittenSlope
 from symgrad.documents.steps import ReviewStep, StepKind
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
-from symgrad.source import Source, Span
+from symgrad.support.errors import SymgradError
+from symgrad.support.source import Source, Span
 
 __all__ = ["WrittenEquation", "StepKeeper", "said"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal, TypeAlias
 
-from symgrad.errors import UsageError
-from symgrad.source import Span
+from symgrad.support.errors import UsageError
+from symgrad.support.source import Span
 
 __all__ = ["FORMS", "DocumentForm", "FormulaNotation", "Passage", "form_of", "passages"]
 

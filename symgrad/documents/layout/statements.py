@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from symgrad.documents.layout.passages import LAYOUTS, FormulaNotation, Passage
 from symgrad.documents.layout.prose import formulas_alone
-from symgrad.source import Span
+from symgrad.support.source import Span
 
 __all__ = ["Relation", "SideText", "ChainText", "statements"]
 

@@ -11,9 +11,9 @@ from symgrad.api.functions.layout import eye, zeros
 from symgrad.api.functions.matrices import solve
 from symgrad.api.handles.expr import Expr
 from symgrad.documents.taken import Implied
-from symgrad.errors import NotInProgramError, UnsupportedError
 from symgrad.ir.graph import SYMBOL, Node, number
 from symgrad.ir.traverse import symbols_of, topological
+from symgrad.support.errors import NotInProgramError, UnsupportedError
 
 __all__ = ["ImplicitSlope", "derivative", "implicit_slope", "reparametrised"]
 

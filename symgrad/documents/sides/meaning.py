@@ -17,15 +17,15 @@ from symgrad.documents.sides.notation import NAME, NotationReader, WrittenSlope
 from symgrad.documents.sides.papers import PaperReader
 from symgrad.documents.sides.slopes import VERBS
 from symgrad.documents.sides.spelling import domain_of, macros_of, without_macros
-from symgrad.errors import (
-    SymgradError,
-    UnknownFunctionError,
-)
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Shape
-from symgrad.source import Location, Source, Span
+from symgrad.support.errors import (
+    SymgradError,
+    UnknownFunctionError,
+)
+from symgrad.support.source import Location, Source, Span
 
 __all__ = ["ReadSide", "SideReader", "DefinedTarget"]
 

@@ -10,7 +10,6 @@ from symgrad.api.derivatives.differentiate import jvp
 from symgrad.api.handles.expr import Expr
 from symgrad.documents.sides.facts import DocumentFacts
 from symgrad.documents.taken import Assumption, Condition, Implied
-from symgrad.errors import RedefinitionError, UnknownNameError
 from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import SYMBOL, Node, number, size_leaf, symbol
@@ -19,6 +18,7 @@ from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.array.layout import full
+from symgrad.support.errors import RedefinitionError, UnknownNameError
 
 __all__ = ["DocumentNames"]
 

@@ -13,13 +13,6 @@ from symgrad.documents.sides.calculus import derivative, reparametrised
 from symgrad.documents.sides.names import DocumentNames
 from symgrad.documents.sides.rates import rate
 from symgrad.documents.sides.slopes import DocumentCall, SlopeText, find_parts
-from symgrad.errors import (
-    ProgramSyntaxError,
-    SymgradError,
-    UnknownFunctionError,
-    UnknownNameError,
-    UsageError,
-)
 from symgrad.frontend.latex.meaning.functions.differentials import sole_input
 from symgrad.frontend.latex.meaning.inputs import input_of, inputs_of
 from symgrad.frontend.text import parse_expression
@@ -27,7 +20,14 @@ from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import substitute
 from symgrad.ir.types import Declaration
-from symgrad.source import Location, Source, Span
+from symgrad.support.errors import (
+    ProgramSyntaxError,
+    SymgradError,
+    UnknownFunctionError,
+    UnknownNameError,
+    UsageError,
+)
+from symgrad.support.source import Location, Source, Span
 
 __all__ = ["NAME", "NotationReader", "WrittenSlope"]
 

@@ -12,7 +12,6 @@ from symgrad.documents.sides.calculus import derivative, reparametrised
 from symgrad.documents.sides.names import DocumentNames
 from symgrad.documents.sides.rates import rate
 from symgrad.documents.taken import ImplicitCurve
-from symgrad.errors import ShapeError, SymgradError, UnknownFunctionError
 from symgrad.frontend.latex.document import latex_statements
 from symgrad.frontend.latex.meaning.functions.applied import LatexFunction
 from symgrad.frontend.latex.meaning.letters import RowTerm
@@ -31,7 +30,8 @@ from symgrad.frontend.latex.syntax.tree import (
 from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import Node, size_leaf
 from symgrad.ir.types import Shape
-from symgrad.source import Location, Source, Span
+from symgrad.support.errors import ShapeError, SymgradError, UnknownFunctionError
+from symgrad.support.source import Location, Source, Span
 
 __all__ = ["PaperReader", "PaperSlope"]
 

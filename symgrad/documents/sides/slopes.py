@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from symgrad.errors import ProgramSyntaxError, UnknownNameError
-from symgrad.source import Location, Source, Span
+from symgrad.support.errors import ProgramSyntaxError, UnknownNameError
+from symgrad.support.source import Location, Source, Span
 
 __all__ = ["VERBS", "DocumentCall", "SlopeText", "find_parts"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from symgrad.errors import SymgradError
 from symgrad.frontend.latex.document import latex_statements
 from symgrad.frontend.latex.meaning.names import spelled_name
 from symgrad.frontend.latex.syntax.tree import Tree
-from symgrad.source import Source
+from symgrad.support.errors import SymgradError
+from symgrad.support.source import Source
 
 __all__ = ["declared_names", "domain_of", "macros_of", "varied_in", "without_macros"]
 

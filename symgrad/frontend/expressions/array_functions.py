@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast
 
-from symgrad.errors import ShapeError
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.shapes import Triple
 from symgrad.ir.sizes import Shape
 from symgrad.ops.numpy import calls as build
 from symgrad.ops.numpy import matrices, padding, products, subscripts
+from symgrad.support.errors import ShapeError
 
 __all__ = ["ARRAYS"]
 

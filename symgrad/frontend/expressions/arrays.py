@@ -11,7 +11,6 @@ from functools import cache
 from inspect import Parameter, signature
 from typing import Any
 
-from symgrad.errors import DomainError, ProgramSyntaxError, ShapeError, SymgradError
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.subscripts import section_ends
 from symgrad.frontend.scope import Scope
@@ -30,6 +29,7 @@ from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.sizes import Shape, Size, extent_text
 from symgrad.ops.numpy import calls as build
+from symgrad.support.errors import DomainError, ProgramSyntaxError, ShapeError, SymgradError
 
 __all__ = ["array_call"]
 

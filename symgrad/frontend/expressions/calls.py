@@ -5,13 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from symgrad.errors import (
-    DomainError,
-    ForbiddenSyntaxError,
-    ProgramSyntaxError,
-    UnknownFunctionError,
-    UnsupportedError,
-)
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.arrays import array_call
 from symgrad.frontend.scope import Scope
@@ -30,6 +23,13 @@ from symgrad.ir.exact import CONSTANTS
 from symgrad.ir.graph import OPS, Op, constant, number
 from symgrad.ir.listing import suggest
 from symgrad.ir.written import WRITTEN, form_of
+from symgrad.support.errors import (
+    DomainError,
+    ForbiddenSyntaxError,
+    ProgramSyntaxError,
+    UnknownFunctionError,
+    UnsupportedError,
+)
 
 __all__ = ["FUNCTIONS", "call"]
 

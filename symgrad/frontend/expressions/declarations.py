@@ -4,14 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.errors import (
-    DeclarationError,
-    InternalError,
-    ProgramSyntaxError,
-    RedefinitionError,
-    ShapeError,
-    UnsupportedError,
-)
 from symgrad.frontend.expressions.intervals import IntervalEnd, Intervals
 from symgrad.frontend.tokens.terms import Argument, ItemList, Keyword, Term, Token, ends, literal_value
 from symgrad.ir.bounds import check_axes
@@ -20,7 +12,15 @@ from symgrad.ir.listing import suggest
 from symgrad.ir.traverse import as_parameter, topological
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain, Shape
 from symgrad.rewrite.drawn import misfit
-from symgrad.source import Span
+from symgrad.support.errors import (
+    DeclarationError,
+    InternalError,
+    ProgramSyntaxError,
+    RedefinitionError,
+    ShapeError,
+    UnsupportedError,
+)
+from symgrad.support.source import Span
 
 __all__ = ["DeclarationRules"]
 

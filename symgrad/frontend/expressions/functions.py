@@ -11,14 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symgrad.errors import (
-    CycleError,
-    NestingError,
-    ProgramSyntaxError,
-    RedefinitionError,
-    UnknownFunctionError,
-    UnknownNameError,
-)
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.calls import FUNCTIONS
 from symgrad.frontend.expressions.declarations import DeclarationRules
@@ -28,6 +20,14 @@ from symgrad.frontend.tokens.lexer import Lexer
 from symgrad.frontend.tokens.terms import Argument, Term, Token
 from symgrad.ir.exact import CONSTANTS
 from symgrad.ir.graph import OPS, Node, number
+from symgrad.support.errors import (
+    CycleError,
+    NestingError,
+    ProgramSyntaxError,
+    RedefinitionError,
+    UnknownFunctionError,
+    UnknownNameError,
+)
 
 __all__ = ["UserFunction", "FunctionRules", "is_function", "without_functions"]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from symgrad.errors import DeclarationError, RedefinitionError
 from symgrad.frontend.scope import INFINITIES, Scope
 from symgrad.frontend.tokens.terms import Token, literal_value
 from symgrad.ir.sizes import Extent, Size, nonnegative, size_product, size_sum
 from symgrad.ir.types import Domain, End, Number
+from symgrad.support.errors import DeclarationError, RedefinitionError
 
 __all__ = ["IntervalEnd", "Intervals"]
 

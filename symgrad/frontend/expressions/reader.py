@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
 
-from symgrad.errors import DomainError
 from symgrad.frontend.expressions.calls import call
 from symgrad.frontend.expressions.functions import FunctionRules, UserFunction
 from symgrad.frontend.expressions.subscripts import subscript
@@ -32,7 +31,8 @@ from symgrad.ir.types import Declaration
 from symgrad.ir.written import WRITTEN
 from symgrad.ops.numpy.calls import matrix_transpose
 from symgrad.ops.numpy.products import matmul
-from symgrad.source import Source, Span
+from symgrad.support.errors import DomainError
+from symgrad.support.source import Source, Span
 
 __all__ = ["ProgramReader"]
 

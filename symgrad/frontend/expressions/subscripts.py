@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from symgrad.errors import DomainError, SymgradError, UnsupportedError
 from symgrad.frontend.scope import Scope
 from symgrad.frontend.tokens.terms import Dots, Item, ItemList, NoneLiteral, Section, Term
 from symgrad.ir.sizes import Extent, Size
 from symgrad.ops.numpy import calls as build
 from symgrad.ops.numpy.subscripts import index
+from symgrad.support.errors import DomainError, SymgradError, UnsupportedError
 
 __all__ = ["section_ends", "subscript"]
 

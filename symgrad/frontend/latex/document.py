@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from symgrad.errors import ProgramSyntaxError, UsageError
 from symgrad.frontend.latex.meaning.functions.differentials import Differentiate
 from symgrad.frontend.latex.meaning.lines import LatexReader
 from symgrad.frontend.latex.meaning.readings import Ambiguity
@@ -18,7 +17,8 @@ from symgrad.frontend.limits import TEXT_CHARACTERS
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
-from symgrad.source import Source
+from symgrad.support.errors import ProgramSyntaxError, UsageError
+from symgrad.support.source import Source
 
 __all__ = ["LatexListing", "latex_statements", "parse_latex_program"]
 

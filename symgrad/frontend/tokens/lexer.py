@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from symgrad.errors import NestingError, ProgramSyntaxError, SymgradError
 from symgrad.frontend.limits import NESTING
 from symgrad.frontend.tokens.lexer_state import LexerState
 from symgrad.frontend.tokens.refusals import FORBIDDEN, after_number, check_name, check_size, refusal_of
 from symgrad.frontend.tokens.terms import Token
 from symgrad.ir.exact import DIGITS
 from symgrad.ir.types import NAME
-from symgrad.source import Source
+from symgrad.support.errors import NestingError, ProgramSyntaxError, SymgradError
+from symgrad.support.source import Source
 
 __all__ = ["KEYWORDS", "Lexer"]
 

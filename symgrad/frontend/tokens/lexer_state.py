@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from symgrad.errors import SymgradError
 from symgrad.frontend.tokens.terms import Token
-from symgrad.source import Location, Source, Span
+from symgrad.support.errors import SymgradError
+from symgrad.support.source import Location, Source, Span
 
 __all__ = ["LexerState"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Set as AbstractSet
 
-from symgrad.errors import ForbiddenSyntaxError, ProgramSyntaxError, SymgradError
 from symgrad.frontend.tokens.elsewhere import formula_or_transpose, operand_before, power_of_call
 from symgrad.frontend.tokens.lexer import Lexer
 from symgrad.frontend.tokens.refusals import FORBIDDEN
 from symgrad.frontend.tokens.terms import Token, ends
 from symgrad.ir.graph import OPS
 from symgrad.ir.types import DOMAINS
+from symgrad.support.errors import ForbiddenSyntaxError, ProgramSyntaxError, SymgradError
 
 __all__ = ["misplaced"]
 

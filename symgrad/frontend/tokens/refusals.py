@@ -5,13 +5,6 @@ from __future__ import annotations
 import re
 from unicodedata import normalize
 
-from symgrad.errors import (
-    ForbiddenSyntaxError,
-    NumberTooLargeError,
-    ProgramSyntaxError,
-    SymgradError,
-    UnsupportedError,
-)
 from symgrad.frontend.tokens.elsewhere import (
     argument_names,
     bracket_content,
@@ -23,6 +16,13 @@ from symgrad.frontend.tokens.elsewhere import (
 )
 from symgrad.frontend.tokens.lexer_state import LexerState
 from symgrad.ir.exact import DIGITS
+from symgrad.support.errors import (
+    ForbiddenSyntaxError,
+    NumberTooLargeError,
+    ProgramSyntaxError,
+    SymgradError,
+    UnsupportedError,
+)
 
 __all__ = ["FORBIDDEN", "after_number", "check_name", "check_size", "refusal_of"]
 

@@ -11,9 +11,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.errors import UnsupportedError
 from symgrad.gradcode.unrolled.entries import FormulaEntry, applied, calls, where
 from symgrad.gradcode.unrolled.paths import choose
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["EntryArray", "Masked", "function_called", "traced_array", "ufunc_called"]
 

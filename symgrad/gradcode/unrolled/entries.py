@@ -10,9 +10,9 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from symgrad.api.handles.expr import Expr, as_expr
-from symgrad.errors import UnsupportedError
 from symgrad.gradcode.unrolled.paths import decide
 from symgrad.ir.graph import Node
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["FormulaEntry", "applied", "calls", "formula_of", "where"]
 

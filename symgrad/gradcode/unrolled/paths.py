@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.errors import UnsupportedError
 from symgrad.gradcode.limits import MOST_PATHS
 from symgrad.ir.graph import OPS, SYMBOL, Node, as_node
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["OutsideError", "Run", "choose", "decide", "runs"]
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from symgrad.api.claims.verify import verify
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.errors import SymgradError, UnsupportedError
 from symgrad.gradcode.calling import Called, by_name
 from symgrad.gradcode.limits import MOST_UNROLLED
 from symgrad.gradcode.unrolled.arrays import EntryArray, Masked
@@ -27,6 +26,7 @@ from symgrad.ir.traverse import substitute
 from symgrad.ops.numpy.calls import stack
 from symgrad.ops.numpy.subscripts import index
 from symgrad.ops.scalar.logic import where
+from symgrad.support.errors import SymgradError, UnsupportedError
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["Unrolled", "unrolled_outputs"]

@@ -9,7 +9,6 @@ from typing import Any
 
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.program import Program, parse
-from symgrad.errors import UsageError
 from symgrad.importers.code.found import FoundFunction, ran
 from symgrad.importers.code.frameworks import FrameworkName, code_of
 from symgrad.importers.code.plain import from_plain
@@ -18,6 +17,7 @@ from symgrad.importers.program import ImportedProgram
 from symgrad.importers.tensorflow.function import from_tensorflow
 from symgrad.importers.torch.function import from_torch
 from symgrad.ir.listing import Listing, one_of, suggest
+from symgrad.support.errors import UsageError
 
 __all__ = ["Arguments", "arguments_of", "traced"]
 

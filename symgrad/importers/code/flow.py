@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from symgrad.source import Place
+from symgrad.support.source import Place
 
 __all__ = [
     "ABOUT",

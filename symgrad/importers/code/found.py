@@ -14,11 +14,11 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, cast
 
-from symgrad.errors import FileError, ProgramSyntaxError, SymgradError, UnsupportedError, UsageError
-from symgrad.files import read_text
 from symgrad.importers.names import of_user
 from symgrad.ir.listing import one_of, suggest
-from symgrad.source import Location, Place, Source, Span
+from symgrad.support.errors import FileError, ProgramSyntaxError, SymgradError, UnsupportedError, UsageError
+from symgrad.support.files import read_text
+from symgrad.support.source import Location, Place, Source, Span
 
 __all__ = ["FoundFunction", "last_place", "opened", "ran"]
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from types import CodeType, ModuleType
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-from symgrad.errors import UnsupportedError, UsageError
 from symgrad.importers.code.found import FoundFunction
 from symgrad.importers.names import of_user
+from symgrad.support.errors import UnsupportedError, UsageError
 
 __all__ = ["FrameworkName", "code_of", "framework_of", "libraries_of", "plain", "root_of"]
 

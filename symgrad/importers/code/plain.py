@@ -9,13 +9,13 @@ from types import FrameType
 from typing import Any, cast
 
 from symgrad.api.handles.expr import Expr, as_expr
-from symgrad.errors import SymgradError, UnsupportedError
 from symgrad.importers.code.frameworks import code_of
 from symgrad.importers.names import of_user
 from symgrad.importers.program import ImportedProgram, Taken, mark
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
-from symgrad.source import Place
+from symgrad.support.errors import SymgradError, UnsupportedError
+from symgrad.support.source import Place
 
 __all__ = ["from_plain"]
 

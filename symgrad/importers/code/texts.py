@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from symgrad.importers.code.frameworks import code_of, plain, root_of
 from symgrad.importers.names import of_user
-from symgrad.source import Place
+from symgrad.support.source import Place
 
 __all__ = [
     "UNKNOWN",

@@ -35,7 +35,7 @@ from symgrad.importers.code.texts import (
     scope_of,
     trains,
 )
-from symgrad.source import Place
+from symgrad.support.source import Place
 
 __all__ = ["FlowValues"]
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from symgrad.api.functions.layout import arange, reshape, stack
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.errors import UnsupportedError
 from symgrad.importers.constants import count_up
 from symgrad.importers.jax.sizes import shape_of, value_of
 from symgrad.importers.jax.values import Nested, Value, expr_of, of_kind, whole_value
 from symgrad.importers.truths import before_whole, select_value
 from symgrad.ir.resize import resized
 from symgrad.ir.traverse import is_elementwise, substitute
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["CONTROL"]
 

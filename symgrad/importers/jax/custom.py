@@ -11,7 +11,6 @@ from symgrad.api.derivatives.differentiate import stop_gradient
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.backward.given import NotLinearError, with_pullback
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import UnsupportedError
 from symgrad.importers.jax.ops import LIBRARY
 from symgrad.importers.jax.sizes import shape_of
 from symgrad.importers.jax.values import (
@@ -29,6 +28,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.spell.free_names import free_name
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["custom", "of_library"]
 

@@ -12,12 +12,12 @@ import numpy as np
 
 from symgrad.api.extras import not_installed
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import UnsupportedError, UsageError
 from symgrad.importers.program import ImportedProgram, Taken
 from symgrad.importers.refusals import depends_on_data, line_in, needs_number, not_covered
 from symgrad.importers.specs import argument_names, declare_input, is_shape, of_text
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
+from symgrad.support.errors import UnsupportedError, UsageError
 
 if TYPE_CHECKING:
     from symgrad.importers.jax.walk import EquationWalk

@@ -16,10 +16,10 @@ from symgrad.api.functions.layout import (
     transpose,
 )
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import UnsupportedError
 from symgrad.importers.windows import dilated, padded
 from symgrad.ir.sizes import Size, size_product
 from symgrad.ir.traverse import symbols_of
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["LAYOUT"]
 

@@ -8,9 +8,9 @@ from typing import Any
 from symgrad.api.functions.layout import take_along_axis
 from symgrad.api.functions.matrices import det, expm, inv, solve
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import UnsupportedError
 from symgrad.importers.linear import sign_and_logdet, solve_matrix, triangle
 from symgrad.importers.orders import order
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["LIBRARY_CALLS", "ORDERED"]
 

@@ -10,7 +10,6 @@ import symgrad.api.functions.elementary as fn
 from symgrad.api.derivatives.differentiate import stop_gradient
 from symgrad.api.functions.arrays import argmax, argmin, cumsum, max, min, prod, sum
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import UnsupportedError
 from symgrad.importers.orders import cumulated
 from symgrad.importers.truths import (
     all_of,
@@ -23,6 +22,7 @@ from symgrad.importers.truths import (
     truncated_remainder,
     unequal,
 )
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["ELEMENTWISE", "LIBRARY", "REDUCTIONS", "WITH_PARAMETERS"]
 

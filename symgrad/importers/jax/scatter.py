@@ -21,9 +21,9 @@ from symgrad.api.functions.layout import (
     transpose,
 )
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import UnsupportedError
 from symgrad.importers.constants import CONSTANT_ENTRIES, constant, count_up
 from symgrad.importers.jax.positions import Places, apply_mode, positions_of, strip_wrap, symbolic
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["SCATTERED"]
 

@@ -10,8 +10,8 @@ from typing import Any, cast
 import jax as _jax
 
 from symgrad.api.functions.layout import size
-from symgrad.errors import UnsupportedError
 from symgrad.ir.sizes import Shape, Size, size_ceildiv, size_max, size_min, size_product, size_sum
+from symgrad.support.errors import UnsupportedError
 
 jax = cast(Any, _jax)
 

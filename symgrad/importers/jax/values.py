@@ -16,7 +16,7 @@ from symgrad.api.handles.expr import Expr
 from symgrad.importers.constants import compact, constant
 from symgrad.importers.jax.sizes import shape_of
 from symgrad.importers.names import of_user
-from symgrad.source import Place
+from symgrad.support.source import Place
 
 __all__ = [
     "NOWHERE",

@@ -14,7 +14,6 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.errors import InternalError, SymgradError, UnsupportedError
 from symgrad.importers.constants import uniform
 from symgrad.importers.jax.control import CONTROL
 from symgrad.importers.jax.custom import custom, of_library
@@ -45,7 +44,8 @@ from symgrad.importers.specs import agree
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import DOMAINS, Declaration
-from symgrad.source import Place
+from symgrad.support.errors import InternalError, SymgradError, UnsupportedError
+from symgrad.support.source import Place
 
 __all__ = ["EquationWalk", "variable_of", "whole_value"]
 

@@ -10,9 +10,9 @@ import numpy as np
 from symgrad.api.functions.arrays import max, min, sum
 from symgrad.api.functions.layout import reshape, take, transpose
 from symgrad.api.handles.expr import Expr, as_expr
-from symgrad.errors import UnsupportedError
 from symgrad.importers.constants import count_up
 from symgrad.importers.windows import convolved, dilated, padded, windows
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["WINDOWED"]
 

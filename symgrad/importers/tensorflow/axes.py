@@ -23,11 +23,11 @@ from symgrad.api.functions.arrays import (
 )
 from symgrad.api.functions.layout import concatenate, expand_dims, full, reshape, take_along_axis
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import UnsupportedError
 from symgrad.importers.constants import constant, exactly
 from symgrad.importers.orders import cumulated, order
 from symgrad.importers.tensorflow.ops import Value, expr_of, known_ints, of
 from symgrad.importers.truths import all_of, any_of
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["ALONG_AXES"]
 

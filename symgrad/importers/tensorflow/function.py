@@ -12,7 +12,6 @@ import numpy as np
 
 from symgrad.api.extras import not_installed
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import UnsupportedError, UsageError
 from symgrad.importers.names import watch_locals
 from symgrad.importers.program import ImportedProgram, Taken
 from symgrad.importers.refusals import depends_on_data, not_covered
@@ -20,6 +19,7 @@ from symgrad.importers.specs import argument_names, declare_input, flat, is_leaf
 from symgrad.importers.tensorflow.names import layer_names, variable_names
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
+from symgrad.support.errors import UnsupportedError, UsageError
 
 __all__ = ["from_tensorflow"]
 

@@ -16,7 +16,6 @@ from symgrad.api.derivatives.differentiate import stop_gradient
 from symgrad.api.functions.symbols import symbols, tensor
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.backward.given import NotLinearError, with_pullback
-from symgrad.errors import InternalError, SymgradError, UnsupportedError
 from symgrad.importers.names import of_user
 from symgrad.importers.program import mark
 from symgrad.importers.refusals import Problem
@@ -30,8 +29,9 @@ from symgrad.importers.truths import flag, select_value
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
-from symgrad.source import Place
 from symgrad.spell.free_names import free_name
+from symgrad.support.errors import InternalError, SymgradError, UnsupportedError
+from symgrad.support.source import Place
 
 __all__ = ["Resource", "GraphWalk", "domain_of", "tf"]
 

@@ -11,8 +11,8 @@ from typing import Any, cast, final
 import numpy as np
 
 from symgrad.api.functions.layout import stack
-from symgrad.errors import UnsupportedError
 from symgrad.importers.tensorflow.ops import TensorList, expr_of, known_ints
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["LISTS", "Operation", "domain_of", "folded", "kind_of", "sizes", "tf"]
 

@@ -27,11 +27,11 @@ from symgrad.api.functions.layout import (
     transpose,
 )
 from symgrad.api.handles.expr import Expr, as_expr
-from symgrad.errors import UnsupportedError
 from symgrad.importers.constants import constant
 from symgrad.importers.tensorflow.ops import Value, expr_of, known_ints, number_of
 from symgrad.importers.truths import select_value
 from symgrad.importers.windows import padded
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["LAYOUT"]
 

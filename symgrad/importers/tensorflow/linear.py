@@ -10,9 +10,9 @@ from symgrad.api.functions.elementary import where
 from symgrad.api.functions.layout import arange, expand_dims, swapaxes
 from symgrad.api.functions.matrices import det, expm, inv
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import UnsupportedError
 from symgrad.importers.linear import sign_and_logdet, solve_matrix, triangle
 from symgrad.importers.tensorflow.ops import Value, expr_of, known_ints, number_of, of
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["LINEAR"]
 

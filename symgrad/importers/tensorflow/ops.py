@@ -12,7 +12,6 @@ import symgrad.api.functions.elementary as fn
 from symgrad.api.derivatives.differentiate import stop_gradient
 from symgrad.api.functions.layout import broadcast_to, reshape
 from symgrad.api.handles.expr import Expr, as_expr
-from symgrad.errors import UnsupportedError
 from symgrad.importers.constants import constant, uniform
 from symgrad.importers.truths import (
     as_number,
@@ -23,6 +22,7 @@ from symgrad.importers.truths import (
     truncated_remainder,
     unequal,
 )
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["ELEMENTWISE", "TensorList", "Value", "expr_of", "known_ints", "number_of", "of"]
 

@@ -11,10 +11,10 @@ import numpy as np
 from symgrad.api.functions.arrays import max, sum
 from symgrad.api.functions.layout import flip, moveaxis, reshape, take, transpose
 from symgrad.api.handles.expr import Expr, as_expr
-from symgrad.errors import UnsupportedError
 from symgrad.importers.constants import constant
 from symgrad.importers.tensorflow.ops import Value, expr_of, known_ints
 from symgrad.importers.windows import convolved, dilated, padded, windows
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["WINDOWS"]
 

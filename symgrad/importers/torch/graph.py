@@ -22,7 +22,6 @@ import symgrad.importers.torch.ops.windows  # noqa: F401  (all of these fill the
 from symgrad.api.derivatives.differentiate import stop_gradient
 from symgrad.api.functions.layout import broadcast_to, size
 from symgrad.api.handles.expr import Expr, as_expr, handle
-from symgrad.errors import InternalError, SymgradError, UnsupportedError
 from symgrad.importers.program import mark
 from symgrad.importers.specs import agree
 from symgrad.importers.torch.ops.cells import TensorCell, TensorView, whole_view
@@ -31,7 +30,8 @@ from symgrad.importers.torch.table import ALIASES, PUTS, TABLE, RefusedError, nu
 from symgrad.importers.torch.trace import TAG
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.types import DOMAINS, Declaration
-from symgrad.source import Place
+from symgrad.support.errors import InternalError, SymgradError, UnsupportedError
+from symgrad.support.source import Place
 
 __all__ = ["GraphReader", "Stopped", "kind_of"]
 

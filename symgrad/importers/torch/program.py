@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import Any, cast
 
 from symgrad.api.handles.expr import Expr, as_expr, handle
-from symgrad.errors import UnsupportedError, UsageError
 from symgrad.importers.program import ImportedProgram, ImportNote, Taken
 from symgrad.importers.specs import declare_input, is_shape, of_text
 from symgrad.importers.torch.graph import GraphReader, Stopped, kind_of
@@ -20,6 +19,7 @@ from symgrad.importers.torch.trace import Result, Traced, named_tensors, traced
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import symbols_of
+from symgrad.support.errors import UnsupportedError, UsageError
 
 __all__ = ["read_program"]
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, cast
 
-from symgrad.errors import UnsupportedError
 from symgrad.importers.program import ImportNote
 from symgrad.importers.torch.table import several
 from symgrad.ir.sizes import Shape, Size, size_max, size_min, size_product, size_sum
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["SizeNames", "bound_findings", "dimensions", "dims_of", "hints", "plain"]
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from symgrad.api.functions.elementary import where
 from symgrad.api.handles.expr import Expr
-from symgrad.errors import UnsupportedError
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["ALIASES", "PUTS", "TABLE", "RefusedError", "alias", "aten", "count", "number", "several", "taken"]
 

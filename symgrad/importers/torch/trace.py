@@ -23,12 +23,12 @@ from torch.fx import traceback
 from torch.nn import Module
 from torch.overrides import TorchFunctionMode
 
-from symgrad.errors import SymgradError, UnsupportedError
 from symgrad.importers.names import of_user, watch_locals
 from symgrad.importers.program import ImportNote
 from symgrad.importers.refusals import needs_number
 from symgrad.importers.torch.table import several
-from symgrad.source import Place
+from symgrad.support.errors import SymgradError, UnsupportedError
+from symgrad.support.source import Place
 
 __all__ = ["Result", "Traced", "named_tensors", "traced"]
 

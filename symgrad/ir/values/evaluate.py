@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import MissingInputError, NumberTooLargeError, ShapeError
 from symgrad.ir.bounds import check_arrays, machine_memory, out_of_memory
 from symgrad.ir.exact import CONSTANTS, float_of
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.sizes import Size, evaluate_size, resolve
 from symgrad.ir.traverse import topological
+from symgrad.support.errors import MissingInputError, NumberTooLargeError, ShapeError
 
 __all__ = ["CONSTANT_VALUES", "evaluate", "evaluate_mp", "exact_leaf", "exact_number", "sizes_of"]
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.errors import ArrayTypeError, SymgradError
+from symgrad.support.errors import ArrayTypeError, SymgradError
 
 __all__ = ["DASK", "PLAIN", "Library", "called_with_arrays", "library_of", "as_array"]
 

@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symgrad.errors import ArrayTypeError, ComplexInputError, DomainError, MissingInputError, ShapeError
 from symgrad.ir.bounds import out_of_memory
 from symgrad.ir.exact import nearest_float
 from symgrad.ir.sizes import Extent, evaluate_size, extent_text, names_of
 from symgrad.ir.values.exchange import as_array
+from symgrad.support.errors import (
+    ArrayTypeError,
+    ComplexInputError,
+    DomainError,
+    MissingInputError,
+    ShapeError,
+)
 
 if TYPE_CHECKING:
     from symgrad.ir.graph import Node

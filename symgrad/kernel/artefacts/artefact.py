@@ -10,8 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from symgrad.errors import UnsupportedError, UsageError
-from symgrad.files import write_together
 from symgrad.ir.graph import symbol
 from symgrad.ir.resize import size_with
 from symgrad.ir.traverse import symbols_of, topological
@@ -38,6 +36,8 @@ from symgrad.llvm.engine.scipy_code import OWN, PREFIX
 from symgrad.llvm.engine.target import Target, host, target_lines
 from symgrad.llvm.text.types import float_type
 from symgrad.lower.elementwise.schedule import schedule
+from symgrad.support.errors import UnsupportedError, UsageError
+from symgrad.support.files import write_together
 
 __all__ = ["c_text", "check_path", "save", "write_artefacts"]
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 from zlib import crc32
 
-from symgrad.errors import FileError
+from symgrad.support.errors import FileError
 
 __all__ = ["ABI", "opened", "sealed", "sealed_text"]
 

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from symgrad.errors import KernelError
+from symgrad.support.errors import KernelError
 
 __all__ = ["shared_library"]
 

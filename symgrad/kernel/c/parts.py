@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from symgrad.errors import UnsupportedError
 from symgrad.kernel.c.identifiers import c_identifiers
 from symgrad.kernel.c.statements import C99, TYPES, Statements, structure
 from symgrad.llvm.engine.scipy_code import SCIPY
@@ -12,6 +11,7 @@ from symgrad.llvm.text.instructions import flat
 from symgrad.llvm.text.module import Function
 from symgrad.llvm.text.opcodes import Label, lane, members
 from symgrad.llvm.text.types import FloatType
+from symgrad.support.errors import UnsupportedError
 
 __all__ = [
     "BITS",

@@ -11,9 +11,9 @@ import re
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 
-from symgrad.errors import InternalError
 from symgrad.llvm.text.instructions import Instruction, Splat
 from symgrad.llvm.text.opcodes import Label, Opcode, lane, members
+from symgrad.support.errors import InternalError
 
 __all__ = ["C99", "SIGNS", "TYPES", "Statements", "code_of", "compared", "number", "structure"]
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from symgrad.errors import ArrayTypeError
 from symgrad.ir.values.exchange import PLAIN, as_array
 from symgrad.ir.values.inputs import check_int64, converted, not_complex
+from symgrad.support.errors import ArrayTypeError
 
 if TYPE_CHECKING:
     from symgrad.ir.graph import Node

@@ -8,13 +8,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.errors import IndexRangeError, ShapeError
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.sizes import Shape, Size, evaluate_size, extent_text, unsure_lengths
 from symgrad.ir.traverse import topological
 from symgrad.ir.values.inputs import distinct
 from symgrad.ops.array.along import axes_of
 from symgrad.rewrite.whole import is_position
+from symgrad.support.errors import IndexRangeError, ShapeError
 
 __all__ = ["NO_GUARDS", "Guards", "Position", "check_filled", "check_position", "guards_of", "has_ends"]
 

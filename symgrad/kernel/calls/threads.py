@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from symgrad.errors import UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 from symgrad.lower.cost import own_cost
+from symgrad.support.errors import UsageError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor

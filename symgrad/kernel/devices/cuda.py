@@ -8,8 +8,6 @@ from typing import Any, cast, final
 
 import numpy as np
 
-from symgrad.errors import KernelError, ShapeError, UsageError
-from symgrad.files import write_atomically
 from symgrad.ir.graph import Node
 from symgrad.ir.values.inputs import in_order
 from symgrad.kernel.c.abi import Abi
@@ -26,6 +24,8 @@ from symgrad.kernel.devices.driver import Driver, driver
 from symgrad.kernel.devices.launch import launches, sizes
 from symgrad.kernel.devices.written import ptx_text
 from symgrad.llvm.text.types import float_type
+from symgrad.support.errors import KernelError, ShapeError, UsageError
+from symgrad.support.files import write_atomically
 
 __all__ = ["CudaKernel"]
 

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.errors import ArrayTypeError
 from symgrad.ir.graph import Node
+from symgrad.support.errors import ArrayTypeError
 
 __all__ = ["DeviceArray", "Maker", "bits_of", "current_stream", "handle_of", "maker_of", "read"]
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Protocol
 
-from symgrad.errors import KernelError
+from symgrad.support.errors import KernelError
 
 __all__ = ["CudaDriver", "Driver", "driver"]
 

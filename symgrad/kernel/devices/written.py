@@ -7,7 +7,6 @@ from typing import Protocol
 
 import numpy as np
 
-from symgrad.errors import UnsupportedError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import is_elementwise
 from symgrad.kernel.c.abi import Abi
@@ -17,6 +16,7 @@ from symgrad.llvm.devices.wasm import wasm_code, wasm_object
 from symgrad.llvm.elementwise.c_entry import Entry
 from symgrad.llvm.text.types import float_type
 from symgrad.lower.elementwise.schedule import Schedule, schedule
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["Equations", "ptx_text", "wasm_bytes"]
 

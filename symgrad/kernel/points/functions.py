@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from symgrad.errors import ArrayTypeError, UnsupportedError, UsageError
 from symgrad.kernel.c.identifiers import c_function, c_identifiers
 from symgrad.kernel.calls.numbers import number_call
 from symgrad.llvm.calls.points import FILTER, INTEGRAND, NUMBERS, POINT, PointFunctions
+from symgrad.support.errors import ArrayTypeError, UnsupportedError, UsageError
 
 if TYPE_CHECKING:
     from symgrad.ir.graph import Node

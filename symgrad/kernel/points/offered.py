@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symgrad.errors import UnsupportedError
+from symgrad.support.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from symgrad.ir.graph import Node

@@ -33,7 +33,7 @@ from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.nests import Nest
 from symgrad.lower.arrays.plan import Plan, plan_arrays
 from symgrad.lower.arrays.turns import Turns
-from symgrad.work import steps
+from symgrad.support.progress import steps
 
 __all__ = ["ArrayCode", "ArrayModule", "array_module"]
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from symgrad.errors import ShapeError
 from symgrad.ir.bounds import LARGEST, MOST_ENTRIES
 from symgrad.ir.sizes import Shape, Size, extent_text, names_of, parts_of, size_product
 from symgrad.llvm.arrays.lines import BlockWriter, SizeValues
@@ -22,6 +21,7 @@ from symgrad.llvm.text.module import Function, FunctionDeclaration, Item, Linkag
 from symgrad.llvm.text.opcodes import Opcode
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.arrays.memory import Memory
+from symgrad.support.errors import ShapeError
 
 __all__ = ["Asked", "offsets", "scratch"]
 

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symgrad.errors import UnsupportedError
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.llvm.devices.entries import Argument, LaunchedFunctions
@@ -32,6 +31,7 @@ from symgrad.llvm.equations.declarations import Declarations
 from symgrad.llvm.text.module import Attributes, Function, FunctionDeclaration, Item, Module
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.elementwise.schedule import Chunk, Schedule
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["GridCode", "grid_module"]
 

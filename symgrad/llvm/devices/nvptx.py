@@ -5,7 +5,6 @@ Every sum and product says how it is rounded (``.rn``), so nothing that reads PT
 
 from __future__ import annotations
 
-from symgrad.errors import UnsupportedError, UsageError
 from symgrad.llvm.devices.grid import CUDA
 from symgrad.llvm.devices.grid_code import GridCode, grid_module
 from symgrad.llvm.elementwise.c_entry import Entry
@@ -15,6 +14,7 @@ from symgrad.llvm.engine.target import Host, Target, target_lines
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.elementwise.limits import limited_by_memory
 from symgrad.lower.elementwise.schedule import Schedule
+from symgrad.support.errors import UnsupportedError, UsageError
 
 __all__ = ["LEAST", "TRIPLE", "device_code", "ptx_of", "sm"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from symgrad.errors import UsageError
 from symgrad.llvm.devices.grid import ALONE
 from symgrad.llvm.devices.grid_code import GridCode, grid_module
 from symgrad.llvm.elementwise.c_entry import Entry
@@ -11,6 +10,7 @@ from symgrad.llvm.engine.platforms import all_targets, near, processors
 from symgrad.llvm.engine.target import Host, Target, target_lines
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.elementwise.schedule import Schedule
+from symgrad.support.errors import UsageError
 
 __all__ = ["TRIPLE", "wasm_code", "wasm_object"]
 

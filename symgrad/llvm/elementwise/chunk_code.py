@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from symgrad.errors import InternalError, UnsupportedError
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
 from symgrad.llvm.equations.builder import Value, VectorBuilder
 from symgrad.llvm.text.instructions import Line, with_place
 from symgrad.llvm.text.places import Places
 from symgrad.lower.elementwise.schedule import Chunk
+from symgrad.support.errors import InternalError, UnsupportedError
 
 __all__ = ["ChunkWriter", "lower_node"]
 

@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from symgrad.errors import InternalError, NumberTooLargeError
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.values.evaluate import overflows
@@ -39,7 +38,8 @@ from symgrad.llvm.text.places import Places
 from symgrad.llvm.text.types import FloatType
 from symgrad.lower.elementwise.limits import elements_of_a_call, limited_by_memory, side_by_side
 from symgrad.lower.elementwise.schedule import Chunk, Schedule
-from symgrad.work import steps
+from symgrad.support.errors import InternalError, NumberTooLargeError
+from symgrad.support.progress import steps
 
 __all__ = ["Emitted", "emit", "emit_point", "fold_constants"]
 

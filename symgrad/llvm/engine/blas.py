@@ -12,9 +12,9 @@ from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any
 
-from symgrad.errors import KernelError
 from symgrad.llvm.engine.externals import define
 from symgrad.llvm.text.types import FLOAT32, FLOAT64, FloatType
+from symgrad.support.errors import KernelError
 
 __all__ = ["address_in", "gemm", "lapack", "provide", "routines"]
 

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from symgrad.errors import KernelError
 from symgrad.llvm.engine.binding import given_back, llvm, lock
+from symgrad.support.errors import KernelError
 
 __all__ = ["define", "of_c_library", "resolve", "resolve_all"]
 

@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
-from symgrad.errors import InternalError
 from symgrad.llvm.engine.binding import given_back, interruptible, llvm, lock, versions
 from symgrad.llvm.engine.externals import resolve_all
 from symgrad.llvm.engine.target import Cpu, Host, host, machine, plain_machine
-from symgrad.logs import info
+from symgrad.support.errors import InternalError
+from symgrad.support.logs import info
 
 __all__ = [
     "Effort",
@@ -51,7 +51,9 @@ def _by_llvm(ir: str, work: Callable[[], T], *, quick: bool = False) -> T:
 
     if len(ir) < _LONG:
         return alone()
-    from symgrad.work import working  # for start-up time: whoever loads code has none that is long
+    from symgrad.support.progress import (
+        working,  # for start-up time: whoever loads code has none that is long
+    )
 
     with working("llvm", "machine code by LLVM", expected=_SECONDS_A_CHARACTER[quick] * len(ir)):
         return interruptible(alone)

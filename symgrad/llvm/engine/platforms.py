@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import cache
 
-from symgrad.errors import UsageError
 from symgrad.llvm.engine.binding import given_back, llvm, lock
 from symgrad.llvm.engine.target import Cpu, Host, Target, host
+from symgrad.support.errors import UsageError
 
 __all__ = ["all_targets", "near", "platform", "processors"]
 

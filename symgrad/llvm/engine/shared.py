@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from symgrad.errors import InternalError
 from symgrad.llvm.engine import store
 from symgrad.llvm.engine.binding import one_at_a_time
 from symgrad.llvm.engine.externals import define
 from symgrad.llvm.engine.jit import Engine, ObjectCode, compiling_for, object_code
-from symgrad.logs import info
+from symgrad.support.errors import InternalError
+from symgrad.support.logs import info
 
 __all__ = ["address", "load_or_compile", "provide"]
 

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from symgrad.errors import InternalError, NumberTooLargeError
 from symgrad.ir.exact import CONSTANTS
 from symgrad.llvm.engine.libm import call_c
 from symgrad.llvm.engine.scipy_code import PREFIX, SCIPY, value_of
@@ -26,6 +25,7 @@ from symgrad.llvm.text.instructions import Instruction, Line, Several, Splat, fl
 from symgrad.llvm.text.module import Function
 from symgrad.llvm.text.opcodes import Opcode
 from symgrad.llvm.text.types import FLOAT64, FloatType
+from symgrad.support.errors import InternalError, NumberTooLargeError
 
 __all__ = ["Value", "VectorBuilder"]
 

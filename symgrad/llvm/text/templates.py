@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from string import Template
 
-from symgrad.errors import InternalError
+from symgrad.support.errors import InternalError
 
 __all__ = ["filled", "load_fields", "store_fields"]
 

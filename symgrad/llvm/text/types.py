@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from symgrad.errors import NumberTooLargeError, UsageError
+from symgrad.support.errors import NumberTooLargeError, UsageError
 
 __all__ = ["FLOAT32", "FLOAT64", "FloatType", "float_type"]
 

@@ -22,7 +22,7 @@ from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node
 from symgrad.lower.elementwise.alike import Bools, Ints, NumberedGraph
 from symgrad.lower.elementwise.growth import FEWEST, LEAST, PART, Group, Growth
-from symgrad.work import working
+from symgrad.support.progress import working
 
 __all__ = ["FEWEST", "SMALL", "Copies", "repetitions"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 
-from symgrad.errors import InternalError
 from symgrad.ir.graph import Node
 from symgrad.lower.elementwise.rolling import FEWEST, Copies
+from symgrad.support.errors import InternalError
 
 __all__ = ["Run", "segments"]
 

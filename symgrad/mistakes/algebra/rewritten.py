@@ -10,7 +10,6 @@ from functools import partial
 
 import numpy as np
 
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.mistakes.algebra.expansion import expanded
@@ -21,6 +20,7 @@ from symgrad.mistakes.limits import AGREE, EDITS, NODES
 from symgrad.mistakes.numbers import Array, lengths, sampled_arrays, sampled_lanes
 from symgrad.mistakes.rewriting import AlgebraRule, Swap, signed, terms_of, total
 from symgrad.mistakes.rows import REWRITINGS
+from symgrad.support.errors import SymgradError
 
 __all__ = ["Rewritten", "rewritings_that_give"]
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from math import prod
 
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import substitute, topological
 from symgrad.mistakes.edits.formulas import Edit
 from symgrad.mistakes.numbers import lengths
 from symgrad.ops.array.contraction import contract, sum_over
+from symgrad.support.errors import SymgradError
 
 __all__ = ["other_sums", "without_outer"]
 

@@ -9,13 +9,13 @@ from functools import reduce
 from itertools import combinations
 from math import prod
 
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import NUMBER, OPS, Node, apply, as_node
 from symgrad.ir.traverse import substitute, topological
 from symgrad.mistakes.numbers import lengths
 from symgrad.ops.array.contraction import contract, sum_over
 from symgrad.ops.array.layout import full
 from symgrad.ops.array.linalg import adjoint, product_of
+from symgrad.support.errors import SymgradError
 
 __all__ = ["Edit", "chained", "dropped", "edited", "matrices_of", "repaired", "swapped"]
 

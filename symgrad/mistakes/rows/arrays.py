@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
 
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.mistakes.limits import PASSED
@@ -14,6 +13,7 @@ from symgrad.mistakes.numbers import entries
 from symgrad.mistakes.rule import MalRule, Site, Wrong
 from symgrad.ops.array.contraction import contract, sum_over
 from symgrad.ops.array.layout import full
+from symgrad.support.errors import SymgradError
 
 __all__ = ["ROWS"]
 

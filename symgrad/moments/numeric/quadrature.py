@@ -23,7 +23,7 @@ from symgrad.moments.numeric.gauss import RULES, GaussRule
 from symgrad.ops.array.contraction import contract
 from symgrad.ops.array.layout import concatenate, move_up
 from symgrad.ops.control import as_computed
-from symgrad.work import working
+from symgrad.support.progress import working
 
 __all__ = ["Quadrature", "first"]
 

@@ -15,7 +15,7 @@ from symgrad.ir.traverse import is_elementwise, symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate, sizes_of
 from symgrad.moments.given import MomentBudget
 from symgrad.ops.random.laws import drawn
-from symgrad.work import steps
+from symgrad.support.progress import steps
 
 __all__ = ["LEVEL", "Sampled", "sampled"]
 

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from symgrad.errors import InternalError
 from symgrad.ir.graph import Node, Op, apply, as_node, number
 from symgrad.ir.op import Lane, Structure
 from symgrad.ir.shapes import broadcast_shapes
@@ -28,6 +27,7 @@ from symgrad.ops.scalar.elementary import exp2, log
 from symgrad.ops.scalar.logic import and_, eq, ne, where
 from symgrad.ops.scalar.rounding import abs as absolute
 from symgrad.ops.scalar.rounding import round as rint
+from symgrad.support.errors import InternalError
 
 __all__ = ["EXPONENTIAL", "FACTORS", "WORKSPACE", "determinant", "inverse", "log_determinant", "solution"]
 

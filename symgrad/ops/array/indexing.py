@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import ArrayTypeError, IndexRangeError, InternalError, ShapeError
 from symgrad.ir.graph import Node, Op, apply, as_node
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, Size, extent_text
@@ -17,6 +16,7 @@ from symgrad.ops.array.layout import aligned, expand, full, move_up, only, resha
 from symgrad.ops.record import FUNCTION_COST, facts, of_one_array, structural
 from symgrad.ops.scalar.logic import eq, where
 from symgrad.spell.arrays import write_eye, write_gather, write_iota, write_one_hot, write_scatter
+from symgrad.support.errors import ArrayTypeError, IndexRangeError, InternalError, ShapeError
 
 __all__ = ["eye", "gather", "identity_of", "iota", "one_hot", "scatter_add"]
 

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from symgrad.errors import ShapeError
 from symgrad.ir.graph import OPS, Node, Op, as_node, size_node
 from symgrad.ir.shapes import Triple, broadcast_shapes, slice_length
 from symgrad.ir.sizes import Shape, Size, size_product, size_sum
@@ -24,6 +23,7 @@ from symgrad.spell.arrays import (
     write_slice,
     write_unslice,
 )
+from symgrad.support.errors import ShapeError
 
 __all__ = [
     "WHOLE",

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import ShapeError
 from symgrad.ir.graph import Node, Op, as_node
 from symgrad.ir.op import Kink, Total
 from symgrad.ir.shapes import broadcast_shapes
@@ -37,6 +36,7 @@ from symgrad.ops.record import FUNCTION_COST, facts, structural
 from symgrad.ops.scalar.arith import div
 from symgrad.spell.arrays import write_call
 from symgrad.spell.literals import ATOM, POW
+from symgrad.support.errors import ShapeError
 
 __all__ = ["adjoint", "det", "inv", "logdet", "product_of", "rows_of_matrices", "solve", "square_shape"]
 

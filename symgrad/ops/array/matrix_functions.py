@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import ShapeError
 from symgrad.ir.graph import Node, Op, apply, as_node
 from symgrad.ir.sizes import Shape, Size, size_sum
 from symgrad.ops.array.along import rows_aligned
@@ -39,6 +38,7 @@ from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.ops.scalar.logic import and_, eq, gt, where
 from symgrad.ops.scalar.rounding import abs as absolute
 from symgrad.spell.arrays import write_call
+from symgrad.support.errors import ShapeError
 
 __all__ = ["cosm", "cosm_frechet", "expm", "expm_frechet", "sinm", "sinm_frechet"]
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import InternalError, ShapeError
 from symgrad.ir.graph import Node, Op, apply, as_node, size_leaf
 from symgrad.ir.op import Kink
 from symgrad.ir.sizes import Shape, size_product
@@ -39,6 +38,7 @@ from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.scalar.logic import and_, eq, gt, ne, or_, where
 from symgrad.ops.scalar.rounding import abs as absolute
 from symgrad.spell.arrays import write_call
+from symgrad.support.errors import InternalError, ShapeError
 
 __all__ = ["argmax", "argmin", "max", "mean", "min", "norm", "prod"]
 

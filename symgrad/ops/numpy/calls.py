@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast
 
-from symgrad.errors import DomainError, ShapeError, UnsupportedError, UsageError
 from symgrad.ir.graph import OPS, Node, Op, as_node
 from symgrad.ir.sizes import Shape, Size, size_product, size_quotient
 from symgrad.ops.array.along import count
@@ -31,6 +30,7 @@ from symgrad.ops.array.scans import cumsum
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.ops.scalar.arith import pow as power
 from symgrad.ops.scalar.elementary import sqrt
+from symgrad.support.errors import DomainError, ShapeError, UnsupportedError, UsageError
 
 __all__ = [
     "along_axes",

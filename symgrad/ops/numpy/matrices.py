@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.errors import NumberTooLargeError, UsageError
 from symgrad.ir.exact import SQUARINGS
 from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.sizes import size_product
@@ -17,6 +16,7 @@ from symgrad.ops.array.layout import expand, full, move_up, squeeze
 from symgrad.ops.numpy.calls import identity
 from symgrad.ops.numpy.products import matmul
 from symgrad.ops.scalar.arith import add, mul
+from symgrad.support.errors import NumberTooLargeError, UsageError
 
 __all__ = [
     "cosm",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias, TypeGuard, cast
 
-from symgrad.errors import ShapeError
 from symgrad.ir.graph import Node
 from symgrad.ir.shapes import padded
 from symgrad.ir.sizes import Extent, Size, nonnegative
 from symgrad.ops.array.layout import unslice
+from symgrad.support.errors import ShapeError
 
 __all__ = ["pad"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from symgrad.errors import ShapeError, UsageError
 from symgrad.ir.graph import Node
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Size, size_product
@@ -14,6 +13,7 @@ from symgrad.ops.array.indexing import eye
 from symgrad.ops.array.layout import move_up, shape_text
 from symgrad.ops.numpy.calls import axis_of, several
 from symgrad.ops.scalar.arith import mul
+from symgrad.support.errors import ShapeError, UsageError
 
 __all__ = ["diag", "dot", "einsum_text", "inner", "matmul", "outer", "tensordot", "trace"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from symgrad.errors import DomainError, IndexRangeError, ShapeError, UnsupportedError, UsageError
 from symgrad.ir.bounds import MOST_ENTRIES
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.shapes import Triple, broadcast_shapes
@@ -14,6 +13,7 @@ from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.indexing import gather, iota
 from symgrad.ops.array.layout import WHOLE, move_up, shape_text, slice_axes
 from symgrad.ops.numpy.calls import axis_of, stack
+from symgrad.support.errors import DomainError, IndexRangeError, ShapeError, UnsupportedError, UsageError
 
 __all__ = ["index", "slice_triple", "take", "take_along_axis"]
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import ShapeError
 from symgrad.ir.graph import Node, as_node
 from symgrad.ops.numpy.calls import arange, onehot, total
 from symgrad.ops.random.family import Family, register
 from symgrad.ops.scalar.elementary import exp, log
 from symgrad.ops.scalar.logic import all_of, eq, le, lt, where
 from symgrad.ops.special.gamma import lgamma
+from symgrad.support.errors import ShapeError
 
 __all__ = ["single_entries"]
 

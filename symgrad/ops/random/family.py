@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from symgrad.errors import InternalError
 from symgrad.ir.graph import Node
 from symgrad.ir.types import DISTRIBUTIONS
+from symgrad.support.errors import InternalError
 
 __all__ = ["FAMILIES", "Family", "Named", "register"]
 

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import UnsupportedError
 from symgrad.ir.graph import Node, Op, as_node, constant
 from symgrad.ir.op import Builder, Kink, Lane
 from symgrad.ops.numpy_builder import ARRAYS
@@ -24,6 +23,7 @@ from symgrad.ops.record import by_scipy, facts, libm, pointwise, unary
 from symgrad.ops.scalar.elementary import exp, sqrt
 from symgrad.ops.scalar.logic import any_of, gt, ne
 from symgrad.ops.scalar.rounding import floor
+from symgrad.support.errors import UnsupportedError
 
 __all__ = [
     "bernoulli",

@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symgrad.errors import UnsupportedError
 from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import Node
 from symgrad.ir.op import Builder, Lane
 from symgrad.ops.numpy_builder import ARRAYS
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["BY_ORDER", "Code", "code_of_order", "no_derivative", "number_of", "values_by_order"]
 

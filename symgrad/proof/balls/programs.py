@@ -14,7 +14,6 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from symgrad.errors import UsageError
 from symgrad.proof.balls.arrays import ARRAYS, ARRAYS_LOCAL
 from symgrad.proof.balls.choices import CERTAIN, LOCAL
 from symgrad.proof.balls.entries import boxed, elementwise, filled, is_array, unboxed
@@ -25,6 +24,7 @@ from symgrad.proof.limits import ENTRIES
 from symgrad.proof.numbers import flint
 from symgrad.proof.program.lengths import length, resolve
 from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol, resolved
+from symgrad.support.errors import UsageError
 
 __all__ = ["EVERY", "Value", "evaluate", "inside", "moving", "sizes_at"]
 

@@ -13,12 +13,12 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from symgrad.errors import UsageError
 from symgrad.proof.program.builder import StepBuilder
 from symgrad.proof.program.derivative import differentiate
 from symgrad.proof.program.slopes import FormulaTerm
 from symgrad.proof.program.steps import ProofProgram, ProofStep
 from symgrad.proof.program.text import step_text
+from symgrad.support.errors import UsageError
 
 __all__ = [
     "I",

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from symgrad.errors import UsageError
 from symgrad.proof.balls.ops import CONSTANTS
 from symgrad.proof.clock import tick, until
 from symgrad.proof.complex.gaussian import Gaussian
@@ -21,6 +20,7 @@ from symgrad.proof.complex.meaning import depends_on
 from symgrad.proof.limits import COMPLEX_POWER, EXACT, ORDER, POINT_DIGITS
 from symgrad.proof.numbers import flint
 from symgrad.proof.program.steps import ProofProgram, ProofStep
+from symgrad.support.errors import UsageError
 
 __all__ = ["Value", "are_apart", "ball", "evaluate", "inside", "texts"]
 

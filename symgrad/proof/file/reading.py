@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from symgrad.errors import UsageError
-from symgrad.files import read_start
 from symgrad.proof.file.structure import fault_of
 from symgrad.proof.limits import FILE_BYTES, FILE_DEPTH, FILE_VALUES, JSON_DIGITS
 from symgrad.proof.program.names import terminal_text
+from symgrad.support.errors import UsageError
+from symgrad.support.files import read_start
 
 __all__ = ["check_structure", "read_proof", "read_proof_file"]
 

@@ -14,9 +14,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, TypeAlias, cast
 
-from symgrad.errors import InternalError
 from symgrad.proof.limits import FILE_DEPTH, VALUE_CHARACTERS
 from symgrad.proof.program.names import terminal_text
+from symgrad.support.errors import InternalError
 
 __all__ = ["Fault", "compiled", "fault_of", "schema"]
 

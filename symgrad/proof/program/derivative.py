@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.errors import UsageError
 from symgrad.proof.program.builder import StepBuilder
 from symgrad.proof.program.slopes import CHOICES, CONSTANT, SLOPES, tangent_of_choice
 from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.proof.program.tangents import ARRAY_TANGENTS
+from symgrad.support.errors import UsageError
 
 __all__ = ["along", "derivative_claim", "differentiate", "gradient_claim"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from symgrad.errors import UsageError
+from symgrad.support.errors import UsageError
 
 __all__ = ["ProofDistribution", "support"]
 

@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
-from symgrad.errors import UsageError
 from symgrad.proof.program.names import terminal_text
+from symgrad.support.errors import UsageError
 
 __all__ = ["length", "names_in", "postfix", "resolve"]
 

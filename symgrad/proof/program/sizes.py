@@ -15,9 +15,9 @@ from functools import lru_cache
 from itertools import compress, product
 from typing import Any, TypeAlias
 
-from symgrad.errors import UsageError
 from symgrad.proof.limits import LENGTH_FACTORS, LENGTH_TERMS
 from symgrad.proof.program.lengths import postfix
+from symgrad.support.errors import UsageError
 
 __all__ = [
     "ONE",

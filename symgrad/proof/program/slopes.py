@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from symgrad.errors import UsageError
 from symgrad.proof.program.builder import StepBuilder
 from symgrad.proof.program.steps import ProofStep
+from symgrad.support.errors import UsageError
 
 __all__ = ["CHOICES", "CONSTANT", "SLOPES", "FormulaTerm", "tangent_of_choice"]
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias, cast
 
-from symgrad.errors import UsageError
 from symgrad.proof.numbers import NUMERAL, number_from_json, number_to_json
 from symgrad.proof.program.distributions import ProofDistribution, support
 from symgrad.proof.program.lengths import length, names_in
 from symgrad.proof.program.names import is_name, terminal_text
+from symgrad.support.errors import UsageError
 
 __all__ = [
     "ProofProgram",

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of, topological, uses
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
@@ -31,6 +30,7 @@ from symgrad.reasons.naming import Naming
 from symgrad.reasons.noise.draws import as_floats
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import str_text
+from symgrad.support.errors import SymgradError
 from symgrad.words.forms.common import factors_of, terms_of
 
 __all__ = ["Gap", "gaps_of", "looked_at", "mended", "slope_of_form"]

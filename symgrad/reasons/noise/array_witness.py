@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.sizes import evaluate_size, names_of
 from symgrad.ir.traverse import symbols_of, topological
@@ -27,6 +26,7 @@ from symgrad.reasons.noise.draws import as_floats, domain_of, draws, value_at
 from symgrad.reasons.noise.precision import PrecisionPair, is_finite, steady
 from symgrad.reasons.noise.straddle import straddling
 from symgrad.reasons.noise.witness import Evidence, NoiseWitness, requirements
+from symgrad.support.errors import SymgradError
 
 __all__ = ["drawn", "entry", "filled", "find_array_evidence", "settled"]
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.array.layout import full
 from symgrad.reasons.limits import CANCELLED_SECONDS, PROVABLE_EQUATIONS
 from symgrad.reasons.noise.draws import domain_of, inside, place_in
 from symgrad.reasons.noise.witness import NoiseWitness
+from symgrad.support.errors import SymgradError
 
 if TYPE_CHECKING:
     from symgrad.verdicts.verdict import Verdict

@@ -16,7 +16,6 @@ import numpy as np
 
 from symgrad.backward.jvp import push_forward
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import OPS, Node, as_node, symbol, truth
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
@@ -29,7 +28,8 @@ from symgrad.reasons.noise.dependence import Dependence
 from symgrad.reasons.noise.draws import as_floats, domain_of, place_in, value_at
 from symgrad.reasons.noise.solving import tie_of
 from symgrad.rules.pipeline import canonical
-from symgrad.source import Place
+from symgrad.support.errors import SymgradError
+from symgrad.support.source import Place
 from symgrad.verdicts.points.roots import root_between
 
 __all__ = ["MovedJump", "moved_jumps", "overlooks_jumps"]

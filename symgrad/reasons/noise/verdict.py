@@ -36,7 +36,7 @@ from symgrad.reasons.noise.witness import (
 )
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
-from symgrad.source import Place
+from symgrad.support.source import Place
 
 __all__ = ["NoiseVerdict", "Reading", "judge"]
 

@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symgrad.errors import NumberTooLargeError, SymgradError
 from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.traverse import symbols_of, topological
@@ -31,6 +30,7 @@ from symgrad.reasons.noise.precision import PrecisionPair, is_finite, settled
 from symgrad.reasons.noise.straddle import straddling
 from symgrad.rewrite.drawn import conditions_on
 from symgrad.spell.printer import number_text
+from symgrad.support.errors import NumberTooLargeError, SymgradError
 
 __all__ = [
     "Evidence",

@@ -11,7 +11,6 @@ import keyword
 from collections.abc import Collection, Mapping, Sequence
 
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import UnsupportedError, UsageError
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import symbols_of, topological
@@ -25,6 +24,7 @@ from symgrad.render.limits import SLOPE_EQUATIONS
 from symgrad.render.python_text import parameters
 from symgrad.rules.pipeline import canonical, stable
 from symgrad.spell.free_names import free_name
+from symgrad.support.errors import UnsupportedError, UsageError
 
 __all__ = ["FRAMEWORKS", "framework_source"]
 

@@ -16,7 +16,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.errors import UnsupportedError, UsageError
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op
 from symgrad.ir.op import Builder
 from symgrad.ir.sizes import Size, names_of
@@ -39,6 +38,7 @@ from symgrad.render.python_text import (
 )
 from symgrad.spell.literals import ATOM, NEG
 from symgrad.spell.printer import ONE_LINE, str_text
+from symgrad.support.errors import UnsupportedError, UsageError
 
 __all__ = ["numpy_source"]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from symgrad.errors import UsageError
+from symgrad.support.errors import UsageError
 
 __all__ = ["estimators_svg"]
 

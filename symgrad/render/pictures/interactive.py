@@ -10,10 +10,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from symgrad.errors import UsageError
-from symgrad.files import write_atomically
 from symgrad.report.writers.drawing import picture_class, portable_picture
 from symgrad.report.writers.style import PAGE, PART
+from symgrad.support.errors import UsageError
+from symgrad.support.files import write_atomically
 
 __all__ = ["Graph", "graph_fragment", "graph_page"]
 

@@ -9,12 +9,12 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.render.pictures.plot import Curve, plot_svg
 from symgrad.report.blocks import Figure
+from symgrad.support.errors import SymgradError
 
 __all__ = ["accuracy_figure", "slope_figure", "sole_variable", "chosen_values"]
 

@@ -44,7 +44,7 @@ from symgrad.report.blocks import (
     prose,
 )
 from symgrad.report.report import Report
-from symgrad.source import Place
+from symgrad.support.source import Place
 
 __all__ = ["derivation_report", "noise_blocks", "place_items"]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from symgrad.source import Location, Place, Source, Span
 from symgrad.stops.finding import Finding
+from symgrad.support.source import Location, Place, Source, Span
 
 __all__ = ["findings_github", "findings_sarif", "findings_text"]
 
@@ -175,7 +175,7 @@ def findings_github(findings: Sequence[Finding]) -> str:
     """Return findings as commands of GitHub's workflows, which put each beside its line; nothing for none.
 
     Example:
-        >>> from symgrad.source import Place
+        >>> from symgrad.support.source import Place
         >>> from symgrad.stops.finding import Finding
         >>> at = Place("train.py", 7, 4, 10)
         >>> print(findings_github([Finding("SG501", "plain-number", "warning", "50% is lost", "by z", places=(at,))]))

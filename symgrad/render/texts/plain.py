@@ -12,8 +12,8 @@ from symgrad.reasons.noise.verdict import NoiseVerdict, Reading
 from symgrad.reasons.noise.witness import ExactValue, NoiseWitness
 from symgrad.render.limits import READINGS
 from symgrad.render.texts.derivation import gap_title
-from symgrad.source import Place
 from symgrad.spell.printer import number_text, str_text
+from symgrad.support.source import Place
 
 __all__ = ["derivation_json"]
 

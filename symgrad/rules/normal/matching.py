@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from symgrad.errors import UsageError
 from symgrad.ir.graph import SYMBOL, Node, number
 from symgrad.rewrite.engine import applicable, apply_rule
 from symgrad.rewrite.pattern import Bindings, instantiate, is_literal, match, metavariables
@@ -22,6 +21,7 @@ from symgrad.rewrite.trace import Note
 from symgrad.rules.normal.form import Exponent, Form, Sum, short
 from symgrad.rules.normal.gathering import Gathering
 from symgrad.rules.normal.interfaces import AllForms, OpenProduct
+from symgrad.support.errors import UsageError
 
 __all__ = ["RulesForProducts", "RulesForSums"]
 

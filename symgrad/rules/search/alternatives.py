@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from symgrad.errors import NumberTooLargeError
 from symgrad.ir.graph import SYMBOL, Node, apply, number
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.rewrite.condition import Conditions
@@ -27,6 +26,7 @@ from symgrad.rules.search.as_written import (
     terms_of,
     times,
 )
+from symgrad.support.errors import NumberTooLargeError
 
 __all__ = ["Alternatives"]
 

@@ -14,7 +14,7 @@ from symgrad.rewrite.trace import Step, Trace
 from symgrad.rules.rows.stable import STABLE
 from symgrad.rules.search.alternatives import Alternatives
 from symgrad.rules.search.samples import FINE, Sample, searchable
-from symgrad.work import steps
+from symgrad.support.progress import steps
 
 __all__ = ["stabilise"]
 

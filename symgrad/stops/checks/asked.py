@@ -11,7 +11,6 @@ import numpy as np
 
 from symgrad.backward.trace import BackwardTrace
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import substitute, symbols_of, topological
@@ -22,10 +21,11 @@ from symgrad.ops.own import opaque_in
 from symgrad.reasons.naming import Naming
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
-from symgrad.source import Place, Source, Span
 from symgrad.spell.free_names import free_name
 from symgrad.stops.checks.points import Points
 from symgrad.stops.edges import Edges
+from symgrad.support.errors import SymgradError
+from symgrad.support.source import Place, Source, Span
 from symgrad.verdicts.decide import decide, equal
 from symgrad.verdicts.gradients.orders import decide_all_orders, decide_orders
 from symgrad.verdicts.verdict import Verdict

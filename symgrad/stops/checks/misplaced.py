@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.array.layout import full, is_zero
@@ -18,6 +17,7 @@ from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.rules.pipeline import canonical
 from symgrad.stops.checks.asked import LintQuestion, Sighting
 from symgrad.stops.edges import Edges
+from symgrad.support.errors import SymgradError
 from symgrad.verdicts.verdict import Verdict
 
 __all__ = ["frozen", "noise"]

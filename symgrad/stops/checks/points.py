@@ -14,13 +14,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.sizes import evaluate_size, names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.reasons.gaps.zeros import maybe_zeros
 from symgrad.reasons.noise.draws import domain_of, inside, place_in
+from symgrad.support.errors import SymgradError
 
 __all__ = ["Batch", "Points", "point_text"]
 

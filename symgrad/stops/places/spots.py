@@ -16,7 +16,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from symgrad.backward.trace import placeholder
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import SIZE, SYMBOL, Node
 from symgrad.ir.sizes import evaluate_size, names_of
 from symgrad.ir.traverse import symbols_of, topological
@@ -27,6 +26,7 @@ from symgrad.reasons.noise.precision import PrecisionPair, has_arrays
 from symgrad.stops.places.computed import Computed, PointValues, Row, frozen_point
 from symgrad.stops.places.exact import ExactSums, agree, derivative, exact_sums, hash_of, tangents_of
 from symgrad.stops.places.paths import PathGraph
+from symgrad.support.errors import SymgradError
 
 __all__ = ["Kind", "Point", "Question", "Scaled", "points_of", "refutes"]
 

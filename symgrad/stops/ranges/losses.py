@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate_mp, exact_number
@@ -24,6 +23,7 @@ from symgrad.reasons.noise.precision import PrecisionPair, is_finite
 from symgrad.stops.checks.asked import LintQuestion
 from symgrad.stops.checks.naive import FRAMEWORKS, backward
 from symgrad.stops.checks.points import Batch
+from symgrad.support.errors import SymgradError
 
 __all__ = ["Loss", "LostRow", "exact_values", "is_above", "losses_of", "single"]
 

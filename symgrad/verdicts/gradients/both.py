@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import islice
 
 from symgrad.backward.vjp import pull_back
-from symgrad.errors import SymgradError, UsageError
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.sizes import Size
@@ -22,6 +21,7 @@ from symgrad.proof.check import FORMAT
 from symgrad.proof.witness import all_certain
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.free_names import free_name
+from symgrad.support.errors import SymgradError, UsageError
 from symgrad.verdicts.complex_domain import decide_complex
 from symgrad.verdicts.decide import Claim, decide, equal, same_gradient
 from symgrad.verdicts.gradients.generic import is_generic

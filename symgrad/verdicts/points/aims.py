@@ -17,12 +17,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symgrad.errors import UsageError
 from symgrad.proof.balls.entries import boxed
 from symgrad.proof.balls.ops import Value, add, ball, neg, number
 from symgrad.proof.balls.programs import evaluate, flint
 from symgrad.proof.clock import tick
 from symgrad.proof.program.steps import ProofProgram, Symbol
+from symgrad.support.errors import UsageError
 from symgrad.verdicts.limits import AIM_STEPS, BRACKETS, COORDINATES, POLES, SWITCHES
 from symgrad.verdicts.points.roots import root_between
 from symgrad.verdicts.points.values import admits, within

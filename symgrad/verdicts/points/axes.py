@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Mapping
 from itertools import islice, permutations, product
 
-from symgrad.errors import UsageError
 from symgrad.proof.program.lengths import length, names_in
 from symgrad.proof.program.steps import ProofProgram
+from symgrad.support.errors import UsageError
 from symgrad.verdicts.limits import SIZE_ROWS, SIZED_ENTRIES
 from symgrad.verdicts.points.thresholds import whole_numbers
 

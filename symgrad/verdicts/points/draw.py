@@ -12,11 +12,11 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any, cast
 
-from symgrad.errors import UsageError
 from symgrad.proof.clock import tick
 from symgrad.proof.limits import ENTRIES
 from symgrad.proof.program.lengths import length, names_in
 from symgrad.proof.program.steps import ProofProgram, Symbol, resolved
+from symgrad.support.errors import UsageError
 from symgrad.verdicts.limits import MOST_BOXES, REPEATED_DRAWS, SEED_STEPS
 from symgrad.verdicts.points.aims import aimed
 from symgrad.verdicts.points.axes import lengths_of, sizes_of

@@ -51,10 +51,10 @@ from symgrad.proof.kernels.parts import empty, parts
 from symgrad.proof.limits import GENERATORS
 from symgrad.proof.program.merging import is_same_step
 from symgrad.proof.program.steps import ProofProgram
+from symgrad.support.progress import working
 from symgrad.verdicts.limits import CASES, FIRST_GENERATORS, RESTARTS
 from symgrad.verdicts.search.farkas import weights
 from symgrad.verdicts.search.steps import Search
-from symgrad.work import working
 
 __all__ = ["SAME", "Attempt", "Case", "SubCase", "prove"]
 

@@ -16,6 +16,7 @@ from symgrad.proof.balls.programs import context, evaluate, flint
 from symgrad.proof.clock import tick, until
 from symgrad.proof.program.steps import ProofProgram
 from symgrad.proof.witness import Witness, all_certain, are_apart, pairs, texts_apart
+from symgrad.support.progress import working
 from symgrad.verdicts.agreement import TOO_FEW, agreement, shrinks
 from symgrad.verdicts.limits import (
     CERTAIN_DIGITS,
@@ -27,7 +28,6 @@ from symgrad.verdicts.limits import (
 )
 from symgrad.verdicts.points.draw import DrawnPoint, plain_points, points_of
 from symgrad.verdicts.points.values import negatives, plainer, shorter
-from symgrad.work import working
 
 __all__ = ["Outcome", "refute"]
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from symgrad.errors import UsageError
 from symgrad.ir.graph import OPS, SYMBOL, Node, apply, as_node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Domain, Number
@@ -22,6 +21,7 @@ from symgrad.proof.witness import all_certain
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
+from symgrad.support.errors import UsageError
 from symgrad.verdicts.limits import CONDITION_LENGTH, CONDITION_PARTS, CONDITIONS_TOLD, DEFINEDNESS_POINTS
 from symgrad.verdicts.points.draw import DrawnPoint, points_of
 from symgrad.verdicts.statement import program_of

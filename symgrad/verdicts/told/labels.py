@@ -14,13 +14,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.errors import ShapeError
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.sizes import Extent, Shape, Size, evaluate_size, size_product, size_sum
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Domain
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.rewrite.whole import is_position
+from symgrad.support.errors import ShapeError
 from symgrad.verdicts.diagnosis import Diagnoses, Diagnosis
 from symgrad.verdicts.points.values import THROUGH
 from symgrad.verdicts.verdict import Verdict, names_text

@@ -11,7 +11,6 @@ import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from symgrad.errors import SymgradError
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.traverse import substitute, symbols_of, topological
@@ -26,6 +25,7 @@ from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.definite import is_definite
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
+from symgrad.support.errors import SymgradError
 from symgrad.verdicts.limits import LEFT_OUT_EQUATIONS, LEFT_OUT_PARTS, LEFT_OUT_SECONDS
 from symgrad.verdicts.masks import MASKS
 from symgrad.verdicts.points.aims import COMPARED

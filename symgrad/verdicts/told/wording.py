@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from symgrad.errors import SymgradError
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import OPS, Node, apply, as_node, constant, truth
 from symgrad.ir.traverse import topological
 from symgrad.proof.program.steps import ProofProgram
 from symgrad.rules.pipeline import canonical
 from symgrad.spell.printer import expression_text
+from symgrad.support.errors import SymgradError
 from symgrad.verdicts.limits import CONDITION_LENGTH, CONDITION_PARTS
 
 __all__ = ["Wording"]

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple
 
-from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node, apply
 from symgrad.ir.traverse import topological
 from symgrad.ir.written import WRITTEN, form_of
 from symgrad.ops.scalar.arith import mul
 from symgrad.spell.printer import expression_text
+from symgrad.support.errors import SymgradError
 from symgrad.words.limits import EQUATIONS
 
 __all__ = ["NamedCall", "Notation", "call_texts", "calls_in", "regrouped"]

@@ -20,7 +20,7 @@ from symgrad.ir.graph import OPS, Node, size_node, symbol
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import BOOL, Declaration
-from symgrad.source import Source
+from symgrad.support.source import Source
 from tests.conftest import GOLDEN
 from tests.end_to_end import test_golden_arrays, test_golden_gradients
 from tests.render.test_latex_arrays import SPELLINGS

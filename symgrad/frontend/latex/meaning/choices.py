@@ -2,7 +2,6 @@ r"""Conditions, choices between values, matrices of values."""
 
 from __future__ import annotations
 
-from symgrad.errors import DomainError, UnsupportedError
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.norms import NormRules
 from symgrad.frontend.latex.syntax.steps import Steps
@@ -17,6 +16,7 @@ from symgrad.frontend.latex.syntax.tree import (
 from symgrad.frontend.tokens.terms import ItemList, Term
 from symgrad.ir.graph import OPS, as_condition
 from symgrad.ops.numpy import matrices
+from symgrad.support.errors import DomainError, UnsupportedError
 
 __all__ = ["NO_CONDITIONS", "ChoiceRules"]
 

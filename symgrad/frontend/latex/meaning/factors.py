@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import reduce
 
-from symgrad.errors import ShapeError, UnknownFunctionError, UnsupportedError
 from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.specials import IdentityTerm, SpecialRules
@@ -15,6 +14,7 @@ from symgrad.frontend.tokens.terms import Term
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy import matrices, products
 from symgrad.ops.numpy.calls import identity
+from symgrad.support.errors import ShapeError, UnknownFunctionError, UnsupportedError
 
 __all__ = ["FactorRules"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from symgrad.errors import ShapeError
 from symgrad.frontend.latex.meaning.choices import ChoiceRules
 from symgrad.frontend.latex.meaning.functions.applied import LatexFunction
 from symgrad.frontend.latex.meaning.functions.differentials import Differentiate
@@ -36,7 +35,8 @@ from symgrad.frontend.latex.syntax.vocabulary import CONSTANTS, FUNCTIONS
 from symgrad.frontend.tokens.terms import Term, Token
 from symgrad.ir.graph import OPS, Node, symbol
 from symgrad.ir.types import Declaration, Shape
-from symgrad.source import Source
+from symgrad.support.errors import ShapeError
+from symgrad.support.source import Source
 
 __all__ = ["FormulaRules"]
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from symgrad.errors import ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
 from symgrad.frontend.expressions.reader import ProgramReader
 from symgrad.frontend.expressions.subscripts import subscript
 from symgrad.frontend.indices import along_indices, index_symbol
@@ -32,8 +31,9 @@ from symgrad.ir.graph import OPS, Node, constant, number, symbol
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.sizes import Size, size_sum
 from symgrad.ir.types import DOMAINS, Declaration, Domain
-from symgrad.source import Source, Span
 from symgrad.spell.printer import short_text
+from symgrad.support.errors import ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
+from symgrad.support.source import Source, Span
 
 __all__ = ["BoundIndex", "LetterRules", "RowTerm"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.errors import RedefinitionError, UnsupportedError
 from symgrad.frontend.latex.meaning.choices import NO_CONDITIONS
 from symgrad.frontend.latex.meaning.formulas import FormulaRules
 from symgrad.frontend.latex.meaning.functions.applied import LatexFunction
@@ -23,7 +22,8 @@ from symgrad.frontend.latex.syntax.tree import (
 from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import Declaration
-from symgrad.source import Span
+from symgrad.support.errors import RedefinitionError, UnsupportedError
+from symgrad.support.source import Span
 
 __all__ = ["LatexReader"]
 

@@ -2,7 +2,6 @@ r"""What stands in brackets: values, lists, norms, absolute values, inner produc
 
 from __future__ import annotations
 
-from symgrad.errors import UnsupportedError
 from symgrad.frontend.latex.meaning.factors import FactorRules
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.specials import IdentityTerm
@@ -18,6 +17,7 @@ from symgrad.frontend.tokens.terms import ItemList, Term
 from symgrad.ir.graph import OPS
 from symgrad.ops.numpy import calls as build
 from symgrad.ops.numpy import matrices, products
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["NormRules"]
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from symgrad.errors import UsageError
 from symgrad.ir.listing import suggest
-from symgrad.source import Location, Source, Span
+from symgrad.support.errors import UsageError
+from symgrad.support.source import Location, Source, Span
 
 __all__ = ["CHOICES", "Ambiguity", "ReadingOptions", "checked_options"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.errors import ShapeError, UnknownNameError, UnsupportedError
 from symgrad.frontend.latex.meaning.inputs import input_of, inputs_of
 from symgrad.frontend.latex.meaning.letters import LetterRules, RowTerm
 from symgrad.frontend.latex.meaning.names import base_of, spelled_name
@@ -24,6 +23,7 @@ from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import OPS, constant
 from symgrad.ir.sizes import Size
 from symgrad.ops.numpy import calls, matrices
+from symgrad.support.errors import ShapeError, UnknownNameError, UnsupportedError
 
 __all__ = ["ScriptRules"]
 

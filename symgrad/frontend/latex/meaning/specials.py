@@ -2,7 +2,6 @@ r"""Letters that mean something by themselves: indicators, identity matrices, on
 
 from __future__ import annotations
 
-from symgrad.errors import UnsupportedError
 from symgrad.frontend.latex.meaning.functions.composed import ComposedRules
 from symgrad.frontend.latex.syntax.steps import Steps
 from symgrad.frontend.latex.syntax.tree import Bracket, Command, Scripted, Tree, Word
@@ -10,6 +9,7 @@ from symgrad.frontend.latex.syntax.vocabulary import REFUSED
 from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import OPS
 from symgrad.ops.numpy.calls import identity
+from symgrad.support.errors import UnsupportedError
 
 __all__ = ["IdentityTerm", "SpecialRules"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.errors import NestingError, ProgramSyntaxError
 from symgrad.frontend.latex.syntax.marks import MarkRules
 from symgrad.frontend.latex.syntax.splitting import LatexToken
 from symgrad.frontend.latex.syntax.steps import Steps
@@ -17,7 +16,8 @@ from symgrad.frontend.latex.syntax.tree import (
 )
 from symgrad.frontend.latex.syntax.vocabulary import BRACKETS, SIZES
 from symgrad.frontend.limits import NESTING
-from symgrad.source import Source
+from symgrad.support.errors import NestingError, ProgramSyntaxError
+from symgrad.support.source import Source
 
 __all__ = ["BracketRules"]
 

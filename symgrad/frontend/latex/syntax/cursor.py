@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.errors import ProgramSyntaxError
 from symgrad.frontend.latex.syntax.splitting import LatexToken, latex_error
 from symgrad.frontend.latex.syntax.vocabulary import (
     ACCENTS,
@@ -17,7 +16,8 @@ from symgrad.frontend.latex.syntax.vocabulary import (
     STYLES,
 )
 from symgrad.ir.listing import suggest
-from symgrad.source import Source
+from symgrad.support.errors import ProgramSyntaxError
+from symgrad.support.source import Source
 
 __all__ = ["LOGICAL", "SIGN_WORDS", "Cursor"]
 

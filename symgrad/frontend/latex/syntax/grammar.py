@@ -20,7 +20,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Tree,
 )
 from symgrad.frontend.latex.syntax.vocabulary import OPERATORS, RELATIONS
-from symgrad.source import Source
+from symgrad.support.source import Source
 
 __all__ = ["LatexParser", "statements"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from symgrad.errors import NestingError
 from symgrad.frontend.latex.syntax.splitting import LatexToken, latex_error
 from symgrad.frontend.limits import BODY_TOKENS
-from symgrad.source import Source
+from symgrad.support.errors import NestingError
+from symgrad.support.source import Source
 
 __all__ = ["expanded"]
 

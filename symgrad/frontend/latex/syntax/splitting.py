@@ -7,10 +7,10 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from symgrad.errors import NestingError, ProgramSyntaxError
 from symgrad.frontend.latex.syntax.vocabulary import GREEK, LAYOUTS, MATRICES, SKIPPED
 from symgrad.frontend.limits import NESTING
-from symgrad.source import Location, Source, Span
+from symgrad.support.errors import NestingError, ProgramSyntaxError
+from symgrad.support.source import Location, Source, Span
 
 __all__ = ["LatexToken", "latex_error", "rows_apart", "split"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from symgrad.errors import InternalError
 from symgrad.kernel.c.arrays.flow import Braces
 from symgrad.kernel.c.arrays.instructions import BasicBlock, ReadFunction, ReadOp
+from symgrad.support.errors import InternalError
 
 __all__ = ["FunctionFacts"]
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from textwrap import wrap
 
-from symgrad.errors import InternalError
 from symgrad.kernel.c.arrays.flow import BlockPart, BranchPart, JumpPart, LoopPart, Part
 from symgrad.kernel.c.arrays.operations import ArrayPlace, CInstructions, c_type
+from symgrad.support.errors import InternalError
 
 __all__ = ["CFunction"]
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from symgrad.errors import InternalError
 from symgrad.kernel.c.statements import code_of
 from symgrad.llvm.text.instructions import Instruction, Splat, flat
 from symgrad.llvm.text.module import Function
 from symgrad.llvm.text.opcodes import Label, Opcode, lane
+from symgrad.support.errors import InternalError
 
 __all__ = ["BasicBlock", "ReadFunction", "ReadOp", "is_integer", "read_function"]
 

@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from symgrad.errors import InternalError
 from symgrad.kernel.c.arrays.facts import FunctionFacts
 from symgrad.kernel.c.arrays.instructions import ReadFunction, ReadOp, is_integer
 from symgrad.kernel.c.statements import SIGNS, compared, number, structure
 from symgrad.llvm.text.opcodes import members
+from symgrad.support.errors import InternalError
 
 __all__ = ["FileNames", "CInstructions", "ArrayPlace", "c_type"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.errors import InternalError
 from symgrad.ir.bounds import LARGEST
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.sizes import Shape
@@ -27,6 +26,7 @@ from symgrad.llvm.text.opcodes import Opcode
 from symgrad.lower.arrays.index import Index, flat, strides
 from symgrad.lower.arrays.nests import Member
 from symgrad.lower.arrays.passes import Pair, inside
+from symgrad.support.errors import InternalError
 
 __all__ = ["Values"]
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import re
 
-from symgrad.errors import (
-    UnknownFunctionError,
-)
 from symgrad.frontend.expressions.calls import call
 from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.latex.meaning.functions.applied import ORDERED, AppliedRules
@@ -26,6 +23,9 @@ from symgrad.frontend.latex.syntax.tree import (
 from symgrad.frontend.latex.syntax.vocabulary import CONSTANTS, FUNCTIONS, WORDS
 from symgrad.frontend.tokens.terms import Term, Token
 from symgrad.ir.listing import suggest
+from symgrad.support.errors import (
+    UnknownFunctionError,
+)
 
 __all__ = ["ApplicationRules"]
 

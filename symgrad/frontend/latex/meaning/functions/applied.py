@@ -5,11 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symgrad.errors import (
-    NestingError,
-    ShapeError,
-    UnsupportedError,
-)
 from symgrad.frontend.expressions.calls import call
 from symgrad.frontend.latex.meaning.names import spelled_name
 from symgrad.frontend.latex.meaning.scripts import ScriptRules
@@ -30,6 +25,11 @@ from symgrad.frontend.tokens.terms import Argument, ItemList, Keyword, NoneLiter
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import Declaration
+from symgrad.support.errors import (
+    NestingError,
+    ShapeError,
+    UnsupportedError,
+)
 
 __all__ = ["ORDERED", "AppliedRules", "LatexFunction"]
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symgrad.backward.batch import batch
-from symgrad.errors import DomainError, ShapeError, SymgradError, UnsupportedError
 from symgrad.frontend.indices import along_indices, index_length, index_symbol
 from symgrad.frontend.latex.meaning.functions.application import ApplicationRules
 from symgrad.frontend.latex.meaning.letters import BoundIndex
@@ -29,7 +28,8 @@ from symgrad.ir.traverse import topological
 from symgrad.ops.array.indexing import iota
 from symgrad.ops.numpy import calls as build
 from symgrad.ops.numpy.subscripts import index
-from symgrad.source import Span
+from symgrad.support.errors import DomainError, ShapeError, SymgradError, UnsupportedError
+from symgrad.support.source import Span
 
 __all__ = ["BigRules"]
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from symgrad.errors import ShapeError, UnknownNameError, UnsupportedError
 from symgrad.frontend.latex.meaning.functions.bigs import BigRules
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.names import base_of
@@ -25,6 +24,7 @@ from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import OPS, SYMBOL, Node, apply
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import symbols_of
+from symgrad.support.errors import ShapeError, UnknownNameError, UnsupportedError
 
 __all__ = ["Differentiate", "DifferentialRules", "LatexDerivative", "inputs_of", "sole_input"]
 

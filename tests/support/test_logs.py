@@ -74,11 +74,11 @@ def test_where_nobody_logs_the_library_of_logging_is_not_read():
     """It would make every start slower."""
     code = """
 import sys
-import symgrad.logs
-symgrad.logs.info("rules", "nobody %s", "listens")
+import symgrad.support.logs
+symgrad.support.logs.info("rules", "nobody %s", "listens")
 print("logging" in sys.modules)
 import logging
-symgrad.logs.info("rules", "nobody %s", "listens")
+symgrad.support.logs.info("rules", "nobody %s", "listens")
 print([type(h).__name__ for h in logging.getLogger("symgrad").handlers])
 """
     assert printed(code) == "False\n['NullHandler']\n"

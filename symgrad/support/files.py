@@ -9,7 +9,7 @@ import stat
 from collections.abc import Generator, Sequence
 from pathlib import Path
 
-from symgrad.errors import FileError
+from symgrad.support.errors import FileError
 
 __all__ = [
     "AppendedFile",

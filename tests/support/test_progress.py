@@ -10,7 +10,7 @@ import time
 import pytest
 
 import symgrad as sg
-from symgrad.work import Watcher, Work, steps, watch_usually, watching, working
+from symgrad.support.progress import Watcher, Work, steps, watch_usually, watching, working
 from tests.processes import printed
 
 
@@ -35,9 +35,9 @@ def threads():
 
 def test_nobody_watches_and_nothing_is_wrapped(monkeypatch):
     monkeypatch.setattr(
-        "symgrad.work._usual", None
+        "symgrad.support.progress._usual", None
     )  # the command line, in another test, watches from then on
-    monkeypatch.setattr("symgrad.work._usual_watcher", None)
+    monkeypatch.setattr("symgrad.support.progress._usual_watcher", None)
     items = [1, 2]
     assert steps("ir", "counting", items) is items
     with working("ir", "counting") as work:
@@ -141,8 +141,8 @@ def test_who_watches_usually():
 def test_a_forked_process_shows_nothing_and_does_not_wait():
     code = """
 import os, sys, time
-from tests.test_work import Seen
-from symgrad.work import watching, working
+from tests.support.test_progress import Seen
+from symgrad.support.progress import watching, working
 watcher = Seen()
 with watching(watcher), working("ir", "of the parent"):
     time.sleep(0.3)

@@ -57,7 +57,7 @@ class Location:
     """A span of a source: what an error message points at.
 
     Example:
-        >>> from symgrad.source import Location, Source, Span
+        >>> from symgrad.support.source import Location, Source, Span
         >>> print(Location(Source("y = x +* 2"), Span(7, 8)).render())
         <text>, line 1, column 8
             y = x +* 2

@@ -18,7 +18,7 @@ from operator import length_hint
 from typing import TypeVar, final
 from weakref import WeakSet
 
-from symgrad.logs import debug, debugging
+from symgrad.support.logs import debug, debugging
 
 __all__ = ["VARIABLE", "Watcher", "Work", "steps", "watch_usually", "watching", "working"]
 

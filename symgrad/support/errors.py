@@ -1,0 +1,223 @@
+"""Every exception symgrad raises, and nothing else.
+
+Two families. A ``SymgradError`` is about the input: it says what failed, where, what was expected and one thing to do
+next. An ``InternalError`` is about symgrad itself and asks for a report. `docs/errors.md` shows each class with a
+program that raises it and the cure.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from symgrad.support.source import Location
+
+__all__ = [
+    "ArrayTypeError",
+    "ComplexInputError",
+    "ConvergenceError",
+    "CycleError",
+    "DeclarationError",
+    "DomainError",
+    "EvaluationError",
+    "FileError",
+    "ForbiddenSyntaxError",
+    "IndexRangeError",
+    "InternalError",
+    "KernelError",
+    "MissingInputError",
+    "NestingError",
+    "NotDifferentiableError",
+    "NotInProgramError",
+    "NotScalarError",
+    "NumberTooLargeError",
+    "OperandError",
+    "OutOfMemoryError",
+    "ProgramSyntaxError",
+    "RandomParameterError",
+    "RedefinitionError",
+    "ShapeError",
+    "SymgradError",
+    "TruthValueError",
+    "UnknownAttributeError",
+    "UnknownFunctionError",
+    "UnknownNameError",
+    "UnsupportedError",
+    "UsageError",
+]
+
+
+class SymgradError(Exception):
+    r"""Base of all errors about the user's input.
+
+    Args:
+        what: what failed, in one sentence without a full stop.
+        at: where it failed in the text, or None for input that has no text.
+        expected: what would have been accepted.
+        cure: one thing to do next.
+
+    The four parts stay readable as attributes; ``str`` puts them on separate lines with a caret under the place, and
+    writes control characters as Python does (``\x1b``).
+
+    Example:
+        >>> from symgrad.errors import UnknownNameError
+        >>> print(UnknownNameError("unknown name 'q'", cure="declare it: q : real"))
+        unknown name 'q'
+          try: declare it: q : real
+    """
+
+    def __init__(
+        self, what: str, *, at: Location | None = None, expected: str | None = None, cure: str | None = None
+    ) -> None:
+        super().__init__(what)
+        self.what = what
+        self.at = at
+        self.expected = expected
+        self.cure = cure
+
+    def __str__(self) -> str:
+        lines = [self.what]
+        if self.at is not None:
+            lines.append(self.at.render())
+        if self.expected is not None:
+            lines.append(f"  expected: {self.expected}")
+        if self.cure is not None:
+            lines.append(f"  try: {self.cure}")
+        return _printable("\n".join(lines))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions with keyword-only arguments do not survive pickling (worker processes) by default.
+        return (_rebuild, (type(self), self.what, self.at, self.expected, self.cure))
+
+
+def _printable(text: str) -> str:
+    """Write out what a terminal would obey, or could not show: messages quote what they are about."""
+    return "".join(
+        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text
+    )
+
+
+def _rebuild(
+    cls: type[SymgradError], what: str, at: Location | None, expected: str | None, cure: str | None
+) -> SymgradError:
+    return cls(what, at=at, expected=expected, cure=cure)
+
+
+class ProgramSyntaxError(SymgradError):
+    """The text is not in the program notation."""
+
+
+class ForbiddenSyntaxError(ProgramSyntaxError):
+    """The text asks for what a formula never does: attributes, lambdas, f-strings, imports."""
+
+
+class NestingError(ProgramSyntaxError):
+    """Brackets, powers or unary operators nest deeper than the stated limit."""
+
+
+class UnknownNameError(SymgradError):
+    """A name is used that is neither declared nor assigned."""
+
+
+class UnknownFunctionError(UnknownNameError):
+    """A function is called that symgrad does not know."""
+
+
+class UnknownAttributeError(UnknownNameError, AttributeError):
+    """An expression is asked for an attribute that it does not have; an AttributeError, as Python's own would be."""
+
+
+class CycleError(SymgradError):
+    """A name is defined, directly or through others, by itself."""
+
+
+class RedefinitionError(SymgradError):
+    """A name is declared or assigned twice, or one name stands for two different symbols."""
+
+
+class DeclarationError(SymgradError):
+    """A declaration names an unknown domain or distribution, or gives it wrong parameters."""
+
+
+class DomainError(SymgradError):
+    """Operands of a kind that an operation does not take (numbers as truth values), or a value outside its domain."""
+
+
+class ShapeError(SymgradError):
+    """Shapes do not broadcast, an array is not of the declared shape, or one would be too large."""
+
+
+class IndexRangeError(SymgradError, IndexError):
+    """An index points outside its axis."""
+
+
+class NotScalarError(ShapeError):
+    """A gradient of a non-scalar was asked for; gradients and vjp take one."""
+
+
+class NotInProgramError(SymgradError):
+    """What one differentiates by, or asks for, does not occur in the program."""
+
+
+class NotDifferentiableError(SymgradError):
+    """What was asked to be differentiated is a truth value, which has no derivative."""
+
+
+class RandomParameterError(SymgradError):
+    """One differentiates by what the distribution of a random input depends on, and reads the draw."""
+
+
+class UnsupportedError(SymgradError):
+    """A meaningful request that symgrad does not implement; the message says what to use instead."""
+
+
+class ArrayTypeError(SymgradError):
+    """An input is not a numeric array (object, string, datetime, or a dtype that the kernel does not take)."""
+
+
+class ComplexInputError(ArrayTypeError):
+    """An input is complex; declared symbols are real."""
+
+
+class MissingInputError(SymgradError):
+    """An input was not given a value, or a value was given for a name that is not an input."""
+
+
+class EvaluationError(SymgradError):
+    """A value cannot be computed."""
+
+
+class NumberTooLargeError(EvaluationError):
+    """A constant such as 9**9**9**9 is beyond what any float or memory can hold."""
+
+
+class OutOfMemoryError(EvaluationError, MemoryError):
+    """Values take more memory than can be had; it is a `MemoryError` too."""
+
+
+class KernelError(SymgradError):
+    """A kernel cannot be compiled or called as asked."""
+
+
+class ConvergenceError(EvaluationError):
+    """An iteration met a number that is not finite, left a domain, or did not come to its end."""
+
+
+class FileError(SymgradError):
+    """A file cannot be read or written, or is damaged."""
+
+
+class TruthValueError(SymgradError):
+    """An expression was used as a Python truth value, which would silently decide a formula."""
+
+
+class UsageError(SymgradError):
+    """A function or command was called with arguments that do not fit together."""
+
+
+class OperandError(UsageError, TypeError):
+    """An operator is given what has no meaning there, such as a text; a TypeError, as Python's own would be."""
+
+
+class InternalError(Exception):
+    """A broken promise inside symgrad: please report it with the program that caused it."""
