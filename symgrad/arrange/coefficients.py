@@ -78,7 +78,7 @@ def gathered(outputs: Sequence[Node], kept: Collection[Node] = ()) -> list[Node]
 
     Example:
         >>> from symgrad.ir.graph import symbol
-        >>> from symgrad.spell.printer import expression_text
+        >>> from symgrad.ir.notation.printer import expression_text
         >>> from symgrad.ir.types import Declaration
         >>> a, b = symbol(Declaration("a")), symbol(Declaration("b"))
         >>> [expression_text(n) for n in gathered([2*a*b, -(b*a), b*(3*a)])]

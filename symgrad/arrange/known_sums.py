@@ -46,7 +46,7 @@ def regrouped(outputs: Sequence[Node], primal: Collection[Node]) -> list[Node]:
 
     Example:
         >>> from symgrad.ir.graph import symbol
-        >>> from symgrad.spell.printer import expression_text
+        >>> from symgrad.ir.notation.printer import expression_text
         >>> from symgrad.ir.types import Declaration
         >>> a, b, c, s, x, y = (symbol(Declaration(name)) for name in "abcsxy")
         >>> turned = [x*c - y*s, x*s + y*c]

@@ -43,7 +43,7 @@ def arrange(outputs: Sequence[Output], *, fast: bool = False) -> Arrangement:
         >>> from symgrad.ir.graph import symbol
         >>> from symgrad.ir.types import Declaration
         >>> from symgrad.ops.scalar.elementary import exp
-        >>> from symgrad.spell.printer import expression_text
+        >>> from symgrad.ir.notation.printer import expression_text
         >>> x = symbol(Declaration("x"))
         >>> y = exp(x)*exp(x)
         >>> trace = pull_back([y], [as_node(1)], [x])

@@ -20,7 +20,7 @@ With x = a + 2*b, take the outputs
 
     >>> from symgrad.ir.graph import symbol
     >>> from symgrad.ir.types import Declaration
-    >>> from symgrad.spell.printer import expression_text
+    >>> from symgrad.ir.notation.printer import expression_text
     >>> a, b, c, d = (symbol(Declaration(name)) for name in "abcd")
     >>> x = a + 2*b
     >>> outputs = [c*d + 3*(x*c), a*d - 3*(x*d)]
@@ -82,7 +82,7 @@ def rescaled(outputs: Sequence[Node], kept: Collection[Node] = ()) -> list[Node]
 
     Example:
         >>> from symgrad.ir.graph import symbol
-        >>> from symgrad.spell.printer import expression_text
+        >>> from symgrad.ir.notation.printer import expression_text
         >>> from symgrad.ir.types import Declaration
         >>> a, b, c, d = (symbol(Declaration(name)) for name in "abcd")
         >>> x = a + 2*b

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from symgrad.ir.graph import SYMBOL, Node, apply, symbol
+from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import substitute, symbols_of, topological
-from symgrad.spell.free_names import free_name
 
 __all__ = ["frozen_copy", "thaw"]
 

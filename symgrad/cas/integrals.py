@@ -39,7 +39,7 @@ def definite_integral(
     Example:
         >>> from symgrad.ir.graph import symbol
         >>> from symgrad.ir.types import Declaration
-        >>> from symgrad.spell.printer import str_text
+        >>> from symgrad.ir.notation.printer import str_text
         >>> import symgrad.ops
         >>> x, t = symbol(Declaration("x")), symbol(Declaration("t"))
         >>> found, _ = definite_integral(1 / (1 + (x - t)**2), x, None, None, seconds=60)

@@ -8,10 +8,10 @@ from typing import Any, cast
 
 from symgrad.backward.batch import batch
 from symgrad.ir.graph import Node, symbol
+from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.sizes import Shape, Size, evaluate_size, names_of
 from symgrad.ir.traverse import is_elementwise, topological
 from symgrad.ops.array.layout import shape_text
-from symgrad.spell.free_names import free_name
 from symgrad.support.errors import ShapeError
 
 __all__ = ["Lengths", "SourceShapes", "broadcast", "lengths", "lifted", "names_text"]

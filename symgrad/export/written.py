@@ -10,12 +10,12 @@ from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.wording import readable
 from symgrad.export.callee import Callee
 from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.notation.free_names import free_name
+from symgrad.ir.notation.printer import program_text
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ops.array.layout import full
 from symgrad.ops.random.laws import mean as mean_of
 from symgrad.render.frameworks.pasted import framework_source
-from symgrad.spell.free_names import free_name
-from symgrad.spell.printer import program_text
 from symgrad.support.errors import DomainError, MissingInputError, UsageError
 
 __all__ = ["at_means", "function_of", "source_of", "source_text", "text_of"]

@@ -335,7 +335,7 @@ _written: Callable[[Any], str] = repr
 
 
 def write_formulas_with(text: Callable[[Any], str]) -> None:
-    """Say how declarations write formulas: `symgrad.spell`, which knows, is above this."""
+    """Say how declarations write formulas: `symgrad.ir.notation`, which knows, is above this."""
     global _written
     _written = text
 

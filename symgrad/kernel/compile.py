@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import SIZE, SYMBOL, Node
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import all_pointwise, symbols_of, topological
@@ -19,7 +20,6 @@ from symgrad.llvm.engine.jit import Effort
 from symgrad.llvm.text.types import FloatType, float_type
 from symgrad.lower.elementwise.schedule import Schedule, schedule
 from symgrad.ops.control import as_computed
-from symgrad.spell.printer import expression_text
 from symgrad.support.errors import MissingInputError, ShapeError, UnsupportedError, UsageError
 from symgrad.support.logs import info
 from symgrad.support.progress import working

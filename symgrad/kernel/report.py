@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symgrad.ir.notation.printer import one_line
 from symgrad.ops.array.layout import shape_text
 from symgrad.report.blocks import Block, Code, Column, Heading, Literal, Paragraph, Prose, Table, prose
 from symgrad.report.report import Report
-from symgrad.spell.printer import one_line
 
 if TYPE_CHECKING:
     from symgrad.kernel.kernel import Kernel

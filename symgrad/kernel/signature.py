@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.sizes import Shape, Size
-from symgrad.spell.free_names import free_name
 
 __all__ = ["Signature", "signature_of"]
 

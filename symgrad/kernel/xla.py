@@ -18,6 +18,7 @@ import numpy as np
 
 from symgrad.ir.bounds import check_arrays, check_lengths, check_products
 from symgrad.ir.graph import SYMBOL
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.values.inputs import known_end
 from symgrad.kernel.calls.guards import Guards, check_filled, check_position, has_ends
@@ -29,7 +30,6 @@ from symgrad.llvm.engine.binding import made_once, one_at_a_time
 from symgrad.llvm.engine.jit import Engine
 from symgrad.llvm.engine.shared import load_or_compile
 from symgrad.llvm.engine.target import host
-from symgrad.spell.printer import expression_text
 
 __all__ = ["Handler", "layout_fits", "needs_python", "xla_handler"]
 

@@ -53,7 +53,7 @@ class SizedPairs:
         Example:
             >>> from symgrad.ir.graph import symbol
             >>> from symgrad.ir.types import Declaration
-            >>> from symgrad.spell.printer import expression_text
+            >>> from symgrad.ir.notation.printer import expression_text
             >>> x = symbol(Declaration("x"))
             >>> pairs = SizedPairs({"n": 5, "d": 3}, {"n": 7, "d": 4})
             >>> pairs.add(3*x/10, 3*x/14)

@@ -13,6 +13,7 @@ import numpy as np
 
 from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import NUMBER, Node, as_node, symbol
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.resize import size_names
 from symgrad.ir.sizes import names_of
 from symgrad.ir.traverse import substitute, symbols_of, topological
@@ -23,7 +24,6 @@ from symgrad.mistakes.recognise import Found, recognise
 from symgrad.mistakes.sized import SizedPairs, monomial_text, named_number
 from symgrad.ops.array.contraction import contract
 from symgrad.rules.pipeline import canonical
-from symgrad.spell.printer import expression_text
 from symgrad.support.errors import SymgradError
 from symgrad.support.source import Location
 from symgrad.verdicts.diagnosis import Diagnosis

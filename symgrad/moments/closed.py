@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from symgrad.ir.graph import Node, as_node
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.moments.families.table import expected, values_of
@@ -15,7 +16,6 @@ from symgrad.moments.terms.expansion import Expansion
 from symgrad.moments.terms.monomials import ONE, Monomial, Terms, node_of, times
 from symgrad.moments.terms.rules import RULES
 from symgrad.rules.pipeline import canonical
-from symgrad.spell.printer import expression_text
 from symgrad.support.errors import NumberTooLargeError
 
 __all__ = ["ClosedForms"]

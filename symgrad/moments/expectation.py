@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from symgrad.ir.graph import Node, as_node, symbol
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import fold, formulas_of, substitute, symbols_of, topological
 from symgrad.ir.types import POSITIVE, REAL, Declaration
 from symgrad.moments.arrays.forms import ArrayForms
@@ -20,7 +21,6 @@ from symgrad.ops.array.layout import full
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.trace import ZERO, Note
 from symgrad.rules.pipeline import canonical
-from symgrad.spell.printer import expression_text
 from symgrad.support.logs import info
 from symgrad.support.progress import working
 
@@ -43,7 +43,7 @@ def expectation(
 
     Example:
         >>> from symgrad.frontend.text import parse_program
-        >>> from symgrad.spell.printer import str_text
+        >>> from symgrad.ir.notation.printer import str_text
         >>> p = parse_program("x : real; u ~ Normal(0, 1); y = (x + u)**2")
         >>> str_text(expectation([p["y"]], [p["u"]])[0].node)
         'x**2 + 1'
@@ -63,7 +63,7 @@ def variance(
 
     Example:
         >>> from symgrad.frontend.text import parse_program
-        >>> from symgrad.spell.printer import str_text
+        >>> from symgrad.ir.notation.printer import str_text
         >>> p = parse_program("x : real; b ~ Bernoulli(1/4); y = x*b")
         >>> str_text(variance([p["y"]], [p["b"]])[0].node)
         '3*x**2/16'
@@ -84,7 +84,7 @@ def covariance(
 
     Example:
         >>> from symgrad.frontend.text import parse_program
-        >>> from symgrad.spell.printer import str_text
+        >>> from symgrad.ir.notation.printer import str_text
         >>> p = parse_program("u ~ Uniform(0, 1); a = u**2; b = 1 - u")
         >>> str_text(covariance([p["a"]], [p["b"]], [p["u"]])[0].node)
         '-1/12'

@@ -11,9 +11,9 @@ import mpmath
 import numpy as np
 
 from symgrad.ir.graph import Node
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
-from symgrad.spell.printer import expression_text
 
 __all__ = ["NONE", "Estimate", "How", "Moment"]
 
@@ -60,7 +60,7 @@ class Moment:
     Example:
         >>> from symgrad.frontend.text import parse_program
         >>> from symgrad.moments.expectation import expectation
-        >>> from symgrad.spell.printer import str_text
+        >>> from symgrad.ir.notation.printer import str_text
         >>> p = parse_program("t : real; u ~ Exponential(2); y = exp(t*u)")
         >>> (m,) = expectation([p["y"]], [p["u"]])
         >>> str_text(m.node), m.how, m.notes

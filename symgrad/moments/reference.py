@@ -10,6 +10,7 @@ import numpy as np
 
 from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import Node, as_node
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.moments.expectation import expectation
@@ -23,7 +24,6 @@ from symgrad.reasons.naming import Naming
 from symgrad.reasons.noise.cancellation import are_same
 from symgrad.reasons.noise.jumps import moved_jumps, overlooks_jumps
 from symgrad.rules.pipeline import canonical
-from symgrad.spell.printer import expression_text
 from symgrad.support.errors import NumberTooLargeError, SymgradError
 
 __all__ = [

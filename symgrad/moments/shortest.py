@@ -25,7 +25,7 @@ def shortest(node: Node) -> Node:
 
     Example:
         >>> from symgrad.frontend.text import parse_program
-        >>> from symgrad.spell.printer import str_text
+        >>> from symgrad.ir.notation.printer import str_text
         >>> p = parse_program("x : real\ny = (x + 1)**2 - x*(x + 2)\nz = (x + 1)**5")
         >>> str_text(shortest(p["y"])), str_text(shortest(p["z"]))
         ('1', '(x + 1)**5')

@@ -10,10 +10,10 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Unpack
 
 from symgrad.ir.graph import OPS, Node, Op, Partial, Pull, Push, pointwise_shape
+from symgrad.ir.notation.literals import ATOM, Part
 from symgrad.ir.op import Builder, Entries, Fact, Kink, Lane, Scan, Structure, Total
 from symgrad.ir.sizes import Shape
 from symgrad.ir.types import Kind
-from symgrad.spell.literals import ATOM, Part
 from symgrad.support.errors import InternalError
 
 __all__ = [

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from symgrad.ir.graph import Node
+from symgrad.ir.notation.contractions import spell
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
 from symgrad.reasons.limits import NAMED_PARTS, REPEATED_CHARACTERS
-from symgrad.spell.contractions import spell
-from symgrad.spell.printer import expression_text
 from symgrad.support.source import Place
 
 __all__ = ["ELLIPSIS", "Naming", "join_texts", "quotient_text", "rule_of"]

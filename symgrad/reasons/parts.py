@@ -17,13 +17,13 @@ import numpy as np
 from symgrad.backward.trace import BackwardTrace
 from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.sizes import Shape, Size, evaluate_size, names_of, size_product
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.layout import shape_text
 from symgrad.reasons.factors import ComponentGradient, Joined, factors_of, join_of, longest_chain
 from symgrad.reasons.naming import join_texts
-from symgrad.spell.printer import expression_text
 from symgrad.support.errors import SymgradError
 
 __all__ = ["ByParts", "by_parts"]

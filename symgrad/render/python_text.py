@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.spell import literals
-from symgrad.spell.contractions import ContractionSpelling
-from symgrad.spell.free_names import free_name
-from symgrad.spell.literals import ADD, ATOM, MUL, NEG, POW
+from symgrad.ir.notation import literals
+from symgrad.ir.notation.contractions import ContractionSpelling
+from symgrad.ir.notation.free_names import free_name
+from symgrad.ir.notation.literals import ADD, ATOM, MUL, NEG, POW
 from symgrad.support.errors import UsageError
 
 __all__ = [

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import OPS, SIZE, SYMBOL, Node, as_node, symbol
+from symgrad.ir.notation.printer import one_line
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import topological
@@ -21,7 +22,6 @@ from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy.calls import expand_dims, identity, total
 from symgrad.ops.random.laws import standard_form
 from symgrad.rewrite.condition import Conditions
-from symgrad.spell.printer import one_line
 from symgrad.support.errors import DeclarationError, ShapeError, SymgradError
 
 __all__ = ["conditions_on", "declared", "misfit"]

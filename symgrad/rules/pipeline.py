@@ -79,7 +79,7 @@ class Stable:
 
 
 def _sentences(widened: Iterable[tuple[Step, Note]]) -> list[str]:
-    from symgrad.spell.printer import expression_text  # for start-up time: only a note needs it
+    from symgrad.ir.notation.printer import expression_text  # for start-up time: only a note needs it
 
     found: dict[str, None] = {}
     for step, note in widened:

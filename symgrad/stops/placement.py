@@ -14,6 +14,7 @@ from functools import cached_property
 
 from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
+from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import full
@@ -21,7 +22,6 @@ from symgrad.ops.control import straight_through, without_stops
 from symgrad.reasons.naming import Naming
 from symgrad.reasons.noise.dependence import Dependence
 from symgrad.rules.pipeline import canonical
-from symgrad.spell.free_names import free_name
 from symgrad.stops.places.answers import same_gradient, why_none
 from symgrad.stops.places.computed import Computed
 from symgrad.stops.places.impossible import CutRegion, Refusal, noisy_region, refuse

@@ -28,7 +28,7 @@ def without_infinities(outputs: Sequence[Node]) -> list[Node]:
 
     Example:
         >>> from symgrad.frontend.text import parse_program
-        >>> from symgrad.spell.printer import expression_text
+        >>> from symgrad.ir.notation.printer import expression_text
         >>> p = parse_program("m : bool[3]; x : real[3]\ny = logsumexp(where(m, x, -oo))")
         >>> expression_text(without_infinities([p["y"]])[0])
         'log(sum(where(m, exp(x), 0)))'

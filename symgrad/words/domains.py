@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from symgrad.ir.graph import SIZE, Node
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.array.indexing import gather, scatter_add
@@ -20,7 +21,6 @@ from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.definite import is_definite
 from symgrad.rewrite.memo import Answers, keeping
 from symgrad.rules.pipeline import canonical
-from symgrad.spell.printer import expression_text
 from symgrad.words.forms.positions import is_inside
 from symgrad.words.forms.rational import rational_of
 from symgrad.words.limits import CONDITIONS

@@ -9,8 +9,8 @@ from weakref import finalize
 from symgrad.backward.trace import Slope
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
+from symgrad.ir.notation.printer import one_line
 from symgrad.ir.traverse import substitute, symbols_of, topological
-from symgrad.spell.printer import one_line
 from symgrad.support.errors import SymgradError
 from symgrad.words.adjoints import Adjoint, adjoint_lines
 from symgrad.words.chain import Lines

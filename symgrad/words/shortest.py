@@ -13,6 +13,7 @@ from functools import reduce
 from math import inf
 
 from symgrad.ir.graph import Node, as_node
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import substitute, substitute_with, topological
 from symgrad.ir.types import Number
@@ -27,7 +28,6 @@ from symgrad.ops.scalar.hyperbolic import cosh, sech, tanh
 from symgrad.ops.scalar.logic import where
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import CanonicalForms, canonical
-from symgrad.spell.printer import expression_text
 from symgrad.words.forms.calls import Notation, calls_in, regrouped
 from symgrad.words.forms.choices import chosen
 from symgrad.words.forms.common import apart, shared, terms_of

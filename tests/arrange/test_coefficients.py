@@ -13,10 +13,10 @@ import symgrad as sg
 from symgrad.api.kernels.compile import arranged
 from symgrad.arrange.coefficients import gathered
 from symgrad.ir.graph import as_node
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.scalar.arith import add, div, mul
-from symgrad.spell.printer import expression_text
 
 
 def random_program(seed):

@@ -11,9 +11,9 @@ import symgrad as sg
 from symgrad.arrange.coefficients import gathered
 from symgrad.arrange.scales import rescaled
 from symgrad.ir.graph import Node
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.spell.printer import expression_text
 from tests.arrange.test_coefficients import check_values_and_domain
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import symgrad as sg
 from symgrad.errors import RandomParameterError, RedefinitionError
+from symgrad.ir.notation.printer import program_text
 from symgrad.ir.traverse import digest
 from symgrad.ir.types import Declaration, Distribution
-from symgrad.spell.printer import program_text
 
 HEAD = "n, k : size; x : real; s : positive; q : real(0, 1); v : real[n]; w : real[k]; r : positive[n]; A : real[n, k]"
 # Kinds of parameters, by what the families require of them.

@@ -11,6 +11,8 @@ from symgrad.backward.vjp import pull_back
 from symgrad.errors import RedefinitionError
 from symgrad.frontend.text import parse_expression, parse_program
 from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, symbol
+from symgrad.ir.notation.literals import size_text
+from symgrad.ir.notation.printer import expression_text, program_text
 from symgrad.ir.sizes import Size, size_ceildiv, size_max, size_min, size_product, size_sum
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
@@ -18,8 +20,6 @@ from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.numpy import calls as build
 from symgrad.ops.numpy import products
 from symgrad.ops.numpy.lengths import as_size
-from symgrad.spell.literals import size_text
-from symgrad.spell.printer import expression_text, program_text
 from tests.graphs_arrays import MOVES, SYMBOLS, random_arrays
 
 NAMES = {s.name: s for s in SYMBOLS}

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.ir.graph import OPS, Node, symbol
+from symgrad.ir.notation.contractions import ContractionSpelling, spell, subscript
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.numpy.calls import reshaped
 from symgrad.ops.numpy.products import diag, dot, einsum_text
 from symgrad.ops.numpy.subscripts import index
-from symgrad.spell.contractions import ContractionSpelling, spell, subscript
 
 SIZES = {"i": 2, "j": 3, "k": 4, "l": 2}
 

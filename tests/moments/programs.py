@@ -14,11 +14,11 @@ import scipy.stats as stats
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
+from symgrad.ir.notation.printer import str_text
 from symgrad.ir.traverse import symbols_of
 from symgrad.moments.expectation import expectation, variance
 from symgrad.moments.given import MomentBudget
 from symgrad.moments.moment import Moment
-from symgrad.spell.printer import str_text
 
 CLOSED = MomentBudget(seconds=0)
 """Without SymPy: what the rows say alone."""

@@ -11,10 +11,10 @@ import pytest
 
 from symgrad.errors import DomainError, ShapeError, UsageError
 from symgrad.ir.graph import OPS, Node, Op, symbol, truth
+from symgrad.ir.notation.literals import ATOM, OR
 from symgrad.ir.op import Structure
 from symgrad.ir.types import BOOL, INT, REAL, Declaration
 from symgrad.ops.scalar.logic import eq, where
-from symgrad.spell.literals import ATOM, OR
 from tests.ops.cases import CASES, every_case
 from tests.processes import printed
 

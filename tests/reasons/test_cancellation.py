@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 import symgrad as sg
 from symgrad.frontend.text import parse_program
+from symgrad.ir.notation.printer import str_text
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.reasons.derivation import explain
 from symgrad.reasons.noise.cancellation import compare_draws, without
 from symgrad.reasons.noise.draws import as_floats
 from symgrad.reasons.noise.verdict import NoiseVerdict
-from symgrad.spell.printer import str_text
 
 BATCH = "x : real[n]\ngamma : real\nbeta : real\nu ~ Normal(0, 1/10)[n]\nz = x + u\nd = z - mean(z)\n"
 NORM = BATCH + "h = d/sqrt(mean(d**2) + 1e-5)\n"

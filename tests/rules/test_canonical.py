@@ -18,6 +18,7 @@ import symgrad as sg
 from symgrad.backward.vjp import pull_back
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import OPS, Node, number, symbol
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate
@@ -27,7 +28,6 @@ from symgrad.ops.scalar.trig import sin
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import Canonical, CanonicalForms, canonical
 from symgrad.rules.rows.canonical import CANONICAL
-from symgrad.spell.printer import expression_text
 from tests.graphs import inputs, random_graph
 from tests.graphs_arrays import random_arrays
 from tests.rules.graphs import any_graph, point, x, y
@@ -380,7 +380,7 @@ def test_facts_hold(seed: int) -> None:
 
 
 _PROGRAM = """
-from symgrad.spell.printer import expression_text
+from symgrad.ir.notation.printer import expression_text
 from symgrad.rules.pipeline import canonical
 from tests.graphs import inputs, random_graph
 from tests.graphs_arrays import random_arrays

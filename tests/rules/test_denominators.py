@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node, number
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.control import stop_gradient
@@ -19,7 +20,6 @@ from symgrad.ops.scalar.arith import add, mul, pow
 from symgrad.ops.scalar.elementary import exp, log, sqrt
 from symgrad.ops.scalar.rounding import abs as abs_
 from symgrad.rules.pipeline import canonical
-from symgrad.spell.printer import expression_text
 from tests.rules.graphs import p, point, u, x, y
 from tests.rules.strict import Unclear, same, strictly
 

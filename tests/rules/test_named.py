@@ -10,6 +10,7 @@ import pytest
 
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node, number, symbol
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.types import Declaration
 from symgrad.ops.scalar.elementary import exp, log
 from symgrad.ops.scalar.logic import gt
@@ -22,7 +23,6 @@ from symgrad.rewrite.trace import Trace
 from symgrad.rules.pipeline import canonical, stable
 from symgrad.rules.rows.canonical import CANONICAL
 from symgrad.rules.rows.stable import STABLE
-from symgrad.spell.printer import expression_text
 from tests.rules.test_table import operands
 
 _PAGES = Path(__file__).parents[2] / "docs" / "rules"

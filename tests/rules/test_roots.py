@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node, constant, number
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 from symgrad.ops.scalar.elementary import exp, sqrt
 from symgrad.ops.scalar.rounding import abs as abs_
 from symgrad.rules.pipeline import canonical
-from symgrad.spell.printer import expression_text
 from tests.rules.graphs import n, p, point, x, y
 from tests.rules.strict import Unclear, same, strictly
 

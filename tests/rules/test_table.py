@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from symgrad.ir.graph import Node, number, symbol
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.types import BOOL, INT, POSITIVE, REAL, Declaration, Domain
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.engine import applicable
@@ -20,7 +21,6 @@ from symgrad.rules.pipeline import canonical
 from symgrad.rules.rows.canonical import CANONICAL, DROP_STOPS
 from symgrad.rules.rows.inverse_laws import INVERSES
 from symgrad.rules.rows.tensor_laws import TENSORS
-from symgrad.spell.printer import expression_text
 from tests.conftest import compare_golden
 from tests.rules.strict import Unclear, same, strictly
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from symgrad.backward.vjp import pull_back
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node, number
+from symgrad.ir.notation.printer import str_text
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
@@ -25,7 +26,6 @@ from symgrad.rules.normal.views import view, written
 from symgrad.rules.pipeline import canonical
 from symgrad.rules.rows.canonical import CANONICAL
 from symgrad.rules.rows.tensor_laws import TENSORS
-from symgrad.spell.printer import str_text
 from tests.rules.arrays import SIZES, any_program, array, strictly, values
 
 ENGINE = {"collect-terms", "collect-factors", "collect-contraction", "known-value"}

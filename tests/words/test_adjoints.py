@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import symgrad as sg
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.spell.printer import expression_text
 from tests.words.test_closed_forms import SIZES, draw
 
 PROGRAMS = Path(__file__).parents[2] / "examples" / "programs"

@@ -8,8 +8,8 @@ import pytest
 
 import symgrad as sg
 from symgrad.ir.graph import Node
+from symgrad.ir.notation.printer import expression_text
 from symgrad.rewrite.condition import Conditions
-from symgrad.spell.printer import expression_text
 from symgrad.words.forms.common import apart, shared
 from symgrad.words.forms.guards import without_guards_of_zero, without_idle_guards
 from symgrad.words.forms.positions import as_one_hot, merged

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.ir.graph import Node, symbol
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
-from symgrad.spell.printer import expression_text
 from symgrad.words.forms.measure import COST, Measure
 from symgrad.words.forms.rational import rational_of
 from tests.graphs import SMOOTH, inputs, random_graph

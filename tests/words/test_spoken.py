@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import symgrad as sg
+from symgrad.ir.notation.printer import expression_text
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.rule import Rule
 from symgrad.rules.rows.stable import STABLE
-from symgrad.spell.printer import expression_text
 from symgrad.words.forms.spoken import ROWS, Spoken
 from tests.rules.strict import Unclear, same, strictly
 from tests.rules.test_table import points

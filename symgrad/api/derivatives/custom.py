@@ -9,11 +9,11 @@ from symgrad.api.derivatives.targets import Wrt, differentiable, targets_of
 from symgrad.api.handles.expr import Expr, ExprLike, as_expr, build_expr, handle
 from symgrad.backward.given import NotLinearError, with_pullback
 from symgrad.ir.graph import SYMBOL, Node, symbol
+from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import stop_gradient
-from symgrad.spell.free_names import free_name
 from symgrad.support.errors import NotDifferentiableError, ShapeError, UsageError
 
 __all__ = ["custom_gradient"]

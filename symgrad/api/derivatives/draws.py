@@ -15,10 +15,10 @@ from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.inputs import listings_of
 from symgrad.api.limits import PARAMETER_CHARACTERS
 from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.notation.printer import ONE_LINE, short_text
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import is_exact
 from symgrad.ops.random.laws import standard_form
-from symgrad.spell.printer import ONE_LINE, short_text
 from symgrad.support.errors import RandomParameterError
 
 __all__ = ["by_none_of_a_draw", "differentiated_by"]

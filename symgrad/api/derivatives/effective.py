@@ -19,6 +19,7 @@ from symgrad.api.handles.told import title
 from symgrad.backward.trace import Slope
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import Listing
+from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import shape_text
@@ -27,7 +28,6 @@ from symgrad.reasons.derivation import naming_of
 from symgrad.reasons.naming import Naming
 from symgrad.report.report import Reported
 from symgrad.rules.pipeline import canonical
-from symgrad.spell.free_names import free_name
 from symgrad.support.errors import NotScalarError, UsageError
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ def entry_of(node: Node) -> Node | None:
 
     Example:
         >>> from symgrad.frontend.text import parse_program
-        >>> from symgrad.spell.printer import expression_text
+        >>> from symgrad.ir.notation.printer import expression_text
         >>> p = parse_program("x : real[n]; y = (2*x[1:])[3]")
         >>> expression_text(entry_of(p["y"]))
         '2*x[4]'

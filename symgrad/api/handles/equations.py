@@ -40,7 +40,7 @@ def equations_of(kind: type[E], exprs: Sequence[E]) -> tuple[Equation[E], ...]:
         kind: the class of the handles on their values.
         exprs: the expressions.
     """
-    from symgrad.spell.printer import expression_text  # for start-up time
+    from symgrad.ir.notation.printer import expression_text  # for start-up time
 
     roots = [e.node for e in exprs]
     listings = {id(listing): listing for e in exprs for listing in e.listings}

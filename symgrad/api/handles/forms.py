@@ -51,7 +51,7 @@ class FormMethods(ArrayMethods):
             >>> print(g.text(expand=True))
             sigmoid(x)*sigmoid(-x)*(sigmoid(x)*cos(sigmoid(x)) + sin(sigmoid(x)))
         """
-        from symgrad.spell.printer import str_text
+        from symgrad.ir.notation.printer import str_text
 
         said = None if expand else said_together([self])
         if said is not None:

@@ -134,7 +134,7 @@ class Program(Reported):
         return self._exprs[next(reversed(list(self._listing.assignments)))]
 
     def __str__(self) -> str:
-        from symgrad.spell.printer import program_text
+        from symgrad.ir.notation.printer import program_text
         from symgrad.words.forms.calls import call_texts, calls_in
         from symgrad.words.forms.numbers import Literals
 

@@ -33,7 +33,7 @@ def said_together(exprs: Sequence[Handle]) -> NamedFormulas | None:
     listings = {id(p): p for e in exprs for p in e.listings}
     if not slopes or len(listings) != 1:
         return None
-    from symgrad.spell.printer import str_text
+    from symgrad.ir.notation.printer import str_text
     from symgrad.words.said import name_derivatives
 
     (listing,) = listings.values()

@@ -17,6 +17,7 @@ from symgrad.api.handles.given import Formula
 from symgrad.api.noise.audit import Audit, audit
 from symgrad.api.noise.question import Estimated
 from symgrad.ir.graph import Node
+from symgrad.ir.notation.printer import str_text
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.moments.moment import Estimate, Moment
 from symgrad.moments.reference import least_certain, less
@@ -26,7 +27,6 @@ from symgrad.ops.array.layout import shape_text
 from symgrad.render.pictures.numeric import chosen_values
 from symgrad.render.texts.comparison import ComparisonRow, comparison_text, estimate_text, formula_lines
 from symgrad.report.report import Reported
-from symgrad.spell.printer import str_text
 from symgrad.support.errors import NotInProgramError, NotScalarError, ShapeError, UsageError
 from symgrad.support.progress import steps, working
 from symgrad.verdicts.verdict import Verdict

@@ -14,12 +14,12 @@ from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
+from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import topological
 from symgrad.ops.control import without_stops
 from symgrad.reasons.derivation import naming_of
 from symgrad.reasons.naming import Naming, join_texts
 from symgrad.report.report import Reported
-from symgrad.spell.free_names import free_name
 from symgrad.stops.placement import PlacementOutcome, place
 from symgrad.stops.places.paths import ValueEdge
 from symgrad.support.errors import DomainError, UsageError

@@ -9,11 +9,11 @@ from symgrad.api.handles.told import leibniz_of, title
 from symgrad.api.reports.maths import listing_of, program_blocks
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import symbol
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.types import Declaration
 from symgrad.render.latex.expressions import latex
 from symgrad.report.about import Subject
 from symgrad.report.blocks import Block, Code, MathLines, Maths
-from symgrad.spell.printer import expression_text
 from symgrad.support.errors import SymgradError
 
 __all__ = ["claimed_derivative", "claimed_equality"]

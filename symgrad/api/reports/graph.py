@@ -12,6 +12,7 @@ from symgrad.api.explaining.explain import Derivation, joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.inputs import inputs_of, known_symbols, sizes_by_name
 from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.notation.values import short_value
 from symgrad.ir.traverse import is_elementwise
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ir.values.inputs import bind
@@ -23,7 +24,6 @@ from symgrad.render.pictures.interactive import Graph
 from symgrad.render.pictures.picture import Highlight
 from symgrad.render.pictures.svg import graph_svg
 from symgrad.render.texts.derivation import derivation_highlight, title_text
-from symgrad.spell.values import short_value
 
 __all__ = ["derivation_graph", "formula_graph"]
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from symgrad.api.handles.expr import Expr
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.render.latex.expressions import latex, latex_name
 from symgrad.report.blocks import Block, Items, Literal, MathLines, Maths, Paragraph, prose
-from symgrad.spell.printer import expression_text
 from symgrad.words.forms.numbers import Literals
 
 __all__ = ["expression", "input_items", "listing_of", "program_blocks"]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symgrad.ir.notation.values import short_value
 from symgrad.render.pictures.plot import Curve, plot_svg
 from symgrad.report.blocks import Banner, Block, Column, Figure, Literal, Prose, Table, prose
 from symgrad.report.report import Report
-from symgrad.spell.values import short_value
 
 if TYPE_CHECKING:
     from symgrad.api.training.minimize import Minimum

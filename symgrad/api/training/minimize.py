@@ -21,12 +21,12 @@ from symgrad.api.training.variables import has_end, inside, variables_of
 from symgrad.ir.exact import float_of
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import suggest
+from symgrad.ir.notation.free_names import free_name
+from symgrad.ir.notation.values import short_value
 from symgrad.ir.types import REAL, Declaration, Domain
 from symgrad.ir.values.inputs import bind
 from symgrad.ops.array.layout import shape_text
 from symgrad.report.report import Reported
-from symgrad.spell.free_names import free_name
-from symgrad.spell.values import short_value
 from symgrad.support.errors import MissingInputError, NotScalarError, ShapeError, UsageError
 from symgrad.support.progress import working
 

@@ -24,10 +24,10 @@ from symgrad.importers.jax.values import (
     whole_value,
 )
 from symgrad.ir.graph import symbol
+from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.spell.free_names import free_name
 from symgrad.support.errors import UnsupportedError
 
 __all__ = ["custom", "of_library"]

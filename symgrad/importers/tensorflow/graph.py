@@ -27,9 +27,9 @@ from symgrad.importers.tensorflow.ops import ELEMENTWISE, Value, expr_of
 from symgrad.importers.tensorflow.windows import WINDOWS
 from symgrad.importers.truths import flag, select_value
 from symgrad.ir.graph import SYMBOL, Node, symbol
+from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
-from symgrad.spell.free_names import free_name
 from symgrad.support.errors import InternalError, SymgradError, UnsupportedError
 from symgrad.support.source import Place
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 from symgrad.ir.graph import OPS, Node, as_node
+from symgrad.ir.notation.printer import expression_text
 from symgrad.moments.families.complexes import Complex, Value, exp
 from symgrad.moments.families.factor import FamilyFactor, largest, reciprocal, smallest, whole
 from symgrad.moments.families.gamma import gamma_ratio
 from symgrad.moments.given import Given, NoMoment, Undecided
-from symgrad.spell.printer import expression_text
 
 __all__ = ["beta", "uniform"]
 

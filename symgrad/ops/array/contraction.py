@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import OPS, Node, Op, as_node
+from symgrad.ir.notation.arrays import write_contraction
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ops.array.layout import full, shape_text, spread
 from symgrad.ops.record import facts, structural
-from symgrad.spell.arrays import write_contraction
 from symgrad.support.errors import ShapeError
 
 __all__ = ["Labels", "contract", "einsum", "sum_over", "transpose"]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import Node, Op, apply, as_node
+from symgrad.ir.notation.arrays import write_eye, write_gather, write_iota, write_one_hot, write_scatter
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, Size, extent_text
 from symgrad.ops.array.choices import as_choice
@@ -15,7 +16,6 @@ from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.layout import aligned, expand, full, move_up, only, reshape, shape_text, whole
 from symgrad.ops.record import FUNCTION_COST, facts, of_one_array, structural
 from symgrad.ops.scalar.logic import eq, where
-from symgrad.spell.arrays import write_eye, write_gather, write_iota, write_one_hot, write_scatter
 from symgrad.support.errors import ArrayTypeError, IndexRangeError, InternalError, ShapeError
 
 __all__ = ["eye", "gather", "identity_of", "iota", "one_hot", "scatter_add"]

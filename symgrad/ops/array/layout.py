@@ -12,17 +12,17 @@ from typing import Any, TypeVar
 import numpy as np
 
 from symgrad.ir.graph import OPS, Node, Op, as_node, size_node
-from symgrad.ir.shapes import Triple, broadcast_shapes, slice_length
-from symgrad.ir.sizes import Shape, Size, size_product, size_sum
-from symgrad.ops.record import FUNCTION_COST, facts, joint, of_one_array, structural
-from symgrad.ops.scalar.logic import ne
-from symgrad.spell.arrays import (
+from symgrad.ir.notation.arrays import (
     write_broadcast,
     write_concatenation,
     write_reshape,
     write_slice,
     write_unslice,
 )
+from symgrad.ir.shapes import Triple, broadcast_shapes, slice_length
+from symgrad.ir.sizes import Shape, Size, size_product, size_sum
+from symgrad.ops.record import FUNCTION_COST, facts, joint, of_one_array, structural
+from symgrad.ops.scalar.logic import ne
 from symgrad.support.errors import ShapeError
 
 __all__ = [

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import Node, Op, as_node
+from symgrad.ir.notation.arrays import write_call
+from symgrad.ir.notation.literals import ATOM, POW
 from symgrad.ir.op import Kink, Total
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, size_product
@@ -34,8 +36,6 @@ from symgrad.ops.array.layout import (
 )
 from symgrad.ops.record import FUNCTION_COST, facts, structural
 from symgrad.ops.scalar.arith import div
-from symgrad.spell.arrays import write_call
-from symgrad.spell.literals import ATOM, POW
 from symgrad.support.errors import ShapeError
 
 __all__ = ["adjoint", "det", "inv", "logdet", "product_of", "rows_of_matrices", "solve", "square_shape"]

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import Node, Op, apply, as_node
+from symgrad.ir.notation.arrays import write_call
 from symgrad.ir.sizes import Shape, Size, size_sum
 from symgrad.ops.array.along import rows_aligned
 from symgrad.ops.array.factors import EXPONENTIAL
@@ -37,7 +38,6 @@ from symgrad.ops.record import FUNCTION_COST, facts, structural
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.ops.scalar.logic import and_, eq, gt, where
 from symgrad.ops.scalar.rounding import abs as absolute
-from symgrad.spell.arrays import write_call
 from symgrad.support.errors import ShapeError
 
 __all__ = ["cosm", "cosm_frechet", "expm", "expm_frechet", "sinm", "sinm_frechet"]

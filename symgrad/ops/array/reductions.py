@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import Node, Op, apply, as_node, size_leaf
+from symgrad.ir.notation.arrays import write_call
 from symgrad.ir.op import Kink
 from symgrad.ir.sizes import Shape, size_product
 from symgrad.ops.array.along import (
@@ -37,7 +38,6 @@ from symgrad.ops.scalar.arith import div, mul
 from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.scalar.logic import and_, eq, gt, ne, or_, where
 from symgrad.ops.scalar.rounding import abs as absolute
-from symgrad.spell.arrays import write_call
 from symgrad.support.errors import InternalError, ShapeError
 
 __all__ = ["argmax", "argmin", "max", "mean", "min", "norm", "prod"]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import OPS, Node, Op, as_node
+from symgrad.ir.notation.arrays import write_call
 from symgrad.ir.op import Builder, Lane, Scan
 from symgrad.ops.array.along import batch_axes, call_latex, objects, rows_kept, same
 from symgrad.ops.array.contraction import sum_over
@@ -15,7 +16,6 @@ from symgrad.ops.array.layout import expand, full
 from symgrad.ops.record import FUNCTION_COST, facts, of_one_array, structural
 from symgrad.ops.scalar.elementary import exp
 from symgrad.ops.scalar.logic import ge, ne, where
-from symgrad.spell.arrays import write_call
 
 __all__ = ["cumsum", "logcumsumexp", "prod_except"]
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import Node, Op, apply, as_node
+from symgrad.ir.notation.arrays import write_call
 from symgrad.ops.array.along import (
     Axes,
     along,
@@ -32,7 +33,6 @@ from symgrad.ops.array.reductions import max
 from symgrad.ops.record import FUNCTION_COST, facts, of_one_array
 from symgrad.ops.scalar.arith import add, div, mul
 from symgrad.ops.scalar.elementary import exp, log
-from symgrad.spell.arrays import write_call
 
 __all__ = ["log_softmax", "logsumexp", "softmax"]
 

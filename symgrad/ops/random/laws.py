@@ -37,7 +37,7 @@ def mean(source: Node) -> Node | None:
 
     Example:
         >>> from symgrad.frontend.text import parse_program
-        >>> from symgrad.spell.printer import str_text
+        >>> from symgrad.ir.notation.printer import str_text
         >>> p = parse_program("s : positive\nu ~ LogNormal(-s**2/2, s)\nw ~ Cauchy(0, s)")
         >>> print(str_text(mean(p["u"])), mean(p["w"]))
         exp(-s**2/2 + 1/2*s**2) None
@@ -64,7 +64,7 @@ def density(source: Node, value: Node) -> Node | None:
 
     Example:
         >>> from symgrad.frontend.text import parse_program
-        >>> from symgrad.spell.printer import str_text
+        >>> from symgrad.ir.notation.printer import str_text
         >>> p = parse_program("t : real\nu ~ Exponential(2)")
         >>> str_text(density(p["u"], p["t"]))
         'where(0 < t, 2*exp(-2*t), 0)'
@@ -84,7 +84,7 @@ def ends(source: Node) -> tuple[Node | None, Node | None] | None:
 
     Example:
         >>> from symgrad.frontend.text import parse_program
-        >>> from symgrad.spell.printer import str_text
+        >>> from symgrad.ir.notation.printer import str_text
         >>> p = parse_program("a : real\nu ~ Uniform(a, a + 1)\nv ~ Exponential(2)")
         >>> [str_text(end) for end in ends(p["u"])], ends(p["v"])
         (['a', 'a + 1'], (<0>, None))
@@ -129,7 +129,7 @@ def standard_form(source: Node, name: str) -> Standard | None:
 
     Example:
         >>> from symgrad.frontend.text import parse_program
-        >>> from symgrad.spell.printer import str_text
+        >>> from symgrad.ir.notation.printer import str_text
         >>> p = parse_program("m, s : positive\nz ~ Normal(m, s)")
         >>> made = standard_form(p["z"], "eps")
         >>> print(made.draw.declaration, "|", str_text(made.value))

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node
+from symgrad.ir.notation.literals import ADD, MUL, NEG, POW
 from symgrad.ir.op import Kink
 from symgrad.ops.record import DIVISION_COST, binary, facts, unary
 from symgrad.ops.scalar.elementary import log
 from symgrad.ops.scalar.logic import all_of, any_of, eq, ge, gt, ne, where
 from symgrad.ops.scalar.power_code import lower_power
 from symgrad.ops.scalar.rounding import floor
-from symgrad.spell.literals import ADD, MUL, NEG, POW
 
 __all__ = ["add", "div", "mul", "neg", "pow"]
 

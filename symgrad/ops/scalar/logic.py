@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.graph import Node, Op, as_node
+from symgrad.ir.notation.literals import AND, COMPARE, NOT, OR
 from symgrad.ir.op import Builder, Lane
 from symgrad.ops.record import binary, facts, ternary, unary
-from symgrad.spell.literals import AND, COMPARE, NOT, OR
 
 __all__ = ["and_", "eq", "ge", "gt", "le", "lt", "ne", "not_", "or_", "where", "where_infinite", "xor"]
 

@@ -19,7 +19,7 @@ def in_lowest_terms(node: Node) -> Node:
 
     Example:
         >>> from symgrad.frontend.text import parse_program
-        >>> from symgrad.spell.printer import str_text
+        >>> from symgrad.ir.notation.printer import str_text
         >>> p = parse_program("r : real\ny = 1/2 + (1 - r**2)/(2*(r - 1))")
         >>> str_text(in_lowest_terms(p["y"]))
         '-1/2*r'
@@ -36,7 +36,7 @@ def cancelled(node: Node) -> Node:
 
     Example:
         >>> from symgrad.frontend.text import parse_program
-        >>> from symgrad.spell.printer import str_text
+        >>> from symgrad.ir.notation.printer import str_text
         >>> p = parse_program("x : real\ny = (x**2 - 1)*(x + 2)**3/(x - 1)")
         >>> str_text(cancelled(p["y"]))
         '(x + 1)*(x + 2)**3'
@@ -56,7 +56,7 @@ def coefficients(node: Node, v: Node) -> tuple[Node, list[list[Node]]] | None:
 
     Example:
         >>> from symgrad.frontend.text import parse_program
-        >>> from symgrad.spell.printer import str_text
+        >>> from symgrad.ir.notation.printer import str_text
         >>> p = parse_program("a, x : real\ny = exp(x)**2 - (1 + a)*exp(x) + a")
         >>> atom, factors = coefficients(p["y"], p["x"])
         >>> str_text(atom), sorted([str_text(c) for c in f] for f in factors)

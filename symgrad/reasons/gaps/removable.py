@@ -17,6 +17,7 @@ import numpy as np
 
 from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node
+from symgrad.ir.notation.printer import str_text
 from symgrad.ir.traverse import substitute, symbols_of, topological, uses
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.reasons.gaps.beside import Beside, as_fraction
@@ -29,7 +30,6 @@ from symgrad.reasons.limits import GAP_EQUATIONS, SERIES_TERMS_TOLD
 from symgrad.reasons.naming import Naming
 from symgrad.reasons.noise.draws import as_floats
 from symgrad.rules.pipeline import canonical
-from symgrad.spell.printer import str_text
 from symgrad.support.errors import SymgradError
 from symgrad.words.forms.common import factors_of, terms_of
 

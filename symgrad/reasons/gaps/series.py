@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 from symgrad.ir.exact import Exact, fits
 from symgrad.ir.graph import OPS, Node, apply, as_node
+from symgrad.ir.notation.printer import str_text
 from symgrad.ir.traverse import topological
 from symgrad.reasons.limits import (
     CANCELLED_COEFFICIENTS,
@@ -26,7 +27,6 @@ from symgrad.reasons.limits import (
     SERIES_EQUATIONS,
     SERIES_POWER,
 )
-from symgrad.spell.printer import str_text
 
 __all__ = ["NoSeries", "PowerSeries"]
 

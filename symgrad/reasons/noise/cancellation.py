@@ -74,7 +74,7 @@ def without(gradient: Node, source: Node) -> Node | None:
 
     Example:
         >>> from symgrad.frontend.text import parse_program
-        >>> from symgrad.spell.printer import str_text
+        >>> from symgrad.ir.notation.printer import str_text
         >>> p = parse_program("x : real[n]; u ~ Normal(0, 1); y = logsumexp(x + u) - u; z = logsumexp(x + u)")
         >>> str_text(without(p["y"], p["u"])), without(p["z"], p["u"])
         ('logsumexp(x + 0) - 0', None)

@@ -15,6 +15,7 @@ import numpy as np
 
 from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import NUMBER, Node
+from symgrad.ir.notation.printer import number_text
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Number, decimal_text
 from symgrad.ir.values.evaluate import evaluate
@@ -29,7 +30,6 @@ from symgrad.reasons.noise.draws import domain_of, draws, inside, value_at
 from symgrad.reasons.noise.precision import PrecisionPair, is_finite, settled
 from symgrad.reasons.noise.straddle import straddling
 from symgrad.rewrite.drawn import conditions_on
-from symgrad.spell.printer import number_text
 from symgrad.support.errors import NumberTooLargeError, SymgradError
 
 __all__ = [

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 from symgrad.ir.graph import NUMBER, Node
+from symgrad.ir.notation.contractions import ContractionSpelling, Factor, spell
+from symgrad.ir.notation.literals import ATOM, MUL
 from symgrad.ir.shapes import Triple
 from symgrad.ir.sizes import Shape, Size
 from symgrad.render.frameworks.table import Framework
 from symgrad.render.python_text import aligned, applied, tuple_text
-from symgrad.spell.contractions import ContractionSpelling, Factor, spell
-from symgrad.spell.literals import ATOM, MUL
 
 __all__ = ["ARRAYS", "FrameworkContext"]
 

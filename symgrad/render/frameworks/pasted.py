@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import one_of
+from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.control import value_alone
@@ -23,7 +24,6 @@ from symgrad.render.frameworks.writer import FunctionBody, unspelled
 from symgrad.render.limits import SLOPE_EQUATIONS
 from symgrad.render.python_text import parameters
 from symgrad.rules.pipeline import canonical, stable
-from symgrad.spell.free_names import free_name
 from symgrad.support.errors import UnsupportedError, UsageError
 
 __all__ = ["FRAMEWORKS", "framework_source"]

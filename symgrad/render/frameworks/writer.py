@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, Node
+from symgrad.ir.notation.free_names import free_name
+from symgrad.ir.notation.literals import ATOM, NEG
 from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import topological, uses
 from symgrad.ir.values.evaluate import CONSTANT_VALUES, evaluate
@@ -21,8 +23,6 @@ from symgrad.render.python_text import (
     template_of,
     within,
 )
-from symgrad.spell.free_names import free_name
-from symgrad.spell.literals import ATOM, NEG
 
 __all__ = ["FunctionBody", "unspelled"]
 

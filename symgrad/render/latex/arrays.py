@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from symgrad.ir.graph import Node
+from symgrad.ir.notation.contractions import ContractionSpelling, Factor, Item, spell, subscript
 from symgrad.ir.sizes import size_sum
 from symgrad.render.latex.pieces import (
     ATOM,
@@ -27,7 +28,6 @@ from symgrad.render.latex.pieces import (
     within,
 )
 from symgrad.render.limits import NESTED_CONTRACTIONS
-from symgrad.spell.contractions import ContractionSpelling, Factor, Item, spell, subscript
 
 __all__ = ["ARRAY_FORMS", "array_power", "array_product", "array_quotient", "is_product"]
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from symgrad.ir.graph import Node
+from symgrad.ir.notation.literals import ADD, ATOM, MUL, POW, number_text
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.types import NAME, Number
-from symgrad.spell.literals import ADD, ATOM, MUL, POW, number_text
 
 __all__ = [
     "ADD",

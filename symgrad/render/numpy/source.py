@@ -17,6 +17,8 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op
+from symgrad.ir.notation.literals import ATOM, NEG
+from symgrad.ir.notation.printer import ONE_LINE, str_text
 from symgrad.ir.op import Builder
 from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import symbols_of, topological, uses
@@ -36,8 +38,6 @@ from symgrad.render.python_text import (
     template_of,
     within,
 )
-from symgrad.spell.literals import ATOM, NEG
-from symgrad.spell.printer import ONE_LINE, str_text
 from symgrad.support.errors import UnsupportedError, UsageError
 
 __all__ = ["numpy_source"]

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 from symgrad.ir.graph import NUMBER, SYMBOL, Node
+from symgrad.ir.notation.contractions import Factor, spell, subscript
+from symgrad.ir.notation.literals import ATOM, MUL
 from symgrad.ir.shapes import Triple
 from symgrad.ir.sizes import Shape, Size
 from symgrad.render.python_text import aligned, applied, tuple_text
-from symgrad.spell.contractions import Factor, spell, subscript
-from symgrad.spell.literals import ATOM, MUL
 
 __all__ = ["ARRAY_SOURCES", "ArraySource", "SourceContext", "is_view"]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from symgrad.backward.trace import placeholder
 from symgrad.ir.graph import Node
+from symgrad.ir.notation.printer import one_line
 from symgrad.ir.traverse import symbols_of
 from symgrad.reasons.derivation import DerivationRecord, DerivationStep
 from symgrad.reasons.gaps.removable import Gap
@@ -26,7 +27,6 @@ from symgrad.render.pictures.picture import Highlight
 from symgrad.render.pictures.svg import graph_svg
 from symgrad.render.texts.adjoints import Briefs, adjoint_rows, adjoint_text, briefs
 from symgrad.render.texts.rules import rule_rows, rules_text, spelled_rules
-from symgrad.spell.printer import one_line
 
 __all__ = [
     "cell_latex",

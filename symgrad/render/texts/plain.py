@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from symgrad.ir.graph import Node
+from symgrad.ir.notation.printer import number_text, str_text
 from symgrad.reasons.derivation import DerivationRecord, DerivationStep
 from symgrad.reasons.gaps.removable import Gap
 from symgrad.reasons.noise.jumps import MovedJump
@@ -12,7 +13,6 @@ from symgrad.reasons.noise.verdict import NoiseVerdict, Reading
 from symgrad.reasons.noise.witness import ExactValue, NoiseWitness
 from symgrad.render.limits import READINGS
 from symgrad.render.texts.derivation import gap_title
-from symgrad.spell.printer import number_text, str_text
 from symgrad.support.source import Place
 
 __all__ = ["derivation_json"]

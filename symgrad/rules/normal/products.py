@@ -16,7 +16,7 @@ law `product-of-powers`, x**(1 - 3):
     >>> from symgrad.rules.normaliser import NormalForms
     >>> from symgrad.rules.normal.order import Order
     >>> from symgrad.rules.pipeline import CANONICAL
-    >>> from symgrad.spell.printer import expression_text as text
+    >>> from symgrad.ir.notation.printer import expression_text as text
     >>> z = parse_program("x, y : real; u : positive; z = 6*x*sqrt(u)*y/(9*u*x**3*exp(y))")["z"]
     >>> forms = NormalForms(CANONICAL, Conditions(), Order())
     >>> found = Gathering(forms)

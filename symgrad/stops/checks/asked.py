@@ -13,6 +13,7 @@ from symgrad.backward.trace import BackwardTrace
 from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, symbol
 from symgrad.ir.listing import Listing
+from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import NONNEGATIVE, POSITIVE, REAL, Declaration
 from symgrad.ops.control import as_computed
@@ -21,7 +22,6 @@ from symgrad.ops.own import opaque_in
 from symgrad.reasons.naming import Naming
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
-from symgrad.spell.free_names import free_name
 from symgrad.stops.checks.points import Points
 from symgrad.stops.edges import Edges
 from symgrad.support.errors import SymgradError

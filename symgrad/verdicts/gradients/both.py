@@ -10,6 +10,7 @@ from itertools import islice
 from symgrad.backward.vjp import pull_back
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
+from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
@@ -20,7 +21,6 @@ from symgrad.proof.balls.programs import evaluate
 from symgrad.proof.check import FORMAT
 from symgrad.proof.witness import all_certain
 from symgrad.rules.pipeline import canonical
-from symgrad.spell.free_names import free_name
 from symgrad.support.errors import SymgradError, UsageError
 from symgrad.verdicts.complex_domain import decide_complex
 from symgrad.verdicts.decide import Claim, decide, equal, same_gradient

@@ -18,6 +18,7 @@ from typing import Any, Literal, cast
 
 from symgrad.backward.frozen import frozen_copy, thaw
 from symgrad.ir.graph import Node, number, truth
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Number
@@ -29,7 +30,6 @@ from symgrad.proof.balls.programs import context, evaluate
 from symgrad.proof.witness import pairs
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
-from symgrad.spell.printer import expression_text
 from symgrad.verdicts.decide import decide, equal
 from symgrad.verdicts.gradients.analytic import apart_from_kinks, in_a_box, is_analytic
 from symgrad.verdicts.gradients.generic import is_generic, lengths_in

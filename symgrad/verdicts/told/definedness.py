@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from symgrad.ir.graph import OPS, SYMBOL, Node, apply, as_node, symbol
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Domain, Number
 from symgrad.proof.balls.entries import boxed
@@ -20,7 +21,6 @@ from symgrad.proof.program.steps import ProofProgram
 from symgrad.proof.witness import all_certain
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.pipeline import canonical
-from symgrad.spell.printer import expression_text
 from symgrad.support.errors import UsageError
 from symgrad.verdicts.limits import CONDITION_LENGTH, CONDITION_PARTS, CONDITIONS_TOLD, DEFINEDNESS_POINTS
 from symgrad.verdicts.points.draw import DrawnPoint, points_of

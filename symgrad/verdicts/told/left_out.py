@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.array.contraction import einsum
 from symgrad.ops.scalar.arith import pow
@@ -24,7 +25,6 @@ from symgrad.proof.kernels.field import GiveUp
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.definite import is_definite
 from symgrad.rules.pipeline import canonical
-from symgrad.spell.printer import expression_text
 from symgrad.support.errors import SymgradError
 from symgrad.verdicts.limits import LEFT_OUT_EQUATIONS, LEFT_OUT_PARTS, LEFT_OUT_SECONDS
 from symgrad.verdicts.masks import MASKS

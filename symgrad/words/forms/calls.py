@@ -14,10 +14,10 @@ from functools import reduce
 from typing import NamedTuple
 
 from symgrad.ir.graph import Node, apply
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
 from symgrad.ir.written import WRITTEN, form_of
 from symgrad.ops.scalar.arith import mul
-from symgrad.spell.printer import expression_text
 from symgrad.support.errors import SymgradError
 from symgrad.words.limits import EQUATIONS
 

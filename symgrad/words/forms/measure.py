@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from symgrad.ir.graph import Node
+from symgrad.ir.notation.printer import expression_text, in_parentheses, parts_of
 from symgrad.ops.scalar.arith import add
-from symgrad.spell.printer import expression_text, in_parentheses, parts_of
 
 __all__ = ["COST", "Measure"]
 

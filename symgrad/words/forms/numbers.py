@@ -14,10 +14,10 @@ from functools import reduce
 
 from symgrad.ir.graph import Node, as_node, number, symbol
 from symgrad.ir.listing import Listing
+from symgrad.ir.notation.literals import number_text, significant_digits
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration, Domain, Number
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
-from symgrad.spell.literals import number_text, significant_digits
 from symgrad.words.forms.common import without_sign
 from symgrad.words.limits import FOLDED_DENOMINATOR, FOLDED_DIGITS, FOLDED_WHOLE_DIGITS, PRODUCT_DIGITS
 

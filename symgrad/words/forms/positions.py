@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import reduce
 
 from symgrad.ir.graph import SYMBOL, Node, apply, as_node, size_node
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.sizes import Shape, Size, size_sum
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Domain
@@ -23,7 +24,6 @@ from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.trace import Note
 from symgrad.rewrite.whole import is_position
 from symgrad.rules.arrays.chosen import Chosen, chosen_in_rows
-from symgrad.spell.printer import expression_text
 from symgrad.words.forms.common import factors_of
 
 __all__ = ["POSITIONS", "as_one_hot", "as_scattered", "is_inside", "merged", "readings", "starts_at"]

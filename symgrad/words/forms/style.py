@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import reduce
 
 from symgrad.ir.graph import SYMBOL, Node, apply, as_node
+from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.contraction import Labels, contract, einsum, sum_over
 from symgrad.ops.array.indexing import eye
@@ -22,7 +23,6 @@ from symgrad.ops.numpy.products import diag
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 from symgrad.rewrite.condition import Conditions
 from symgrad.rules.normal.products import spell_signs
-from symgrad.spell.printer import expression_text
 from symgrad.words.forms.common import factors_of, flat, terms_of, without_sign
 
 __all__ = ["TermSet", "styled", "terms_in"]

@@ -8,7 +8,7 @@ import numpy as np
 
 import symgrad as sg
 from symgrad.errors import SymgradError
-from symgrad.spell.printer import program_text
+from symgrad.ir.notation.printer import program_text
 from tests.fuzz.kind import kind, refused
 from tests.graphs_arrays import SYMBOLS, random_arrays, random_sizes, random_values
 

@@ -29,9 +29,9 @@ from symgrad.frontend.limits import QUOTED_CHARACTERS
 from symgrad.frontend.tokens.terms import Dots, NoneLiteral, Section, Term, Token
 from symgrad.ir.graph import OPS, Node, constant, number, symbol
 from symgrad.ir.listing import one_of, suggest
+from symgrad.ir.notation.printer import short_text
 from symgrad.ir.sizes import Size, size_sum
 from symgrad.ir.types import DOMAINS, Declaration, Domain
-from symgrad.spell.printer import short_text
 from symgrad.support.errors import ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
 from symgrad.support.source import Source, Span
 

@@ -12,9 +12,9 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from symgrad.ir.graph import NUMBER, SYMBOL, Node
+from symgrad.ir.notation.literals import ANY, ATOM, MUL, NEG, Part, size_text, tuple_text
 from symgrad.ir.shapes import Triple, padded
 from symgrad.ir.sizes import Shape, Size, nonnegative, size_product, size_sum
-from symgrad.spell.literals import ANY, ATOM, MUL, NEG, Part, size_text, tuple_text
 
 __all__ = [
     "truth_symbol",

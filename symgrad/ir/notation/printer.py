@@ -13,11 +13,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op, size_node
-from symgrad.ir.sizes import Extent, Size, names_of
-from symgrad.ir.traverse import formulas_of, symbols_of, topological, uses
-from symgrad.ir.types import write_formulas_with
-from symgrad.spell.arrays import is_matrix_product, truth_symbol
-from symgrad.spell.literals import (
+from symgrad.ir.notation.arrays import is_matrix_product, truth_symbol
+from symgrad.ir.notation.literals import (
     ANY,
     ATOM,
     INFIX,
@@ -28,6 +25,9 @@ from symgrad.spell.literals import (
     Part,
     number_text,
 )
+from symgrad.ir.sizes import Extent, Size, names_of
+from symgrad.ir.traverse import formulas_of, symbols_of, topological, uses
+from symgrad.ir.types import write_formulas_with
 from symgrad.support.errors import RedefinitionError
 
 __all__ = [
