@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.cas.integrals import definite_integral
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
@@ -16,6 +15,7 @@ from symgrad.moments.families.table import parameters_of
 from symgrad.moments.given import Given, MomentBudget, Undecided
 from symgrad.moments.numeric.quadrature import Quadrature, first
 from symgrad.ops.random.laws import density
+from symgrad.ops.sympy_bridge.integrals import definite_integral
 from symgrad.reasons.noise.draws import value_at
 from symgrad.rules.pipeline import canonical
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import sympy
 
-from symgrad.cas import to_sympy
+from symgrad.ops.sympy_bridge import to_sympy
 from tests.ops.cases import BY_ORDER, CASES, MP, Case, every_case, exact, grid, samples, spread
 
 

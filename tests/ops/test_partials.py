@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from symgrad.backward.jvp import all_partials
-from symgrad.cas import to_sympy
 from symgrad.kernel.compile import compile_nodes
+from symgrad.ops.sympy_bridge import to_sympy
 from tests.ops.cases import (
     BY_LIMIT,
     BY_ORDER,

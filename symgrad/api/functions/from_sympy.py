@@ -17,7 +17,7 @@ from symgrad.ops.numpy.calls import reshaped, stack
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from symgrad.cas.objects import Basic
+    from symgrad.ops.sympy_bridge.objects import Basic
 
 __all__ = ["from_sympy"]
 
@@ -96,7 +96,7 @@ def _with_replacements(
 
 
 def _read(exprs: Sequence[Any], table: Mapping[str, Declaration]) -> list[Node]:
-    from symgrad.cas import from_sympy as convert  # SymPy starts slowly
+    from symgrad.ops.sympy_bridge import from_sympy as convert  # SymPy starts slowly
 
     parts = [list(_entries(e)) if _is_array(e) else [e] for e in exprs]
     nodes = iter(convert([entry for part in parts for entry in part], table))

@@ -302,7 +302,7 @@ def _float(x: Any) -> float:
 def _sympy_class(name: str, spelled: str | None) -> str | None:
     if spelled is None:
         return None
-    from symgrad.cas.objects import sympy  # SymPy starts slowly
+    from symgrad.ops.sympy_bridge.objects import sympy  # SymPy starts slowly
 
     found = getattr(sympy, spelled, None)
     if not isinstance(found, type) or not issubclass(found, sympy.Function):

@@ -15,7 +15,7 @@ from symgrad.rewrite.memo import keeping, remembered
 from symgrad.support.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from symgrad.cas.objects import Basic
+    from symgrad.ops.sympy_bridge.objects import Basic
     from symgrad.rules.pipeline import Stable
 
 __all__ = ["FormMethods"]
@@ -191,7 +191,7 @@ class FormMethods(ArrayMethods):
             >>> sg.sin(x).sympy()
             sin(x)
         """
-        from symgrad.cas import to_sympy
+        from symgrad.ops.sympy_bridge import to_sympy
 
         node = readable(self)
         array = next((n for n in topological([node]) if n.shape), None)

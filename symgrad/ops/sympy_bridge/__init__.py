@@ -19,9 +19,9 @@ arguments: SymPy does all that by recursion over the expanded tree, exponential 
 
 from __future__ import annotations
 
-from symgrad.cas.functions import heads, to_sympy
-from symgrad.cas.objects import sympy
-from symgrad.cas.read import from_sympy
-from symgrad.cas.write import assumptions, declarations
+from symgrad.ops.sympy_bridge.functions import heads, to_sympy
+from symgrad.ops.sympy_bridge.objects import sympy
+from symgrad.ops.sympy_bridge.read import from_sympy
+from symgrad.ops.sympy_bridge.write import assumptions, declarations
 
 __all__ = ["assumptions", "declarations", "from_sympy", "heads", "sympy", "to_sympy"]

@@ -8,10 +8,10 @@ from typing import Any
 
 import sympy.codegen.cfunctions as typed_cfunctions
 
-from symgrad.cas.objects import S, Static, sympy
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node, Op
 from symgrad.ir.traverse import symbols_of, uses
 from symgrad.ir.types import Declaration
+from symgrad.ops.sympy_bridge.objects import S, Static, sympy
 from symgrad.support.errors import InternalError
 
 __all__ = ["assumptions", "declarations", "Writer", "class_of", "is_reciprocal"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.cas.objects import sympy
+from symgrad.ops.sympy_bridge.objects import sympy
 from symgrad.support.errors import RedefinitionError, UnsupportedError
 
 __all__ = ["arguments_of", "check_arguments", "clash", "is_undefined", "name_of"]

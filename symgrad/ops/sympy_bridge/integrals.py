@@ -11,11 +11,11 @@ import subprocess
 import sys
 from typing import Any
 
-from symgrad.cas.functions import to_sympy
-from symgrad.cas.objects import sympy
-from symgrad.cas.read import from_sympy
-from symgrad.cas.write import declarations
 from symgrad.ir.graph import Node, truth
+from symgrad.ops.sympy_bridge.functions import to_sympy
+from symgrad.ops.sympy_bridge.objects import sympy
+from symgrad.ops.sympy_bridge.read import from_sympy
+from symgrad.ops.sympy_bridge.write import declarations
 
 __all__ = ["definite_integral"]
 

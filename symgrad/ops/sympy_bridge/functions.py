@@ -9,11 +9,11 @@ from typing import Any
 import mpmath as typed_mpmath
 
 import symgrad.ops  # noqa: F401  (registers the records, also while unpickling in a fresh process)
-from symgrad.cas.objects import sympy
-from symgrad.cas.write import Writer
 from symgrad.ir.graph import OPS, Node, Op, symbol
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import BOOL, REAL, Declaration
+from symgrad.ops.sympy_bridge.objects import sympy
+from symgrad.ops.sympy_bridge.write import Writer
 
 __all__ = ["head_of", "heads", "to_sympy"]
 
