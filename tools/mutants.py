@@ -69,7 +69,9 @@ def main() -> None:
 
 @main.command()
 @click.option("--workers", default=2, show_default=True)
-@click.option("--only", multiple=True, help="Folders or files of tests, such as tests/rules; by default all.")
+@click.option(
+    "--only", multiple=True, help="Folders or files of tests, such as tests/rewrite/rules; by default all."
+)
 @click.option("--add", is_flag=True, help="To what was measured before of other tests.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=_TESTS)
 def cover(workers: int, only: tuple[str, ...], add: bool, output: Path) -> None:

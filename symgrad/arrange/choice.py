@@ -66,7 +66,7 @@ def cheaper(nodes: Sequence[Node], direct: Sequence[Node], primal: Collection[No
 
 def _unbounded(order: Sequence[Node]) -> set[Node]:
     """Return what of all these may be infinite where its arguments are not, in canonical form."""
-    from symgrad.rules.pipeline import canonical  # for start-up time: values as written need no rules
+    from symgrad.rewrite.pipeline import canonical  # for start-up time: values as written need no rules
 
     found = [*filter(_may_be_infinite, order)]
     if not found:

@@ -78,7 +78,7 @@ def derivative_forms(
         own: what the user wrote and the kernel computes beside them.
         primal: that, with all that it and what was differentiated are computed from: it stays as it is.
     """
-    from symgrad.rules.pipeline import (
+    from symgrad.rewrite.pipeline import (
         canonical,
         fewest_faults,
         stable,

@@ -17,7 +17,9 @@ __all__ = ["rederivable", "rederived"]
 
 def rederivable(outputs: Sequence[Output]) -> bool:
     """Tell whether `rederived` may give others: whether stable forms are looked for of what was differentiated."""
-    from symgrad.rules.search.samples import searchable  # for start-up time: values as written need no rules
+    from symgrad.rewrite.choice.samples import (
+        searchable,  # for start-up time: values as written need no rules
+    )
 
     return any(searchable([y]) is None for y in dict.fromkeys(n for o in outputs for n in _differentiated(o)))
 
@@ -69,7 +71,7 @@ class _Anew:
                 yield self._pushed(Slope(form, slope.by), pulled=pulled)
 
     def _form(self, y: Node) -> Node:
-        from symgrad.rules.pipeline import stable  # for start-up time: values as written need no rules
+        from symgrad.rewrite.pipeline import stable  # for start-up time: values as written need no rules
 
         if y not in self._forms:
             form = stable([y]).nodes[0]

@@ -50,7 +50,7 @@ def shareable(stand_ins: Mapping[Node, Node]) -> tuple[Mapping[Node, Node], Mapp
     Args:
         stand_ins: for values of the user's own.
     """
-    from symgrad.rules.pipeline import stable  # for start-up time: values as written need no rules
+    from symgrad.rewrite.pipeline import stable  # for start-up time: values as written need no rules
 
     sums: Mapping[Node, Node] = {n: s for n, s in stand_ins.items() if n.op.name == "einsum"}
     summed = substitute([a for n in sums for a in n.args], sums)

@@ -29,7 +29,7 @@ from symgrad.mistakes.numbers import Array, lengths, sampled_arrays, sampled_lan
 from symgrad.mistakes.pairs import pairs_that_give
 from symgrad.mistakes.rows import ROWS
 from symgrad.mistakes.rule import MalRule, Site, Wrong
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 
 __all__ = ["recognise"]

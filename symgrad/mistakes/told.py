@@ -23,7 +23,7 @@ from symgrad.mistakes.limits import AGREE, NAMED, SECONDS, SHOWN, SIZES, SQUARE,
 from symgrad.mistakes.recognise import Found, recognise
 from symgrad.mistakes.sized import SizedPairs, monomial_text, named_number
 from symgrad.ops.array.contraction import contract
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.support.source import Location
 from symgrad.verdicts.diagnosis import Diagnosis

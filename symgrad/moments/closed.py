@@ -15,7 +15,7 @@ from symgrad.moments.given import Given, MomentBudget, NoMoment, Undecided
 from symgrad.moments.terms.expansion import Expansion
 from symgrad.moments.terms.monomials import ONE, Monomial, Terms, node_of, times
 from symgrad.moments.terms.rules import RULES
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import NumberTooLargeError
 
 __all__ = ["ClosedForms"]

@@ -19,8 +19,8 @@ from symgrad.moments.numeric.quadrature import Quadrature, first
 from symgrad.moments.numeric.sampling import sampled
 from symgrad.ops.array.layout import full
 from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.pipeline import canonical
 from symgrad.rewrite.trace import ZERO, Note
-from symgrad.rules.pipeline import canonical
 from symgrad.support.logs import info
 from symgrad.support.progress import working
 

@@ -17,7 +17,7 @@ from symgrad.moments.numeric.quadrature import Quadrature, first
 from symgrad.ops.random.laws import density
 from symgrad.ops.sympy_bridge.integrals import definite_integral
 from symgrad.reasons.noise.draws import value_at
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 
 __all__ = ["integrated"]
 

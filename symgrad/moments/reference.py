@@ -23,7 +23,7 @@ from symgrad.ops.random.laws import mean as mean_of
 from symgrad.reasons.naming import Naming
 from symgrad.reasons.noise.cancellation import are_same
 from symgrad.reasons.noise.jumps import moved_jumps, overlooks_jumps
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import NumberTooLargeError, SymgradError
 
 __all__ = [

@@ -11,7 +11,7 @@ from itertools import product
 from symgrad.ir.graph import Node, apply
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import full
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 
 __all__ = ["multiplied_out", "shortest"]
 

@@ -10,7 +10,7 @@ from symgrad.reasons.gaps.removable import Gap, gaps_of, mended, slope_of_form
 from symgrad.reasons.limits import GAP_SECONDS, SLOPE_GAP_SECONDS
 from symgrad.reasons.naming import Naming
 from symgrad.rewrite.memo import Answers, keeping
-from symgrad.rules.pipeline import Canonical, canonical
+from symgrad.rewrite.pipeline import Canonical, canonical
 
 __all__ = ["GradientForms"]
 

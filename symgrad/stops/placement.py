@@ -21,7 +21,7 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.control import straight_through, without_stops
 from symgrad.reasons.naming import Naming
 from symgrad.reasons.noise.dependence import Dependence
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.stops.places.answers import same_gradient, why_none
 from symgrad.stops.places.computed import Computed
 from symgrad.stops.places.impossible import CutRegion, Refusal, noisy_region, refuse

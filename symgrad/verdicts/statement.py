@@ -14,7 +14,7 @@ from symgrad.ir.types import End
 from symgrad.ops.own import without_definitions
 from symgrad.proof.program.distributions import ProofDistribution
 from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
-from symgrad.rewrite.drawn import conditions_on
+from symgrad.rewrite.facts.distribution_params import conditions_on
 from symgrad.verdicts.masks import without_infinities
 
 __all__ = ["guards", "program_of", "symbol_of"]

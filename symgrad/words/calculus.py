@@ -19,7 +19,7 @@ from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 from symgrad.ops.scalar.logic import where
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.words.limits import RULES_APPLIED
 
 __all__ = ["AppliedRule", "applied_rules"]

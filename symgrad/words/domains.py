@@ -18,9 +18,9 @@ from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.array.indexing import gather, scatter_add
 from symgrad.rewrite.condition import Conditions
-from symgrad.rewrite.definite import is_definite
+from symgrad.rewrite.facts.definite_matrices import is_definite
 from symgrad.rewrite.memo import Answers, keeping
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.words.forms.positions import is_inside
 from symgrad.words.forms.rational import rational_of
 from symgrad.words.limits import CONDITIONS

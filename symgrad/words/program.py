@@ -21,7 +21,7 @@ from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import BOOL, INT, POSITIVE, REAL, Declaration, Domain
 from symgrad.ops.numpy.calls import matrix_transpose
 from symgrad.rewrite.condition import Conditions
-from symgrad.rewrite.whole import ends_of
+from symgrad.rewrite.facts.integer_ranges import ends_of
 from symgrad.support.errors import SymgradError
 from symgrad.words.forms.numbers import Literals
 from symgrad.words.limits import EQUATIONS
@@ -174,7 +174,7 @@ def is_symmetric(body: Node) -> bool:
     shape: Shape = body.shape
     if len(shape) != 2 or shape[0] != shape[1] or body.dtype != "real":
         return False
-    from symgrad.rules.pipeline import canonical  # for start-up time: few programs have matrices
+    from symgrad.rewrite.pipeline import canonical  # for start-up time: few programs have matrices
 
     straight, turned = canonical([body, matrix_transpose(body)]).nodes
     return straight is turned

@@ -27,7 +27,7 @@ from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.scalar.hyperbolic import cosh, sech, tanh
 from symgrad.ops.scalar.logic import where
 from symgrad.rewrite.condition import Conditions
-from symgrad.rules.pipeline import CanonicalForms, canonical
+from symgrad.rewrite.pipeline import CanonicalForms, canonical
 from symgrad.words.forms.calls import Notation, calls_in, regrouped
 from symgrad.words.forms.choices import chosen
 from symgrad.words.forms.common import apart, shared, terms_of

@@ -17,7 +17,9 @@ def main(formula: str, effort: str) -> None:
     k = sg.compile([p["f"], *sg.grad(p["f"], ["x", "y"])], ["x", "y"], effort=effort)
     x = np.linspace(-1, 1, 37)
     values = [np.asarray(v).tobytes().hex() for v in k(x, 0.25)]
-    print(json.dumps({"values": values, "quick": k.quick, "rules": "symgrad.rules.pipeline" in sys.modules}))
+    print(
+        json.dumps({"values": values, "quick": k.quick, "rules": "symgrad.rewrite.pipeline" in sys.modules})
+    )
 
 
 if __name__ == "__main__":

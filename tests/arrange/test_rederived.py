@@ -12,8 +12,8 @@ import symgrad as sg
 from symgrad.arrange.output import Output
 from symgrad.arrange.rederived import rederived
 from symgrad.ir.traverse import topological
+from symgrad.rewrite.choice import samples
 from symgrad.rewrite.condition import Conditions
-from symgrad.rules.search import samples
 
 # The residual energy of a cubic equation of state: at low density each of its logarithms is of nearly one.
 STATE = """

@@ -16,7 +16,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.kernel.compile import compile_nodes
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from tests.graphs_arrays import random_arrays, random_sizes, random_values
 from tests.jax_programs import of_real_inputs
 

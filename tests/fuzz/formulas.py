@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from tests.rules.strict import MP
+from tests.rewrite.rules.strict import MP
 
 __all__ = ["POINTS", "Real", "UndefinedError", "functions", "random_formula"]
 

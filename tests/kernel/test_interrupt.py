@@ -13,7 +13,7 @@ _CODE = """
 import gc, random, signal, sys, threading, time
 import numpy as np, symgrad as sg
 import symgrad.ir.collector as collector, symgrad.ir.graph as graph, symgrad.llvm.engine.binding as binding
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 
 def scalars(seed):
     lines = ["x : real", "u : real", "h0 = x"]

@@ -15,7 +15,7 @@ from symgrad.llvm.text.instructions import Instruction, flat
 from symgrad.llvm.text.module import Function
 from symgrad.llvm.text.opcodes import Opcode
 from symgrad.llvm.text.types import float_type
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 
 PROGRAM = """x : real[n, d]; W : real[d, c]; A : real[c, c]; t : int[n]; a : bool[n]
 z = tanh(x@W)

@@ -10,7 +10,7 @@ from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 from symgrad.rewrite.condition import Conditions
-from tests.rules.graphs import any_graph
+from tests.rewrite.rules.graphs import any_graph
 
 HEADER = (
     "x : real\ny : real\np : positive\nk : real(-1, 1)\nn : int\nu ~ Uniform(0.9, 1.1)\nb ~ Bernoulli(1/2)\n"

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from symgrad.rewrite.intervals import exactly, facts_between, power
+from symgrad.rewrite.facts.intervals import exactly, facts_between, power
 
 pytestmark = pytest.mark.usefixtures("ends")
 

@@ -19,9 +19,9 @@ from symgrad.ir import graph
 from symgrad.ir.graph import as_node, symbol
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
+from symgrad.rewrite import pipeline
 from symgrad.rewrite.memo import Answers, keeping, remembered
-from symgrad.rules import pipeline
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 
 # Names that no other test has: what it holds, in the same process, would be taken for what is held here.
 PROGRAMS = {

@@ -14,7 +14,7 @@ from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
 from symgrad.rewrite.condition import Conditions
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.verdicts.search.textbook import simpler
 from symgrad.verdicts.told.left_out import _Speaker, in_words
 

@@ -17,7 +17,7 @@ from symgrad.cli.main import main
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate_mp
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.words.said import NamedFormulas, name_derivatives
 from tests.conftest import GOLDEN
 

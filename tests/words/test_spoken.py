@@ -8,10 +8,10 @@ import symgrad as sg
 from symgrad.ir.notation.printer import expression_text
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.rule import Rule
-from symgrad.rules.rows.stable import STABLE
+from symgrad.rewrite.rules.stable import STABLE
 from symgrad.words.forms.spoken import ROWS, Spoken
-from tests.rules.strict import Unclear, same, strictly
-from tests.rules.test_table import points
+from tests.rewrite.rules.strict import Unclear, same, strictly
+from tests.rewrite.rules.test_table import points
 
 OWN = [row for row in ROWS if row.name not in STABLE.by_name]
 

@@ -27,7 +27,7 @@ from symgrad.ops.control import without_stops
 from symgrad.reasons.derivation import naming_of
 from symgrad.reasons.naming import Naming
 from symgrad.report.report import Reported
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import NotScalarError, UsageError
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from symgrad.ir.traverse import digest, topological
 from symgrad.ir.types import Declaration
 from symgrad.ir.written import WrittenFunction
 from symgrad.ops.own import OWN, drop_own, make_own
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import RedefinitionError, UsageError
 
 __all__ = ["register_op"]

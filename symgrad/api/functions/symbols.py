@@ -19,7 +19,7 @@ from symgrad.ir.types import (
     is_family,
     is_name,
 )
-from symgrad.rewrite.drawn import declared
+from symgrad.rewrite.facts.distribution_params import declared
 from symgrad.support.errors import UsageError
 
 __all__ = ["Values", "declaration", "domain_named", "symbols", "tensor"]

@@ -21,7 +21,7 @@ from symgrad.ir.values.inputs import bind, in_order
 from symgrad.ops.array.layout import full, shape_text
 from symgrad.ops.control import as_computed
 from symgrad.report.report import Reported, called
-from symgrad.rewrite.drawn import declared
+from symgrad.rewrite.facts.distribution_params import declared
 from symgrad.support.errors import (
     NotInProgramError,
     OperandError,

@@ -16,7 +16,7 @@ from symgrad.support.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from symgrad.ops.sympy_bridge.objects import Basic
-    from symgrad.rules.pipeline import Stable
+    from symgrad.rewrite.pipeline import Stable
 
 __all__ = ["FormMethods"]
 
@@ -73,7 +73,7 @@ class FormMethods(ArrayMethods):
             >>> print(sg.grad(p["z"], p["x"]).canonical())
             sqrt(u)*sign(x)
         """
-        from symgrad.rules.pipeline import canonical
+        from symgrad.rewrite.pipeline import canonical
 
         with keeping(self.answers):
             return self._in_form(canonical([self.node]).nodes[0], derived=self.derived)
@@ -102,7 +102,7 @@ class FormMethods(ArrayMethods):
     def _stable(self) -> Stable:
         from symgrad.arrange.output import Output
         from symgrad.arrange.rederived import rederived
-        from symgrad.rules.pipeline import canonical, stable
+        from symgrad.rewrite.pipeline import canonical, stable
 
         formula = [readable(self)]
         with keeping(self.answers):
@@ -172,7 +172,7 @@ class FormMethods(ArrayMethods):
     @property
     def expanded_notes(self) -> tuple[str, ...]:
         """Where the canonical form is defined although the expression as built is not, one phrase each."""
-        from symgrad.rules.pipeline import canonical
+        from symgrad.rewrite.pipeline import canonical
         from symgrad.words.simplify import domain_gains
 
         with keeping(self.answers):

@@ -21,7 +21,7 @@ def readable(expr: Handle) -> Node:
     """Return what is printed of an expression over inputs alone: a derivative in canonical form, others as built."""
     if not expr.derived:
         return expr.node
-    from symgrad.rules.pipeline import canonical
+    from symgrad.rewrite.pipeline import canonical
 
     with keeping(expr.answers):
         return canonical([expr.node]).nodes[0]
@@ -48,7 +48,7 @@ def name_derivative(expr: Handle) -> NamedFormula | None:
     """Return a derivative that has no lines of its own, such as a Jacobian, in the names of its program."""
     if not expr.in_names or expr.slope is not None or len(expr.listings) != 1:
         return None
-    from symgrad.rules.pipeline import canonical
+    from symgrad.rewrite.pipeline import canonical
     from symgrad.words.said import in_names
 
     with keeping(expr.answers):

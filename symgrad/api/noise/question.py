@@ -27,7 +27,7 @@ from symgrad.moments.reference import (
     symbols_needed,
 )
 from symgrad.reasons.noise.cancellation import without
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import ShapeError
 
 if TYPE_CHECKING:

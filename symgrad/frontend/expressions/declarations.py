@@ -11,7 +11,7 @@ from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import suggest
 from symgrad.ir.traverse import as_parameter, topological
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain, Shape
-from symgrad.rewrite.drawn import misfit
+from symgrad.rewrite.facts.distribution_params import misfit
 from symgrad.support.errors import (
     DeclarationError,
     InternalError,

@@ -13,7 +13,7 @@ from symgrad.ir.sizes import Shape, Size, evaluate_size, extent_text, unsure_len
 from symgrad.ir.traverse import topological
 from symgrad.ir.values.inputs import distinct
 from symgrad.ops.array.along import axes_of
-from symgrad.rewrite.whole import is_position
+from symgrad.rewrite.facts.integer_ranges import is_position
 from symgrad.support.errors import IndexRangeError, ShapeError
 
 __all__ = ["NO_GUARDS", "Guards", "Position", "check_filled", "check_position", "guards_of", "has_ends"]

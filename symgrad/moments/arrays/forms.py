@@ -23,7 +23,7 @@ from symgrad.moments.families.table import parameters_of
 from symgrad.moments.given import Given, MomentBudget, NoMoment, Undecided
 from symgrad.ops.array.contraction import contract
 from symgrad.ops.array.layout import broadcast_to, expand, full
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 
 __all__ = ["ArrayForms"]
 

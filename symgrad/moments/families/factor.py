@@ -11,7 +11,7 @@ from symgrad.ir.traverse import topological
 from symgrad.moments.families.complexes import Complex, Value
 from symgrad.moments.given import Given, Undecided
 from symgrad.moments.terms.monomials import Monomial, is_indicator
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 
 __all__ = ["FamilyFactor", "factor_of", "in_waves", "largest", "oriented", "reciprocal", "smallest", "whole"]
 

@@ -28,7 +28,7 @@ from symgrad.moments.given import Given, Undecided
 from symgrad.moments.terms.monomials import Monomial
 from symgrad.ops.array.layout import move_up, slice_axes
 from symgrad.ops.random.discrete import single_entries
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 
 __all__ = ["expected", "parameters_of", "values_of"]
 

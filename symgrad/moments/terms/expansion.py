@@ -18,7 +18,7 @@ from symgrad.moments.terms.monomials import (
     plus,
     product,
 )
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 
 __all__ = ["Expansion", "TermRule", "is_even", "is_whole", "node_of_sum", "simple"]
 

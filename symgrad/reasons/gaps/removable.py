@@ -29,7 +29,7 @@ from symgrad.reasons.gaps.undefined import SIDES, UNDEFINED, Why, limit_of, why_
 from symgrad.reasons.limits import GAP_EQUATIONS, SERIES_TERMS_TOLD
 from symgrad.reasons.naming import Naming
 from symgrad.reasons.noise.draws import as_floats
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.words.forms.common import factors_of, terms_of
 

@@ -66,7 +66,7 @@ class PowerSeries:
 
     Example:
         >>> from symgrad.frontend.text import parse_program
-        >>> from symgrad.rules.pipeline import canonical
+        >>> from symgrad.rewrite.pipeline import canonical
         >>> p = parse_program("x : real\ny = (1 - cos(x))/x**2")
         >>> series = PowerSeries(p["y"], p["x"], as_node(0), lambda n: canonical([n]).nodes[0])
         >>> [str_text(c) for c in series.first(3)]

@@ -15,7 +15,7 @@ from symgrad.reasons.gaps.series import NoSeries
 from symgrad.reasons.limits import LARGEST_NUMBER_TOLD, RECOGNISED_DENOMINATOR
 from symgrad.reasons.noise.draws import value_at
 from symgrad.rewrite.condition import Conditions
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 
 __all__ = ["Shortener", "opened"]
 

@@ -19,7 +19,7 @@ from symgrad.reasons.gaps.quotients import cancelled
 from symgrad.reasons.limits import TERMS_BEYOND
 from symgrad.reasons.noise.draws import domain_of
 from symgrad.rewrite.condition import Conditions
-from symgrad.rules.pipeline import canonical, stable
+from symgrad.rewrite.pipeline import canonical, stable
 from symgrad.words.forms.common import without_sign
 
 __all__ = ["CLOSE", "FormSearch"]

@@ -12,7 +12,7 @@ from symgrad.ir.graph import OPS, Node, as_node, constant
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.reasons.gaps.quotients import coefficients
 from symgrad.reasons.limits import NUMBERS_TRIED, POLYNOMIAL_FACTORS, SOLVED_COEFFICIENTS, UNDONE_FUNCTIONS
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 
 __all__ = ["maybe_zeros"]
 

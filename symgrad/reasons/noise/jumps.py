@@ -27,7 +27,7 @@ from symgrad.reasons.naming import Naming, join_texts
 from symgrad.reasons.noise.dependence import Dependence
 from symgrad.reasons.noise.draws import as_floats, domain_of, place_in, value_at
 from symgrad.reasons.noise.solving import tie_of
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.support.source import Place
 from symgrad.verdicts.points.roots import root_between

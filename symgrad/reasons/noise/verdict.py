@@ -35,7 +35,7 @@ from symgrad.reasons.noise.witness import (
     requirements,
 )
 from symgrad.rewrite.condition import Conditions
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.support.source import Place
 
 __all__ = ["NoiseVerdict", "Reading", "judge"]

@@ -29,7 +29,7 @@ from symgrad.reasons.limits import (
 from symgrad.reasons.noise.draws import domain_of, draws, inside, value_at
 from symgrad.reasons.noise.precision import PrecisionPair, is_finite, settled
 from symgrad.reasons.noise.straddle import straddling
-from symgrad.rewrite.drawn import conditions_on
+from symgrad.rewrite.facts.distribution_params import conditions_on
 from symgrad.support.errors import NumberTooLargeError, SymgradError
 
 __all__ = [

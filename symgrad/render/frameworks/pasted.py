@@ -23,7 +23,7 @@ from symgrad.render.frameworks.table import FRAMEWORK
 from symgrad.render.frameworks.writer import FunctionBody, unspelled
 from symgrad.render.limits import SLOPE_EQUATIONS
 from symgrad.render.python_text import parameters
-from symgrad.rules.pipeline import canonical, stable
+from symgrad.rewrite.pipeline import canonical, stable
 from symgrad.support.errors import UnsupportedError, UsageError
 
 __all__ = ["FRAMEWORKS", "framework_source"]

@@ -17,7 +17,7 @@ from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.reasons.derivation import DerivationRecord
 from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.render.texts.derivation import path_text, title_text
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 
 __all__ = ["AGAINST", "Averaged", "audit_text", "with_decimals"]
 

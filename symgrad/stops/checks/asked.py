@@ -21,7 +21,7 @@ from symgrad.ops.numpy.calls import total
 from symgrad.ops.own import opaque_in
 from symgrad.reasons.naming import Naming
 from symgrad.rewrite.condition import Conditions
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.stops.checks.points import Points
 from symgrad.stops.edges import Edges
 from symgrad.support.errors import SymgradError

@@ -10,7 +10,7 @@ from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.array.layout import full, is_zero
 from symgrad.reasons.naming import join_texts
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.stops.checks.asked import LintQuestion, Sighting
 from symgrad.stops.edges import Edges
 from symgrad.verdicts.verdict import Verdict

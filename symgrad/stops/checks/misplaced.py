@@ -14,7 +14,7 @@ from symgrad.ops.random.laws import mean as mean_of
 from symgrad.reasons.derivation import noise_in
 from symgrad.reasons.naming import join_texts
 from symgrad.reasons.noise.verdict import NoiseVerdict
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.stops.checks.asked import LintQuestion, Sighting
 from symgrad.stops.edges import Edges
 from symgrad.support.errors import SymgradError

@@ -13,7 +13,7 @@ from symgrad.ops.array.layout import is_zero
 from symgrad.ops.control import straight_through
 from symgrad.reasons.derivation import ends_of, why_nothing
 from symgrad.reasons.naming import join_texts, rule_of
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.stops.checks.asked import LintQuestion, Sighting
 from symgrad.stops.repairs import led_to, passed_on
 from symgrad.verdicts.verdict import Verdict

@@ -11,7 +11,7 @@ from symgrad.ops.control import without_stops
 from symgrad.reasons.naming import Naming, join_texts, rule_of
 from symgrad.reasons.noise.dependence import Paths
 from symgrad.reasons.noise.verdict import Reading
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.stops.places.impossible import Refusal
 from symgrad.stops.places.spots import Question
 from symgrad.verdicts.decide import decide, equal

@@ -12,7 +12,7 @@ from symgrad.backward.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.numpy.calls import over_axes, reduce_axes
-from symgrad.rules.pipeline import canonical, stable
+from symgrad.rewrite.pipeline import canonical, stable
 from symgrad.stops.checks.asked import LintQuestion
 from symgrad.stops.checks.naive import backward
 from symgrad.stops.ranges.losses import Loss, exact_values, is_above, single

@@ -20,7 +20,7 @@ from symgrad.ops.scalar.logic import eq, ne
 from symgrad.proof.balls.programs import evaluate
 from symgrad.proof.check import FORMAT
 from symgrad.proof.witness import all_certain
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError, UsageError
 from symgrad.verdicts.complex_domain import decide_complex
 from symgrad.verdicts.decide import Claim, decide, equal, same_gradient

@@ -29,7 +29,7 @@ from symgrad.proof.balls.ops import ball
 from symgrad.proof.balls.programs import context, evaluate
 from symgrad.proof.witness import pairs
 from symgrad.rewrite.condition import Conditions
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.verdicts.decide import decide, equal
 from symgrad.verdicts.gradients.analytic import apart_from_kinks, in_a_box, is_analytic
 from symgrad.verdicts.gradients.generic import is_generic, lengths_in

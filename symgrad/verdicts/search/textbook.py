@@ -19,7 +19,7 @@ from symgrad.ir.traverse import substitute
 from symgrad.ops.scalar.arith import mul
 from symgrad.ops.scalar.trig import cos, sin
 from symgrad.rewrite.condition import Conditions
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 
 __all__ = ["ZeroSet", "simpler"]
 

@@ -20,7 +20,7 @@ from symgrad.proof.clock import until
 from symgrad.proof.program.steps import ProofProgram
 from symgrad.proof.witness import all_certain
 from symgrad.rewrite.condition import Conditions
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import UsageError
 from symgrad.verdicts.limits import CONDITION_LENGTH, CONDITION_PARTS, CONDITIONS_TOLD, DEFINEDNESS_POINTS
 from symgrad.verdicts.points.draw import DrawnPoint, points_of

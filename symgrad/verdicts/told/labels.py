@@ -19,7 +19,7 @@ from symgrad.ir.sizes import Extent, Shape, Size, evaluate_size, size_product, s
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Domain
 from symgrad.ops.numpy.lengths import as_size
-from symgrad.rewrite.whole import is_position
+from symgrad.rewrite.facts.integer_ranges import is_position
 from symgrad.support.errors import ShapeError
 from symgrad.verdicts.diagnosis import Diagnoses, Diagnosis
 from symgrad.verdicts.points.values import THROUGH

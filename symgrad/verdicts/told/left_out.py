@@ -23,8 +23,8 @@ from symgrad.proof.entrywise.forms.terms import Form, Terms
 from symgrad.proof.entrywise.proofs import BUDGET, LAWS, forms_of
 from symgrad.proof.kernels.field import GiveUp
 from symgrad.rewrite.condition import Conditions
-from symgrad.rewrite.definite import is_definite
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.facts.definite_matrices import is_definite
+from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.verdicts.limits import LEFT_OUT_EQUATIONS, LEFT_OUT_PARTS, LEFT_OUT_SECONDS
 from symgrad.verdicts.masks import MASKS

@@ -10,7 +10,7 @@ from symgrad.ir.graph import OPS, Node, apply, as_node, constant, truth
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
 from symgrad.proof.program.steps import ProofProgram
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.verdicts.limits import CONDITION_LENGTH, CONDITION_PARTS
 

@@ -20,10 +20,10 @@ from symgrad.ops.array.indexing import gather, one_hot, scatter_add
 from symgrad.ops.array.layout import expand, full
 from symgrad.ops.array.reductions import argmax, argmin
 from symgrad.ops.scalar.arith import div, mul
+from symgrad.rewrite.array_forms.chosen import Chosen, chosen_in_rows
 from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.integer_ranges import is_position
 from symgrad.rewrite.trace import Note
-from symgrad.rewrite.whole import is_position
-from symgrad.rules.arrays.chosen import Chosen, chosen_in_rows
 from symgrad.words.forms.common import factors_of
 
 __all__ = ["POSITIONS", "as_one_hot", "as_scattered", "is_inside", "merged", "readings", "starts_at"]

@@ -12,11 +12,11 @@ from symgrad.ops.scalar.hyperbolic import sech, tanh
 from symgrad.ops.scalar.logic import gt, where
 from symgrad.ops.scalar.rounding import relu
 from symgrad.ops.special.gamma import erf, erfc
+from symgrad.rewrite.choice.alternatives import Alternatives
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.rule import Rule, RuleSet
-from symgrad.rules.rows.stable import STABLE
-from symgrad.rules.rows.variables import a, b, c, one, two, zero
-from symgrad.rules.search.alternatives import Alternatives
+from symgrad.rewrite.rules.stable import STABLE
+from symgrad.rewrite.rules.variables import a, b, c, one, two, zero
 
 __all__ = ["Spoken", "relatives", "without_sech"]
 

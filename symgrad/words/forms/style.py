@@ -22,7 +22,7 @@ from symgrad.ops.array.linalg import inv
 from symgrad.ops.numpy.products import diag
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 from symgrad.rewrite.condition import Conditions
-from symgrad.rules.normal.products import spell_signs
+from symgrad.rewrite.normal_form.products import spell_signs
 from symgrad.words.forms.common import factors_of, flat, terms_of, without_sign
 
 __all__ = ["TermSet", "styled", "terms_in"]

@@ -14,7 +14,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.random.laws import density, drawn
 from symgrad.rewrite.condition import Conditions
-from symgrad.rules.pipeline import canonical
+from symgrad.rewrite.pipeline import canonical
 from tests.fuzz.kind import kind, refused
 
 _HEAD = "a, b : real; s, t : positive; q : real(0, 1); k : real(-2, -1); v : real[3]"

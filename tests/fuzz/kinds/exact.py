@@ -26,7 +26,7 @@ from symgrad.proof.check import check
 from symgrad.verdicts.statement import program_of
 from tests.fuzz.formulas import POINTS, Real, UndefinedError, functions, random_formula
 from tests.fuzz.kind import kind, refused
-from tests.rules.strict import MP, Unclear, same, strictly
+from tests.rewrite.rules.strict import MP, Unclear, same, strictly
 
 # --------------------------------------------------------------------------------------------------- many digits
 

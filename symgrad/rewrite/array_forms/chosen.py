@@ -1,0 +1,71 @@
+"""Values at one position in each row of an array: what a gradient by labels is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from symgrad.ir.graph import Node
+from symgrad.ir.shapes import broadcast_shapes
+from symgrad.ir.sizes import Size
+from symgrad.ops.array.indexing import iota
+from symgrad.ops.array.layout import full, reshape
+from symgrad.rewrite.normal_form.views import view
+
+__all__ = ["Chosen", "chosen_in_rows"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Values at one position in each row.
+
+    Args:
+        values: an array of them, a value for each row, or a number.
+        index: their positions.
+        spelled: the nodes that stand for these in the graph.
+    """
+
+    values: Node
+    index: Node
+    spelled: tuple[Node, ...]
+
+
+def chosen_in_rows(node: Node) -> Chosen | None:
+    """Return at which positions values stand in rows, one in each; None if they stand otherwise.
+
+    The rows of an array are all axes but the last: of ``shape=(n, k)`` and ``arange(n), t``; of ``arange(n)[:, None],
+    t[:, None]``, as `take_along_axis` has it; of ``(b, n, k)`` and three arrays of positions.
+    """
+    values, *indices = node.args
+    axes, shape = node.params
+    last = indices.pop()
+    if not indices or axes != tuple(range(len(shape))):
+        return None
+    spread = broadcast_shapes([i.shape for i in (*indices, last)])
+    rows = shape[:-1]
+    if spread not in (rows, (*rows, 1)):
+        return None
+    if not all(_counts(row, k, shape[k], len(spread)) for k, row in enumerate(indices)):
+        return None
+    index, core = full(last, spread), view(values)[0]
+    if spread != rows:
+        index = _without_last(index)
+        values = values if not core.shape else _without_last(values)
+    return Chosen(values if core.shape else core, index, (last, index))
+
+
+def _counts(index: Node, axis: int, size: Size, rank: int) -> bool:
+    """Tell whether an array of positions is 0, 1, ... along one axis, and repeats along the others."""
+    core, along = view(index)
+    wanted = [None] * rank
+    return (
+        core.op is iota
+        and core.shape == (size,)
+        and [*wanted[len(along) :], *along] == [*wanted[:axis], 0, *wanted[axis + 1 :]]
+    )
+
+
+def _without_last(node: Node) -> Node:
+    """Return an array without its last axis, of length 1."""
+    core, along = view(node)
+    *kept, _ = node.shape
+    return core if along == (*range(len(kept)), None) else reshape(node, params=(tuple(kept),))

@@ -1,0 +1,141 @@
+"""The normal form of what moves and sums entries: views, contractions, means, slices; and elementwise ops of views."""
+
+from __future__ import annotations
+
+from symgrad.ir.graph import Node, apply, as_node
+from symgrad.ops.array.along import count
+from symgrad.ops.array.contraction import contract, einsum, sum_over
+from symgrad.ops.array.indexing import gather, one_hot, scatter_add
+from symgrad.ops.array.layout import broadcast_to, full, reshape, slice_of, unslice
+from symgrad.ops.array.reductions import mean
+from symgrad.ops.array.scans import cumsum
+from symgrad.ops.scalar.arith import div, mul
+from symgrad.rewrite.array_forms.chosen import chosen_in_rows
+from symgrad.rewrite.array_forms.contractions import Contractions
+from symgrad.rewrite.array_forms.inverses import Inverses
+from symgrad.rewrite.array_forms.transposes import transpose_of_a_sum
+from symgrad.rewrite.facts.integer_ranges import is_position
+from symgrad.rewrite.normal_form.form import Form
+from symgrad.rewrite.normal_form.gathering import Gathering
+from symgrad.rewrite.normal_form.interfaces import AllForms
+from symgrad.rewrite.normal_form.views import is_plain, see_through, view, written
+from symgrad.rewrite.trace import Step
+
+__all__ = ["Tensors"]
+
+_LINEAR = (reshape, slice_of, unslice, gather, scatter_add, cumsum)
+
+
+class Tensors:
+    """Steps for nodes that are no sums or products of scalars."""
+
+    def __init__(self, forms: AllForms) -> None:
+        self._forms = forms
+        self.inverses = Inverses(forms)
+        self.contractions = Contractions(forms, self.inverses)
+
+    def step(self, node: Node) -> Step | None:
+        """Return the step that brings an op on arrays nearer to the normal form, or None."""
+        if node.op.pointwise:
+            return self._elementwise(node)
+        if node.op is mean:
+            total = div(sum_over(node.args[0], node.params[0]), count(node.args[0], node.params[0]))
+            return Step("mean-as-sum", node, total, "exact")
+        inverse = self.inverses.step(node)
+        if inverse is not None:
+            return inverse
+        core, axes = view(node)
+        if core is not node:
+            after = written(core, axes, node.shape)
+            if after is not node:
+                return Step("view-of-a-view", node, after, "exact")
+            product = Gathering(self._forms)
+            if node.op is not broadcast_to and product.takes_view(node, 1):
+                product.settle()
+                after = full(self._forms.products.write_signed(product.form()), node.shape)
+                notes = tuple(product.notes)
+                return Step("product-of-views", node, after, product.soundness, notes, tuple(product.laws))
+            turned = transpose_of_a_sum(self._forms, node, core, axes)
+            if turned is not None:
+                return turned
+        if node.op is einsum:
+            ones = _rows_of_ones(node)
+            if ones is not None:
+                return Step("sum-of-labels", node, ones, "exact")
+            return self.contractions.collect(node)
+        return self._linear(node) if node.op in _LINEAR else None
+
+    def _linear(self, node: Node) -> Step | None:
+        """Move scalar factors in front of an op that is linear in its first operand."""
+        products = self._forms.products
+        operand = node.args[0]
+        one = view(operand)[0]
+        if one.is_number(1) and len(node.shape) == 1 and (place := _only_place(node)) is not None:
+            return Step("unit-vector", node, one_hot(as_node(place), params=node.shape), "exact")
+        if one.is_number(1) and node.op is scatter_add and (chosen := chosen_in_rows(node)) is not None:
+            size = node.shape[-1]
+            if is_position(chosen.index, size):
+                return Step("labels-in-range", node, one_hot(chosen.index, params=(size,)), "exact")
+        if not one.shape and not one.is_number(1) and node.op in (scatter_add, unslice):
+            ones = full(as_node(1), operand.shape)
+            after = mul(one, apply(node.op, (ones, *node.args[1:]), node.params))
+            return Step("factor-of-a-linear-op", node, after, "exact")
+        if operand.op.name not in {"mul", "div", "neg"} or not products.small(operand):
+            return None
+        form = products.form(operand)
+        scalars = {b: e for b, e in form.factors.items() if not b.shape}
+        arrays = {b: e for b, e in form.factors.items() if b.shape}
+        if (form.coefficient == 1 and not scalars) or not (arrays or form.powers):
+            return None
+        rest = full(products.write(Form(1, arrays, form.powers)), operand.shape)
+        moved = apply(node.op, (rest, *node.args[1:]), node.params)
+        # What was squeezed to a scalar can be one of the scalars: the exponents add up.
+        factors = {**scalars, moved: scalars.get(moved, 0) + 1}
+        if factors[moved] == 0:
+            return None
+        return Step(
+            "factor-of-a-linear-op", node, products.write(Form(form.coefficient, factors, {})), "exact"
+        )
+
+    def _elementwise(self, node: Node) -> Step | None:
+        """Let an elementwise op act on what its operands show."""
+        seen = [see_through(a) for a in node.args]
+        if any(a is not b for a, b in zip(seen, node.args, strict=True)):
+            after = full(apply(node.op, tuple(seen), node.params), node.shape)
+            return Step("elementwise-on-broadcasts", node, after, "exact")
+        cores = [view(a) if a.shape else (a, ()) for a in node.args]
+        shapes = {(core.shape, axes) for core, axes in cores if axes}
+        if len(shapes) != 1:
+            return None
+        ((_, axes),) = shapes
+        if is_plain(axes):
+            return None
+        inner = apply(node.op, tuple(core for core, _ in cores), node.params)
+        return Step("elementwise-on-views", node, written(inner, axes, node.shape), "exact")
+
+
+def _rows_of_ones(node: Node) -> Node | None:
+    """Return what a sum along the rows of `one_hot` is, each of which has one 1, if its position is inside."""
+    ones, *others = node.args
+    if others or ones.op is not one_hot or not is_position(ones.args[0], ones.shape[-1]):
+        return None
+    (own,), result = node.params
+    rows = full(as_node(1), ones.shape[:-1])
+    if own[-1] in result:
+        return None
+    return rows if result == own[:-1] else contract([rows], [own[:-1]], result)
+
+
+def _only_place(node: Node) -> int | None:
+    """Return where a vector of known length has its value, if it has one and that is written into zeros."""
+    (size,) = node.shape
+    if not isinstance(size, int):
+        return None
+    if node.op is unslice:
+        (triple,) = node.params[0]
+        places = range(size)[slice(*triple)]
+        return places[0] if len(places) == 1 else None
+    if node.op is scatter_add and not node.args[0].shape and node.args[1].is_number():
+        place = int(node.args[1].value)
+        return place % size if -size <= place < size else None
+    return None

@@ -1,0 +1,180 @@
+"""Where a graph is sampled: points of the intervals of what it reads, the same ones in every run.
+
+They are a fixed sequence over the declared domains, with moderate and with extreme magnitudes, near ends of intervals,
+near the numbers that occur in the formula, and with values that nearly agree.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TypeAlias
+
+from symgrad.ir.graph import Node
+from symgrad.rewrite.facts.intervals import Facts
+
+__all__ = ["points_at", "points_of"]
+
+# How many points, of exponents up to what (of two).
+_WIDTHS = ((8, 3), (8, 10), (20, 26), (4, 60), (2, 300), (4, 530), (2, 1000))
+_SCALES = (-990, -700, -530, 530, 700, 990)  # exponents near which all values are together
+_ALONE = 4  # inputs that are zero, and one, beside others that are not
+_LARGEST = 1000  # exponents of what is moved to the scale of a formula
+_NEAR = 8  # points near a number of the formula, and points where values nearly agree
+
+
+_Point: TypeAlias = "tuple[float, ...]"
+
+
+def points_of(
+    leaves: Sequence[Node], facts: Sequence[Facts], near: Sequence[float]
+) -> tuple[list[_Point], list[int]]:
+    """Return the points, a value for each leaf, and how wide the exponents go at each."""
+    drawn, widths, beside = _drawn(tuple([(f, leaf.dtype) for f, leaf in zip(facts, leaves, strict=True)]))
+    points = list(drawn)
+    for k, (place, sign, step) in enumerate(beside if leaves else ()):
+        i = k % len(leaves)
+        value = _inside(sign * near[k % len(near)] * step, facts[i], leaves[i].dtype)
+        row = points[place]
+        points[place] = (*row[:i], value, *row[i + 1 :])
+    return points, list(widths)
+
+
+@lru_cache(maxsize=16)
+def _drawn(
+    inputs: tuple[tuple[Facts, str], ...],
+) -> tuple[Sequence[_Point], Sequence[int], Sequence[tuple[int, int, float]]]:
+    """Return points as far as they depend on nothing but what is known of each input and its dtype, and their widths.
+
+    And which of them get a number of the formula for one of their values, with which sign and times what. Every graph
+    of such inputs has the same: to draw them takes as long as to look at a small graph.
+    """
+    draw = random.Random(20)  # a fixed sequence
+    facts = [f for f, _ in inputs]
+    points: list[_Point] = []
+    widths: list[int] = []
+    beside: list[tuple[int, int, float]] = []
+
+    limited = [
+        (i, f, dtype)
+        for i, (f, dtype) in enumerate(inputs)
+        if f.integer or dtype != "real" or f.low > -math.inf or f.high < math.inf
+    ]
+
+    def keep(values: list[float], width: int) -> None:
+        for i, f, dtype in limited:
+            values[i] = _inside(values[i], f, dtype)
+        points.append(tuple(values))
+        widths.append(width)
+
+    for count, width in _WIDTHS:
+        columns = [_column(f, count, width, draw) for f in facts]
+        for row in zip(*columns, strict=True):
+            keep(list(row), width)
+    for scale in _SCALES:
+        keep(
+            [_spread(f, 9, draw, scale=scale) if _unbounded(f) else _spread(f, 99, draw) for f in facts], 1000
+        )
+    for number in (0.0, 1.0):
+        keep([number for _ in facts], 26)
+        for k in range(min(len(facts), _ALONE)):
+            keep([number if i == k else _spread(f, 3, draw) for i, f in enumerate(facts)], 26)
+    for k in range(_NEAR):
+        step = 1 + draw.choice((-1, 1)) * draw.random() * 2.0 ** -(4 * k)
+        beside.append((len(points), draw.choice((-1, 1, 1)), step))
+        keep([1.0 if i == k % len(facts) else _spread(f, 3, draw) for i, f in enumerate(facts)], 26)
+        if len(facts) > 1:
+            base = _spread(facts[0], 10, draw)
+            keep([base * (1 + (draw.random() - 0.5) * 2.0 ** (-5 * k)) for _ in facts], 26)
+    return points, widths, beside
+
+
+def points_at(
+    scale: Sequence[float], points: Sequence[_Point], leaves: Sequence[Node], facts: Sequence[Facts]
+) -> list[_Point]:
+    """Return points around sizes of what a graph reads that are around 1, each a power of two.
+
+    Args:
+        scale: the sizes.
+        points: those around 1.
+        leaves: what the graph reads.
+        facts: what is known of that.
+    """
+    moved = [
+        round(e) if _unbounded(f) and leaf.dtype == "real" else 0
+        for e, leaf, f in zip(scale, leaves, facts, strict=True)
+    ]
+
+    def value(v: float, e: int, leaf: Node, f: Facts) -> float:
+        _, size = math.frexp(v)
+        return (
+            _inside(math.ldexp(v, max(min(e, _LARGEST - size), -_LARGEST - size)), f, leaf.dtype)
+            if e and v
+            else v
+        )
+
+    return [tuple(map(value, point, moved, leaves, facts)) for point in points]
+
+
+def _unbounded(f: Facts) -> bool:
+    return math.isinf(f.low) or math.isinf(f.high)
+
+
+def _column(f: Facts, count: int, width: int, draw: random.Random) -> list[float]:
+    """Return numbers of all magnitudes up to a width in turn, each with both signs, in some order."""
+    step = 4 * width / count
+    exponents = [step * (k + draw.random()) - width for k in range(count // 2) for _ in range(2)]
+    found = [_spread(f, width, draw, e, 1.0 - 2 * (k % 2)) for k, e in enumerate(exponents)]
+    draw.shuffle(found)
+    return found
+
+
+def _spread(
+    f: Facts,
+    width: int,
+    draw: random.Random,
+    exponent: float | None = None,
+    sign: float | None = None,
+    scale: int = 0,
+) -> float:
+    """Return a number of an interval: any for a small width, else one of a wide range of magnitudes."""
+    low, high = float(f.low), float(f.high)
+    size = (0.5 + draw.random() / 2) * 2.0 ** (draw.uniform(-width, width) if exponent is None else exponent)
+    size = math.ldexp(size, scale)
+    sign = draw.choice((-1.0, 1.0)) if sign is None else sign
+    if math.isinf(low) and math.isinf(high):
+        return sign * size
+    if math.isinf(high):
+        return low + size
+    if math.isinf(low):
+        return high - size
+    if width <= 3:
+        return low + (high - low) * draw.random()
+    small = min(size, 1 / size)
+    if low < 0 < high and draw.random() < 0.5:
+        return small * (high if sign > 0 else low)
+    return low + (high - low) * small if sign > 0 else high - (high - low) * small
+
+
+def _inside(value: float, f: Facts, dtype: str) -> float:
+    """Return the value, or one inside of the end of the interval that it is at or beyond."""
+    low, high = float(f.low), float(f.high)
+    if dtype == "bool":
+        return float(value > 1)
+    whole = f.integer or dtype == "int"
+    if whole:
+        value = float(round(max(min(value, 1e15), -1e15)))
+    length = high - low
+
+    def step(end: float) -> float:
+        return (
+            min(length, 1.0) if whole else length / 3 if length < math.inf else max(1.0, abs(end) * 2.0**-20)
+        )
+
+    if value < low or (value == low and f.low_open):
+        value = low + step(low)
+    if value > high or (value == high and f.high_open):
+        value = high - step(high)
+    return value

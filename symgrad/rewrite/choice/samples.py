@@ -1,0 +1,385 @@
+"""Sample points of a graph: exact values of its nodes there, and how many bits of a form of them are wrong in floats.
+
+Which of several equal forms is computed is a choice that no sample can make wrong; so a sample may make it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.exact import nearest_float
+from symgrad.ir.graph import CONSTANT, NUMBER, Node
+from symgrad.ir.traverse import all_pointwise, topological
+from symgrad.rewrite.choice.enclosures import WORST_BITS, Enclosures
+from symgrad.rewrite.choice.exact_values import COMPUTED, close, exact_of, float_of, wide_of
+from symgrad.rewrite.choice.float_faults import FINE, ROUNDINGS, FloatFaults
+from symgrad.rewrite.choice.own_scale import own_scale
+from symgrad.rewrite.choice.sample_points import points_at, points_of
+from symgrad.rewrite.condition import Conditions
+
+__all__ = ["FINE", "Sample", "has_extended", "measurable", "searchable"]
+
+# What is imported in functions here is for start-up time: many samples are judged without mpmath.
+
+_LARGEST = 160  # equations of a graph for which forms are compared
+_LARGEST_ELEMENTWISE = 1000  # and of one whose values are all known: it takes a second
+_WIDEST = 50_000  # equations times inputs, each of which is moved: a kilobyte for each
+_AT_ONCE = 8  # points at which exact values are asked for, of those where least is known
+
+
+def has_extended() -> bool:
+    """Tell whether the machine has floats of at least eleven bits more than float64."""
+    return np.finfo(np.longdouble).nmant >= 63
+
+
+def measurable(outputs: Sequence[Node]) -> bool:
+    """Tell whether it is asked how many digits a graph loses: of many inputs it would take quadratic time."""
+    return _measurable(topological(outputs), outputs)
+
+
+def _measurable(order: Sequence[Node], outputs: Sequence[Node]) -> bool:
+    # There are no more leaves than equations, and seldom need they be counted.
+    return len(order) ** 2 <= _WIDEST or len(order) * len(_leaves(outputs)) <= _WIDEST
+
+
+def searchable(outputs: Sequence[Node]) -> str | None:
+    """Return why no forms of a graph are looked for; None if they are."""
+    order = topological(outputs)
+    if not _measurable(order, outputs):
+        return f"equations times inputs are more than {_WIDEST}"
+    elementwise = len(order) <= _LARGEST_ELEMENTWISE and all_pointwise(order)
+    most = _LARGEST_ELEMENTWISE if elementwise or len(order) > _LARGEST_ELEMENTWISE else _LARGEST
+    return f"more than {most} equations" if len(order) > most else None
+
+
+class Sample:
+    """Points of what a graph reads, and values there.
+
+    Args:
+        outputs: the graph.
+        known: facts, which tell the intervals of what it reads.
+    """
+
+    def __init__(self, outputs: Sequence[Node], known: Conditions) -> None:
+        self.leaves = _leaves(outputs)
+        order = topological(outputs)
+        numbers = {abs(nearest_float(n.value)) for n in order if n.op is NUMBER and n.dtype != "bool"}
+        near = sorted({1.0, *(v for v in numbers if 2.0**-60 < v < 2.0**60)})[:12]
+        facts = [known.facts(n) for n in self.leaves]
+        self._points, self._widths = points_of(self.leaves, facts, near)
+        scale = own_scale(order, self.leaves)
+        if scale is not None:
+            self._points = points_at(scale, self._points, self.leaves, facts)
+        self._columns = {leaf: [p[k] for p in self._points] for k, leaf in enumerate(self.leaves)}
+        self._floats: dict[Node, Any] = {
+            leaf: np.array(column, dtype=np.bool_ if leaf.dtype == "bool" else np.float64)
+            for leaf, column in self._columns.items()
+        }
+        self._asked: dict[Node, None] = dict.fromkeys(self.leaves)
+        # Exact values are made point by point where they are asked for; of these nodes all are there.
+        self._complete = set(self.leaves)
+        self._constant: set[Node] = set()
+        self._nearest: dict[Node, tuple[Any, Any, Any]] = {}
+        self._rounded_at: dict[Node, set[int]] = {}
+
+    @cached_property
+    def _enclosures(self) -> Enclosures | None:
+        """What of exact values is known without mpmath, where the machine has extended precision."""
+        if not has_extended():
+            return None
+        found = Enclosures(lambda n: wide_of(n, []), len(self._points))
+        for leaf in self.leaves:
+            found.take(leaf, self._floats[leaf])
+        return found
+
+    @cached_property
+    def _float_faults(self) -> FloatFaults:
+        return FloatFaults(self.floats, self.leaves, len(self._points))
+
+    @cached_property
+    def _contexts(self) -> list[Any]:
+        """For every point mpmath with as many digits as it takes."""
+        import mpmath
+
+        made: dict[int, Any] = {}
+        for width in self._widths:
+            if width not in made:
+                made[width] = mpmath.MPContext()
+                made[width].prec = 192 + 4 * width if width <= 60 else 300 + 2 * width
+        return [made[width] for width in self._widths]
+
+    @cached_property
+    def _exact(self) -> dict[Node, list[Any]]:
+        return {leaf: self._exact_leaf(leaf) for leaf in self.leaves}
+
+    def _exact_leaf(self, leaf: Node) -> list[Any]:
+        values = zip(self._columns[leaf], self._contexts, strict=True)
+        return [bool(v) if leaf.dtype == "bool" else mp.mpf(v) for v, mp in values]
+
+    def seems_fine(self, outputs: Sequence[Node], others: Sequence[Sequence[Node]] = ()) -> bool:
+        """Tell whether extended precision, where the machine has it, sees no wrong bits that are worth a search.
+
+        It has eleven bits more at least, and a wider range. What loses all of them at some points loses some at others,
+        unless some sum loses a term nearly everywhere.
+        Where there are other forms, what rounding of the inputs alone does is no fault of this one, nor what overflows
+        in the others too where inputs are huge: the squares of a quotient do, but exp(x)/(1 + exp(x)) should not.
+        """
+        places = [k for k, n in enumerate(outputs) if n.op.pointwise and n.dtype == "real"]
+        nodes = [outputs[k] for k in places]
+        if not nodes or not has_extended():
+            return False
+        forms = [[form[k] for k in places] for form in others]
+        return not (self._float_faults.any(nodes, forms) or self._float_faults.loses_a_term(nodes))
+
+    def loses_digits(self, outputs: Sequence[Node]) -> bool:
+        """Tell whether there are `faults`, which takes a part of the time of counting them."""
+        nodes = [n for n in outputs if n.op.pointwise and n.dtype == "real"]
+        if nodes and has_extended():
+            return self._float_faults.any(nodes, [nodes])
+        return any(map(self._exact_faults, nodes))
+
+    def faults(self, outputs: Sequence[Node]) -> int:
+        """Return how many values of numbers have wrong bits that are worth a search.
+
+        What rounding of the inputs alone does is no fault, and what overflows where inputs are huge.
+        """
+        nodes = [n for n in outputs if n.op.pointwise and n.dtype == "real"]
+        if nodes and has_extended():
+            return int(self._float_faults.of(nodes, [nodes]).sum())
+        return sum(map(self._exact_faults, nodes))
+
+    def has_values_of(self, outputs: Sequence[Node], others: Sequence[Node]) -> bool:
+        """Tell whether floats of nodes are finite wherever those of others are."""
+        pairs = [(n, o) for n, o in zip(outputs, others, strict=True) if n.op.pointwise and n.dtype == "real"]
+        return all(bool((np.isfinite(self.floats(n)) | ~np.isfinite(self.floats(o))).all()) for n, o in pairs)
+
+    def _exact_faults(self, node: Node) -> int:
+        """Return the same of one node by exact values, which takes a hundred times as long."""
+        bits = self.errors(node, node)
+        over = np.flatnonzero((bits > FINE) & (np.isfinite(self.floats(node)) | ~self._float_faults.huge))
+        inherent = self.inherent(node, over.tolist())
+        return int((2.0 ** bits[over] > 2.0**FINE + ROUNDINGS * (2.0**inherent - 1)).sum())
+
+    def takes(self, node: Node, leaf: Node) -> None:
+        """Give a leaf whose parts were replaced the values of the leaf that it was."""
+        if node not in self._asked and leaf in self.leaves:
+            self.leaves.append(node)
+            self._asked[node] = None
+            self._complete.add(node)
+            self._columns[node], self._floats[node] = self._columns[leaf], self._floats[leaf]
+            if self._enclosures is not None:
+                self._enclosures.take(node, self._floats[node])
+            if "_exact" in self.__dict__:
+                self._exact[node] = self._exact[leaf]
+
+    def floats(self, node: Node) -> Any:
+        """Return the values of a node in float64, operation by operation."""
+        with np.errstate(all="ignore"):
+            for n in topological([node], until=self._floats):
+                if n not in self._floats:
+                    self._floats[n] = float_of(n, [self._floats[a] for a in n.args])
+        return self._floats[node]
+
+    def exact(self, node: Node) -> list[Any]:
+        """Return the values of a node to many digits, None where it is undefined or beyond reach."""
+        self._ask(node)
+        return self._exact_at(node, range(len(self._points)))
+
+    def _ask(self, node: Node) -> None:
+        """Note that values were asked of a node, which is no leaf from then on if it was none."""
+        self._asked.update(dict.fromkeys(topological([node], until=self._asked)))
+
+    def _exact_at(self, node: Node, points: Collection[int]) -> list[Any]:
+        """Return exact values, known at these points at least."""
+        if node in self._complete:
+            return self._exact[node]
+        for n in topological([node], until=self._complete):
+            if n in self._complete:
+                continue
+            args = [self._exact[a] for a in n.args]
+            if all(a in self._constant for a in n.args):
+                # What reads nothing has one value for each precision.
+                each = {id(mp): (mp, i) for i, mp in enumerate(self._contexts)}
+                once = {k: exact_of(mp, n, [a[i] for a in args]) for k, (mp, i) in each.items()}
+                self._exact[n] = [once[id(mp)] for mp in self._contexts]
+                self._constant.add(n)
+                self._complete.add(n)
+                continue
+            values = self._exact.setdefault(n, [_PENDING] * len(self._points))
+            for i in points:
+                if values[i] is _PENDING:
+                    values[i] = exact_of(self._contexts[i], n, [a[i] for a in args])
+            if len(points) == len(self._points):
+                self._complete.add(n)
+        return self._exact[node]
+
+    def agree(self, node: Node, other: Node) -> Any:
+        """Return at which points two forms have the same exact value, or None if at one of them they surely differ.
+
+        Where they seem to differ, more digits tell cancellation from difference; such points are left out then.
+        """
+        first, second = self.exact(node), self.exact(other)
+        usable = np.zeros(len(first), np.bool_)
+        for i, (a, b) in enumerate(zip(first, second, strict=True)):
+            if a is None or b is None:
+                continue
+            if close(a, b):
+                usable[i] = True
+            elif not self._close_at(i, node, other):
+                return None
+        return usable
+
+    def _close_at(self, i: int, node: Node, other: Node) -> bool:
+        import mpmath
+
+        finer: Any = mpmath.MPContext()
+        finer.prec = 4 * self._contexts[i].prec
+        values = self._at(finer, [node, other], {leaf: self._exact[leaf][i] for leaf in self.leaves})
+        a, b = values[node], values[other]
+        if a is None or b is None or close(a, b):
+            return True
+        if isinstance(a, bool) or isinstance(b, bool):
+            return False
+        largest = max(abs(v) for v in values.values() if v is not None and not isinstance(v, bool))
+        return bool(abs(a - b) <= largest * finer.mpf(2) ** (-finer.prec // 2))
+
+    def _at(self, mp: Any, nodes: Sequence[Node], values: dict[Node, Any]) -> dict[Node, Any]:
+        for n in topological(nodes, until=values):
+            if n not in values:
+                values[n] = exact_of(mp, n, [values[a] for a in n.args])
+        return values
+
+    def exceeds(self, node: Node, most: float) -> bool:
+        """Tell whether a node has somewhere more wrong bits than these."""
+        self._ask(node)
+        if self._enclosures is None:
+            return bool((self.errors(node, node) > most).any())
+        low, high = self._enclosures.bits(self.floats(node), node, node)
+        if (low > most).any():
+            return True
+        rest = np.flatnonzero(~(high <= most)).tolist()
+        return bool(rest) and bool((self.errors(node, node, rest) > most).any())
+
+    def gains(self, before: Node, after: Node) -> Iterator[tuple[Any, Any]]:
+        """Yield how many bits a form gains at each point at least and at most, ever closer: the last are exact.
+
+        Where that is not known it is nothing.
+        """
+        self._ask(before)
+        first, second = (np.broadcast_to(self.floats(n), (len(self._points),)) for n in (before, after))
+        same = (first == second) | (np.isnan(first) & np.isnan(second))
+        low = high = np.where(same, 0.0, math.nan)
+        if self._enclosures is not None:
+            old, new = (
+                self._enclosures.bits(values, n, before) for n, values in ((before, first), (after, second))
+            )
+            low, high = np.where(same, 0.0, old[0] - new[1]), np.where(same, 0.0, old[1] - new[0])
+        unsure = np.where(np.isnan(low), math.inf, high - low)
+        order = np.argsort(-unsure, kind="stable")[: np.count_nonzero(unsure)]
+        done = np.count_nonzero(np.isinf(unsure))
+        while True:
+            points = order[:done].tolist()
+            if points:
+                exact = self.errors(before, before, points) - self.errors(after, before, points)
+                low[points] = high[points] = np.nan_to_num(exact[points])
+            yield low, high
+            if done >= len(order):
+                return
+            done += _AT_ONCE
+
+    def surely_known(self, *nodes: Node) -> Any:
+        """Tell at which points exact values of nodes are there, as is plain without them."""
+        found = np.ones(len(self._points), np.bool_)
+        for n in nodes:
+            self._ask(n)
+            found &= False if self._enclosures is None else self._enclosures.known(n)
+        return found
+
+    def inherent(self, node: Node, points: Sequence[int]) -> Any:
+        """Return how many bits are wrong at points because inputs are floats: if each is off by half an ulp."""
+        _, ulp, _ = self._rounded(node, points)
+        exact_values = self._exact_at(node, points)
+        found: list[float] = []
+        for i in points:
+            mp, exact = self._contexts[i], exact_values[i]
+            total = mp.mpf(0)
+            for leaf in self.leaves:
+                if leaf.dtype != "real" or exact is None:
+                    continue
+                values = {k: self._exact[k][i] for k in self.leaves}
+                values[leaf] *= 1 + mp.mpf(2) ** -53
+                moved = self._at(mp, [node], values)[node]
+                total += abs(moved - exact) if moved is not None else 0
+            found.append(
+                min(math.log2(1 + float(total / float(ulp[i]))), WORST_BITS) if exact is not None else 0.0
+            )
+        return np.array(found)
+
+    def _rounded(self, node: Node, points: Collection[int]) -> tuple[Any, Any, Any]:
+        """Return the exact values to the nearest float, an ulp there, and how many ulps are left, at points."""
+        self._ask(node)
+        count = len(self._points)
+        if node not in self._nearest:
+            self._nearest[node] = np.full(count, math.nan), np.full(count, math.nan), np.zeros(count)
+            self._rounded_at[node] = set()
+        nearest, ulp, rest = self._nearest[node]
+        done = self._rounded_at[node]
+        if len(done) == count:
+            return nearest, ulp, rest
+        exact = self._exact_at(node, points)
+        there = [i for i in points if i not in done and exact[i] is not None]
+        floats = [float(exact[i]) for i in there]
+        nearest[there] = floats
+        with np.errstate(all="ignore"):
+            ulp[there] = np.spacing(np.abs(floats))
+        for i, r, u in zip(there, floats, ulp[there].tolist(), strict=True):
+            if math.isfinite(r):
+                rest[i] = float((exact[i] - r) / u)
+        done.update(points)
+        return nearest, ulp, rest
+
+    def errors(self, node: Node, target: Node, points: Sequence[int] | None = None) -> Any:
+        """Return how many bits of a form of a target are wrong at each point: log2(1 + ulps), NaN where unknown.
+
+        Args:
+            node: the form.
+            target: what it is a form of.
+            points: where they are wanted, if not everywhere: elsewhere they may be unknown.
+        """
+        values = self.floats(node)
+        nearest, ulp, rest = self._rounded(target, range(len(self._points)) if points is None else points)
+        with np.errstate(all="ignore"):
+            ulps = np.abs((values - nearest) / ulp - rest)
+            ulps = np.where(np.isinf(nearest), np.where(values == nearest, 0.0, math.inf), ulps)
+            bits = np.log2(1 + ulps)
+            bits = np.where(np.isnan(bits), WORST_BITS, np.minimum(bits, WORST_BITS))
+        return np.where(np.isnan(nearest), math.nan, bits)
+
+
+def _leaves(outputs: Iterable[Node]) -> list[Node]:
+    def computed(n: Node) -> bool:
+        return bool(n.args) and n.op.name in COMPUTED
+
+    found: dict[Node, None] = {}
+    seen: set[Node] = set()
+    pending = list(outputs)
+    while pending:
+        n = pending.pop()
+        if n in seen:
+            continue
+        seen.add(n)
+        if computed(n):
+            pending.extend(reversed(n.args))
+        elif n.op is not NUMBER and n.op is not CONSTANT:
+            found[n] = None
+            pending.extend(reversed(n.args))  # what is inside may have forms of its own
+    return list(found)
+
+
+_PENDING = object()
+"""An exact value that nobody has asked for."""

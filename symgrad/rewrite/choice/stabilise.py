@@ -1,0 +1,245 @@
+"""The search of the stable phase: forms by the rows, chosen by how many bits are wrong at sample points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.graph import Node, apply
+from symgrad.ir.traverse import topological
+from symgrad.rewrite.choice.alternatives import Alternatives
+from symgrad.rewrite.choice.samples import FINE, Sample, searchable
+from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.rules.stable import STABLE
+from symgrad.rewrite.trace import Step, Trace
+from symgrad.support.progress import steps
+
+__all__ = ["stabilise"]
+
+_DEPTH = 3  # of replacements inside replacements
+_TRIED = 120  # forms compared in one call
+_FORMS = 10  # of one node
+_ROUNDS = 4  # of replacements of one node
+
+# A form may have at no point more wrong bits than the other, or than an ulp makes, by more than this. Of a form that
+# gains much on average, a few roundings more are no harm.
+_ALLOWED = 0.5
+_ONE_ULP = 1.0
+_ROUNDINGS = 1.5
+_CANCELS = 2.5  # wrong bits from which on digits cancel, and what is left of them is chance
+# It has to have fewer: so many on average, or so many at one point.
+_ON_AVERAGE = 0.25
+_AT_ONE_POINT = 2.0
+_BAD = 4.0  # wrong bits that are not worth another form of the whole
+_SUMMED = 1e-6  # bits, which the arithmetic on them is less than off
+_FEWEST = 8  # points at which forms are compared, at least
+
+
+def stabilise(
+    outputs: Sequence[Node],
+    known: Conditions,
+    sample: Sample,
+    others: Sequence[Callable[[], Sequence[Node]]] = (),
+) -> tuple[list[Node], Trace]:
+    """Return nodes in forms that lose fewer digits, and the steps that led there.
+
+    Args:
+        outputs: the nodes.
+        known: facts about them.
+        sample: points at which forms are compared.
+        others: make further forms of all outputs, the simplest first; asked where those at hand lose digits.
+    """
+    trace = Trace()
+    search = _FormSearch(known, sample)
+    chosen = search.forms_of(outputs)
+    for make in others:
+        if not any(search.loses(n, _BAD) for n in chosen):
+            break
+        more = list(make())
+        if searchable(more) is None:
+            chosen = [b if search.replaces(a, b) else a for a, b in zip(chosen, more, strict=True)]
+    alive = set(topological(chosen))
+    trace.steps = [s for s in search.steps if s.after in alive or search.done.get(s.after) in alive]
+    trace.rounds = 1
+    if search.tried >= _TRIED:
+        trace.stopped = "budget"
+    return chosen, trace
+
+
+class _FormSearch:
+    def __init__(self, known: Conditions, sample: Sample) -> None:
+        self._alternatives = Alternatives(STABLE, known)
+        self.sample = sample
+        self.done: dict[Node, Node] = {}
+        self.steps: list[Step] = []
+        self.tried = 0
+
+    def loses(self, node: Node, more_than: float) -> bool:
+        """Tell whether a form has more wrong bits than these somewhere."""
+        return node.op.pointwise and self.sample.exceeds(node, more_than)
+
+    def forms_of(self, outputs: Sequence[Node]) -> list[Node]:
+        """Return forms of outputs; errors of parts may have cancelled and do so no longer: the whole counts.
+
+        Where too few values of the whole are known, the choices among its parts stand.
+        """
+        after = self.run(outputs, 0)
+        return [b if a is b or self._stands(a, b) else a for a, b in zip(outputs, after, strict=True)]
+
+    def _stands(self, before: Node, after: Node) -> bool:
+        usable = self.sample.agree(before, after)
+        if usable is None or usable.sum() < _FEWEST:
+            return usable is not None
+        return self.on_the_whole(self.compare(before, after))
+
+    def run(self, outputs: Sequence[Node], depth: int) -> list[Node]:
+        """Return nodes with every part in its best form, innermost first."""
+        order = topological(outputs, until=self.done)
+        for node in order if depth else steps("rules", "looking for stable forms", order):
+            if node in self.done:
+                continue
+            args = tuple(self.done[a] for a in node.args)
+            rebuilt = node if args == node.args else apply(node.op, args, node.params)
+            if rebuilt is not node:
+                self.sample.takes(rebuilt, node)
+            self.done[node] = self._best(node, rebuilt, depth)
+        return [self.done[o] for o in outputs]
+
+    def _best(self, written: Node, rebuilt: Node, depth: int) -> Node:
+        best = rebuilt
+        if rebuilt.dtype != "real" or not rebuilt.op.pointwise or depth > _DEPTH:
+            return best
+        starts = [written, rebuilt] if rebuilt is not written else [rebuilt]
+        for _ in range(_ROUNDS):
+            better = self._better(starts, best, depth)
+            if better is None:
+                return best
+            self.steps.append(better[1])
+            best = better[0]
+            starts = [best]
+        return best
+
+    def _better(self, starts: Sequence[Node], best: Node, depth: int) -> tuple[Node, Step] | None:
+        """Return the form of those a row away that has the fewest wrong bits, if that is fewer."""
+        found: tuple[Node, Step] | None = None
+        least = 0.0
+        seen = {best}
+        for start in starts:
+            for step in self._alternatives.of(start):
+                if len(seen) > _FORMS or self.tried >= _TRIED:
+                    return found
+                if step.after in seen:
+                    continue
+                if not self.loses(best, FINE):
+                    return None
+                seen.add(step.after)
+                self.tried += 1
+                held = len(self.steps)
+                form = self.run([step.after], depth + 1)[0]
+                promising = form is not best and self._promising(best, form, least)
+                change = self.compare(best, form) if promising else None
+                if change is not None and change.gain > least and self.no_worse(change):
+                    found = form, Step(step.rule, start, form, step.soundness, step.notes)
+                    least = change.gain
+                    continue
+                del self.steps[held:]
+        return found
+
+    def _promising(self, before: Node, after: Node, least: float) -> bool:
+        """Tell whether a form may be better on average by more than that, before all exact values are at hand."""
+        known = self.sample.surely_known(before, after)
+        low = high = np.zeros(1)
+        for low, high in self.sample.gains(before, after):
+            if high.sum() <= -_SUMMED or not _worth(high, known, least):
+                return False
+            if low.sum() >= _SUMMED:
+                return True
+        return bool(high.sum() > 0)
+
+    def compare(self, before: Node, after: Node) -> _Change | None:
+        """Return the wrong bits of two forms of one value where it is known, None if they are not equal."""
+        usable = self.sample.agree(before, after)
+        if usable is None or usable.sum() < _FEWEST:
+            return None
+        old, new = self.sample.errors(before, before), self.sample.errors(after, before)
+        return _Change(before, np.flatnonzero(usable), old[usable], new[usable])
+
+    def replaces(self, best: Node, form: Node) -> bool:
+        """Tell whether a form is better at some points and worse at none, and defined wherever the other is."""
+        if form is best or not self.loses(best, _BAD):
+            return False
+        _, most = next(self.sample.gains(best, form))
+        if not _worth(most, self.sample.surely_known(best, form), 0.0):
+            return False
+        defined = zip(self.sample.exact(best), self.sample.exact(form), strict=True)
+        if any(b is None and a is not None for a, b in defined):
+            return False
+        change = self.compare(best, form)
+        return change is not None and self.on_the_whole(change) and change.gain > 0
+
+    def on_the_whole(self, change: _Change | None) -> bool:
+        """Tell whether a form of an output is no worse; the errors of its parts meet there, by chance."""
+        if change is None or not change.mean >= 0:
+            return False
+        return self._within(change, _by_chance(np.maximum(change.old, _CANCELS)))
+
+    def no_worse(self, change: _Change) -> bool:
+        """Tell whether a form is nowhere worse than by chance: by half a bit, or more where digits cancel."""
+        noise = _ONE_ULP + min(max(change.mean, 0.0) / 2, _ROUNDINGS)
+        chance = change.old > _CANCELS
+        allowed = _by_chance(change.old)
+        allowed[~chance] = np.maximum(change.old[~chance], noise) + _ALLOWED
+        return change.mean >= -_ALLOWED and self._within(change, allowed)
+
+    def _within(self, change: _Change, allowed: Any) -> bool:
+        """Tell whether no error is larger than allowed, but for what no form can help: the inputs are rounded."""
+        over = change.new > allowed
+        if not over.any():
+            return True
+        inherent = self.sample.inherent(change.target, change.points[over].tolist())
+        return bool((change.new[over] <= inherent + _ALLOWED).all())
+
+
+def _worth(most: Any, known: Any, least: float) -> bool:
+    """Tell whether what a form gains at each point at most may be enough, and more than that on average.
+
+    Where values are known to be there the two agree, or the form is none: these points count, of the others any may.
+    """
+    more = most[~known & (most > 0)]
+    mean = float(most[known].sum() + more.sum()) / max(int(np.count_nonzero(known)), 1)
+    enough = mean > _ON_AVERAGE - _SUMMED or float(most.max()) > _AT_ONE_POINT - _SUMMED
+    return enough and mean > least - _SUMMED
+
+
+def _by_chance(bits: Any) -> Any:
+    """Return how many bits may be wrong where so many are: the more digits cancel, the less the rest of them says."""
+    return 1.2 * bits + 1.5
+
+
+class _Change:
+    """Two forms of one value, compared.
+
+    Args:
+        target: the first form.
+        points: where both have the same value.
+        old, new: how many bits are wrong there.
+    """
+
+    __slots__ = ("new", "old", "points", "target")
+
+    def __init__(self, target: Node, points: Any, old: Any, new: Any) -> None:
+        self.target, self.points, self.old, self.new = target, points, old, new
+
+    @property
+    def mean(self) -> float:
+        """How many bits the second form gains on average."""
+        return float((self.old - self.new).mean())
+
+    @property
+    def gain(self) -> float:
+        """The same, 0 if too few to bother."""
+        mean = self.mean
+        worth = mean >= _ON_AVERAGE or float((self.old - self.new).max()) >= _AT_ONE_POINT
+        return mean if mean > 0 and worth else 0.0

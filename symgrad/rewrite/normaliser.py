@@ -1,0 +1,220 @@
+"""What ties the normal forms together: who answers whom, and the views under which rules match.
+
+What a part may ask of the others is said, with an example, in `rules/normal/interfaces.py`.
+"""
+
+from __future__ import annotations
+
+from symgrad.ir.graph import NUMBER, Node, apply, number, truth
+from symgrad.ops.array.layout import broadcast_to, full
+from symgrad.ops.scalar.logic import where
+from symgrad.rewrite.array_forms.tensor import Tensors
+from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.engine import Round
+from symgrad.rewrite.normal_form.choices import Choices
+from symgrad.rewrite.normal_form.denominators import Denominators
+from symgrad.rewrite.normal_form.form import Form, Sum
+from symgrad.rewrite.normal_form.interfaces import OpenProduct
+from symgrad.rewrite.normal_form.matching import RulesForProducts, RulesForSums
+from symgrad.rewrite.normal_form.order import Order
+from symgrad.rewrite.normal_form.products import Products
+from symgrad.rewrite.normal_form.sums import Sums
+from symgrad.rewrite.rule import RuleSet
+from symgrad.rewrite.trace import Note, Step
+
+__all__ = ["NormalForms"]
+
+_FLATTENED = frozenset(
+    [("add", "add"), ("neg", "add")]
+    + [(child, parent) for child in ("mul", "div", "neg") for parent in ("mul", "div")]
+)
+_PRODUCT_OPS = frozenset({"mul", "div", "neg", "pow", "sqrt"})
+_SEEN = frozenset({"mul", "neg", "pow", "add", "div"})
+
+
+class NormalForms:
+    """The normaliser: normal forms of sums and products, with their memos.
+
+    What is remembered of sums and products holds in every round: only small ones are, and these are taken apart,
+    whatever the round has left as it was.
+
+    Args:
+        rules: the matched rules.
+        known: facts about nodes.
+        order: the order of terms and factors.
+    """
+
+    def __init__(self, rules: RuleSet, known: Conditions, order: Order) -> None:
+        self.known = known
+        self.settled: set[Node] = set()
+        self._raw: set[Node] = set()
+        self._steps: dict[Node, tuple[Step | None, bool]] = {}
+        self._copied: dict[Node, bool] = {}
+        self.order = order
+        self.products = Products(self)
+        self.sums = Sums(self)
+        self.tensors = Tensors(self)
+        self._denominators = Denominators(self)
+        self._choices = Choices(self)
+        self._rules_for_products = RulesForProducts(rules, self)
+        self._rules_for_sums = RulesForSums(rules, self)
+
+    def begin(self, current: Round) -> NormalForms:
+        """Turn to a round, and return itself."""
+        self.settled, self._raw = current.settled, current.raw
+        self.tensors = Tensors(self)  # what these remember is of the round
+        return self
+
+    def forget(self) -> None:
+        """Let go of all that was remembered, which else, in cycles, would wait for the garbage collector."""
+        self.__dict__.clear()
+
+    def opens(self, node: Node, root: Node) -> bool:
+        """Tell whether a sum or product is taken apart inside a larger one."""
+        if node is root or node in self._raw:
+            return True
+        return self.sums.small(node) if node.op.name == "add" else self.products.small(node)
+
+    def apply_to_product(self, product: OpenProduct) -> bool:
+        """Apply the first law of products that matches, and tell whether one did."""
+        return self._rules_for_products.apply(product) or self._choices.absorb(product)
+
+    def apply_to_sum(self, total: Sum, laws: dict[str, None], notes: dict[Note, None]) -> bool:
+        """Apply laws of sums until none matches, and tell whether one did."""
+        fired = self._rules_for_sums.apply(total, laws, notes)
+        return self._denominators.merge(total, laws) or fired
+
+    def contraction(self, node: Node) -> Node:
+        """Return a contraction whose operands are in normal form, or what is left of one, in normal form."""
+        return self.tensors.contractions.normal(node)
+
+    def inner(self, child: Node, parent: Node) -> bool:
+        return (child.op.name, parent.op.name) in _FLATTENED
+
+    def step(self, node: Node) -> Step | None:
+        if not node.args:
+            return None
+        if not self._is_copied(node):
+            return self._new_step(node)
+        known = self._steps.get(node)
+        if known is None:
+            step = self._new_step(node)
+            self._steps[node] = step, step is not None and step.after in self.settled
+        else:
+            step, settled = known
+            if step is not None and settled:
+                self.settled.add(step.after)
+        return step
+
+    def _is_copied(self, node: Node) -> bool:
+        """Tell whether every sum and product in a node is small: its step is then the same in every round."""
+        copied = self._copied
+        pending = [node] if node not in copied else []
+        while pending:
+            top = pending[-1]
+            missing = [a for a in top.args if a not in copied]
+            if missing:
+                pending += missing
+                continue
+            small = self.sums.small if top.op.name == "add" else self.products.small
+            copied[pending.pop()] = small(top) and all(copied[a] for a in top.args)
+        return copied[node]
+
+    def _new_step(self, node: Node) -> Step | None:
+        value = self._known_value(node)
+        if value is not None:
+            return Step("known-value", node, value, "exact")
+        name = node.op.name
+        if name == "add":
+            return self.sums.collect(node)
+        if name in _PRODUCT_OPS:
+            return self.products.collect(node)
+        choice = self._known_truths(node) or self._choices.step(node)
+        if choice is not None:
+            return choice
+        return self.tensors.step(node) if node.shape or not node.op.pointwise else None
+
+    def _known_value(self, node: Node) -> Node | None:
+        """A node that has one possible value, everywhere, is that number."""
+        point = self.known.point(node)
+        if point is None or node.op is broadcast_to or self.known.defined(node) != "yes":
+            return None
+        return full(truth(point == 1) if node.dtype == "bool" else number(point), node.shape)
+
+    def _known_truths(self, node: Node) -> Step | None:
+        """Read an array of truth values that are known, all the same, as one: the rows are about `yes` and `no`."""
+        if not node.shape or not node.op.pointwise or not any(a.dtype == "bool" for a in node.args):
+            return None
+        args = [self._truth(a) for a in node.args]
+        if node.op is where and args[0].op is NUMBER:
+            taken = full(args[1 if args[0].value else 2], node.shape)
+            return Step("where-true" if args[0].value else "where-false", node, taken, "exact")
+        told = apply(node.op, tuple(args), node.params)
+        return None if told is node or told.shape != node.shape else Step("known-value", node, told, "exact")
+
+    def _truth(self, node: Node) -> Node:
+        point = self.known.point(node) if node.dtype == "bool" and node.shape else None
+        return node if point is None or self.known.defined(node) != "yes" else truth(point == 1)
+
+    def sees(self, op_name: str) -> bool:
+        return op_name in _SEEN
+
+    def arguments(self, op_name: str, node: Node) -> tuple[Node, ...] | None:
+        """See -x in -2*x = -(2*x), a*b in any product, a**n in sqrt(a) and 1/a."""
+        if op_name == "neg":
+            return (self.negated(node),) if self.reads_negative(node) else None
+        if node.op.name not in _PRODUCT_OPS or not self.products.small(node):
+            return None
+        form = self.products.form_of_factor(node)
+        if op_name == "pow":
+            if len(form.factors) == 1 and not form.powers and form.coefficient == 1:
+                ((base, e),) = form.factors.items()
+                return (base, number(e)) if e != 1 else None
+            return None
+        if op_name == "mul":
+            return self._head_and_rest(form)
+        return None
+
+    def _head_and_rest(self, form: Form) -> tuple[Node, Node] | None:
+        if form.coefficient != 1:
+            rest = Form(1, form.factors, form.powers)
+            return (
+                (number(form.coefficient), self.products.write(rest)) if form.factors or form.powers else None
+            )
+        if len(form.factors) + len(form.powers) < 2:
+            return None
+        head = self.products.sorted([*form.factors, *form.powers])[0]
+        first = Form(
+            1,
+            {head: form.factors[head]} if head in form.factors else {},
+            {head: form.powers[head]} if head in form.powers else {},
+        )
+        rest = Form(
+            1,
+            {b: e for b, e in form.factors.items() if b is not head},
+            {b: e for b, e in form.powers.items() if b is not head},
+        )
+        if not rest.factors and not rest.powers:
+            return None
+        return (self.products.write(first), self.products.write(rest))
+
+    def reads_negative(self, node: Node) -> bool:
+        """Tell whether a node in normal form opens with a minus sign, or is a sum with more minus than plus signs."""
+        if node.is_number():
+            return node.value < 0
+        if node.op.name == "add":
+            return self.sums.small(node) and self.sums.mostly_negative(node)
+        if node.op.name not in {"mul", "div", "neg"}:
+            return False
+        return (
+            self.products.form(node).coefficient < 0 if self.products.small(node) else node.op.name == "neg"
+        )
+
+    def negated(self, node: Node) -> Node:
+        """Return the negation of a node that reads negative."""
+        if node.op.name == "add":
+            return self.sums.write(self.sums.of(node).scaled(-1))
+        if not self.products.small(node):
+            return node.args[0]
+        form = self.products.form(node)
+        return self.products.write(Form(-form.coefficient, form.factors, form.powers))

@@ -1,0 +1,298 @@
+"""The phases in order: canonical, stable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from threading import Lock
+
+from symgrad.ir.collector import growing
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological
+from symgrad.ops.control import as_computed, stop_gradient, with_slope
+from symgrad.ops.scalar.arith import div, mul, pow
+from symgrad.ops.scalar.elementary import sqrt
+from symgrad.ops.scalar.logic import where
+from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.engine import Round, rewrite
+from symgrad.rewrite.matrices import in_matrix_notation
+from symgrad.rewrite.memo import remembered
+from symgrad.rewrite.normal_form.order import Order
+from symgrad.rewrite.normal_form.products import spell_signs
+from symgrad.rewrite.normaliser import NormalForms
+from symgrad.rewrite.rule import RuleSet
+from symgrad.rewrite.rules.canonical import CANONICAL, DROP_STOPS
+from symgrad.rewrite.trace import UNDEFINED, ZERO, Note, Step, Trace
+from symgrad.support.logs import debug, info
+
+__all__ = ["Canonical", "CanonicalForms", "Stable", "canonical", "fewest_faults", "stable"]
+
+_KEPT = 50_000
+"""Nodes whose normal forms are remembered."""
+
+_REMEMBERED = 10_000
+"""Equations of a graph up to which its canonical form is remembered: the steps to it take several times its memory."""
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Canonical:
+    """Nodes in canonical form, and how they came about.
+
+    Args:
+        nodes: the canonical nodes, in the order of the inputs.
+        trace: every application of a rule, and why the rewriting stopped.
+        asked: notes of the trace that say nothing about the result, because it still asks for the same.
+    """
+
+    nodes: list[Node]
+    trace: Trace
+    asked: frozenset[Note] = frozenset()
+
+    @property
+    def widened(self) -> list[tuple[Step, Note]]:
+        """Where the result is defined and the input was not, with the step that made it so."""
+        return [(s, note) for s in self.trace.widening for note in s.notes if note not in self.asked]
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on where the result is defined and the input was not, each once."""
+        return _sentences(self.widened)
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Stable:
+    """Nodes in forms that lose fewer digits, and how they came about.
+
+    Args:
+        nodes: in the order of the inputs; equal to them in exact arithmetic.
+        trace: every replacement that is in them.
+    """
+
+    nodes: list[Node]
+    trace: Trace
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on where the result is defined and the input was not, each once."""
+        return _sentences((s, note) for s in self.trace.widening for note in s.notes)
+
+
+def _sentences(widened: Iterable[tuple[Step, Note]]) -> list[str]:
+    from symgrad.ir.notation.printer import expression_text  # for start-up time: only a note needs it
+
+    found: dict[str, None] = {}
+    for step, note in widened:
+        before, after = expression_text(step.before), expression_text(step.after)
+        found[f"{before} -> {after}: {note.text.replace('{}', expression_text(note.node))}"] = None
+    return list(found)
+
+
+def canonical(
+    outputs: Sequence[Node], *, drop_stops: bool = False, rules: RuleSet | None = None
+) -> Canonical:
+    """Bring nodes to canonical form: what a person would write, with the same value wherever the input has one.
+
+    Args:
+        outputs: nodes of any shapes; what they share is rewritten once and stays shared.
+        drop_stops: read ``stop_gradient(e)`` as ``e``, and ``with_slope`` as its value. Right for a formula that is
+            only evaluated; wrong for one that is differentiated again, so the default keeps them.
+        rules: the rows to apply, if not those of the phase.
+
+    Returns:
+        The nodes, the trace, and notes on domains that grew.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> from symgrad.ops.scalar.arith import add, mul
+        >>> x = symbol(Declaration("x"))
+        >>> canonical([add(mul(x, x), mul(x, x))]).nodes[0] is 2 * x**2
+        True
+    """
+    order = topological(outputs)
+    # Without stops both are the same question.
+    drop_stops = drop_stops and any(n.op is stop_gradient or n.op is with_slope for n in order)
+    if rules is not None or len(order) > _REMEMBERED:
+        return _canonical(outputs, drop_stops, rules)
+    return remembered(
+        outputs, ("values" if drop_stops else "canonical"), lambda: _canonical(outputs, drop_stops, None)
+    )
+
+
+@growing()
+def _canonical(outputs: Sequence[Node], drop_stops: bool, rules: RuleSet | None) -> Canonical:
+    if drop_stops:
+        outputs = as_computed(outputs)
+    rules = rules or (DROP_STOPS if drop_stops else CANONICAL)
+    known = Conditions()
+    forms = NormalForms(rules, known, Order())
+    nodes, trace = rewrite(outputs, rules, forms.begin, known=known)
+    say = info if trace.steps else debug
+    say(
+        "rules",
+        "canonical form: %d rewrites in %d rounds%s",
+        len(trace.steps),
+        trace.rounds,
+        ", and no more of them are tried" if trace.stopped == "budget" else "",
+    )
+    asked = (
+        frozenset[Note].intersection(*(frozenset(_asked(n)) for n in nodes))
+        if trace.widening
+        else frozenset[Note]()
+    )
+    nodes = in_matrix_notation(nodes, lambda: forms.begin(Round(rules, known, 0)))
+    forms.forget()
+    return Canonical(spell_signs(nodes), trace, asked)
+
+
+class CanonicalForms:
+    """Canonical forms of many nodes that have parts in common: what is known of a part is not looked for again.
+
+    They are those of `canonical`, without a trace. What is remembered goes with the object.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> x = symbol(Declaration("x"))
+        >>> forms = CanonicalForms()
+        >>> [forms.of([(x + x) * k])[0] is 2 * k * x for k in (2, 3)]
+        [True, True]
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._start()
+
+    def _start(self) -> None:
+        self._known = Conditions()
+        self._forms = NormalForms(CANONICAL, self._known, Order())
+        self._normal: dict[Node, Node] = {}
+        self._written: dict[Node, Node] = {}
+        self._spelled: dict[Node, Node] = {}
+
+    def of(self, nodes: Sequence[Node]) -> list[Node]:
+        """Return nodes in canonical form."""
+        if not self._lock.acquire(
+            blocking=False
+        ):  # another thread is at it: what a round remembers is its own
+            return canonical(nodes).nodes
+        try:
+            with growing():
+                if len(self._normal) > _KEPT:
+                    self._forms.forget()
+                    self._start()
+                found, _ = rewrite(
+                    nodes, CANONICAL, self._forms.begin, known=self._known, normal=self._normal
+                )
+                found = in_matrix_notation(
+                    found, lambda: self._forms.begin(Round(CANONICAL, self._known, 0)), self._written
+                )
+                return spell_signs(found, self._spelled)
+        finally:
+            self._lock.release()
+
+    def __del__(self) -> None:
+        self._forms.forget()
+
+
+def stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]]] = ()) -> Stable:
+    """Replace what loses digits in floating point by what is equal in exact arithmetic and loses fewer.
+
+    Args:
+        outputs: nodes of any shapes; graphs of more than 1000 equations stay as they are, and of more than 160 with
+            arrays in them.
+        others: make further forms of all of them, equal in exact arithmetic; asked where those at hand lose digits.
+
+    Returns:
+        The nodes, the trace, and notes on domains that grew.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> from symgrad.ops.scalar.elementary import exp, expm1
+        >>> x = symbol(Declaration("x"))
+        >>> stable([exp(x) - 1]).nodes[0] is expm1(x)
+        True
+    """
+    return _stable(outputs, others) if others else remembered(outputs, "stable", lambda: _stable(outputs))
+
+
+def fewest_faults(forms: Iterable[Sequence[Node]], *, alone: bool = True) -> tuple[Sequence[Node], bool]:
+    """Return the form of elementwise numbers that loses digits at the fewest sample points, and whether it does at any.
+
+    Unlike `stable` it looks for no form, in time linear in the size: some thirty microseconds an equation. A form that
+    has no value at a point where one before it has one is none.
+
+    Args:
+        forms: equal in exact arithmetic, the best otherwise first; no more is asked for after one without a fault, or
+            where there are too many inputs to ask of each what its rounding does.
+        alone: whether it is also told of a form with which there is no other.
+    """
+    from symgrad.rewrite.choice.samples import (
+        Sample,
+        measurable,
+    )  # for start-up time: many programs ask for none
+
+    rest = iter(forms)
+    best = next(rest)
+    if not measurable(best):
+        return best, False
+    if not alone:
+        # To make another form and see that it is the same takes less time than to ask about digits.
+        other = next((form for form in rest if form != best), None)
+        if other is None:
+            return best, False
+        rest = chain([other], rest)
+    sample = Sample(best, Conditions())
+    lost = sample.loses_digits(best)
+    if not lost:
+        return best, False
+    fewest: int | None = None  # faults are counted where there is a form to compare them with
+    for form in rest:
+        if form == best or not sample.has_values_of(form, best):
+            continue
+        fewest = sample.faults(best) if fewest is None else fewest
+        faults = sample.faults(form)
+        if faults < fewest:
+            best, fewest = form, faults
+        if not faults:
+            break
+    return best, fewest != 0
+
+
+def _stable(outputs: Sequence[Node], others: Sequence[Callable[[], Sequence[Node]]] = ()) -> Stable:
+    from symgrad.rewrite.choice.samples import (
+        Sample,
+        searchable,
+    )  # for start-up time: many programs ask for none
+
+    nodes, trace = list(outputs), Trace()
+    too_large = searchable(nodes)
+    if too_large is not None:
+        trace.stopped = "budget"
+        info("rules", "stable forms are not looked for: %s", too_large)
+        return Stable(nodes, trace)
+    known = Conditions()
+    sample = Sample(nodes, known)
+    if not sample.seems_fine(nodes, [make() for make in others[:1]]):
+        from symgrad.rewrite.choice.stabilise import stabilise  # what is never asked for is not read
+
+        nodes, trace = stabilise(nodes, known, sample, others)
+        info("rules", "stable forms: digits may be lost, %d rewrites keep more of them", len(trace.steps))
+    return Stable(nodes, trace)
+
+
+def _asked(output: Node) -> Iterator[Note]:
+    """What an output asks for wherever it is to have a value: its parts, and divisors that are not zero."""
+    choices = [n for n in topological([output]) if n.op is where]
+    for node in topological([output], until=choices):
+        yield Note(UNDEFINED, node)
+        pending = [node.args[1]] if node.op is div else []
+        while pending:
+            divisor = pending.pop()
+            yield Note(ZERO, divisor)
+            if divisor.op is mul:
+                pending += divisor.args
+            elif divisor.op is sqrt or (divisor.op is pow and divisor.args[1].is_number()):
+                pending.append(divisor.args[0])

@@ -1,0 +1,362 @@
+"""The canonical phase: what a person would write, by rules that never change a value.
+
+Normal form
+    sums        flat; like terms collected with exact rational coefficients; a common factor in front where
+                that saves a multiplication, `2*(x + y)`; `c*(a + b)` is opened only where that saves one,
+                or where one of its terms meets a like term; terms over powers of one sum are brought over
+                the highest one where that leaves fewer, `1/(x + y) - x/(x + y)**2 -> y/(x + y)**2`
+    products    flat; equal bases collected, `x*x**a -> x**(a + 1)`; one quotient `x*sqrt(u)/abs(x)`; the
+                sign in front, or inside a sum that reads as well either way; rational coefficients exact,
+                roots of numbers reduced, `sqrt(12) -> 2*sqrt(3)`, and joined with that of a constant,
+                `1/sqrt(2*pi)`
+    powers      of a power, of a product and of an exponential are opened wherever that never narrows the
+                domain: `sqrt(x**2*u) -> abs(x)*sqrt(u)` for u >= 0
+    functions   by the rows below, and by the facts of the op records (odd, even, idempotent)
+    order       of terms and factors by structure alone (`rules/normal/order.py`)
+    numbers     a value that can be but one number is that number, `tanh(0) -> 0` (`known-value`); no number of
+                more than 512 bits is made
+    arrays      contractions flat in index notation, scalar factors in front, operands with equal labels one
+                product; transposes and new axes at the leaves of products and contractions, broadcasts dropped
+                where elementwise ops do them; at last written with `@`, `.T`, `outer`, `sum` and `mean`, vectors
+                first: `2*X.T@(X@w - y)/n`
+    sharing     long shared sums (over 8 terms) and products (over 16 factors) stay one operand, so that a
+                graph never grows into a tree
+
+Every row is `exact` (same value, same domain) or `widens` (same value wherever the left side is defined, and
+defined in more places, which the trace says); nothing narrows. A comparison of something undefined counts as
+undefined. A rule that drops an operand widens wherever the operand may be undefined; the engine adds that by
+itself. Nothing moves across stop_gradient, whose symbols are frozen copies, other symbols than those outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from symgrad.ir.graph import OPS, Node, Op, constant, number
+from symgrad.ops.control import stop_gradient
+from symgrad.ops.scalar.arith import add, div, mul, neg, pow
+from symgrad.ops.scalar.elementary import cbrt, exp, exp2, expm1, log, log1p, log2, log10, sigmoid, sqrt
+from symgrad.ops.scalar.hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
+from symgrad.ops.scalar.logic import all_of, any_of, ge, gt, le, lt, ne, not_
+from symgrad.ops.scalar.rounding import abs as abs_
+from symgrad.ops.scalar.trig import acos, asin, atan, cos, sin, tan
+from symgrad.ops.special.gamma import erf, erfc
+from symgrad.rewrite.rule import Rule, RuleSet
+from symgrad.rewrite.rules.inverse_laws import INVERSES
+from symgrad.rewrite.rules.pieces import ABSOLUTE, LOGIC, ROUNDING
+from symgrad.rewrite.rules.tensor_laws import TENSORS
+from symgrad.rewrite.rules.variables import (
+    AT_ZERO,
+    a,
+    b,
+    e,
+    even,
+    integer,
+    m,
+    n,
+    one,
+    pi,
+    two,
+    zero,
+)
+
+__all__ = ["CANONICAL", "DROP_STOPS"]
+
+# The laws that the normal form applies to any number of operands at once.
+LAWS = [
+    Rule(
+        name="like-terms",
+        pattern=add(mul(m, a), mul(n, a)),
+        replacement=mul(add(m, n), a),
+        why="distributivity",
+        how="collected",
+    ),
+    Rule(
+        name="distribute-a-number",
+        pattern=mul(n, add(a, b)),
+        replacement=add(mul(n, a), mul(n, b)),
+        why="only where a term meets a like term",
+        how="collected",
+    ),
+    Rule(
+        name="content-of-a-sum",
+        pattern=add(mul(n, a), mul(n, b)),
+        replacement=mul(n, add(a, b)),
+        why="one multiplication fewer",
+        how="collected",
+    ),
+    Rule(
+        name="common-denominator",
+        pattern=add(div(a, add(b, e)), neg(div(mul(a, b), pow(add(b, e), two)))),
+        replacement=div(mul(a, e), pow(add(b, e), two)),
+        why="only where that leaves fewer terms; less cancellation too",
+        how="collected",
+    ),
+    Rule(name="zero-times", pattern=mul(zero, a), replacement=zero, why="the strong zero", how="collected"),
+    Rule(
+        name="product-of-powers",
+        pattern=mul(pow(a, m), pow(a, n)),
+        replacement=pow(a, add(m, n)),
+        soundness="widens",
+        exact_when=gt(a, zero),
+        note=AT_ZERO,
+        witness={"a": 0, "m": 1, "n": -1},
+        why="powers of one base; a fractional power needs a >= 0, a negative one a != 0, their sum may not",
+        how="collected",
+    ),
+    Rule(
+        name="power-of-a-power",
+        pattern=pow(pow(a, m), n),
+        replacement=pow(a, mul(m, n)),
+        condition=any_of(ge(a, zero), integer(n)),
+        soundness="widens",
+        exact_when=gt(a, zero),
+        note="also defined for {a} < 0",
+        witness={"a": -1, "m": Fraction(1, 2), "n": 2},
+        why="(a**m)**n = a**(m*n) for integer n, and for a >= 0",
+        how="collected",
+    ),
+    Rule(
+        name="root-of-an-even-power",
+        pattern=pow(pow(a, m), n),
+        replacement=pow(abs_(a), mul(m, n)),
+        condition=even(m),
+        soundness="widens",
+        exact_when=ne(a, zero),
+        note=AT_ZERO,
+        witness={"a": 0, "m": -2, "n": Fraction(-1, 2)},
+        why="a**m = abs(a)**m for even m",
+        how="collected",
+    ),
+    Rule(
+        name="power-of-a-product",
+        pattern=pow(mul(a, b), n),
+        replacement=mul(pow(a, n), pow(b, n)),
+        condition=any_of(integer(n), gt(a, zero), all_of(ge(a, zero), ge(b, zero))),
+        why="fractional powers distribute over factors that are not negative",
+        how="collected",
+    ),
+    Rule(
+        name="power-zero",
+        pattern=pow(a, zero),
+        replacement=one,
+        why="x**0 is 1 at x = 0 too",
+        how="collected",
+    ),
+    Rule(
+        name="root-of-a-number",
+        pattern=sqrt(mul(m, pow(n, two))),
+        replacement=mul(n, sqrt(m)),
+        condition=all_of(ge(m, zero), ge(n, zero)),
+        why="square factors leave the root",
+        how="collected",
+    ),
+    Rule(
+        name="power-of-an-exponential",
+        pattern=pow(exp(a), b),
+        replacement=exp(mul(a, b)),
+        why="exp(a) is positive",
+        how="collected",
+    ),
+    Rule(
+        name="product-of-exponentials",
+        pattern=mul(exp(a), exp(b)),
+        replacement=exp(add(a, b)),
+        why="the functional equation",
+        how="collected",
+    ),
+]
+
+
+def _inverse(outer: Op, inner: Op, beyond: str, exact_when: Node, point: int) -> Rule:
+    """outer(inner(a)) -> a where inner has a domain of its own."""
+    return Rule(
+        name=f"{outer.name}-of-{inner.name}",
+        pattern=outer(inner(a)),
+        replacement=a,
+        soundness="widens",
+        exact_when=exact_when,
+        note=f"also defined for {beyond}",
+        witness={"a": point},
+        why="inverse functions",
+    )
+
+
+EXPONENTIAL = [
+    Rule(name="e-as-exp", pattern=constant("E"), replacement=exp(one), why="one spelling"),
+    _inverse(exp, log, "{a} <= 0", gt(a, zero), -1),
+    Rule(
+        name="exp-of-minus-log",
+        pattern=exp(neg(log(a))),
+        replacement=div(one, a),
+        soundness="widens",
+        exact_when=gt(a, zero),
+        note="also defined for {a} < 0",
+        witness={"a": -1},
+        why="definition of powers",
+    ),
+    Rule(
+        name="exp-of-multiple-of-log",
+        pattern=exp(mul(n, log(a))),
+        replacement=pow(a, n),
+        soundness="widens",
+        exact_when=gt(a, zero),
+        note="also defined for {a} <= 0",
+        witness={"a": -1, "n": 2},
+        why="definition of powers",
+    ),
+    Rule(name="log-of-exp", pattern=log(exp(a)), replacement=a, why="inverse functions"),
+    Rule(
+        name="log-of-power",
+        pattern=log(pow(a, n)),
+        replacement=mul(n, log(a)),
+        condition=any_of(gt(a, zero), not_(even(n))),
+        why="the power is positive only for a > 0, unless n is even: log(x**2) is defined for x < 0",
+    ),
+    _inverse(exp2, log2, "{a} <= 0", gt(a, zero), -1),
+    Rule(name="log2-of-exp2", pattern=log2(exp2(a)), replacement=a, why="inverse functions"),
+    Rule(name="log1p-of-expm1", pattern=log1p(expm1(a)), replacement=a, why="inverse functions"),
+    _inverse(expm1, log1p, "{a} <= -1", gt(a, number(-1)), -2),
+    Rule(
+        name="exp-of-log1p",
+        pattern=exp(log1p(a)),
+        replacement=add(one, a),
+        soundness="widens",
+        exact_when=gt(a, number(-1)),
+        note="also defined for {a} <= -1",
+        witness={"a": -2},
+        why="inverse functions",
+    ),
+    Rule(name="cube-of-cbrt", pattern=pow(cbrt(a), number(3)), replacement=a, why="inverse functions"),
+    Rule(name="cbrt-of-cube", pattern=cbrt(pow(a, number(3))), replacement=a, why="inverse functions"),
+]
+
+
+_WITHIN = all_of(ge(a, number(-1)), le(a, one))
+_SINE, _COSINE, _SINH, _COSH = (pow(g(a), two) for g in (sin, cos, sinh, cosh))
+
+TRIGONOMETRIC = [
+    Rule(name="sin-squared-plus-cos-squared", pattern=add(_SINE, _COSINE), replacement=one, why="Pythagoras"),
+    Rule(name="one-minus-sin-squared", pattern=add(one, neg(_SINE)), replacement=_COSINE, why="Pythagoras"),
+    Rule(name="one-minus-cos-squared", pattern=add(one, neg(_COSINE)), replacement=_SINE, why="Pythagoras"),
+    Rule(name="sin-over-cos", pattern=div(sin(a), cos(a)), replacement=tan(a), why="definition", whole=True),
+    _inverse(sin, asin, "{a} beyond -1 and 1", _WITHIN, 2),
+    _inverse(cos, acos, "{a} beyond -1 and 1", _WITHIN, 2),
+    Rule(name="tan-of-atan", pattern=tan(atan(a)), replacement=a, why="inverse functions"),
+    Rule(
+        name="cosh-squared-minus-sinh-squared",
+        pattern=add(_COSH, neg(_SINH)),
+        replacement=one,
+        why="Pythagoras",
+    ),
+    Rule(name="one-plus-sinh-squared", pattern=add(one, _SINH), replacement=_COSH, why="Pythagoras"),
+    Rule(name="cosh-squared-minus-one", pattern=add(_COSH, number(-1)), replacement=_SINH, why="Pythagoras"),
+    Rule(
+        name="sinh-over-cosh",
+        pattern=div(sinh(a), cosh(a)),
+        replacement=tanh(a),
+        why="definition",
+        whole=True,
+    ),
+    Rule(name="tanh-times-cosh", pattern=mul(tanh(a), cosh(a)), replacement=sinh(a), why="definition"),
+    Rule(name="sinh-of-asinh", pattern=sinh(asinh(a)), replacement=a, why="inverse functions"),
+    Rule(name="asinh-of-sinh", pattern=asinh(sinh(a)), replacement=a, why="inverse functions"),
+    _inverse(cosh, acosh, "{a} < 1", ge(a, one), -2),
+    Rule(name="acosh-of-cosh", pattern=acosh(cosh(a)), replacement=abs_(a), why="cosh is even"),
+    _inverse(tanh, atanh, "{a} beyond -1 and 1", all_of(gt(a, number(-1)), lt(a, one)), 2),
+    Rule(name="atanh-of-tanh", pattern=atanh(tanh(a)), replacement=a, why="inverse functions"),
+    Rule(name="erf-plus-erfc", pattern=add(erf(a), erfc(a)), replacement=one, why="definition"),
+]
+
+STOPS = [
+    Rule(name="stop-of-pi", pattern=stop_gradient(pi), replacement=pi, why="nothing to freeze"),
+]
+
+_HALF_PI, _QUARTER_PI = div(pi, two), div(pi, number(4))
+
+_VALUES: list[tuple[Op, Node, Node]] = [
+    (exp2, zero, one),
+    (exp2, one, two),
+    (log2, one, zero),
+    (log2, two, one),
+    (log10, one, zero),
+    (log10, number(10), one),
+    (sigmoid, zero, number(Fraction(1, 2))),
+    (expm1, zero, zero),
+    (log1p, zero, zero),
+    (cbrt, one, one),
+    (cos, zero, one),
+    (sin, pi, zero),
+    (cos, pi, number(-1)),
+    (acos, one, zero),
+    (acos, zero, _HALF_PI),
+    (asin, one, _HALF_PI),
+    (atan, one, _QUARTER_PI),
+    (cosh, zero, one),
+    (acosh, one, zero),
+    (erfc, zero, one),
+]
+
+
+def _special_values() -> Iterator[Rule]:
+    for op, at, value in _VALUES:
+        text = at.params[-1]
+        yield Rule(name=f"{op.name}-of-{text}", pattern=op(at), replacement=value, why="special value")
+
+
+def _kebab(op: Op) -> str:
+    return op.name.strip("_").replace("_", "-").lower()
+
+
+def _from_facts() -> Iterator[Rule]:
+    """One row for each op that is odd, even or idempotent, whatever the op is."""
+    unary = sorted(
+        {op for op in OPS.values() if op.takes == ("number",) and not op.parameters}, key=lambda o: o.name
+    )
+    for op in unary:
+        if op is neg:
+            continue
+        if "odd" in op.facts:
+            yield Rule(
+                name=f"{_kebab(op)}-odd", pattern=op(neg(a)), replacement=neg(op(a)), why="odd function"
+            )
+            if op.domain is None and "increasing" not in op.facts and "integral" not in op.facts:
+                yield Rule(
+                    name=f"{_kebab(op)}-of-zero", pattern=op(zero), replacement=zero, why="odd function"
+                )
+        if "even" in op.facts:
+            yield Rule(name=f"{_kebab(op)}-even", pattern=op(neg(a)), replacement=op(a), why="even function")
+        if "idempotent" in op.facts:
+            yield Rule(name=f"{_kebab(op)}-twice", pattern=op(op(a)), replacement=op(a), why="idempotent")
+
+
+CANONICAL = RuleSet(
+    [
+        *LAWS,
+        *TENSORS,
+        *INVERSES,
+        *_special_values(),
+        *_from_facts(),
+        *ABSOLUTE,
+        *EXPONENTIAL,
+        *TRIGONOMETRIC,
+        *ROUNDING,
+        *LOGIC,
+        *STOPS,
+    ]
+)
+"""The rows of the canonical phase, in the order in which they are tried."""
+
+DROP_STOPS = RuleSet(
+    [
+        Rule(
+            name="drop-stop",
+            pattern=stop_gradient(a),
+            replacement=a,
+            why="the value is the argument; not for what is differentiated again",
+        ),
+        *CANONICAL,
+    ]
+)
+"""The same with stop_gradient read as its value."""
