@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from symgrad.backward.trace import BackwardTrace, Slope
+from symgrad.autodiff.trace import BackwardTrace, Slope
 from symgrad.ir.graph import Node
 
 __all__ = ["Arrangement", "Output"]

@@ -39,7 +39,7 @@ def arrange(outputs: Sequence[Output], *, fast: bool = False) -> Arrangement:
         fast: whether what the user wrote may be in another form too, where all are cheaper so.
 
     Example:
-        >>> from symgrad.backward.vjp import pull_back
+        >>> from symgrad.autodiff.vjp import pull_back
         >>> from symgrad.ir.graph import symbol
         >>> from symgrad.ir.types import Declaration
         >>> from symgrad.ops.scalar.elementary import exp

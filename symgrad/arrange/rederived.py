@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from symgrad.arrange.output import Output
-from symgrad.backward.jvp import Pushforward
-from symgrad.backward.trace import Slope
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.jvp import Pushforward
+from symgrad.autodiff.trace import Slope
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.logic import where

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from symgrad.backward.batch import batch
+from symgrad.autodiff.batch import batch
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.sizes import Shape, Size, evaluate_size, names_of

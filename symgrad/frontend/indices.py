@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from symgrad.backward.batch import batch
+from symgrad.autodiff.batch import batch
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import topological

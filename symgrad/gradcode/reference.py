@@ -10,7 +10,7 @@ import mpmath as typed_mpmath
 import numpy as np
 
 from symgrad.api.handles.expr import Expr
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.gradcode.limits import DIGITS
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import topological

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.backward.jvp import push_forward
-from symgrad.backward.trace import BackwardTrace, placeholder
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.jvp import push_forward
+from symgrad.autodiff.trace import BackwardTrace, placeholder
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.mistakes.limits import DIRECTIONS, NODES, PARTIAL_SITES

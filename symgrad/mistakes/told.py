@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import NUMBER, Node, as_node, symbol
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.resize import size_names

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from symgrad.backward.trace import BackwardTrace, Nothing, Pullback, placeholder
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.trace import BackwardTrace, Nothing, Pullback, placeholder
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.traverse import symbols_of, topological

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symgrad.backward.trace import BackwardTrace
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.trace import BackwardTrace
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.sizes import Shape, Size, evaluate_size, names_of, size_product

@@ -10,7 +10,7 @@ from typing import Any
 import mpmath as typed_mpmath
 import numpy as np
 
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of, topological

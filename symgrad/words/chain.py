@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
-from symgrad.backward.jvp import push_forward
-from symgrad.backward.linearise import GuardedTangent, guarded, pass_through
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.jvp import push_forward
+from symgrad.autodiff.linearise import GuardedTangent, guarded, pass_through
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration

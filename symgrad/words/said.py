@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from weakref import finalize
 
-from symgrad.backward.trace import Slope
+from symgrad.autodiff.trace import Slope
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.printer import one_line

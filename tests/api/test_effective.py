@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symgrad as sg
-from symgrad.backward.frozen import frozen_copy, thaw
-from symgrad.backward.jvp import push_forward
+from symgrad.autodiff.frozen import frozen_copy, thaw
+from symgrad.autodiff.jvp import push_forward
 from symgrad.errors import NotInProgramError, NotScalarError, UsageError
 from symgrad.ir.graph import as_node
 from symgrad.ir.values.evaluate import evaluate_mp

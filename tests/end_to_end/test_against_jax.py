@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symgrad.backward.jvp import push_forward
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.jvp import push_forward
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.evaluate import evaluate

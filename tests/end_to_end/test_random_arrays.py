@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import symbols_of

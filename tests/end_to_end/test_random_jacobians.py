@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from symgrad.api.derivatives.jacobians import backwards, forwards
-from symgrad.backward.jvp import push_forward
-from symgrad.backward.rows import mixing
+from symgrad.autodiff.jvp import push_forward
+from symgrad.autodiff.rows import mixing
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.sizes import evaluate_size

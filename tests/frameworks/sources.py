@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import symgrad as sg
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.errors import SymgradError, UnsupportedError, UsageError
 from symgrad.ir.graph import OPS, Node, symbol
 from symgrad.ir.traverse import symbols_of, topological

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.errors import RedefinitionError
 from symgrad.frontend.text import parse_expression, parse_program
 from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, symbol

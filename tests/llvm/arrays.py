@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import symgrad.ops  # noqa: F401
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import OPS, Node, symbol
 from symgrad.ir.sizes import evaluate_size, size_product

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.sizes import size_product
 from symgrad.ir.traverse import symbols_of

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.listing import Listing

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from symgrad.backward.jvp import push_forward
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.jvp import push_forward
+from symgrad.autodiff.vjp import pull_back
 from symgrad.errors import ArrayTypeError, DomainError, IndexRangeError, ShapeError, UsageError
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.sizes import evaluate_size

@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from symgrad.backward.jvp import all_partials
+from symgrad.autodiff.jvp import all_partials
 from symgrad.ir.graph import NUMBER, OPS, Node, as_node, symbol
 from symgrad.ir.op import Kink
 from symgrad.ir.types import POSITIVE, Declaration

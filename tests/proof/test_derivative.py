@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import OPS, Node, as_node

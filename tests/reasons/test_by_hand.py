@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.reasons.by_hand import RuleLine

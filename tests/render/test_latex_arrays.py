@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node, number, size_node, symbol
 from symgrad.ir.types import INT, REAL, Declaration
 from symgrad.ops.array.matrix_functions import expm, sinm_frechet

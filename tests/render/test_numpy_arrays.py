@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.errors import ShapeError, UsageError
 from symgrad.ir.graph import OPS, Node, as_node, size_node
 from symgrad.ir.traverse import symbols_of, topological

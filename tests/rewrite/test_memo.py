@@ -13,8 +13,8 @@ from weakref import ref
 import pytest
 
 import symgrad as sg
-from symgrad.backward import vjp
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff import vjp
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir import graph
 from symgrad.ir.graph import as_node, symbol
 from symgrad.ir.traverse import symbols_of, topological

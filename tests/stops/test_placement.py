@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.listing import Listing

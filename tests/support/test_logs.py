@@ -65,8 +65,8 @@ def _stderr(**env):
 def test_the_variable_sends_lines_to_standard_error():
     assert _stderr() == ""
     assert "symgrad.arrange: " in _stderr(SYMGRAD_LOG="info")
-    assert "symgrad.backward: " not in _stderr(SYMGRAD_LOG="info")
-    assert "symgrad.backward: differentiating: " in _stderr(SYMGRAD_LOG="debug")
+    assert "symgrad.autodiff: " not in _stderr(SYMGRAD_LOG="info")
+    assert "symgrad.autodiff: differentiating: " in _stderr(SYMGRAD_LOG="debug")
     assert "means nothing; it is info or debug" in _stderr(SYMGRAD_LOG="loud")
 
 

@@ -24,10 +24,10 @@ from symgrad.api.handles.convert import seed_of
 from symgrad.api.handles.expr import Expr, Operand, apply_op
 from symgrad.api.handles.given import Formula, Formulas
 from symgrad.api.handles.inputs import listings_of
-from symgrad.backward.jvp import all_partials, push_forward
-from symgrad.backward.trace import Slope
-from symgrad.backward.vjp import pull_back
-from symgrad.backward.zeros import unmoved
+from symgrad.autodiff.jvp import all_partials, push_forward
+from symgrad.autodiff.trace import Slope
+from symgrad.autodiff.vjp import pull_back
+from symgrad.autodiff.zeros import unmoved
 from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import full, shape_text

@@ -16,7 +16,7 @@ from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
 from symgrad.api.handles.told import title
-from symgrad.backward.trace import Slope
+from symgrad.autodiff.trace import Slope
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.free_names import free_name

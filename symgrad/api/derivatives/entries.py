@@ -17,7 +17,7 @@ from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import formulas
 from symgrad.api.handles.inputs import listings_of, union
 from symgrad.api.limits import MAPPED_ENTRIES
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.traverse import substitute, topological

@@ -20,13 +20,13 @@ from symgrad.api.derivatives.targets import (
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula, Formulas
 from symgrad.api.limits import PUSHED_ENTRIES
-from symgrad.backward.batch import batch, units
-from symgrad.backward.jvp import push_forward
-from symgrad.backward.linearise import GuardedTangent
-from symgrad.backward.rows import mixing
-from symgrad.backward.trace import Slope, placeholder
-from symgrad.backward.vjp import pull_back
-from symgrad.backward.zeros import classify, unmoved
+from symgrad.autodiff.batch import batch, units
+from symgrad.autodiff.jvp import push_forward
+from symgrad.autodiff.linearise import GuardedTangent
+from symgrad.autodiff.rows import mixing
+from symgrad.autodiff.trace import Slope, placeholder
+from symgrad.autodiff.vjp import pull_back
+from symgrad.autodiff.zeros import classify, unmoved
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.sizes import Extent, Shape, Size, size_product, size_sum
 from symgrad.ir.types import BOOL, Declaration

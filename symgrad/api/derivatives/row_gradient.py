@@ -10,8 +10,8 @@ from symgrad.api.functions.layout import scatter_add
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
 from symgrad.api.limits import QUOTED_CHARACTERS
-from symgrad.backward.table_rows import pull_back_rows
-from symgrad.backward.trace import Pullback
+from symgrad.autodiff.table_rows import pull_back_rows
+from symgrad.autodiff.trace import Pullback
 from symgrad.ir.sizes import Shape
 from symgrad.ops.array.layout import shape_text
 from symgrad.support.errors import NotScalarError, UnsupportedError, UsageError

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.given import formula, formulas
 from symgrad.api.handles.inputs import listings_of
-from symgrad.backward.trace import Slope
+from symgrad.autodiff.trace import Slope
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.traverse import topological

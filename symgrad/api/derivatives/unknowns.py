@@ -18,7 +18,7 @@ from symgrad.api.handles.given import Formula, Formulas, formulas
 from symgrad.api.handles.inputs import inputs_of, known_symbols, listings_of
 from symgrad.api.kernels.compile import compile
 from symgrad.api.training.variables import has_end, within
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.values.inputs import bind

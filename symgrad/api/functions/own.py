@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, cast
 from symgrad.api.functions.own_checks import check_kinks, check_own, drawn_points, in_floats, refuse
 from symgrad.api.functions.own_native import address_of, array_function, in_kernels
 from symgrad.api.handles.expr import Expr, apply_op, handle, node_of
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import CONSTANT, NUMBER, OPS, SYMBOL, Node, as_node, symbol

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from symgrad.backward.trace import BackwardTrace, Slope
+from symgrad.autodiff.trace import BackwardTrace, Slope
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 from symgrad.rewrite.memo import Answers

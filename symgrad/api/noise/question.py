@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from symgrad.api.derivatives.effective import as_grad_says, over_constants, resolved_texts
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.inputs import known_symbols, sizes_by_name
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import is_elementwise, symbols_of
 from symgrad.ir.values.inputs import bind, check_shapes

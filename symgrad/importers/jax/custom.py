@@ -9,8 +9,8 @@ import numpy as np
 
 from symgrad.api.derivatives.differentiate import stop_gradient
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.backward.given import NotLinearError, with_pullback
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.given import NotLinearError, with_pullback
+from symgrad.autodiff.vjp import pull_back
 from symgrad.importers.jax.ops import LIBRARY
 from symgrad.importers.jax.sizes import shape_of
 from symgrad.importers.jax.values import (

@@ -15,7 +15,7 @@ import numpy as np
 from symgrad.api.derivatives.differentiate import stop_gradient
 from symgrad.api.functions.symbols import symbols, tensor
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.backward.given import NotLinearError, with_pullback
+from symgrad.autodiff.given import NotLinearError, with_pullback
 from symgrad.importers.names import of_user
 from symgrad.importers.program import mark
 from symgrad.importers.refusals import Problem

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from symgrad.backward.jvp import push_forward
+from symgrad.autodiff.jvp import push_forward
 from symgrad.ir.graph import OPS, Node, as_node, constant, symbol
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Declaration

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.notation.printer import str_text
 from symgrad.ir.traverse import substitute, symbols_of, topological, uses

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from symgrad.backward.trace import BackwardTrace
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.trace import BackwardTrace
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Distribution

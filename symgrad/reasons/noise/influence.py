@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.backward.trace import BackwardTrace, Pullback, placeholder
+from symgrad.autodiff.trace import BackwardTrace, Pullback, placeholder
 from symgrad.ir.graph import Node
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.reasons.limits import REPLAYED_PULLBACKS

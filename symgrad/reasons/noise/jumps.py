@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.backward.jvp import push_forward
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.jvp import push_forward
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node, symbol, truth
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import REAL, Declaration

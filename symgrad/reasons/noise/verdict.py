@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from symgrad.backward.jvp import push_forward
-from symgrad.backward.trace import BackwardTrace
+from symgrad.autodiff.jvp import push_forward
+from symgrad.autodiff.trace import BackwardTrace
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration

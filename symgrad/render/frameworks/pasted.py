@@ -10,7 +10,7 @@ from __future__ import annotations
 import keyword
 from collections.abc import Collection, Mapping, Sequence
 
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import one_of
 from symgrad.ir.notation.free_names import free_name

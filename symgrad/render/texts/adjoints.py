@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symgrad.backward.trace import Slope
+from symgrad.autodiff.trace import Slope
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.printer import one_line, str_text
 from symgrad.reasons.derivation import DerivationRecord

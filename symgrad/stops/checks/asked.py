@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from symgrad.backward.trace import BackwardTrace
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.trace import BackwardTrace
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.free_names import free_name

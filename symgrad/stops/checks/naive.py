@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.backward.trace import BackwardTrace, placeholder
+from symgrad.autodiff.trace import BackwardTrace, placeholder
 from symgrad.ir.graph import Node
 from symgrad.stops.checks.points import Batch, Points
 

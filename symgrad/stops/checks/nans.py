@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symgrad.backward.trace import BackwardTrace
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.trace import BackwardTrace
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, apply, as_node
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.traverse import substitute, topological

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from symgrad.backward.trace import Nothing
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.trace import Nothing
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import symbols_of
 from symgrad.ops.array.layout import is_zero

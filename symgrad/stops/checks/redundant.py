@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from symgrad.backward.jvp import push_forward
-from symgrad.backward.trace import Nothing
-from symgrad.backward.vjp import pull_back
-from symgrad.backward.zeros import classify
+from symgrad.autodiff.jvp import push_forward
+from symgrad.autodiff.trace import Nothing
+from symgrad.autodiff.vjp import pull_back
+from symgrad.autodiff.zeros import classify
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import REAL, Declaration

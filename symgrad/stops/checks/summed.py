@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import as_node
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy.calls import total

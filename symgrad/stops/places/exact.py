@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.backward.trace import Pullback, placeholder
+from symgrad.autodiff.trace import Pullback, placeholder
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.values.evaluate import evaluate_mp, exact_number
 from symgrad.reasons.noise.precision import PrecisionPair, is_finite

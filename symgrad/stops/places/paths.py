@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.backward.trace import Pullback
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.trace import Pullback
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration

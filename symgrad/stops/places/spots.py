@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from symgrad.backward.trace import placeholder
+from symgrad.autodiff.trace import placeholder
 from symgrad.ir.graph import SIZE, SYMBOL, Node
 from symgrad.ir.sizes import evaluate_size, names_of
 from symgrad.ir.traverse import symbols_of, topological

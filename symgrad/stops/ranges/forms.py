@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.numpy.calls import over_axes, reduce_axes

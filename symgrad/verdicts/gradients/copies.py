@@ -1,6 +1,6 @@
 """Programs as functions of inputs and of frozen copies of these: whether two are the same one, or certainly differ.
 
-They are F(x, frozen x) and G(x, frozen x) (`symgrad.backward.frozen`). Where F = G as functions of both, every
+They are F(x, frozen x) and G(x, frozen x) (`symgrad.autodiff.frozen`). Where F = G as functions of both, every
 derivative by x agrees, taken at frozen x = x too. Only where something switches on a comparison of x with its own copy
 does that say nothing: it switches just there. Where F and G differ at some x and copy, and both are analytic in x all
 the way from the copy, they differ in some derivative where x is the copy.
@@ -16,7 +16,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any, Literal, cast
 
-from symgrad.backward.frozen import frozen_copy, thaw
+from symgrad.autodiff.frozen import frozen_copy, thaw
 from symgrad.ir.graph import Node, number, truth
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.sizes import Size

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symgrad as sg
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import OPS, Node, number, symbol
 from symgrad.ir.notation.printer import expression_text

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node, number
 from symgrad.ir.notation.printer import str_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symgrad.backward.batch import batch
+from symgrad.autodiff.batch import batch
 from symgrad.frontend.indices import along_indices, index_length, index_symbol
 from symgrad.frontend.latex.meaning.functions.application import ApplicationRules
 from symgrad.frontend.latex.meaning.letters import BoundIndex

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, apply, as_node, symbol
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.traverse import topological

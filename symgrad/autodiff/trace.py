@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from symgrad.backward.linearise import GuardedTangent
+from symgrad.autodiff.linearise import GuardedTangent
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration

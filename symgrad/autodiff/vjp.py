@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from symgrad.backward.linearise import GuardedTangent, accumulate, linearise, pass_through
-from symgrad.backward.trace import BackwardTrace, Pullback, placeholder
-from symgrad.backward.zeros import classify
+from symgrad.autodiff.linearise import GuardedTangent, accumulate, linearise, pass_through
+from symgrad.autodiff.trace import BackwardTrace, Pullback, placeholder
+from symgrad.autodiff.zeros import classify
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological

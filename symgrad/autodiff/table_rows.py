@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from symgrad.backward.trace import BackwardTrace, Pullback
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.trace import BackwardTrace, Pullback
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.sizes import size_product
 from symgrad.ir.traverse import topological

@@ -15,10 +15,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import symgrad as sg
-from symgrad.backward.frozen import frozen_copy, thaw
-from symgrad.backward.jvp import all_partials, push_forward
-from symgrad.backward.trace import Nothing
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.frozen import frozen_copy, thaw
+from symgrad.autodiff.jvp import all_partials, push_forward
+from symgrad.autodiff.trace import Nothing
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node, symbol, truth
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import INT, Declaration

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
 
-from symgrad.backward.linearise import GuardedTangent, accumulate, linearise, pass_through
-from symgrad.backward.vjp import pull_back
+from symgrad.autodiff.linearise import GuardedTangent, accumulate, linearise, pass_through
+from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.collector import growing
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symgrad.backward.batch import batch, units
-from symgrad.backward.jvp import push_forward
-from symgrad.backward.rows import mixing
+from symgrad.autodiff.batch import batch, units
+from symgrad.autodiff.jvp import push_forward
+from symgrad.autodiff.rows import mixing
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from symgrad.backward.trace import Nothing
+from symgrad.autodiff.trace import Nothing
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 
