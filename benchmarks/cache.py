@@ -47,9 +47,9 @@ print(time.thread_time() - start)
 _LLVM = """
 import sys, time
 sys.path[:0] = {path!r}
-import symgrad.llvm.engine.binding
+import symgrad.compiler.llvm.engine.binding
 start = time.thread_time()
-import symgrad.llvm.engine.target
+import symgrad.compiler.llvm.engine.target
 print(time.thread_time() - start)
 """
 

@@ -32,7 +32,7 @@ g = sg.grad(p["z"], p["x"])
 _COLD = _WORK + 'k = sg.compile([p["z"], g])\n'
 _PEER = "import sympy, numpy, llvmlite.binding"
 _FIRST = (
-    "import time, symgrad.kernel.compile, symgrad.rewrite.pipeline, symgrad.rewrite.choice.samples"
+    "import time, symgrad.compiler.kernels.compile, symgrad.rewrite.pipeline, symgrad.rewrite.choice.samples"
     + _WORK
     + 'start = time.process_time()\nsg.compile([p["z"], g])\nprint(time.process_time() - start)'
 )

@@ -18,8 +18,8 @@ from typing import Any
 
 import symgrad as sg
 from benchmarks.speed import WORKLOADS
+from symgrad.compiler.gpu.calls.driver import driver
 from symgrad.errors import KernelError
-from symgrad.kernel.devices.driver import driver
 
 
 def seconds(

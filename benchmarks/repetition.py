@@ -11,11 +11,11 @@ import numpy as np
 import symgrad as sg
 from benchmarks.measure import Options, Row, interleaved, per_point
 from symgrad.api.kernels.compile import arranged
-from symgrad.kernel.compile import compile_nodes, save_native
-from symgrad.kernel.elementwise import ElementwiseKernel
-from symgrad.llvm.elementwise.code import ElementwiseCode
-from symgrad.llvm.text.types import FLOAT64
-from symgrad.lower.elementwise.schedule import schedule
+from symgrad.compiler.kernels.compile import compile_nodes, save_native
+from symgrad.compiler.kernels.elementwise import ElementwiseKernel
+from symgrad.compiler.llvm.elementwise.code import ElementwiseCode
+from symgrad.compiler.llvm.text.types import FLOAT64
+from symgrad.compiler.lowering.elementwise.schedule import schedule
 
 __all__ = ["lennard_jones", "long_sum", "no_repetition", "pendulum", "rosenbrock", "run", "total"]
 

@@ -1,4 +1,4 @@
-"""The functions of symgrad/llvm/maths against NumPy's and against the C library's, called for every lane."""
+"""The functions of symgrad/compiler/llvm/maths against NumPy's and against the C library's, called for every lane."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 import symgrad as sg
 from benchmarks.measure import Options, Row, per_point
-from symgrad.llvm.maths import FUNCTIONS
+from symgrad.compiler.llvm.maths import FUNCTIONS
 
 __all__ = ["run"]
 

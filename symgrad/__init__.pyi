@@ -97,6 +97,8 @@ from symgrad.api.progress import progress as progress
 from symgrad.api.simplify import simplify as simplify
 from symgrad.api.training.minimize import minimize as minimize
 from symgrad.api.training.train import train as train
+from symgrad.compiler.kernels.kernel import Kernel as Kernel
+from symgrad.compiler.loader.loading import load as load
 from symgrad.documents.review import review as review
 from symgrad.export.dask import to_dask as to_dask
 from symgrad.export.jax import to_jax as to_jax
@@ -107,9 +109,7 @@ from symgrad.gradcode.verify import verify_code as verify_code
 from symgrad.importers.jax.function import from_jax as from_jax
 from symgrad.importers.tensorflow.function import from_tensorflow as from_tensorflow
 from symgrad.importers.torch.function import from_torch as from_torch
-from symgrad.kernel.kernel import Kernel as Kernel
 from symgrad.report.writers.plain import report_schema as report_schema
-from symgrad.runtime.loading import load as load
 from symgrad.verdicts.verdict import Verdict as Verdict
 
 __version__: str

@@ -1,7 +1,7 @@
-"""Measure the largest errors of the functions of symgrad/llvm/maths, in units in the last place.
+"""Measure the largest errors of the functions of symgrad/compiler/llvm/maths, in units in the last place.
 
 `python -m tools.accuracy [--points N] [--write] [NAME ...]` prints the table, or writes it to docs/accuracy.md. The
-exact values are Arb's with 128 bits or more, the points those of tests/llvm/maths_cases.py, of which the tests take
+exact values are Arb's with 128 bits or more, the points those of tests/compiler/llvm/maths_cases.py, of which the tests take
 fewer: drawn uniformly from intervals, drawn over all powers of two, and hard ones. At some of them, and where an error
 is largest, mpmath must find the same value. A million points for each take some minutes.
 """
@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from symgrad.llvm.engine.target import Target
-from tests.llvm.maths_cases import CASES, agree, exact, exact_in_mpmath, kernel, sample, ulps
+from symgrad.compiler.llvm.engine.target import Target
+from tests.compiler.llvm.maths_cases import CASES, agree, exact, exact_in_mpmath, kernel, sample, ulps
 
 PAGE = Path(__file__).parent.parent / "docs" / "accuracy.md"
 MARK = "<!-- written by tools/accuracy.py -->"

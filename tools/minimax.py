@@ -1,4 +1,4 @@
-"""Write symgrad/llvm/maths/coefficients.py: `python -m tools.minimax` (about a minute; prints the errors).
+"""Write symgrad/compiler/llvm/maths/coefficients.py: `python -m tools.minimax` (about a minute; prints the errors).
 
 Every polynomial is the best one by Remez's exchange algorithm in mpmath, for a weighted error, with its coefficients
 then rounded to doubles; the error printed is that of the rounded polynomial, in bits below the result that it is a
@@ -60,7 +60,7 @@ HEAD = '''"""Coefficients and constants: written by tools/minimax.py, constant c
 # fmt: off
 from __future__ import annotations
 
-from symgrad.llvm.maths.vectors.lanes import Doubled, Series
+from symgrad.compiler.llvm.maths.vectors.lanes import Doubled, Series
 
 
 def _read(text: str) -> tuple[float, ...]:

@@ -16,7 +16,7 @@ from benchmarks.scoreboard.child import unpacked
 from benchmarks.scoreboard.peers import PEERS, QUICK, SYMGRAD, UnableError
 from benchmarks.scoreboard.processes import LATE, Worker, python_for
 from benchmarks.scoreboard.workloads import LESS, WORKLOADS, sizes_of
-from symgrad.kernel.calls.threads import cores
+from symgrad.compiler.kernels.calls.threads import cores
 
 __all__ = ["PARTS", "Board", "First", "Result", "Settings", "measure", "ratios"]
 

@@ -245,7 +245,7 @@ def compile_(
 ) -> None:
     """Compile values and gradients to source or native code in a file."""
     from symgrad.cli.report import partials
-    from symgrad.kernel.artefacts.artefact import check_path
+    from symgrad.compiler.kernels.artefacts.artefact import check_path
 
     check_path(output, cpu, triple)
     program = read_source(source)
@@ -330,7 +330,7 @@ def demo(directory: Path, seed: int) -> None:
 def cache(clear: bool) -> None:
     """Say where machine code is kept on disk from one process to the next, and how much there is."""
     from symgrad.api.kernels.kept import what_is_kept
-    from symgrad.llvm.engine import store
+    from symgrad.compiler.llvm.engine import store
 
     try:
         where = store.directory()

@@ -17,6 +17,9 @@ from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.api.handles.given import formulas
 from symgrad.api.handles.inputs import inputs_of, known_symbols
 from symgrad.api.kernels.compile import compile as compile_exprs
+from symgrad.compiler.kernels.elementwise import ElementwiseKernel
+from symgrad.compiler.kernels.kernel import Kernel, as_tuple
+from symgrad.compiler.kernels.shapes import Shapes
 from symgrad.ir.graph import SYMBOL, symbol
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.notation.free_names import free_name
@@ -24,9 +27,6 @@ from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
 from symgrad.ir.values.inputs import check_domain
-from symgrad.kernel.elementwise import ElementwiseKernel
-from symgrad.kernel.kernel import Kernel, as_tuple
-from symgrad.kernel.shapes import Shapes
 from symgrad.support.errors import (
     ArrayTypeError,
     KernelError,

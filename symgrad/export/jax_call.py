@@ -23,9 +23,9 @@ from jax.interpreters import mlir as _mlir
 
 from symgrad.api.functions.symbols import symbols
 from symgrad.api.handles.expr import Expr
+from symgrad.compiler.kernels.kernel import Kernel
+from symgrad.compiler.kernels.xla import layout_fits, needs_python, xla_handler
 from symgrad.export.callee import Callee, repeated_axes
-from symgrad.kernel.kernel import Kernel
-from symgrad.kernel.xla import layout_fits, needs_python, xla_handler
 from symgrad.support.errors import ArrayTypeError, ComplexInputError, SymgradError, UnsupportedError
 
 __all__ = ["TangentProgram", "admitted", "call_program"]

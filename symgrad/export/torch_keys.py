@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, final
 
+from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.export.callee import Callee
 from symgrad.ir.traverse import flatten
-from symgrad.kernel.kernel import Kernel
 from symgrad.support.errors import MissingInputError
 
 __all__ = ["REAL", "KeyedProgram", "program_of", "register_program"]

@@ -35,7 +35,7 @@ def _numpy(question: PageQuestion) -> str:
 
 
 def _c(question: PageQuestion) -> str:
-    from symgrad.kernel.artefacts.artefact import c_text
+    from symgrad.compiler.kernels.artefacts.artefact import c_text
 
     return c_text(_kernel(question), question.name, _outputs(question))
 
@@ -67,7 +67,7 @@ def _outputs(question: PageQuestion) -> list[str]:
 
 def assembly(question: PageQuestion) -> list[Block]:
     """Return the machine code of value and gradient, each instruction with what made it."""
-    from symgrad.kernel.artefacts.annotated import assembly_lines
+    from symgrad.compiler.kernels.artefacts.annotated import assembly_lines
 
     program = question.program.listing
     naming = question.derivation.record.naming if not question.y.shape else Naming(program.name_of())

@@ -11,10 +11,10 @@ import pytest
 
 import symgrad as sg
 from symgrad.api.kernels.compile import arranged
+from symgrad.compiler.llvm.engine.target import host
+from symgrad.compiler.lowering.cost import own_cost
 from symgrad.errors import MissingInputError, UsageError
 from symgrad.ir.traverse import topological
-from symgrad.llvm.engine.target import host
-from symgrad.lower.cost import own_cost
 from tests.arrays import random_value
 
 X, W, B = sg.tensor("X", ("n", 3)), sg.tensor("w", (3, 2)), sg.tensor("b", (2,))

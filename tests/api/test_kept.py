@@ -19,10 +19,10 @@ from click.testing import CliRunner
 import symgrad as sg
 from symgrad.api.kernels import compile as compiling
 from symgrad.api.kernels import kept
-from symgrad.arrange.output import Output
 from symgrad.cli import main
-from symgrad.llvm.engine import shared, store
-from tests.kernel.formulas import same_bits
+from symgrad.compiler.forms.output import Output
+from symgrad.compiler.llvm.engine import shared, store
+from tests.compiler.kernels.formulas import same_bits
 
 X = np.linspace(-1, 1, 37)
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")

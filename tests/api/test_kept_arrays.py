@@ -17,9 +17,9 @@ import pytest
 import symgrad as sg
 from symgrad.api.kernels import compile as compiling
 from symgrad.api.kernels import kept
-from symgrad.llvm.arrays.kept_code import KeptArrayCode
-from symgrad.llvm.engine import store
-from tests.kernel.formulas import same_bits
+from symgrad.compiler.llvm.arrays.kept_code import KeptArrayCode
+from symgrad.compiler.llvm.engine import store
+from tests.compiler.kernels.formulas import same_bits
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ import numpy as np
 import symgrad as sg
 p = sg.parse(sys.argv[1])
 k = sg.compile([p["f"], *sg.grad(p["f"], list(p.inputs))])
-rooms = [m for m in ("symgrad.rewrite.pipeline", "symgrad.llvm.arrays.code_of_arrays") if m in sys.modules]
+rooms = [m for m in ("symgrad.rewrite.pipeline", "symgrad.compiler.llvm.arrays.code_of_arrays") if m in sys.modules]
 r = np.random.default_rng(5)
 values = [np.asarray(v).tobytes().hex() for v in k(r.normal(size=(60, 70)), r.normal(size=(70, 60)))]
 print(json.dumps([rooms, values]))

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from scipy import special
 
 import symgrad as sg
+from symgrad.compiler.kernels.artefacts.artefact import write_artefacts
 from symgrad.errors import RedefinitionError, SymgradError, UnknownNameError, UnsupportedError, UsageError
 from symgrad.ir.graph import OPS
-from symgrad.kernel.artefacts.artefact import write_artefacts
 from symgrad.ops.document import kinks_page
 from symgrad.ops.own import OWN, drop_own
 from tests.processes import printed

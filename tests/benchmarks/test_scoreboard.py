@@ -32,7 +32,7 @@ from benchmarks.scoreboard.processes import python_for
 from benchmarks.scoreboard.programs import PROGRAMS, below_diagonal, mixture_by_hand
 from benchmarks.scoreboard.tape import Tape, namespace, partials
 from benchmarks.scoreboard.workloads import WORKLOADS, inputs_of
-from symgrad.kernel.calls.threads import cores
+from symgrad.compiler.kernels.calls.threads import cores
 
 MP = mpmath.MPContext()
 MP.dps = 90

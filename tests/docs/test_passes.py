@@ -22,9 +22,9 @@ def called(path: str, *functions: str) -> list[str]:
 @pytest.mark.parametrize(
     ("path", "functions"),
     [
-        ("symgrad/arrange/pipeline.py", ("derivative_forms", "_linear_passes")),
-        ("symgrad/kernel/compile.py", ("compile_nodes", "_array_kernel")),
-        ("symgrad/lower/arrays/plan.py", ("plan_arrays",)),
+        ("symgrad/compiler/forms/pipeline.py", ("derivative_forms", "_linear_passes")),
+        ("symgrad/compiler/kernels/compile.py", ("compile_nodes", "_array_kernel")),
+        ("symgrad/compiler/lowering/arrays/plan.py", ("plan_arrays",)),
     ],
 )
 def test_passes_are_listed_in_the_order_of_the_code(path: str, functions: tuple[str, ...]) -> None:
@@ -54,5 +54,5 @@ def test_passes_are_listed_in_the_order_of_the_code(path: str, functions: tuple[
         "f",
         "_linear_passes",
     }
-    if path != "symgrad/kernel/compile.py":  # which checks what it is given, too
+    if path != "symgrad/compiler/kernels/compile.py":  # which checks what it is given, too
         assert set(found) - beside == {name for name in listed if name in found}

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from symgrad.autodiff.vjp import pull_back
+from symgrad.compiler.kernels.compile import compile_nodes
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.kernel.compile import compile_nodes
 from symgrad.rewrite.pipeline import canonical
 from tests.graphs_arrays import random_arrays, random_sizes, random_values
 from tests.jax_programs import of_real_inputs

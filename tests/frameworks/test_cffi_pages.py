@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.compiler.kernels.test_artefact import needs_cc
 from tests.docs.markdown import Block, blocks
-from tests.kernel.test_artefact import needs_cc
 
 import_module("cffi")
 

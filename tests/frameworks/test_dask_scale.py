@@ -83,7 +83,7 @@ def test_an_axis_of_one_array_is_not_cut() -> None:
 
 def test_a_kernel_is_compiled_once_in_a_worker(client: Any) -> None:
     def loads() -> int:
-        from symgrad.kernel import kernel
+        from symgrad.compiler.kernels import kernel
 
         return kernel._compiled.cache_info().misses
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.compiler.kernels.calls.spares import new_result
 from symgrad.errors import ArrayTypeError
 from symgrad.ir.values.exchange import as_array, library_of
-from symgrad.kernel.calls.spares import new_result
 
 P = sg.parse("x : real\nu : real\nz = sin(x)*u")
 Z = [P["z"], sg.grad(P["z"], P["x"])]

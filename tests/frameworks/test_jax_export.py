@@ -19,6 +19,8 @@ from jax.test_util import check_grads
 import symgrad as sg
 import symgrad.export.jax_call as export
 from symgrad.api.handles.expr import handle
+from symgrad.compiler.kernels import xla
+from symgrad.compiler.kernels.xla import layout_fits
 from symgrad.errors import (
     ArrayTypeError,
     ComplexInputError,
@@ -28,8 +30,6 @@ from symgrad.errors import (
     UnsupportedError,
     UsageError,
 )
-from symgrad.kernel import xla
-from symgrad.kernel.xla import layout_fits
 from tests.graphs import inputs, random_graph
 
 RNG = np.random.default_rng(15)

@@ -9,9 +9,9 @@ tf = pytest.importorskip("tensorflow")
 keras = pytest.importorskip("keras")
 
 import symgrad as sg  # noqa: E402
+from symgrad.compiler.kernels.calls.spares import new_result  # noqa: E402
 from symgrad.errors import ArrayTypeError  # noqa: E402
 from symgrad.ir.values.exchange import as_array, library_of  # noqa: E402
-from symgrad.kernel.calls.spares import new_result  # noqa: E402
 
 P = sg.parse("x : real\nu : real\nz = sin(x)*u")
 Z = [P["z"], sg.grad(P["z"], P["x"])]

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import symgrad.ops  # noqa: F401
+from symgrad.compiler.kernels.compile import compile_nodes
 from symgrad.errors import UnsupportedError
 from symgrad.ir.graph import OPS, Node, Op, as_node, pointwise_shape, symbol
 from symgrad.ir.types import BOOL, REAL, Declaration
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
-from symgrad.kernel.compile import compile_nodes
 
 MP = mpmath.MPContext()
 MP.dps = 50

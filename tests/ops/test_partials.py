@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from symgrad.autodiff.jvp import all_partials
-from symgrad.kernel.compile import compile_nodes
+from symgrad.compiler.kernels.compile import compile_nodes
 from symgrad.ops.sympy_bridge import to_sympy
 from tests.ops.cases import (
     BY_LIMIT,

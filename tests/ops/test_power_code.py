@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.compiler.llvm.elementwise.code import ElementwiseCode
+from symgrad.compiler.llvm.engine.target import Target
+from symgrad.compiler.llvm.text.types import float_type
+from symgrad.compiler.lowering.elementwise.schedule import schedule
 from symgrad.ir.graph import OPS, number
-from symgrad.llvm.elementwise.code import ElementwiseCode
-from symgrad.llvm.engine.target import Target
-from symgrad.llvm.text.types import float_type
-from symgrad.lower.elementwise.schedule import schedule
 from symgrad.ops.numpy_builder import ARRAYS
 
 X = sg.symbols("x")

@@ -39,10 +39,11 @@ def prepare(workload: Pointwise | Program, variant: str, threads: int) -> Bind:
 
 def _quick(*arguments: Any, **options: Any) -> sg.Kernel:
     """Return a kernel whose quick code is not replaced, however often it is called."""
-    from symgrad.lower.elementwise.limits import better_pays_from
+    from symgrad.compiler.lowering.elementwise.limits import better_pays_from
 
     with patch(
-        "symgrad.llvm.elementwise.code.better_pays_from", lambda plan: better_pays_from(plan) and _NEVER
+        "symgrad.compiler.llvm.elementwise.code.better_pays_from",
+        lambda plan: better_pays_from(plan) and _NEVER,
     ):
         kernel = sg.compile(*arguments, **options)
     if not kernel.quick:

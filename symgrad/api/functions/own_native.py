@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.llvm.engine.scipy_code import add_own
+from symgrad.compiler.llvm.engine.scipy_code import add_own
 from symgrad.support.errors import UsageError
 
 __all__ = ["address_of", "array_function", "in_kernels"]

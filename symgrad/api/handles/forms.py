@@ -100,8 +100,8 @@ class FormMethods(ArrayMethods):
         return tuple(self._stable().notes)
 
     def _stable(self) -> Stable:
-        from symgrad.arrange.output import Output
-        from symgrad.arrange.rederived import rederived
+        from symgrad.compiler.forms.output import Output
+        from symgrad.compiler.forms.rederived import rederived
         from symgrad.rewrite.pipeline import canonical, stable
 
         formula = [readable(self)]

@@ -12,20 +12,20 @@ from symgrad.api.handles.given import Formula, Formulas, formulas
 from symgrad.api.handles.inputs import inputs_of, known_symbols, ordered_symbols
 from symgrad.api.kernels.kept import KeptKernel
 from symgrad.api.kernels.saving import save
-from symgrad.arrange.output import Arrangement, Output
-from symgrad.arrange.pipeline import arrange
+from symgrad.compiler.forms.output import Arrangement, Output
+from symgrad.compiler.forms.pipeline import arrange
+from symgrad.compiler.kernels.compile import compile_for_cuda, compile_nodes, kept_kernel
+from symgrad.compiler.kernels.kernel import Kernel
+from symgrad.compiler.llvm.text.types import float_type
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import one_of, suggest
-from symgrad.kernel.compile import compile_for_cuda, compile_nodes, kept_kernel
-from symgrad.kernel.kernel import Kernel
-from symgrad.llvm.text.types import float_type
 from symgrad.report.about import Subject
 from symgrad.rewrite.memo import Answers, keeping
 from symgrad.support.errors import NotInProgramError, UsageError
 from symgrad.support.progress import working
 
 if TYPE_CHECKING:
-    from symgrad.kernel.devices.cuda import CudaKernel
+    from symgrad.compiler.gpu.calls.cuda import CudaKernel
 
 __all__ = ["arranged", "compile"]
 
@@ -188,7 +188,7 @@ def _input(item: Any, exprs: Sequence[Expr]) -> Node:
 
 
 def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> Arrangement:
-    """Return the nodes to compile, and those whose products and sums may be fused: `symgrad.arrange.pipeline.arrange`.
+    """Return the nodes to compile, and those whose products and sums may be fused: `symgrad.compiler.forms.pipeline.arrange`.
 
     Args:
         exprs: what is asked for.

@@ -2,7 +2,7 @@
 
 The key is a digest of all that a kernel follows from: the formulas as `compile` is given them, with what they are
 derivatives of, the inputs with their declarations, the options that change code, the processor, and the versions of
-what compiles. What is under it is machine code, written by this user (`symgrad/llvm/engine/store.py`).
+what compiles. What is under it is machine code, written by this user (`symgrad/compiler/llvm/engine/store.py`).
 
 The first process that compiles an elementwise formula leaves a mark. The second finds it and compiles better code at
 once, which it keeps: what is compiled twice will be compiled again. An array program has no other code, and the first
@@ -25,11 +25,11 @@ from typing import TypeVar
 import numpy as np
 
 from symgrad import __version__
-from symgrad.arrange.output import Output
+from symgrad.compiler.forms.output import Output
+from symgrad.compiler.llvm.engine import store
+from symgrad.compiler.llvm.engine.jit import compiling_for
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import digest
-from symgrad.llvm.engine import store
-from symgrad.llvm.engine.jit import compiling_for
 from symgrad.ops.own import any_registered
 from symgrad.support.errors import InternalError, KernelError
 from symgrad.support.logs import info

@@ -22,6 +22,7 @@ from symgrad.api.handles.given import Formula, formula
 from symgrad.api.handles.inputs import inputs_of
 from symgrad.api.kernels.compile import compile
 from symgrad.api.training.batches import count_from_one
+from symgrad.compiler.kernels.kernel import Kernel, as_tuple
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.notation.free_names import free_name
@@ -29,7 +30,6 @@ from symgrad.ir.resize import resized, size_names
 from symgrad.ir.sizes import Size, names_of, size_sum
 from symgrad.ir.traverse import substitute
 from symgrad.ir.values.exchange import as_array
-from symgrad.kernel.kernel import Kernel, as_tuple
 from symgrad.support.errors import MissingInputError, NotScalarError, ShapeError, UsageError
 from symgrad.support.progress import steps
 

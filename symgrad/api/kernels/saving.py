@@ -6,9 +6,9 @@ import keyword
 from collections.abc import Sequence
 from pathlib import Path
 
-from symgrad.kernel.c.identifiers import c_identifier
-from symgrad.kernel.compile import save_native
-from symgrad.kernel.kernel import Kernel
+from symgrad.compiler.c.identifiers import c_identifier
+from symgrad.compiler.kernels.compile import save_native
+from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.support.errors import UsageError
 from symgrad.support.files import write_atomically
 
@@ -28,7 +28,7 @@ def save(
     path = Path(path)
     if path.suffix != ".py":
         return save_native(kernel, path, name=name, outputs=outputs, cpu=cpu, triple=triple)
-    from symgrad.kernel.artefacts.artefact import check_path  # most kernels are never written
+    from symgrad.compiler.kernels.artefacts.artefact import check_path  # most kernels are never written
     from symgrad.render.numpy.source import numpy_source
 
     check_path(path, cpu, triple)

@@ -15,8 +15,8 @@ from typing import Any
 
 from symgrad.api.handles.program import parse
 from symgrad.api.kernels.compile import compile
+from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.ir.listing import one_of, suggest
-from symgrad.kernel.kernel import Kernel
 from symgrad.support.errors import UsageError
 
 __all__ = ["METHODS", "Method", "number_in", "options_of", "step_kernel"]

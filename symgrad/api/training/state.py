@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from symgrad.api.training.batches import Values
+from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.ir.graph import Node
-from symgrad.kernel.kernel import Kernel
 
 __all__ = ["State"]
 

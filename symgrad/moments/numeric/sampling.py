@@ -86,7 +86,9 @@ def sampled(
 
 
 def _kernel(outputs: Sequence[Node], symbols: Sequence[Node]) -> Any:
-    from symgrad.kernel.compile import compile_nodes  # closed forms need no llvmlite, which a browser has not
+    from symgrad.compiler.kernels.compile import (
+        compile_nodes,  # closed forms need no llvmlite, which a browser has not
+    )
 
     return compile_nodes(list(outputs), symbols)
 

@@ -15,7 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from unittest import mock
 
-from symgrad.llvm.engine import store
+from symgrad.compiler.llvm.engine import store
 from tests.fuzz.kind import kind
 
 POSIX = sys.platform != "win32"

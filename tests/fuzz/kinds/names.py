@@ -17,9 +17,9 @@ import numpy as np
 import sympy
 
 import symgrad as sg
+from symgrad.compiler.kernels.artefacts.artefact import write_artefacts
 from symgrad.errors import SymgradError
 from symgrad.ir.traverse import symbols_of
-from symgrad.kernel.artefacts.artefact import write_artefacts
 from tests.fuzz.kind import kind, refused
 
 _WORDS = """

@@ -16,8 +16,8 @@ import numpy as np
 
 import symgrad as sg
 from symgrad.errors import ArrayTypeError, IndexRangeError, OutOfMemoryError, ShapeError, SymgradError
+from tests.compiler.kernels.guarded import Pages
 from tests.fuzz.kind import kind, refused
-from tests.kernel.guarded import Pages
 
 MOST = 2**60 - 1  # entries of an array
 SMALL, LARGE = 2**12, 2**30  # what is computed in no time, and what no case has the memory for

@@ -1,0 +1,210 @@
+"""An array program as one file of C99 that needs nothing but ``<math.h>`` and ``malloc``.
+
+    NAME            the C function, as the header has it
+    NAME_run        calls the steps one after the other
+    NAME_step_K     a nest of loops, or what has loops of its own
+    NAME_scratch    counts the memory that lies between them, and looks at the sizes
+    NAME_product    products of matrices
+    NAME_factors_K  their factors, solving with these, and their exponentials
+    NAME_exp ...    functions of ours (`symgrad/compiler/llvm/maths/`)
+
+It is the code that LLVM gets for vectors of one lane, so a sum has another order than in a kernel with wider ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from symgrad.compiler.c.abi import ArrayAbi
+from symgrad.compiler.c.arrays.factors import CALLED_BY_FACTORS, FACTORS_IN_C, factor_names, factors_text
+from symgrad.compiler.c.arrays.function import CFunction
+from symgrad.compiler.c.arrays.helpers import HELPERS
+from symgrad.compiler.c.arrays.instructions import ReadFunction, read_function
+from symgrad.compiler.c.arrays.operations import FileNames
+from symgrad.compiler.c.arrays.products import product_names, product_text
+from symgrad.compiler.c.parts import (
+    BITS,
+    HEAD,
+    argument_names,
+    check_called,
+    function_names,
+    function_text,
+    one_or_other,
+    structures,
+)
+from symgrad.compiler.c.statements import C99, code_of
+from symgrad.compiler.llvm.arrays.code_of_arrays import array_module
+from symgrad.compiler.llvm.arrays.names import NEGATIVE, RUN, SCRATCH, TOO_LARGE
+from symgrad.compiler.llvm.engine.target import Target
+from symgrad.compiler.llvm.text.instructions import Instruction, flat
+from symgrad.compiler.llvm.text.module import Function, Module
+from symgrad.compiler.llvm.text.templates import filled
+from symgrad.compiler.llvm.text.types import FloatType
+from symgrad.ir.graph import Node
+
+__all__ = ["array_source"]
+
+
+_OWN = """
+    table sizes scratch turn args need block at memset malloc free size_t uintptr_t moved plus minus times whole
+    sum_of product_of bits_of of_bits memcpy NAN INFINITY INLINE UINT64_C INT64_C INT64_MAX INT64_MIN SIZE_MAX
+"""
+_PARTS = (f"{kind}_{count}" for kind in ("doubles", "singles") for count in range(2, 5))
+_TAKEN = (*_OWN.split(), *_PARTS, *sorted(C99))
+"""Names of the file's own."""
+
+_FILE = """\
+/* ${about}
+
+   ISO C99, which needs nothing but its own library (link with -lm). Every assignment rounds: options that let
+   a compiler reorder arithmetic (-ffast-math) are refused below, as the results would be other ones. */
+${head}#include <stdlib.h>
+${code}
+${entry}"""
+
+_ENTRY = """\
+${prototype}
+{
+    void *args[] = {${args}};
+    const int64_t sizes[] = {${sizes}};
+    const int64_t need = ${name}_scratch(sizes);
+    unsigned char *block;
+    if (need == ${negative})
+        return 2;
+    if (need == ${large} || (uint64_t)need > SIZE_MAX - 64)
+        return 1;
+    block = malloc((size_t)need + 64);
+    if (!block)
+        return 1;
+    ${name}_run(args, sizes, (void *)(((uintptr_t)block + 63) & ~(uintptr_t)63));
+    free(block);
+    return 0;
+}
+"""
+
+
+def array_source(
+    outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, abi: ArrayAbi, *, fast: bool
+) -> str:
+    """Write an array program as C.
+
+    Args:
+        outputs: what to compute.
+        inputs: the symbols in the order of the arguments.
+        real: the format of all real numbers.
+        abi: what to call it.
+        fast: whether functions need only be within four units of the last place.
+
+    Raises:
+        ShapeError: if an array would be too large for all sizes.
+        UnsupportedError: if it calls a function that C99 has not.
+    """
+    abi = _inside(abi)
+    both: list[str] = []
+    for fused in (True, False):
+        target = Target(real.itemsize, fused)
+        module = array_module(outputs, inputs, real, target, fast=fast).module
+        both.append(_code(module, real, abi, fused=fused))
+    code = one_or_other(both[0], both[1], real)
+    helpers = [text for name, text in HELPERS.items() if f"{name}(" in code]
+    bits = BITS if "bits_of(" in code or "of_bits(" in code else ""
+    arrays = [*abi.inputs, *abi.outputs]
+    entry = {
+        "prototype": abi.prototype(),
+        "args": ", ".join(f"(void *){x}" for x in arrays) or "0",
+        "sizes": ", ".join(abi.sizes) or "0",
+        "name": abi.name,
+        "negative": NEGATIVE,
+        "large": TOO_LARGE,
+    }
+    written = {
+        "about": f"{abi.name}({', '.join(abi.inputs)}): {', '.join(abi.outputs)}. Written by symgrad.",
+        "head": HEAD,
+        "code": "".join([bits, *helpers, code]),
+        "entry": filled(_ENTRY, entry),
+    }
+    return filled(_FILE, written)
+
+
+def _code(module: Module, real: FloatType, abi: ArrayAbi, *, fused: bool) -> str:
+    """The functions, each behind those that it calls."""
+    own = {f.name: f for f in module.items if isinstance(f, Function)}
+    codes, maths, library, called = _called(own)
+    names: dict[str, str] = {RUN: f"{abi.name}_run", SCRATCH: f"{abi.name}_scratch"}
+    names |= {name: f"{abi.name}_{name.replace('.', '_')}" for name in codes if name not in names}
+    names |= function_names([own[name] for name in maths], abi.name) | product_names(abi.name)
+    names |= factor_names(abi.name)
+    check_called(called)
+    functions = [own[name] for name in maths]
+    parts = structures(functions)
+    parts += [function_text(function, names) for function in functions]
+    products = {name for name in library if name.startswith("product.")}
+    if products:
+        parts.append(product_text(abi.name, products, real, fused=fused))
+    parts.append(factors_text(abi.name, library - products, real))
+    arrays = [*abi.inputs, *abi.outputs]
+    for name, code in codes.items():
+        takes = ", ".join(_taken(kind, place, real) for kind, place in code.takes)
+        gives = "int64_t" if code.gives == "i64" else "void"
+        head = f"\nstatic {gives} {names[name]}({takes})"
+        step = name.startswith("step.")
+        known = FileNames(names, arrays if step else (), abi.sizes)
+        parts.append(CFunction(code, known).text(head))
+    return "".join(parts)
+
+
+def _called(own: Mapping[str, Function]) -> tuple[dict[str, ReadFunction], list[str], set[str], set[str]]:
+    """Return what is called, from the function that runs a program and the one that counts its memory.
+
+    That is its own functions, each behind those that it calls; functions of ours; products and factors of matrices; and
+    functions of C.
+    """
+    codes: dict[str, ReadFunction] = {}
+    maths: list[str] = []
+    library: set[str] = set()
+    others: set[str] = set()
+    seen: set[str] = set()
+
+    def visit(name: str) -> None:
+        if name in seen:
+            return
+        seen.add(name)
+        if name.startswith("product.") or name in FACTORS_IN_C:
+            library.update((name, *CALLED_BY_FACTORS.get(name, ())))
+        elif name.startswith("lanes."):
+            others.add(name.removeprefix("lanes."))
+        elif name.startswith("maths."):
+            for line in flat(own[name].body):
+                if isinstance(line, Instruction) and code_of(line).op == "call":
+                    called = code_of(line).how
+                    if not called.startswith("llvm."):
+                        visit(called)
+            maths.append(name)
+        elif name not in own:
+            others.add(name)
+        else:
+            code = read_function(own[name])
+            for op in code.ops():
+                if op.called and not op.called.startswith("llvm."):
+                    visit(op.called)
+            codes[name] = code
+
+    for name in (SCRATCH, RUN):
+        visit(name)
+    return codes, maths, library, others
+
+
+def _taken(kind: str, name: str, real: FloatType) -> str:
+    """A parameter."""
+    if kind != "ptr":
+        return f"{'int64_t' if kind == 'i64' else real.c} {name[1:]}"
+    usual = {"%sizes": "const int64_t *", "%table": "void **", "%args": "void **", "%scratch": "void *"}
+    return usual.get(name, f"{real.c} *") + name[1:]
+
+
+def _inside(abi: ArrayAbi) -> ArrayAbi:
+    """Arguments as the file calls them: not like a function or a variable of its own."""
+    found = argument_names([*abi.inputs, *abi.outputs, *abi.sizes], _TAKEN, abi.name)
+    nin, nargs = len(abi.inputs), len(abi.inputs) + len(abi.outputs)
+    return replace(abi, inputs=found[:nin], outputs=found[nin:nargs], sizes=found[nargs:])

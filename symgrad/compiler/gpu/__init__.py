@@ -1,0 +1,1 @@
+"""Kernels on GPUs and for WebAssembly: the code (`code/`), and how it is called (`calls/`)."""

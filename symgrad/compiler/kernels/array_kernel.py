@@ -1,0 +1,407 @@
+"""Kernels of array programs: NumPy's generalised ufuncs."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, final
+
+import numpy as np
+
+from symgrad.compiler.kernels.calls.guards import Position, check_filled, check_position, guards_of
+from symgrad.compiler.kernels.calls.native import Native
+from symgrad.compiler.kernels.calls.plain import call_batch
+from symgrad.compiler.kernels.calls.spares import Spares
+from symgrad.compiler.kernels.calls.threads import in_pieces, targets, work_of, worthwhile
+from symgrad.compiler.kernels.kernel import Kernel, Saver, as_tuple
+from symgrad.compiler.kernels.shapes import Fit, Shapes
+from symgrad.compiler.kernels.signature import Signature, signature_of
+from symgrad.compiler.kernels.ufunc import MAX_ARGS, Core, ufunc_from_loop
+from symgrad.compiler.llvm.arrays.plan import ArrayLoop, Runnable
+from symgrad.compiler.llvm.engine.jit import Effort
+from symgrad.compiler.llvm.text.types import FloatType
+from symgrad.ir.bounds import LARGEST, check_arrays, check_lengths, check_products, out_of_memory
+from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.sizes import Shape, Size
+from symgrad.ir.traverse import symbols_of
+from symgrad.ir.values.exchange import PLAIN
+from symgrad.ir.values.inputs import check_domain, check_symmetric, in_order
+from symgrad.support.errors import (
+    ArrayTypeError,
+    OutOfMemoryError,
+    ShapeError,
+    SymgradError,
+    UnsupportedError,
+)
+
+__all__ = ["ArrayKernel", "ProgramCode"]
+
+_FLOAT64 = np.dtype(np.float64)
+_SCRATCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+_MANY = 2**13
+"""Elements of an input from which on it pays to look whether the outputs are large."""
+
+_MAX_AXES = 32
+"""So many axes of all outputs together leave room for a batch: NumPy's iterator has 64 for both."""
+
+
+class ProgramCode(Runnable, Protocol):
+    """What a kernel must know of the code of an array program (``symgrad/compiler/llvm/arrays/code_of_arrays.py``)."""
+
+    @property
+    def kinds(self) -> tuple[str, ...]: ...
+    @property
+    def shapes(self) -> tuple[Shape, ...]: ...
+    @property
+    def llvm_ir(self) -> str: ...
+    @property
+    def arrays(self) -> tuple[Shape, ...]: ...
+    @property
+    def computed(self) -> tuple[Size, ...]: ...
+
+
+Compile = Callable[[Sequence[Node], Sequence[Node]], "ArrayKernel"]
+
+
+@final
+class ArrayKernel(Kernel):
+    """The kernel of a program with ops that take arrays as wholes.
+
+    Attributes:
+        signature: the shapes of its arguments in NumPy's notation, as ``(n,5),(5)->()``.
+        sizes: the names of sizes, in order of appearance.
+    """
+
+    __slots__ = (
+        "_code",
+        "_compile",
+        "_core",
+        "_found",
+        "_guards",
+        "_indices",
+        "_large",
+        "_loop",
+        "_shapes",
+        "_spares",
+        "_symmetric",
+        "signature",
+        "sizes",
+    )
+
+    def __init__(
+        self,
+        code: ProgramCode,
+        outputs: Sequence[Node],
+        inputs: Sequence[Node],
+        real: FloatType,
+        *,
+        name: str,
+        threads: int,
+        fast: bool,
+        effort: Effort,
+        rebuild: Callable[..., Kernel],
+        save: Saver,
+        compile_indices: Compile,
+    ) -> None:
+        kinds = [{"real": real.numpy, "int": "int64", "bool": "bool"}[kind] for kind in code.kinds]
+        super().__init__(
+            outputs,
+            inputs,
+            kinds,
+            real,
+            name=name,
+            threads=threads,
+            fast=fast,
+            effort=effort,
+            rebuild=rebuild,
+            save=save,
+        )
+        nin = len(inputs)
+        found = signature_of(code.shapes[:nin], code.shapes[nin:])
+        itemsizes = [kind.itemsize for kind in self.kinds]
+        self.signature = found.text
+        self._code = code
+        self._core = found.sizes
+        self._found = found
+        self.sizes = code.names
+        self._loop = ArrayLoop(code, found.sizes, found.axes, itemsizes, nin)
+        self._shapes = Shapes(inputs, outputs)
+        self._guards = guards_of(outputs, inputs)
+        self._symmetric = [(k, s) for k, s in enumerate(inputs) if s.declaration.symmetric]
+        self._compile = compile_indices
+        self._indices: ArrayKernel | None = None
+        if inputs and len(kinds) <= MAX_ARGS and sum(map(len, found.axes[nin:])) <= _MAX_AXES:
+            self._ufunc = self._as_ufunc(found, kinds)
+        several = threads > 1 and self._ufunc
+        self._large = worthwhile(work_of(outputs, inputs), len(kinds)) if several else math.inf
+        self._spares = Spares(self.kinds[nin:])
+
+    def _as_ufunc(self, found: Signature, kinds: Sequence[str]) -> np.ufunc | None:
+        core = Core(
+            found.text, tuple(i for axes in found.axes for i in axes), found.frozen, self._loop.process
+        )
+        return ufunc_from_loop(
+            self._loop.loop,
+            self._loop.plan,
+            kinds,
+            found.nin,
+            name=self.name,
+            doc=f"{self.name}({', '.join(self.inputs)})",
+            code=self._loop,
+            core=core,
+        )
+
+    @property
+    def code(self) -> ProgramCode:
+        """The code of the program, and what it says of its arrays."""
+        return self._code
+
+    @property
+    def llvm_ir(self) -> str:
+        return self._code.llvm_ir
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return self._code.needs
+
+    def scratch_bytes(self, /, **sizes: int) -> int:
+        """Return how much memory a call needs beside its inputs and outputs.
+
+        Args:
+            sizes: a value for every named size.
+
+        Raises:
+            OutOfMemoryError: for more than 2**63 bytes.
+            ShapeError: for a name that is missing or unknown, and where an axis would have a negative length or an
+                array too many entries.
+
+        Example:
+            >>> import symgrad as sg
+            >>> p = sg.parse("X : real[n, d]; w : real[d]; loss = sum(tanh(X@w)**2)")
+            >>> k = sg.compile([p["loss"], sg.grad(p["loss"], p["w"])])
+            >>> k.scratch_bytes(n=1000, d=10) < 3*8*1000
+            True
+        """
+        if set(sizes) != set(self.sizes):
+            raise ShapeError(
+                f"sizes {', '.join(sizes) or 'none'} were given",
+                expected=f"a value for {', '.join(self.sizes)}",
+            )
+        check_lengths((*self.sizes, *self._code.lengths), sizes)
+        check_arrays(self._code.arrays, sizes)
+        check_products(self._code.computed, sizes)
+        count = len(self.sizes)
+        table = (ctypes.c_int64 * max(count, 1))(*(sizes[name] for name in self.sizes))
+        found = int(_SCRATCH(self._code.scratch)(ctypes.addressof(table)))
+        if found < 0:  # the sum of arrays, none of which is too large
+            raise out_of_memory(f"a call of kernel '{self.name}'", LARGEST)
+        return found
+
+    def __call__(self, /, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
+        if by_name or len(arrays) != len(self.inputs):
+            arrays = in_order(self.inputs, arrays, by_name)
+        try:
+            for array, kind in zip(arrays, self.kinds, strict=False):
+                if type(array) is np.ndarray or type(array) is self._scalar:
+                    found = array.dtype
+                else:
+                    found = _FLOAT64 if type(array) is float else None
+                if found is not kind:
+                    if not PLAIN.issuperset(map(type, arrays)):
+                        exchanged = self._exchanged(arrays, out, where)
+                        if exchanged is not None:
+                            return exchanged[0]
+                    arrays = tuple([self._unmasked(k, self._admit(k, a)) for k, a in enumerate(arrays)])
+                    break
+            if self._guards:
+                self._check_values(arrays)
+            for k, symbol in self._symmetric:
+                check_symmetric(symbol, arrays[k])
+            if where is not True:
+                raise UnsupportedError(
+                    "an array program has no where=",
+                    cure="compute everything and choose with np.where, or select from the batch",
+                )
+            if out is not None:
+                arrays = _apart(arrays, as_tuple(out))
+            if self.threads > 1:
+                found = self._in_threads(arrays, out)
+                if found is not None:
+                    return found
+            call = self._ufunc or self._call_plainly
+            if out is None:
+                made = self._spare_outputs(arrays)
+                return call(*arrays) if made is None else _scalars(call(*arrays, out=made))
+            return call(*arrays, out=out)
+        except (TypeError, ValueError, MemoryError) as error:
+            exchanged = None if out is None else self._exchanged(arrays, out, where)
+            if exchanged is not None:
+                return exchanged[0]
+            raise self._explain(error, arrays, out) from error
+
+    def native(self) -> Native:
+        loop = self._loop
+        return Native(
+            loop.batch,
+            loop.plan,
+            told=True,
+            stopped=loop.stopped,
+            sizes=self._core,
+            axes=self._found.axes,
+            arrays=self._code.arrays,
+            computed=self._code.computed,
+            guards=self._guards,
+            symmetric=tuple(k for k, _ in self._symmetric),
+        )
+
+    @property
+    def _declared(self) -> Signature:
+        return self._found
+
+    # Checks
+
+    def _unmasked(self, k: int, value: Any) -> Any:
+        """Refuse a masked array, whose mask has no meaning for a sum over what it hides."""
+        if isinstance(value, np.ma.MaskedArray):
+            name = self.inputs[k]
+            raise ArrayTypeError(
+                f"input '{name}' is a masked array",
+                expected="an array without a mask",
+                cure=f"pass {name}.filled(value), with the value that masked entries should have",
+            )
+        return value
+
+    def _check_values(self, arrays: Sequence[Any]) -> None:
+        sizes = self._shapes.fit(arrays).sizes
+        check_lengths(self._guards.lengths, sizes)
+        check_filled(self._guards.filled, sizes)
+        for k in self._guards.bounded:
+            check_domain(self.symbols[k], arrays[k], sizes)
+        values = dict(zip(self.symbols, arrays, strict=True))
+        computed: list[Position] = []
+        for position in self._guards.positions:
+            if position.index.op is SYMBOL or position.index.is_number():
+                check_position(position, values.get(position.index), sizes)
+            else:
+                computed.append(position)
+        if not computed:
+            return
+        # Without errors on the way: a position that is out of range delivers 0 in compiled code, and the array of
+        # positions that is to blame comes before all that are computed from it.
+        if self._indices is None:
+            distinct = list(dict.fromkeys(p.index for p in computed))
+            self._indices = self._compile(distinct, symbols_for(distinct, self.symbols))
+        kernel = self._indices
+        call = kernel._ufunc or kernel._call_plainly
+        found = as_tuple(call(*(values[s] for s in kernel.symbols)))
+        values.update(zip(kernel.outputs, found, strict=True))
+        for position in computed:
+            check_position(position, values[position.index], sizes)
+
+    def _explain(self, error: Exception, arrays: Sequence[Any], out: Any) -> SymgradError:
+        """Say in the formula's words what NumPy refused."""
+        try:
+            fit = self._shapes.fit(arrays)
+            check_arrays(self._code.arrays, fit.sizes)
+            check_arrays(self._shapes.of_outputs(fit), {})
+            check_products(self._code.computed, fit.sizes)
+        except ShapeError as found:
+            return found
+        if isinstance(error, MemoryError):
+            return self._out_of_memory(fit, arrays)
+        for k, target in enumerate(as_tuple(out)[: len(self.outputs)]):
+            if not _is_array(target):
+                continue
+            shape, wanted = np.shape(target), self._shapes.of_outputs(fit)[k]
+            core = wanted[len(fit.batch) :]
+            if shape[max(len(shape) - len(core), 0) :] != core:
+                return ShapeError(
+                    f"out has shape {shape}, and output {k} has shape {wanted}",
+                    expected="an array of the output's shape",
+                )
+        if isinstance(error, ValueError) and "read-only" not in str(error):
+            return ShapeError(f"the kernel cannot be called so: {error}")
+        kinds = ", ".join(str(kind) for kind in self.kinds[len(self.inputs) :])
+        return ArrayTypeError(
+            f"the kernel cannot be called so: {error}",
+            expected=f"out: {len(self.outputs)} writable arrays ({kinds})",
+        )
+
+    def _out_of_memory(self, fit: Fit, arrays: Sequence[Any]) -> SymgradError:
+        nodes, shapes = (*self.symbols, *self.outputs), [*fit.shapes, *self._shapes.of_outputs(fit)]
+        needed = 0
+        for k, (node, shape, kind) in enumerate(zip(nodes, shapes, self.kinds, strict=True)):
+            if k >= len(arrays):
+                needed += math.prod(shape) * kind.itemsize
+            elif (
+                self._code.read[k] and not np.asarray(arrays[k]).flags.c_contiguous
+            ):  # copied, one of a batch at a time
+                needed += math.prod(shape[len(shape) - len(node.shape) :]) * kind.itemsize
+        try:
+            return out_of_memory(f"a call of kernel '{self.name}'", needed + self.scratch_bytes(**fit.sizes))
+        except OutOfMemoryError as found:
+            return found
+
+    def _spare_outputs(self, arrays: Sequence[Any]) -> tuple[np.ndarray, ...] | None:
+        """Return arrays for the outputs if an input is large, and the outputs are."""
+        for array in arrays:
+            if type(array) is np.ndarray and array.size >= _MANY:
+                break
+        else:
+            return None
+        if self._ufunc is None or not all(type(a) is np.ndarray or np.isscalar(a) for a in arrays):
+            return None
+        return self._spares.arrays(self._shapes.of_outputs(self._shapes.fit(arrays)))
+
+    # Calls in threads, and without a ufunc
+
+    def _in_threads(self, arrays: Sequence[Any], out: Any) -> Any:
+        """Do what the ufunc would do, with a large batch in pieces; None if the ufunc itself should be called."""
+        fit = self._shapes.fit(arrays)
+        batch, shapes = fit.batch, self._shapes.of_outputs(fit)
+        amount = max([*map(np.size, arrays), *map(math.prod, shapes)])
+        if max(batch, default=1) == 1 or 0 in batch or amount < self._large:
+            return None
+        kinds = self.kinds[len(arrays) :]
+        outs = (None,) * len(kinds) if out is None else as_tuple(out)
+        made = targets(arrays, outs, shapes, kinds)
+        if made is None:
+            return None
+        ranks = [len(node.shape) for node in (*self.symbols, *self.outputs)]
+        assert self._ufunc is not None  # or nothing would be large
+        in_pieces(self._ufunc, arrays, made, batch, ranks, self.threads)
+        return made[0] if len(made) == 1 else made
+
+    def _call_plainly(self, *arrays: Any, out: Any = None) -> Any:
+        nodes = (*self.symbols, *self.outputs)
+        return call_batch(self._loop, self._shapes, self._core, nodes, self.kinds, arrays, out)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray)
+
+
+def _apart(arrays: Sequence[Any], outs: Sequence[Any]) -> tuple[Any, ...]:
+    """Copy inputs that an output may overwrite.
+
+    NumPy does so too, but not where both are one view: that the same memory can be a batch of rows for the output and
+    one matrix for an input, it does not see.
+    """
+    apart: list[Any] = []
+    for value in arrays:
+        shared = any(_is_array(t) and np.may_share_memory(value, t) for t in outs)
+        apart.append(np.array(value) if shared else value)
+    return tuple(apart)
+
+
+def _scalars(found: np.ndarray | tuple[np.ndarray, ...]) -> Any:
+    """Return results as a ufunc gives them: without axes they are scalars."""
+    if isinstance(found, tuple):
+        return tuple([a if a.ndim else a[()] for a in found])
+    return found if found.ndim else found[()]
+
+
+def symbols_for(outputs: Sequence[Node], symbols: Sequence[Node]) -> list[Node]:
+    """Return the symbols that the outputs need: those they read, and those whose shapes give their sizes."""
+    return [s for s in symbols if s.shape or s in set(symbols_of(outputs))]

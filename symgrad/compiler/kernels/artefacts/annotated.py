@@ -1,0 +1,114 @@
+"""The assembly of a kernel, each line with the equations that made it.
+
+Of an elementwise kernel LLVM says it for each instruction (`symgrad/compiler/llvm/text/places.py`); of an array program, whose
+loops are a function each, for each function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from symgrad.compiler.kernels.array_kernel import ArrayKernel
+from symgrad.compiler.kernels.kernel import Kernel
+from symgrad.compiler.llvm.elementwise.emit import emit
+from symgrad.compiler.llvm.engine.jit import emit_assembly
+from symgrad.compiler.llvm.engine.target import host
+from symgrad.compiler.llvm.text.places import Places
+from symgrad.compiler.llvm.text.types import float_type
+from symgrad.compiler.lowering.arrays.nests import Nest
+from symgrad.compiler.lowering.arrays.plan import plan_arrays
+from symgrad.compiler.lowering.elementwise.schedule import schedule
+from symgrad.ir.graph import Node
+
+__all__ = ["AssemblyLine", "assembly_lines"]
+
+_SHOWN = ("ufunc.body", "chunk.", "copies.", "step.", "maths.")
+"""How functions begin that compute; the others call them with blocks of arrays."""
+
+
+class AssemblyLine(NamedTuple):
+    """A line of assembly.
+
+    Args:
+        text: an instruction, or a label.
+        function: the function that it is in.
+        nodes: the equations that made it; none of what runs a loop.
+    """
+
+    text: str
+    function: str
+    nodes: tuple[Node, ...]
+
+
+def assembly_lines(kernel: Kernel) -> list[AssemblyLine]:
+    """Return the instructions of a kernel's equations, in the order of the code, each with what made it.
+
+    Args:
+        kernel: the kernel; the code is the better one, with all that this processor has.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> from symgrad.compiler.kernels.compile import compile_nodes
+        >>> x = symbol(Declaration("x"))
+        >>> lines = assembly_lines(compile_nodes([x / (x + 1)]))
+        >>> {node.op.name for line in lines for node in line.nodes} >= {"div", "add"}
+        True
+    """
+    if isinstance(kernel, ArrayKernel):
+        made = _of_steps(kernel)
+        return [AssemblyLine(text, f, made.get(f, ())) for text, f, _ in _lines(kernel.asm)]
+    plan = schedule(kernel.outputs, kernel.symbols, fusable=kernel.fusable, fast=kernel.fast)
+    places = Places()
+    ir = emit(plan, float_type(kernel.dtype), host().target, places=places).ir
+    found: list[AssemblyLine] = []
+    for text, function, number in _lines(emit_assembly(ir)):
+        node = places.node(number)
+        found.append(AssemblyLine(text, function, () if node is None else (node,)))
+    return found
+
+
+def _of_steps(kernel: ArrayKernel) -> Mapping[str, tuple[Node, ...]]:
+    """Return what each function of an array program computes."""
+    plan = plan_arrays(kernel.outputs, kernel.symbols)
+    return {
+        f"step.{k}": tuple(dict.fromkeys(m.task.node for m in step.members))
+        if isinstance(step, Nest)
+        else (step.node,)
+        for k, step in enumerate(plan.steps)
+    }
+
+
+def _lines(assembly: str) -> Iterator[tuple[str, str, int]]:
+    """Yield the instructions and labels of functions that are shown, with the function and the number of the place.
+
+    Labels begin a line and end with a colon, directives begin with a dot: the syntax of all assemblers of LLVM's.
+    """
+    function, number = "", 0
+    for line in assembly.splitlines():
+        words = line.split()
+        if not words:
+            continue
+        if not line[0].isspace():
+            if not words[0].endswith(":"):
+                continue
+            label = words[0].rstrip(":").lstrip("_").strip('"')
+            local = label.startswith((".L", "L"))
+            if not local:
+                function, number = label if label.startswith(_SHOWN) else "", 0
+            elif label.startswith((".Lfunc_end", "Lfunc_end")):
+                function = ""
+            if function and not label.startswith((".Lfunc", "Lfunc", ".Ltmp", "Ltmp")):
+                yield words[0], function, 0 if not local else number
+        elif words[0] == ".loc":
+            number = int(words[2])
+        elif function and not words[0].startswith("."):
+            yield "    " + " ".join(_columns(words)), function, number
+
+
+def _columns(words: Iterable[str]) -> Iterator[str]:
+    """The name of an instruction in a column of its own."""
+    first, *more = words
+    yield f"{first:12}" if more else first
+    yield from more

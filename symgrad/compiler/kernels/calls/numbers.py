@@ -1,0 +1,116 @@
+"""Calls of a kernel with numbers, at the cost of a function of an extension module: for solvers and optimisers.
+
+The fields of Python's objects are read as `direct.py` reads those of arrays, on the same conditions.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.compiler.kernels.calls.safety import allocator_of, refusal
+from symgrad.compiler.llvm.calls.layout import FASTCALL, KEYWORDS, MethodDef
+from symgrad.compiler.llvm.calls.number_code import CALL, DOUBLE, INFO, SINGLE, TRUTH, text
+from symgrad.compiler.llvm.engine.binding import made_once
+from symgrad.compiler.llvm.engine.shared import load_or_compile
+
+__all__ = ["number_call"]
+
+_KINDS = {"float64": DOUBLE, "float32": SINGLE, "bool": TRUTH}
+
+_ARGUMENTS = 256
+"""Arguments together; those of more, which wait on the stack, are for arrays."""
+
+
+class _NumberCalls:
+    """The one native function; the method definitions that Python's function objects point to are their owners'."""
+
+    def __init__(self) -> None:
+        self.engine = load_or_compile(text())
+        self.address = self.engine.address(CALL)
+        self.make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
+            ("PyCFunction_NewEx", ctypes.pythonapi)
+        )
+        # NumPy frees its numbers as its own allocator made them.
+        self.new_object = cast(int, allocator_of(np.float64))
+
+
+@made_once
+def _native() -> _NumberCalls:
+    return _NumberCalls()
+
+
+class _Owner:
+    """What a function object points to and does not own."""
+
+    __slots__ = ("code", "doc", "method", "name")
+
+    def __init__(self, name: str, doc: str, code: object) -> None:
+        self.code = code
+        self.name, self.doc = name.encode(errors="replace"), doc.encode(errors="replace")
+        self.method = MethodDef(self.name, _native().address, FASTCALL | KEYWORDS, self.doc)
+
+
+def number_call(
+    loop: int,
+    passed: int,
+    kinds: Sequence[Any],
+    nin: int,
+    *,
+    name: str,
+    code: object,
+    result: type,
+    doc: str = "",
+    otherwise: Callable[..., Any] | None = None,
+) -> Callable[..., Any] | None:
+    """Return a function that computes one point; None if there may be none (`refusal`), or for very many arguments.
+
+    It takes a number for each input: a float, a double of NumPy's or a whole number; for an input of truth values True
+    or False. It returns the output, or a tuple of the outputs.
+
+    Args:
+        loop: address of what computes the point: ``void(char **args, intp *dimensions, intp *steps, void *data)``.
+        passed: address that it is passed as data.
+        kinds: dtype of every argument, inputs then outputs.
+        nin: how many of them are inputs.
+        name: the function's name.
+        code: owner of the machine code; it lives as long as the function.
+        result: the type of real results, ``float`` or ``numpy.float64``.
+        doc: its docstring, with a signature as CPython reads them.
+        otherwise: what is called with all other arguments; without it None is returned for them.
+    """
+    if refusal() is not None or len(kinds) > _ARGUMENTS:
+        return None
+    native = _native()
+    api = ctypes.pythonapi
+    objects = {
+        "float": float,
+        "double": np.float64,
+        "whole": int,
+        "none": None,
+        "true": True,
+        "false": False,
+        "result": result,
+    }
+    functions = {
+        "keep": api.Py_IncRef,
+        "drop": api.Py_DecRef,
+        "as.double": api.PyFloat_AsDouble,
+        "error": api.PyErr_Occurred,
+        "forget": api.PyErr_Clear,
+        "new.float": api.PyFloat_FromDouble,
+        "new.tuple": api.PyTuple_New,
+        "call": api.PyObject_Vectorcall,
+    }
+    found: dict[str, int] = {"loop": loop, "passed": passed, "nin": nin, "nout": len(kinds) - nin}
+    found |= {key: id(value) for key, value in objects.items()}
+    found |= {key: cast(int, ctypes.cast(f, ctypes.c_void_p).value) for key, f in functions.items()}
+    found["new.object"] = native.new_object
+    numbers = struct.pack(f"={len(INFO)}q", *(found[key] for key, _ in INFO))
+    info = numbers + bytes(_KINDS[np.dtype(kind).name] for kind in kinds)
+    owner = _Owner(name, doc, code)
+    return native.make(ctypes.addressof(owner.method), (info, otherwise, owner), None)

@@ -1,0 +1,114 @@
+"""Calls of a kernel that is no ufunc, with any number of arguments: on copies, into new arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Sequence
+from operator import mul
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from symgrad.compiler.kernels.shapes import Shapes
+    from symgrad.ir.graph import Node
+    from symgrad.ir.sizes import Size
+
+__all__ = ["call_batch", "call_elements", "fresh_outputs"]
+
+_LOOP_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
+
+
+class _Loop(Protocol):
+    def call(self, addresses: Sequence[int], sizes: Sequence[int], strides: Sequence[int]) -> None: ...
+
+
+def fresh_outputs(kinds: Sequence[Any], arrays: Sequence[Any], where: Any) -> tuple[np.ndarray, ...]:
+    """Return outputs with NaN (or False) where a call with ``where`` computes nothing."""
+    shape = np.broadcast_shapes(*map(np.shape, arrays), np.shape(where))
+    return tuple(np.full(shape, np.nan if k.kind == "f" else False, k) for k in kinds[len(arrays) :])
+
+
+def call_elements(
+    loop: int, data: int, kinds: Sequence[Any], arrays: Sequence[Any], out: Any = None, where: Any = True
+) -> Any:
+    """Do what the ufunc of an elementwise kernel would do.
+
+    Args:
+        loop: address of the inner loop.
+        data: what it is passed.
+        kinds: dtype of every argument, inputs then outputs.
+        arrays: as the ufunc takes them, as `out` and `where` are.
+        out: for the results.
+        where: where they are wanted.
+    """
+    given = [np.asarray(a, dtype=kind) for a, kind in zip(arrays, kinds, strict=False)]
+    shape = np.broadcast_shapes(*(a.shape for a in given))
+    # Arguments of one element are read again and again (step 0); all others are brought to the common
+    # shape.
+    given = [a if a.size == 1 else np.ascontiguousarray(np.broadcast_to(a, shape)) for a in given]
+    results = [np.empty(shape, kind) for kind in kinds[len(given) :]]
+    everything = given + results
+    count = len(everything)
+    steps = [0 if a.size == 1 else a.itemsize for a in given] + [a.itemsize for a in results]
+    _LOOP_TYPE(loop)(
+        (ctypes.c_void_p * count)(*(a.ctypes.data for a in everything)),
+        (ctypes.c_ssize_t * 1)(math.prod(shape)),
+        (ctypes.c_ssize_t * count)(*steps),
+        data,
+    )
+    return _returned(results, out, where)
+
+
+def call_batch(
+    loop: _Loop,
+    shapes: Shapes,
+    core: Sequence[Size],
+    nodes: Sequence[Node],
+    kinds: Sequence[Any],
+    arrays: Sequence[Any],
+    out: Any = None,
+) -> Any:
+    """Do what the generalised ufunc of an array program would do: the batch one by one.
+
+    Args:
+        loop: runs the code once.
+        shapes: of the program.
+        core: its core dimensions.
+        nodes: what has the declared shapes, inputs then outputs.
+        kinds: their dtypes.
+        arrays: as the ufunc takes them, as `out` is.
+        out: for the results.
+    """
+    from symgrad.ir.sizes import evaluate_size  # for start-up time
+
+    given = [np.require(a, kind, ["ALIGNED"]) for a, kind in zip(arrays, kinds, strict=False)]
+    fit = shapes.fit(given)
+    batch, sizes = fit.batch, fit.sizes
+    cores = [tuple(evaluate_size(s, sizes) for s in node.shape) for node in nodes]
+    nin = len(given)
+    results = [np.empty(batch + c, kind) for c, kind in zip(cores[nin:], kinds[nin:], strict=True)]
+    everything = [np.broadcast_to(a, batch + c) for a, c in zip(given, cores, strict=False)] + results
+    depth = len(batch)
+    core_sizes = [evaluate_size(s, sizes) for s in core]
+    strides = [step for a in everything for step in a.strides[depth:]]
+    addresses = [a.ctypes.data for a in everything]
+    for place in np.ndindex(batch):
+        shifts = [sum(map(mul, place, a.strides)) for a in everything]
+        loop.call([a + s for a, s in zip(addresses, shifts, strict=True)], core_sizes, strides)
+    return _returned(results, out, True)
+
+
+def _returned(results: list[Any], out: Any, where: Any) -> Any:
+    outs: tuple[Any, ...] = cast("tuple[Any, ...]", out) if isinstance(out, tuple) else (out,)
+    if out is None:
+        outs = (None,) * len(results)
+    if len(outs) != len(results):
+        raise TypeError(f"out has {len(outs)} arrays for {len(results)} outputs")
+    for k, target in enumerate(outs):
+        if target is not None:
+            np.copyto(target, results[k], casting="same_kind", where=where)
+            results[k] = target
+    values = [r if outs[k] is not None else r[()] for k, r in enumerate(results)]
+    return values[0] if len(values) == 1 else tuple(values)

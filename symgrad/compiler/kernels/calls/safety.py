@@ -1,0 +1,116 @@
+"""May kernels be called around NumPy's machinery? One answer for direct calls, teams of threads and spare arrays.
+
+They read the fields of Python's and NumPy's objects, and count references to arrays. Whoever wants none of it sets
+`SYMGRAD_SAFE_CALLS=1`, and where objects are not laid out as known there is none of it either: kernels are then called
+as the ufuncs that they are, with the same bits.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.compiler.llvm.calls.layout import (
+    ALIGNED,
+    C_CONTIGUOUS,
+    TP_ALLOC,
+    WARNS,
+    WRITEABLE,
+    read_field,
+    words,
+)
+
+__all__ = ["VARIABLE", "allocator_of", "refusal"]
+
+VARIABLE = "SYMGRAD_SAFE_CALLS"
+"""The environment variable that turns all of it off, unless it is empty or 0."""
+
+
+@cache
+def refusal() -> str | None:
+    """Say why kernels must be called as plain ufuncs, or None if they need not; decided once in a process.
+
+    Example:
+        >>> refusal() is None or isinstance(refusal(), str)
+        True
+    """
+    if os.environ.get(VARIABLE, "") not in ("", "0"):
+        return f"{VARIABLE} is set"
+    if sys.implementation.name != "cpython":
+        return f"the objects of {sys.implementation.name} are not known"
+    if "free-threading" in sys.version or not getattr(sys, "_is_gil_enabled", lambda: True)():
+        return "without the interpreter's lock an array may change while it is looked at"
+    if ctypes.sizeof(ctypes.c_void_p) != 8:
+        return "the places of fields are known for 64 bits"
+    for name, found, expected in _compared():
+        if found != expected:
+            return (
+                f"{name} is {found} where an object was looked at, and {expected} by what Python says of it"
+            )
+    return None
+
+
+def _compared() -> Iterator[tuple[str, Any, Any]]:
+    """Yield what the table of places and Python say of some objects, beginning with what is read without a pointer."""
+    number, scalar, content = 1234.5678, np.float64(8765.4321), bytes(range(17))
+    items = (number, scalar, content)
+    yield "float", read_field("float", number), number
+    yield "double", read_field("double", scalar), float(scalar)
+    yield "bytes", [read_field("bytes", content, k) for k in range(17)], [*content]
+    yield "size", read_field("size", items), len(items)
+    yield "items", [read_field("items", items, k) for k in range(3)], [*map(id, items)]
+    square, frozen = np.zeros((3, 5)), np.zeros(7, np.float32)
+    frozen.flags.writeable = False
+    arrays = [square, square[:, 1:4], square.T, frozen, np.zeros((2, 3, 4), bool)]
+    for value in (number, scalar, content, items, *arrays):
+        yield "type", read_field("type", value), id(type(value))
+    for array in arrays:
+        said = array.flags
+        flags = said.c_contiguous * C_CONTIGUOUS + said.aligned * ALIGNED + said.writeable * WRITEABLE
+        asked = C_CONTIGUOUS | ALIGNED | WRITEABLE | WARNS
+        yield "nd", read_field("nd", array), array.ndim
+        yield "flags", _bits(read_field("flags", array), asked), flags
+        yield "data", read_field("data", array), array.__array_interface__["data"][0]
+        yield "descr", read_field("descr", array), id(array.dtype)
+        # NumPy has the strides right behind the lengths: only where that holds are the pointers followed.
+        lengths, strides = read_field("shape", array), read_field("strides", array)
+        yield "strides less shape", (strides or 0) - (lengths or 0), 8 * array.ndim
+        yield "shape", words(lengths, array.ndim), array.shape
+        yield "strides", words(strides, array.ndim), array.strides
+    warned = np.broadcast_arrays(np.ones(3), np.ones((2, 3)))[0]
+    # What is written to with a warning today, and will only be read one day.
+    yield "warned", _bits(read_field("flags", warned), WARNS | WRITEABLE) in (0, WARNS | WRITEABLE), True
+    yield (
+        "allocator",
+        allocator_of(float),
+        ctypes.cast(ctypes.pythonapi.PyType_GenericAlloc, ctypes.c_void_p).value,
+    )
+    yield from _counted()
+
+
+def allocator_of(kind: type) -> int | None:
+    """Return the address of the function that makes objects of a type, which its memory goes back to."""
+    slot = ctypes.pythonapi.PyType_GetSlot
+    slot.restype, slot.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_int]
+    return cast("int | None", slot(kind, TP_ALLOC))
+
+
+def _bits(flags: int | None, asked: int) -> int | None:
+    return None if flags is None else flags & asked
+
+
+def _counted() -> Iterator[tuple[str, Any, Any]]:
+    """Yield whether references to an array are counted while somebody has one, and no longer."""
+    array = np.zeros(8)
+    alone = sys.getrefcount(array)
+    for refer in (lambda: [array], lambda: array[1:], lambda: memoryview(cast(Any, array))):
+        held: Any = refer()
+        yield "references to what is referred to", sys.getrefcount(array) > alone, True
+        del held
+        yield "references to what was referred to", sys.getrefcount(array), alone

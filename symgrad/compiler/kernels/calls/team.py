@@ -1,0 +1,185 @@
+"""Workers of this process, which take pieces of calls without Python: `symgrad/compiler/llvm/calls/team_code.py` says how.
+
+They are daemon threads of Python that never come back from native code: no lock of the interpreter's is between a call
+and its end, and where the process ends, or a signal comes, there is nothing that they must be told.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from symgrad.compiler.kernels.calls import threads as processors
+from symgrad.compiler.kernels.calls.direct import direct_call
+from symgrad.compiler.kernels.calls.safety import refusal
+from symgrad.compiler.llvm.calls.team_code import LINE, LOOP, PAUSE, SHARE, TEAM, WORK, text
+from symgrad.compiler.llvm.engine.binding import made_once
+from symgrad.compiler.llvm.engine.jit import Engine
+from symgrad.compiler.llvm.engine.shared import load_or_compile
+from symgrad.compiler.llvm.engine.target import host
+
+__all__ = ["call_in_team"]
+
+_AWAKE = 1e-4
+"""Seconds for which a worker watches for the next job: between calls in a loop of Python pass some tens of
+microseconds, and to wake it takes the caller 10 and the worker 20 to 500. It gives way to others meanwhile."""
+
+_DUE = 16
+"""Pieces for which a worker is woken, at once or in some calls together: 40 to 400 us of work, while waking takes the
+caller 10."""
+
+_MISSED, _TURNS = map([name for name, _ in TEAM].index, ("missed", "turns"))
+
+
+def _address(function: Any) -> int:
+    return cast(int, ctypes.cast(function, ctypes.c_void_p).value)
+
+
+def _for_ever(value: Any) -> Any:
+    """Keep an object beyond the end of the interpreter: workers are in it until the process is gone."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
+    return value
+
+
+def _gives_way() -> Any:
+    """Return the system's function by which a thread lets others have its processor."""
+    if sys.platform == "win32":
+        return ctypes.CDLL("kernel32").SwitchToThread
+    return ctypes.CDLL(None).sched_yield
+
+
+class Team:
+    """The workers, and the code that they are in; made by `team`.
+
+    Attributes:
+        loop: address of the loop that cuts calls.
+    """
+
+    def __init__(self) -> None:
+        engine: Engine = _for_ever(load_or_compile(text(host().triple), quick=True))
+        self.loop = engine.address(LOOP)
+        self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.address(WORK))
+        pause = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(engine.address(PAUSE))
+        api = ctypes.pythonapi
+        functions = {
+            "sleep": api.PyThread_acquire_lock,
+            "wake": api.PyThread_release_lock,
+            "yield": _gives_way(),
+        }
+        self._fixed = {name: _address(f) for name, f in functions.items()}
+        self._fixed |= {"room": os.cpu_count() or 1, "due": _DUE, "turns": 0}
+        self._at = _for_ever(ctypes.c_int64(0))
+        self.dismiss()
+
+        def timed(turns: int) -> float:
+            start = time.perf_counter()
+            pause(self._at.value, turns)
+            return (time.perf_counter() - start) / turns
+
+        turns = int(_AWAKE / max(min(timed(500) for _ in range(5)), 1e-10))
+        self._fixed["turns"] = self._words[_TURNS] = turns
+
+    def dismiss(self) -> None:
+        """Begin anew, with no workers: a forked child has none."""
+        room = self._fixed["room"]
+        memory = _for_ever(ctypes.create_string_buffer(LINE * (room + 2)))
+        start = -(-ctypes.addressof(memory) // LINE) * LINE
+        values = [self._fixed.get(name, 0) for name, _ in TEAM]
+        ctypes.memmove(start, struct.pack(f"={len(values)}q", *values), 8 * len(values))
+        allocate = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyThread_allocate_lock", ctypes.pythonapi))
+        acquire = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)(
+            ("PyThread_acquire_lock", ctypes.pythonapi)
+        )
+        for k in range(room):
+            lock = allocate()
+            acquire(lock, 0)
+            ctypes.c_void_p.from_address(start + LINE * (k + 1) + 16).value = lock
+        self._words = (ctypes.c_int64 * len(TEAM)).from_address(start)
+        self._threads: list[threading.Thread] = []
+        self._growing = threading.Lock()
+        self._at.value = start
+
+    def share(self, loop: int, cell: int, nargs: int, least: int, helpers: int) -> Any:
+        """Return the words that `loop` is passed for a kernel."""
+        values = {
+            "loop": loop,
+            "cell": cell,
+            "nargs": nargs,
+            "least": least,
+            "helpers": helpers,
+            "team": ctypes.addressof(self._at),
+        }
+        return (ctypes.c_int64 * len(SHARE))(*[values[name] for name, _ in SHARE])
+
+    def prepare(self, helpers: int) -> None:
+        """Start workers that a call should have and that there are not, as far as there are processors."""
+        if len(self._threads) < helpers or self._words[_MISSED]:
+            self._grow(helpers)
+
+    def _grow(self, helpers: int) -> None:
+        with self._growing:
+            # Where those that there are were all at other calls, one more.
+            wanted = max(helpers, len(self._threads) + self._words[_MISSED])
+            self._words[_MISSED] = 0
+            try:
+                while len(self._threads) < min(wanted, processors.cores() - 1):
+                    work = threading.Thread(
+                        target=self._work, args=(self._at.value,), name="symgrad", daemon=True
+                    )
+                    self._threads.append(work)
+                    work.start()
+            except RuntimeError:  # there may be no more threads: the caller does all
+                pass
+            finally:
+                self._threads = [thread for thread in self._threads if thread.is_alive()]
+
+
+@made_once
+def team() -> Team:
+    """Return the team of this process."""
+    made = Team()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=made.dismiss)
+    return made
+
+
+def call_in_team(
+    loop: int, cell: int, kinds: Sequence[Any], *, least: int, threads: int
+) -> Callable[..., Any] | None:
+    """Return a function as `direct_call` does, whose calls are cut.
+
+    Args:
+        loop: address of the inner loop.
+        cell: address of the kernel's cell.
+        kinds: dtype of every argument, inputs then outputs.
+        least: how many elements a piece has at least.
+        threads: in how many threads a call runs.
+    """
+    if refusal() is not None:
+        return None
+    ours = team()
+    share = ours.share(loop, cell, len(kinds), least, threads - 1)
+    call = direct_call(ours.loop, cell, kinds, ctypes.addressof(share))
+    return None if call is None else _Cut(ours, threads - 1, share, call)
+
+
+class _Cut:
+    """A direct call that starts what workers it should have; it owns what the loop is passed."""
+
+    __slots__ = ("_call", "_helpers", "_share", "_team")
+
+    def __init__(self, ours: Team, helpers: int, share: Any, call: Callable[..., Any]) -> None:
+        self._team = ours
+        self._helpers = helpers
+        self._share = share
+        self._call = call
+
+    def __call__(self, arrays: tuple[Any, ...], out: Any) -> Any:
+        self._team.prepare(self._helpers)
+        return self._call(arrays, out)

@@ -1,0 +1,247 @@
+"""Calls of a kernel in pieces, side by side in threads: NumPy releases the interpreter's lock in each.
+
+Every element depends on its own inputs alone, and has the same bits at every place, so cutting changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+from numpy.lib.array_utils import byte_bounds
+
+from symgrad.compiler.lowering.cost import own_cost
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological
+from symgrad.support.errors import UsageError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+__all__ = [
+    "checked_threads",
+    "common_shape",
+    "cores",
+    "in_pieces",
+    "piece",
+    "targets",
+    "work_of",
+    "worthwhile",
+]
+
+_WORTHWHILE, _WORTHWHILE_EACH = 300_000.0, 20_000.0
+"""Nanoseconds of work from which a call is cut in Python, and more for each argument: ten times what it takes to start
+a piece and wait for it, and to cut an argument."""
+
+_PIECE = 15_000.0
+"""Nanoseconds of work of the smallest piece that a team takes. To hand a piece over takes half a microsecond; the
+estimate below is for results in memory, and up to six times what light kernels take in the caches."""
+
+_OPERATION, _ARGUMENT = 0.02, 0.3
+"""Nanoseconds for one element of large arrays: a low estimate, so that nothing is cut that does not gain."""
+
+
+def cores() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def checked_threads(threads: object) -> int:
+    """Return a number of threads, or say what is wrong with it.
+
+    Raises:
+        UsageError: if it is no integer between 1 and the number of processors.
+    """
+    most = cores()
+    if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= most:
+        raise UsageError(
+            f"threads={threads!r}",
+            expected=f"an integer between 1 and {most}, the number of processors that this process may use",
+            cure="pass threads=1" if most == 1 else f"pass threads={most} to use them all",
+        )
+    return threads
+
+
+def worthwhile(work: float, arguments: int) -> float:
+    """Return from how many elements on a call is cut in Python, by the work of one and how many arguments there are."""
+    return (_WORTHWHILE + _WORTHWHILE_EACH * arguments) / work
+
+
+def piece(work: float) -> int:
+    """Return how many elements a piece has at least that a team takes, by the work of one."""
+    return math.ceil(_PIECE / work)
+
+
+def work_of(outputs: Sequence[Node], inputs: Sequence[Node], order: Sequence[Node] | None = None) -> float:
+    """Return the nanoseconds that one element takes, a low estimate.
+
+    Args:
+        outputs: what is computed.
+        inputs: from what.
+        order: what `topological` gives for the outputs, where it is at hand.
+    """
+    operations = sum(map(own_cost, topological(outputs) if order is None else order))
+    return _OPERATION * operations + _ARGUMENT * (len(outputs) + len(inputs))
+
+
+def common_shape(arrays: Sequence[Any]) -> tuple[int, ...]:
+    """Return the shape to which arrays broadcast: quickly if it is that of each, or a number's."""
+    shapes = {np.shape(a) for a in arrays}
+    shapes.discard(())
+    if len(shapes) > 1:
+        return np.broadcast_shapes(*shapes)
+    return shapes.pop() if shapes else ()
+
+
+def in_pieces(
+    call: Callable[..., Any],
+    arrays: Sequence[Any],
+    outs: Sequence[Any],
+    shape: Sequence[int],
+    cores_of: Sequence[int],
+    threads: int,
+    where: Any = True,
+) -> None:
+    """Call a ufunc on pieces of its arguments, one for each thread.
+
+    Args:
+        call: a ufunc or gufunc.
+        arrays: its inputs.
+        outs: its outputs, arrays of the full shape.
+        shape: to which the inputs broadcast, without core dimensions; not of size 0.
+        cores_of: the number of core dimensions of every argument, inputs then outputs.
+        threads: how many pieces.
+        where: passed on, cut like an input without core dimensions, if it is not True.
+    """
+    axis = max(range(len(shape)), key=lambda k: shape[k])
+    from_end = axis - len(shape)
+    pieces = min(threads, shape[axis])
+    ends = [shape[axis] * k // pieces for k in range(pieces + 1)]
+
+    def run(first: int, last: int) -> None:
+        def cut(value: Any, core: int) -> Any:
+            place = from_end - core
+            if np.ndim(value) < -place or np.shape(value)[place] == 1:
+                return value
+            return value[(..., slice(first, last), *[slice(None)] * (-1 - place))]
+
+        parts = [cut(a, c) for a, c in zip([*arrays, *outs], cores_of, strict=True)]
+        more = {} if where is True else {"where": cut(where, 0)}
+        # The state of floating-point errors belongs to the thread.
+        with np.errstate(all="ignore"):
+            call(*parts[: len(arrays)], out=tuple(parts[len(arrays) :]), **more)
+
+    todo = deque(pairwise(ends))
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        while True:
+            try:
+                first, last = todo.popleft()
+            except IndexError:
+                return
+            try:
+                run(first, last)
+            except BaseException as error:  # noqa: BLE001 (Ctrl-C, too, is raised when all have ended)
+                failures.append(error)
+
+    helpers: list[Future[None]] = []
+    try:
+        # At the end of the process, and where there may be no more threads, all is done by this one.
+        with suppress(RuntimeError):
+            helpers.extend(_pool().submit(work) for _ in range(pieces - 1))
+        work()
+    except KeyboardInterrupt as error:
+        failures.append(error)
+    while not _ended(helpers, failures):
+        pass
+    if failures:
+        raise failures[0]
+
+
+def _ended(helpers: Sequence[Future[None]], failures: list[BaseException]) -> bool:
+    """Wait until nobody writes to an array any more; False if Ctrl-C came in between, which is then a failure."""
+    try:
+        for helper in helpers:
+            if not helper.cancel():  # one that has not begun would find nothing to do
+                helper.exception()
+    except KeyboardInterrupt as error:
+        failures.append(error)
+        return False
+    return True
+
+
+def targets(
+    arrays: Sequence[Any],
+    outs: Sequence[Any],
+    shapes: Sequence[tuple[int, ...]],
+    kinds: Sequence[Any],
+    *,
+    order: Literal["C", "F"] = "C",
+    new: bool = True,
+) -> tuple[Any, ...] | None:
+    """Return arrays that pieces of a call can be written to: those that are given, or new ones.
+
+    Args:
+        arrays: what the call reads.
+        outs: what was given, None for what was not.
+        shapes: of the outputs.
+        kinds: their dtypes.
+        order: of new arrays.
+        new: whether there may be new ones.
+
+    Returns:
+        None if NumPy has to deal with the call itself: other array types, some outputs given and some not, casts, or
+        memory that is read and written otherwise than element by element.
+    """
+    if len(outs) != len(kinds) or not all(type(a) is np.ndarray or np.isscalar(a) for a in arrays):
+        return None
+    if new and all(o is None for o in outs):
+        return tuple(np.empty(shape, kind, order) for shape, kind in zip(shapes, kinds, strict=True))
+    fits = all(
+        type(o) is np.ndarray and o.shape == shape and o.dtype == kind and o.flags.writeable
+        for o, shape, kind in zip(outs, shapes, kinds, strict=True)
+    )
+    return tuple(outs) if fits and not _share(arrays, outs) else None
+
+
+def _share(arrays: Sequence[Any], outs: Sequence[Any]) -> bool:
+    """Whether an output shares memory with an input or another output otherwise than element by element."""
+    given = [cast("np.ndarray", a) for a in arrays if isinstance(a, np.ndarray)]
+    # In the order of their beginnings, so that sixty arrays need not be compared two by two.
+    spans = [(*byte_bounds(a), k) for k, a in enumerate((*given, *outs))]
+    everything = (*given, *outs)
+    open_: list[tuple[int, int]] = []
+    for start, end, k in sorted(spans):
+        open_ = [(other_end, j) for other_end, j in open_ if other_end > start]
+        for _, j in open_:
+            a, b = everything[j], everything[k]
+            if max(j, k) >= len(given) and np.may_share_memory(a, b) and not _same_place(a, b):
+                return True
+        open_.append((end, k))
+    return False
+
+
+def _same_place(a: np.ndarray, b: np.ndarray) -> bool:
+    return a.shape == b.shape and a.strides == b.strides and a.ctypes.data == b.ctypes.data
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """The threads of this process, started when there is work for them."""
+    from concurrent.futures import ThreadPoolExecutor  # for start-up time
+
+    return ThreadPoolExecutor(cores(), thread_name_prefix="symgrad")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork

@@ -1,0 +1,343 @@
+"""From nodes to a kernel: the passes after those of `symgrad/compiler/forms/pipeline.py`, down to machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from symgrad.compiler.kernels.calls.threads import checked_threads
+from symgrad.compiler.kernels.elementwise import Amount, ElementwiseKernel, measured
+from symgrad.compiler.kernels.kernel import Forms, Kernel, Saver
+from symgrad.compiler.llvm.elementwise.code import ElementwiseCode
+from symgrad.compiler.llvm.engine.jit import Effort
+from symgrad.compiler.llvm.text.types import FloatType, float_type
+from symgrad.compiler.lowering.elementwise.schedule import Schedule, schedule
+from symgrad.ir.collector import growing
+from symgrad.ir.graph import SIZE, SYMBOL, Node
+from symgrad.ir.notation.printer import expression_text
+from symgrad.ir.shapes import broadcast_shapes
+from symgrad.ir.sizes import names_of
+from symgrad.ir.traverse import all_pointwise, symbols_of, topological
+from symgrad.ops.control import as_computed
+from symgrad.support.errors import MissingInputError, ShapeError, UnsupportedError, UsageError
+from symgrad.support.logs import info
+from symgrad.support.progress import working
+
+if TYPE_CHECKING:
+    from symgrad.compiler.gpu.calls.cuda import CudaKernel
+    from symgrad.compiler.kernels.array_kernel import ArrayKernel
+
+__all__ = ["Keeper", "compile_for_cuda", "compile_nodes", "kept_kernel", "save_native"]
+
+Keeper: TypeAlias = "Callable[[bytes], None]"
+"""What keeps code for other processes."""
+
+_ARRAYS = b"arrays\n"
+"""What kept code of an array program begins with, which that of an elementwise one does not: a number."""
+
+
+def compile_nodes(
+    outputs: Sequence[Node],
+    inputs: Sequence[Node] | None = None,
+    *,
+    declared: Sequence[Node] = (),
+    dtype: object = "float64",
+    name: str = "kernel",
+    threads: int = 1,
+    fusable: Collection[Node] = (),
+    fast: bool = False,
+    effort: Effort = "auto",
+    save: Saver | None = None,
+    keep: Keeper | None = None,
+) -> Kernel:
+    """Compile equations to a kernel that computes all outputs in one pass.
+
+    Elementwise equations whose outputs have the shape of all inputs together become a NumPy ufunc, all others (a matrix
+    product, a sum, a size as a number, outputs of different shapes) a generalised ufunc.
+
+    Args:
+        outputs: what to compute, at least one node.
+        inputs: the symbols in the order of the kernel's arguments; None for all that occur, in order of
+            appearance.
+        declared: symbols that the user could add to the inputs: what a message names.
+        dtype: float64 or float32, for every number. Booleans stay booleans.
+        name: the kernel's name.
+        threads: in how many threads a call with large arrays runs.
+        fusable: nodes of an elementwise program whose products and sums may be rounded once together; what the user
+            wrote is not among them.
+        fast: whether functions need only be within four units of the last place.
+        effort: for elementwise programs ``auto``, quick code first and better code when it pays, or ``high``, better
+            code at once; array programs are compiled with all effort.
+        save: what writes the kernel to a file; None for what this layer has, all but sources in Python.
+        keep: is given the code when it is there, the better code of an elementwise program, for `kept_kernel`.
+
+    Raises:
+        MissingInputError: if the outputs read a symbol that is not among the inputs, or the name of a size that no
+            input has.
+        NumberTooLargeError: if a constant is too large for the dtype.
+        UnsupportedError: if an operation has no native code.
+        UsageError: if there is no output, an input is not a symbol or is listed twice, or the dtype is
+            another one, or for a number of threads that cannot be.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> x, u = symbol(Declaration("x")), symbol(Declaration("u"))
+        >>> k = compile_nodes([x * u + 1], [x, u])
+        >>> k([1.0, 2.0], 3.0)
+        array([4., 7.])
+    """
+    outputs = tuple(outputs)
+    if not outputs:
+        raise UsageError("there is nothing to compile", expected="at least one output")
+    order = topological(outputs)  # a large graph is walked once
+    used = symbols_of(outputs, order)
+    inputs = tuple(used if inputs is None else inputs)
+    _check_inputs(inputs, used)
+    # Slopes that were given are for differentiation, which is over: values are left.
+    written, outputs = outputs, tuple(as_computed(outputs, order))
+    order = order if outputs == written else topological(outputs)
+    real = float_type(dtype)
+    threads = checked_threads(threads)
+    # Where each element is computed by itself one loop does it, with code of its own: asked before anything is lowered.
+    if _elementwise(outputs, inputs, order):
+        with growing(), working("lower", "ordering equations"):
+            # One order of equations, in functions of bounded size, for quick code and better code alike.
+            plan = schedule(outputs, inputs, fusable=fusable, fast=fast, order=order)
+        # The text of LLVM (`emit`), and machine code of it (`Engine`): quick code first, better code when it pays.
+        measure = measured(outputs, inputs, order)
+        code = ElementwiseCode(plan, real, effort=effort, keep=None if keep is None else _with(measure, keep))
+        info(
+            "kernel",
+            "'%s' computes element by element: %d equations in %d pieces, %s",
+            name,
+            len(order),
+            len(plan.chunks),
+            f"quick code until {code.left:.3g} elements are computed" if code.quick else "optimised code",
+        )
+        return ElementwiseKernel(
+            code,
+            outputs,
+            inputs,
+            name=name,
+            threads=threads,
+            fusable=fusable,
+            fast=fast,
+            effort=effort,
+            measure=measure,
+            rebuild=compile_nodes,
+            save=save or save_native,
+        )
+    _check_sizes(outputs, inputs, declared)
+    info("kernel", "'%s' computes with whole arrays: %d equations", name, len(order))
+    return _array_kernel(
+        outputs,
+        inputs,
+        real,
+        name,
+        threads,
+        fast,
+        effort,
+        save or save_native,
+        keep=keep and _of_arrays(keep),
+    )
+
+
+def _with(measure: Amount, keep: Keeper) -> Keeper:
+    return lambda code: keep(b"%r %d\n%b" % (measure.work, measure.equations, code))
+
+
+def _of_arrays(keep: Keeper) -> Keeper:
+    return lambda code: keep(_ARRAYS + code)
+
+
+def kept_kernel(
+    kept: bytes,
+    forms: Forms,
+    inputs: Sequence[Node],
+    *,
+    dtype: object,
+    name: str,
+    threads: int,
+    fast: bool,
+    effort: Effort,
+    save: Saver,
+) -> Kernel:
+    """Make a kernel of what `keep` of `compile_nodes` was given, without what it computes until that is asked for.
+
+    Args:
+        kept: the code.
+        forms: makes the nodes that it computes, and those that may be fused.
+        inputs: the symbols in the order of the kernel's arguments.
+        dtype: as there; so are all others.
+        name: the kernel's name.
+        threads: in how many threads a call with large arrays runs.
+        fast: whether functions need only be within four units of the last place.
+        effort: what was asked for.
+        save: what writes the kernel to a file.
+
+    Raises:
+        KernelError: if the C library lacks a function that it calls.
+        UsageError: for a number of threads that cannot be.
+        ValueError: if it is something else.
+    """
+    threads = checked_threads(threads)
+    real = float_type(dtype)
+    if kept.startswith(_ARRAYS):
+        return _array_kernel((), inputs, real, name, threads, fast, effort, save, kept=kept[len(_ARRAYS) :])
+    head, _, code = kept.partition(b"\n")
+    work, equations = head.split(b" ")
+
+    def computed() -> tuple[Sequence[Node], Collection[Node]]:
+        nodes, fusable = forms()
+        return as_computed(nodes), fusable
+
+    def plan() -> Schedule:
+        return schedule(kernel.outputs, inputs, fusable=kernel.fusable, fast=fast)
+
+    kernel = ElementwiseKernel(
+        ElementwiseCode.of(code, real, lambda: plan()),
+        computed,
+        inputs,
+        name=name,
+        threads=threads,
+        fast=fast,
+        effort=effort,
+        measure=Amount(float(work), int(equations)),
+        rebuild=compile_nodes,
+        save=save,
+    )
+    return kernel
+
+
+def compile_for_cuda(outputs: Sequence[Node], inputs: Sequence[Node], **how: Any) -> CudaKernel:
+    """Compile elementwise equations for NVIDIA's GPUs.
+
+    Args:
+        outputs: what to compute.
+        inputs: the symbols in the order of the kernel's arguments.
+        how: dtype, name, fusable and fast, as `compile_nodes` has them.
+
+    Raises:
+        MissingInputError, UsageError: as `compile_nodes`.
+        UnsupportedError: for an array program, and for functions that symgrad has no code for.
+    """
+    from symgrad.compiler.gpu.calls.cuda import CudaKernel  # most kernels are for the CPU
+
+    inputs = tuple(inputs)
+    _check_inputs(inputs, symbols_of(outputs))
+    outputs = tuple(as_computed(outputs))
+    if not _elementwise(outputs, inputs, topological(outputs)):
+        raise UnsupportedError(
+            "the program computes with arrays as wholes, for which there is no code on a GPU yet",
+            expected="equations that compute each element by itself",
+            cure='compile it without target="cuda"',
+        )
+    return CudaKernel(outputs, inputs, **how)
+
+
+def save_native(kernel: Kernel, path: str | Path, **how: Any) -> tuple[Path, ...]:
+    """Write a kernel to a file: `symgrad.compiler.kernels.artefacts.artefact.save`."""
+    from symgrad.compiler.kernels.artefacts.artefact import save  # most kernels are never written
+
+    return save(kernel, path, **how)
+
+
+def _array_kernel(
+    outputs: Sequence[Node],
+    inputs: Sequence[Node],
+    real: FloatType,
+    name: str,
+    threads: int,
+    fast: bool,
+    effort: Effort,
+    save: Saver,
+    *,
+    keep: Keeper | None = None,
+    kept: bytes = b"",
+) -> ArrayKernel:
+    from symgrad.compiler.kernels.array_kernel import (
+        ArrayKernel,  # some thirty modules that other programs do not need
+    )
+
+    if kept:
+        from symgrad.compiler.llvm.arrays.kept_code import KeptArrayCode  # for start-up time, as below
+
+        code = KeptArrayCode(kept, inputs, lambda outputs: _array_text(outputs, inputs, real, fast=fast))
+        outputs = code.outputs
+    else:
+        from symgrad.compiler.llvm.arrays.code_of_arrays import ArrayCode  # what is kept does without
+
+        # Loop nests and memory (`plan_arrays`), the text of LLVM, and machine code of it (`Engine`).
+        code = ArrayCode(outputs, inputs, real, fast=fast, keep=keep)
+    return ArrayKernel(
+        code,
+        outputs,
+        inputs,
+        real,
+        name=name,
+        threads=threads,
+        fast=fast,
+        effort=effort,
+        rebuild=compile_nodes,
+        save=save,
+        compile_indices=lambda indices, symbols: _array_kernel(
+            indices, symbols, real, f"{name}.indices", 1, fast, effort, save
+        ),
+    )
+
+
+def _array_text(outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, *, fast: bool) -> str:
+    from symgrad.compiler.llvm.arrays.code_of_arrays import array_module  # most programs are elementwise
+
+    return str(array_module(outputs, inputs, real, fast=fast).module)
+
+
+def _elementwise(outputs: tuple[Node, ...], inputs: tuple[Node, ...], order: Sequence[Node]) -> bool:
+    """Tell whether a ufunc computes the outputs: element by element, all of the shape to which the inputs broadcast."""
+    if not all_pointwise(order):
+        return False
+    shapes = {node.shape for node in (*outputs, *inputs)}
+    if shapes == {()}:
+        return True
+    try:
+        together = broadcast_shapes(node.shape for node in inputs)
+    except ShapeError:
+        return False
+    return all(node.shape == together for node in outputs)
+
+
+def _check_inputs(inputs: tuple[Node, ...], used: list[Node]) -> None:
+    for node in inputs:
+        if node.op is not SYMBOL:
+            raise UsageError(
+                f"the input '{expression_text(node)}' is not a symbol",
+                cure="pass the declared symbols that it is made of",
+            )
+    names = [node.name for node in inputs]
+    for node in inputs:
+        if names.count(node.name) > 1:
+            raise UsageError(f"the input '{node.name}' is listed twice", expected="every input once")
+    missing = [node.name for node in used if node not in set(inputs)]
+    if missing:
+        raise MissingInputError(
+            f"the outputs read {', '.join(missing)}, which is not among the inputs",
+            expected=f"inputs that contain {', '.join(node.name for node in used)}",
+            cure="add it to inputs, or leave inputs out",
+        )
+
+
+def _check_sizes(outputs: Sequence[Node], inputs: Sequence[Node], declared: Sequence[Node]) -> None:
+    known = {size for node in inputs for size in node.shape if isinstance(size, str)}
+    for node in (*topological(outputs), *inputs):
+        for name in names_of(node.params if not node.op.pointwise or node.op is SIZE else (), node.shape):
+            if name not in known:
+                owner = next((s.name for s in declared if name in s.shape), None)
+                raise MissingInputError(
+                    f"the outputs read the size {name}, and no input has an axis of this size",
+                    expected=f"an input declared with an axis {name}",
+                    cure=f"declare one, such as like_{name} : real[{name}], which need not occur in the outputs"
+                    if owner is None
+                    else f"add {owner} to inputs, or leave inputs out",
+                )

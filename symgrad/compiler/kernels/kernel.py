@@ -1,0 +1,383 @@
+"""The compiled callable: what kernels of elementwise and of array programs have in common."""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, ClassVar, TypeAlias, cast
+
+import numpy as np
+
+from symgrad.compiler.kernels.calls.admitting import admitted
+from symgrad.compiler.kernels.calls.native import Native
+from symgrad.compiler.kernels.calls.threads import cores
+from symgrad.compiler.kernels.points.offered import AtPoints
+from symgrad.compiler.kernels.signature import Signature
+from symgrad.compiler.kernels.ufunc import MAX_ARGS, ufuncs_are_known
+from symgrad.compiler.llvm.engine.jit import Effort, emit_assembly
+from symgrad.compiler.llvm.text.types import FloatType
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import flatten, rebuild
+from symgrad.ir.values.exchange import DASK, as_array, called_with_arrays, library_of
+from symgrad.report.about import Subject
+from symgrad.report.report import Reported
+from symgrad.support.errors import KernelError
+
+__all__ = ["Forms", "Kernel", "Saver", "as_tuple"]
+
+
+Saver: TypeAlias = "Callable[..., tuple[Path, ...]]"
+"""What writes a kernel to a file: given, for it imports more than a kernel needs."""
+
+Forms: TypeAlias = "Callable[[], tuple[Sequence[Node], Collection[Node]]]"
+"""What makes the nodes that a kernel computes, and those that may be fused, when they are asked for."""
+
+_LOADED = 8
+"""Loaded kernels that are kept for the next time: schedulers load one again for every task."""
+
+
+_INTERNAL = frozenset(("about", "called", "fusable", "kinds", "native", "needs", "outputs", "symbols"))
+"""What other rooms ask of a kernel, most of it of nodes."""
+
+
+class Kernel(Reported, AtPoints, ABC):
+    """Machine code for some outputs, called with arrays; `sg.compile` makes it.
+
+    A kernel of an elementwise program is a NumPy ufunc (``.ufunc``), so broadcasting, ``out=``, ``where=`` and strides
+    are NumPy's own. A kernel of an array program is a generalised ufunc: its inputs have the declared shapes, and what
+    stands before them is a batch, which broadcasts. Calling the Kernel checks the inputs first and says what is wrong
+    in the words of the formula.
+
+    Attributes:
+        inputs: names of the inputs, in order.
+        outputs: the nodes that it computes.
+        symbols: the nodes of the inputs.
+        kinds: NumPy dtype of every argument, inputs then outputs.
+        dtype: NumPy dtype of all numbers.
+        name: the kernel's name.
+        threads: in how many threads a call with large arrays runs.
+        fast: whether functions need only be within four units of the last place.
+        effort: ``auto`` or ``high``: whether there is quick code first, and better code when it pays.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x = sg.symbols("x")
+        >>> square = sg.compile([x * x, x + 1], name="square")
+        >>> square
+        <Kernel square(x) -> 2 outputs, float64>
+        >>> square(x=[1.0, 2.0])
+        (array([1., 4.]), array([2., 3.]))
+    """
+
+    told_by: ClassVar[str] = "symgrad.compiler.kernels.report:kernel_report"
+
+    __slots__ = (
+        "__weakref__",
+        "_forms",
+        "_real",
+        "_rebuild",
+        "_save",
+        "_scalar",
+        "_ufunc",
+        "about",
+        "called",
+        "dtype",
+        "effort",
+        "fast",
+        "inputs",
+        "kinds",
+        "name",
+        "symbols",
+        "threads",
+    )
+
+    def __init__(
+        self,
+        outputs: Sequence[Node] | Forms,
+        inputs: Sequence[Node],
+        kinds: Sequence[Any],
+        real: FloatType,
+        *,
+        name: str,
+        threads: int,
+        fusable: Collection[Node] = (),
+        fast: bool = False,
+        effort: Effort = "auto",
+        rebuild: Callable[..., Kernel],
+        save: Saver,
+    ) -> None:
+        self.name = name
+        self.effort: Effort = effort
+        self.threads = threads
+        self.fast = fast
+        self.inputs = tuple(node.name for node in inputs)
+        self._forms = outputs if callable(outputs) else (tuple(outputs), frozenset(fusable))
+        self.symbols = tuple(inputs)
+        self.dtype = np.dtype(real.numpy)
+        self.kinds = tuple(np.dtype(kind) for kind in kinds)
+        self._real = real
+        self._scalar = self.dtype.type
+        self._rebuild = rebuild
+        self._save = save
+        self._ufunc: np.ufunc | None = None
+        self.about: Callable[[Kernel], Subject] | None = None
+        self.called: Callable[[], Sequence[str | None]] | None = None
+
+    def __dir__(self) -> list[str]:
+        """Leave out what is internal: completion is for users."""
+        return [name for name in super().__dir__() if name not in _INTERNAL]
+
+    @property
+    def outputs(self) -> tuple[Node, ...]:  # pyright: ignore[reportIncompatibleVariableOverride] (never written there)
+        return self._arranged()[0]
+
+    @property
+    def output_names(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride] (never written there)
+        """What the outputs are called in C: ``f`` and ``df_dx`` where the program has such names, else ``out0``, ..."""
+        count = len(self.kinds) - len(self.inputs)
+        names = [None] * count if self.called is None else self.called()
+        return tuple([name or ("out" if count == 1 else f"out{k}") for k, name in enumerate(names)])
+
+    @property
+    def fusable(self) -> frozenset[Node]:
+        """Nodes whose products and sums may be rounded once together."""
+        return self._arranged()[1]
+
+    def _arranged(self) -> tuple[tuple[Node, ...], frozenset[Node]]:
+        """Return what it computes, and what may be fused: of kept code when it is first asked for."""
+        if callable(self._forms):
+            outputs, fusable = self._forms()
+            self._forms = tuple(outputs), frozenset(fusable)
+        return self._forms
+
+    @property
+    def ufunc(self) -> np.ufunc:
+        """The NumPy ufunc itself; it stays valid when the Kernel is gone.
+
+        Raises:
+            KernelError: if the kernel has no input, or more arguments than a ufunc can have, or NumPy's ufuncs are not
+                laid out as known.
+        """
+        if self._ufunc is None:
+            if not ufuncs_are_known(of_arrays=True):
+                raise KernelError(
+                    f"NumPy {np.__version__} lays out ufuncs otherwise than symgrad knows",
+                    cure="call the kernel itself, which gives the same",
+                )
+            raise KernelError(
+                f"kernel '{self.name}' has {len(self.inputs)} inputs and {len(self.kinds) - len(self.inputs)} outputs, "
+                "and so is not a ufunc",
+                expected=f"at least one input, and at most {MAX_ARGS} arguments together (NumPy's limit)",
+                cure="call the kernel itself, which takes any number, or compile fewer outputs",
+            )
+        return self._ufunc
+
+    @property
+    def __name__(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride] (that of the class)
+        """The kernel's name, as a function has one; without what Dask takes names apart at."""
+        return self.name.replace("-", "_")
+
+    @property
+    def quick(self) -> bool:
+        """Whether it runs quick code still, which better code will replace when it pays."""
+        return False
+
+    @property
+    @abstractmethod
+    def llvm_ir(self) -> str:
+        """The LLVM module of the equations, as text."""
+
+    @property
+    @abstractmethod
+    def needs(self) -> tuple[str, ...]:
+        """The functions that the module calls and does not define."""
+
+    @property
+    def asm(self) -> str:
+        """The machine code of the equations, as assembly for this machine."""
+        return emit_assembly(self.llvm_ir)
+
+    def save(
+        self,
+        path: str | Path,
+        *,
+        name: str | None = None,
+        outputs: Sequence[str] | None = None,
+        cpu: str = "host",
+        triple: str | None = None,
+    ) -> tuple[Path, ...]:
+        r"""Write the kernel to a file, in the format that its suffix says.
+
+        ``.c`` is C99 and needs nothing but ``<math.h>``; ``.o`` an object; ``.so`` a shared library, where there is a
+        linker: each with a C header beside it. ``.ll`` and ``.bc`` are LLVM's text and bitcode, ``.s`` assembly, and
+        ``.py`` the equations for people, over NumPy. ``.ptx`` is for NVIDIA's GPUs, and ``.wasm`` an object of
+        WebAssembly, of elementwise programs. A file is there in full or not at all.
+
+        Args:
+            path: where.
+            name: of the functions, by default that given to ``compile``, else the name of the file. What C keeps for
+                itself is written otherwise (`int` is ``int_``); the header says what it is called.
+            outputs: names of the outputs in the header, by default ``output_names``.
+            cpu: for machine code ``host``, ``baseline`` for every processor of its kind, or LLVM's name of one
+                (``sm_80`` for PTX).
+            triple: LLVM's name of another kind of machine, as ``aarch64-linux-gnu``, by default this one.
+
+        Returns:
+            The paths written.
+
+        Raises:
+            FileError: if a file cannot be written.
+            KernelError: for a shared library without a linker.
+            UnsupportedError: if the kernel calls functions of SciPy.
+            UsageError: for another suffix, cpu or triple, or if outputs has the wrong length.
+
+        Example:
+            >>> import tempfile
+            >>> import symgrad as sg
+            >>> x = sg.symbols("x")
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     paths = sg.compile(x**2).save(folder + "/square.c")
+            ...     header = paths[1].read_text()
+            >>> [path.name for path in paths]
+            ['square.c', 'square.h']
+            >>> print(*[line for line in header.splitlines() if line.startswith("void")], sep="\n")
+            void square(const double *x, int64_t n, double *out);
+            void square_strided(const double *x, int64_t x_stride, int64_t n, double *out, int64_t out_stride);
+            void square_point(double x, double *out);
+        """
+        return self._save(self, path, name=name, outputs=outputs, cpu=cpu, triple=triple)
+
+    @abstractmethod
+    def __call__(self, /, *arrays: Any, out: Any = None, where: Any = True, **by_name: Any) -> Any:
+        """Compute the outputs.
+
+        Args:
+            arrays: the inputs in order: numbers, arrays, or what NumPy makes an array of. Those of an elementwise
+                program broadcast. Those of an array program have the declared shapes, with a batch before them.
+                Arrays of other libraries in the memory of the host (DLPack, the array interfaces) are not copied.
+            out: an array for the only output, or a tuple with an array or None for each; may be an input.
+            where: boolean array, for elementwise programs: compute only there. Elsewhere ``out`` keeps its values,
+                and new arrays have NaN (or False).
+            by_name: inputs by their names.
+
+        Returns:
+            The output, or a tuple of the outputs if there are several. They are always as in NumPy: a
+            scalar if all inputs are scalars. With an array of torch, JAX or TensorFlow among the arrays they are
+            such arrays, without axes too.
+
+        Raises:
+            ArrayTypeError: if an input is not numeric, or would lose precision; if it is not in the memory of the
+                host, requires grad, or there are arrays of two libraries.
+            ComplexInputError: if an input is complex.
+            IndexRangeError: if a position is outside its axis.
+            MissingInputError: if an input is missing or there is one too many.
+            NumberTooLargeError: if a bare number is too large for the kernel's dtype.
+            ShapeError: if shapes do not broadcast or are not the declared ones.
+            UnsupportedError: for ``where`` with an array program.
+        """
+
+    @abstractmethod
+    def native(self) -> Native:
+        """Return what a caller without Python must know; compiles the better code if there is only quick code yet."""
+
+    def _exchanged(self, arrays: Sequence[Any], out: Any, where: Any) -> tuple[Any] | None:
+        """Make a call with arrays of another library, and return the result in a tuple; None if there are none."""
+        library = library_of((*arrays, *as_tuple(out)))
+        if library is None:
+            return None
+        if library is DASK:
+            return None if out is not None or where is not True else (self._blockwise(arrays),)
+        more = {} if where is True else {"where": np.asarray(as_array("where", where))}
+        return (called_with_arrays(partial(self, **more), library, self.inputs, arrays, out),)
+
+    def _blockwise(self, arrays: Sequence[Any]) -> Any:
+        """Return what a call with arrays of Dask gives: arrays of Dask, whose blocks this kernel computes.
+
+        NumPy would hand over the ufunc, which does not travel to other processes.
+        """
+        da = cast("Any", sys.modules["dask.array"])  # one of the arrays is Dask's, so Dask is there
+        kinds = self.kinds[len(self.inputs) :]
+        # Axes of the batch are cut in the same places; they are aligned from the end. Others keep their blocks.
+        labelled: list[Any] = []
+        for k, array in enumerate(arrays):
+            core = len(self._declared.axes[k])
+            batch = np.ndim(array) - core
+            labelled += [array, (*range(-batch, 0), *((k, axis) for axis in range(core)))]
+        _, aligned = da.core.unify_chunks(*labelled)
+        types = kinds[0] if len(kinds) == 1 else list(kinds)
+        return da.apply_gufunc(self, self._declared.text, *aligned, output_dtypes=types)
+
+    @property
+    @abstractmethod
+    def _declared(self) -> Signature:
+        """The shapes of every argument without a batch."""
+
+    def _admit(self, k: int, value: Any) -> Any:
+        """Return input k as something the ufunc takes without loss, or raise."""
+        return admitted(self.symbols[k], self.kinds[k], self._real, value)
+
+    # A Kernel is immutable: a copy is itself. Machine code does not travel, so a pickle holds the graph.
+
+    def __copy__(self) -> Kernel:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Kernel:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        graph = flatten([*self.outputs, *self.symbols, *self.fusable])
+        counts = len(self.outputs), len(self.symbols)
+        how = self.dtype.name, self.name, self.threads, self.fast, self.effort
+        return (_load, (self._rebuild, graph, counts, *how, self._save))
+
+    def __repr__(self) -> str:
+        count = len(self.kinds) - len(self.inputs)
+        outputs = "1 output" if count == 1 else f"{count} outputs"
+        return f"<Kernel {self.name}({', '.join(self.inputs)}) -> {outputs}, {self.dtype}>"
+
+
+def as_tuple(out: Any) -> tuple[Any, ...]:
+    """Return what was passed as ``out=`` with one entry an output."""
+    return out if isinstance(out, tuple) else (out,)  # pyright: ignore[reportUnknownVariableType]  (of arrays)
+
+
+def _load(
+    compile_again: Callable[..., Kernel],
+    graph: list[tuple[Any, ...]],
+    counts: tuple[int, int],
+    dtype: str,
+    name: str,
+    threads: int,
+    fast: bool,
+    effort: Effort,
+    save: Saver,
+) -> Kernel:
+    nodes = rebuild(graph)
+    first, last = counts[0], sum(counts)
+    # Where it is loaded there may be fewer processors.
+    how = dtype, name, min(threads, cores()), fast, effort, save
+    return _compiled(compile_again, tuple(nodes[:first]), tuple(nodes[first:last]), tuple(nodes[last:]), *how)
+
+
+@lru_cache(_LOADED)
+def _compiled(
+    compile_again: Callable[..., Kernel],
+    outputs: tuple[Node, ...],
+    inputs: tuple[Node, ...],
+    fusable: tuple[Node, ...],
+    dtype: str,
+    name: str,
+    threads: int,
+    fast: bool,
+    effort: Effort,
+    save: Saver,
+) -> Kernel:
+    more: dict[str, Any] = {"fusable": fusable} if fusable else {}
+    if fast:
+        more["fast"] = True
+    return compile_again(
+        outputs, inputs, dtype=dtype, name=name, threads=threads, effort=effort, save=save, **more
+    )

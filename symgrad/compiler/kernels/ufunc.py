@@ -1,0 +1,202 @@
+"""A NumPy ufunc around machine code, made through NumPy's C API with ctypes, so that no compiler is needed.
+
+``PyUFunc_FromFuncAndDataAndSignature`` is a slot of the table in the capsule ``_UFUNC_API``; another is the type
+``numpy.ufunc`` itself, which tells us that we read the right table. The ufunc borrows its buffers and the
+machine code, so it is given a reference to their owner in its field ``obj``, which NumPy releases with the
+ufunc. Where ufuncs are not laid out as known there are none, and kernels call their inner loops themselves.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import sys
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from itertools import accumulate
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from symgrad.compiler.llvm.calls.layout import UFUNC_FROM_SIGNATURE, UFUNC_TYPE, read_field, words, write
+from symgrad.support.errors import InternalError
+
+__all__ = ["MAX_ARGS", "Core", "ufunc_from_loop", "ufuncs_are_known"]
+
+MAX_ARGS = 64
+"""The largest number of arguments of a ufunc (NPY_MAXARGS of NumPy 2)."""
+
+_NUMBERS = {t: np.dtype(t).num for t in ("bool", "int64", "float32", "float64")}
+_NO_IDENTITY = -1  # PyUFunc_None
+
+
+class Core(NamedTuple):
+    """The core dimensions of a generalised ufunc.
+
+    Args:
+        signature: in NumPy's notation, as ``(n,5),(5)->(n)``.
+        axes: for all axes of all arguments, one after the other, the number of the core dimension.
+        frozen: for every core dimension its size in the signature, or -1.
+        process: address of ``int(PyUFuncObject *, intp *core_dim_sizes)``, which checks sizes and fills in those
+            that are -1, or 0.
+    """
+
+    signature: str
+    axes: tuple[int, ...]
+    frozen: tuple[int, ...]
+    process: int
+
+
+@cache
+def _constructor() -> Any:
+    """Return NumPy's function that makes ufuncs, or None if the table of its functions is another than known."""
+    capsule = cast(Any, import_module("numpy._core._multiarray_umath"))._UFUNC_API
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = cast(int, pointer(capsule, None))
+
+    def slot(k: int) -> int:
+        return ctypes.c_void_p.from_address(table + k * ctypes.sizeof(ctypes.c_void_p)).value or 0
+
+    if slot(UFUNC_TYPE) != id(np.ufunc):
+        return None
+    text, number = ctypes.c_void_p, ctypes.c_int
+    prototype = ctypes.PYFUNCTYPE(
+        ctypes.py_object, text, text, text, number, number, number, number, text, text, number, text
+    )
+    return prototype(slot(UFUNC_FROM_SIGNATURE))
+
+
+class _Buffers:
+    """Everything that a ufunc points to and does not own.
+
+    One piece of memory, for ctypes makes a type for every length of array, which takes as long as all else here.
+    """
+
+    __slots__ = ("_memory", "code", "datas", "doc", "functions", "name", "signature", "types")
+
+    def __init__(
+        self,
+        loop: int,
+        data: int,
+        kinds: Sequence[str],
+        signature: str | None,
+        *,
+        name: str,
+        doc: str,
+        code: object,
+    ) -> None:
+        self.code = code
+        parts = [
+            struct.pack("P", loop),
+            struct.pack("P", data),
+            bytes([_NUMBERS[k] for k in kinds]),
+            name.encode(errors="backslashreplace") + b"\0",
+            doc.encode(errors="backslashreplace") + b"\0",
+            (signature or "").encode() + b"\0",
+        ]
+        self._memory = ctypes.c_char.from_buffer(bytearray(b"".join(parts)))
+        places = accumulate(map(len, parts), initial=ctypes.addressof(self._memory))
+        self.functions, self.datas, self.types, self.name, self.doc, at, _ = places
+        self.signature = None if signature is None else at
+
+    def ufunc(self, nin: int, nout: int) -> Any:
+        """Return a ufunc that points to them, and does not keep them."""
+        return _constructor()(
+            self.functions,
+            self.datas,
+            self.types,
+            1,
+            nin,
+            nout,
+            _NO_IDENTITY,
+            self.name,
+            self.doc,
+            0,
+            self.signature,
+        )
+
+
+@cache
+def ufuncs_are_known(*, of_arrays: bool = False) -> bool:
+    """Tell whether the fields of ufuncs are where the table of places says, by a ufunc whose fields are known.
+
+    Args:
+        of_arrays: whether the fields of generalised ufuncs are asked for, which have core dimensions.
+    """
+    if sys.implementation.name != "cpython":
+        return False
+    called = np.frompyfunc(max, 2, 1)  # NumPy keeps the function in the field in which we keep our buffers
+    if _constructor() is None or read_field("ufunc.obj", called) != id(max):
+        return False
+    core = Core("(n,m),(m),()->(n),()", (0, 1, 1, 0), (-1, -1), 0)
+    for part in (None, core) if of_arrays else (None,):
+        signature = part.signature if part else None
+        buffers = _Buffers(0, 0, ["float64"] * 5, signature, name="trial", doc="", code=None)
+        made = buffers.ufunc(3, 2)
+        known = {"nin": 3, "nargs": 5, "obj": 0, "process_core_dims_func": 0}
+        known |= {"core_enabled": int(part is not None), "core_num_dim_ix": 2 if part else 0}
+        known |= {"functions": buffers.functions, "data": buffers.datas}
+        known |= {"types": buffers.types, "name": buffers.name}
+        if type(made) is not np.ufunc or any(
+            read_field(f"ufunc.{name}", made) != value for name, value in known.items()
+        ):
+            return False
+        if part and not _same_core(made, part):
+            return False
+    return True
+
+
+def ufunc_from_loop(
+    loop: int,
+    data: int,
+    kinds: Sequence[str],
+    nin: int,
+    *,
+    name: str,
+    doc: str,
+    code: object,
+    core: Core | None = None,
+) -> np.ufunc | None:
+    """Wrap an inner loop as a ufunc.
+
+    Args:
+        loop: address of ``void(char **args, intp *dimensions, intp *steps, void *data)``.
+        data: address that is passed to it.
+        kinds: dtype name of every argument, inputs then outputs.
+        nin: number of inputs, at least 1.
+        name: the ufunc's name.
+        doc: its docstring.
+        code: owner of the machine code; it lives as long as the ufunc.
+        core: what makes it a generalised ufunc, one of arrays instead of elements.
+
+    Returns:
+        None where ufuncs are not laid out as known.
+    """
+    if not ufuncs_are_known(of_arrays=core is not None):
+        return None
+    signature = core.signature if core else None
+    owner = _Buffers(loop, data, kinds, signature, name=name, doc=doc, code=code)
+    made = owner.ufunc(nin, len(kinds) - nin)
+    if core and not _same_core(made, core):
+        raise InternalError(
+            f"NumPy {np.__version__} numbers the axes of a ufunc otherwise than symgrad knows"
+        )
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
+    write("ufunc.obj", made, id(owner))
+    if core and core.process:
+        write("ufunc.process_core_dims_func", made, core.process)
+    return made
+
+
+def _same_core(made: np.ufunc, core: Core) -> bool:
+    """Check that NumPy numbered the core dimensions as the loop does, from the first to the last appearance."""
+    count, enabled = read_field("ufunc.core_num_dim_ix", made), read_field("ufunc.core_enabled", made)
+    if (count, enabled) != (len(core.frozen), bool(core.frozen)):
+        return False
+    if not core.frozen:
+        return True
+    numbered = words(read_field("ufunc.core_dim_ixs", made), len(core.axes), ctypes.c_int)
+    sizes = words(read_field("ufunc.core_dim_sizes", made), len(core.frozen))
+    return numbered == core.axes and sizes == core.frozen

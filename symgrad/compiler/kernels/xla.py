@@ -1,0 +1,276 @@
+"""Calls of a kernel from XLA, for arrays of given shapes: a native function that XLA calls with its own buffers.
+
+What follows from the shapes is decided here, once: how the batch is walked through, and what must hold of sizes. The
+rest is `symgrad/compiler/llvm/calls/xla_code.py`. XLA never forgets a function that it was told, so all that is made here lives
+as long as the process; equal calls have one function.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symgrad.compiler.kernels.calls.guards import Guards, check_filled, check_position, has_ends
+from symgrad.compiler.kernels.calls.native import Native
+from symgrad.compiler.kernels.kernel import Kernel
+from symgrad.compiler.kernels.shapes import Fit, Shapes
+from symgrad.compiler.llvm.calls.xla_code import CALL, HANDLER, KNOWN, RECORD, SEEN, handler, text
+from symgrad.compiler.llvm.engine.binding import made_once, one_at_a_time
+from symgrad.compiler.llvm.engine.jit import Engine
+from symgrad.compiler.llvm.engine.shared import load_or_compile
+from symgrad.compiler.llvm.engine.target import host
+from symgrad.ir.bounds import check_arrays, check_lengths, check_products
+from symgrad.ir.graph import SYMBOL
+from symgrad.ir.notation.printer import expression_text
+from symgrad.ir.sizes import evaluate_size
+from symgrad.ir.values.inputs import known_end
+
+__all__ = ["Handler", "layout_fits", "needs_python", "xla_handler"]
+
+_TYPES = {"bool": 1, "int64": 5, "float32": 11, "float64": 12}  # XLA_FFI_DataType
+_LONG = 64
+"""Elements of the last axis from which on the loop runs along it; else along the longest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """A native function for one kernel and the shapes of one call.
+
+    Args:
+        name: the same for equal kernels and shapes, in every process, and no other's.
+        address: of the function.
+        kept: what must live as long.
+    """
+
+    name: str
+    address: int
+    kept: tuple[Any, ...]
+
+
+def needs_python(kernel: Kernel) -> str | None:
+    """Say why calls of a kernel must go through Python, or None if they need not."""
+    native = kernel.native()
+    if native.symmetric:
+        names = ", ".join(kernel.inputs[k] for k in native.symmetric)
+        return f"whether {names} is symmetric is checked in Python"
+    if any(p.index.op is not SYMBOL and not p.index.is_number() for p in native.guards.positions):
+        return "positions are computed, and checked in Python"
+    for s, kind in zip(kernel.symbols, kernel.kinds, strict=False):
+        if s.dtype == "int" and kind.kind == "f" and has_ends(s):
+            return f"whether {s.name} lies between its ends is checked in Python"
+    return None
+
+
+@one_at_a_time
+def xla_handler(kernel: Kernel, shapes: Sequence[tuple[int, ...]]) -> Handler:
+    """Return the function for a kernel and the shapes of its inputs; it needs no Python (see `needs_python`).
+
+    Raises:
+        ShapeError: if the shapes do not fit the declarations.
+        IndexRangeError: if a position that is a number is outside its axis.
+    """
+    # The code, and what is said of it in words.
+    guards = kernel.native().guards
+    said = (
+        kernel.llvm_ir,
+        [str(s.declaration) for s in kernel.symbols],
+        [str(kind) for kind in kernel.kinds],
+        [str(size) for size in guards.lengths],
+        [(op, str(size)) for op, size in guards.filled],
+        [(expression_text(p.index), str(p.length)) for p in guards.positions],
+        list(guards.bounded),
+        list(shapes),
+    )
+    name = "symgrad." + hashlib.sha256(repr(said).encode()).hexdigest()[:32]
+    found = _made.get(name)
+    if found is None:
+        found = _made[name] = _make(name, kernel, kernel.native(), shapes)
+    return found
+
+
+_made: dict[str, Handler] = {}
+
+_PYTHON = {
+    "lock": ctypes.pythonapi.PyGILState_Ensure,
+    "forget": ctypes.pythonapi.PyErr_Clear,
+    "interrupt": ctypes.pythonapi.PyErr_SetInterrupt,
+    "unlock": ctypes.pythonapi.PyGILState_Release,
+}
+
+
+@made_once
+def _machinery() -> tuple[Engine, int]:
+    engine = load_or_compile(text(host().triple))
+    return engine, engine.address(CALL)
+
+
+_seen = (ctypes.c_int64 * len(SEEN))()
+
+
+def layout_fits() -> bool:
+    """Tell whether XLA, when it asked for the version, spoke of structures that are known; it asks before any call."""
+    seen: dict[str, int] = dict(zip(SEEN, _seen, strict=True))
+    return seen["calls"] > 0 and all(seen[name] >= size for name, size in KNOWN.items())
+
+
+def _make(name: str, kernel: Kernel, native: Native, shapes: Sequence[tuple[int, ...]]) -> Handler:
+    fit = Shapes(kernel.symbols, kernel.outputs).fit([np.broadcast_to(_NOTHING, s) for s in shapes])
+    sizes = dict(fit.sizes)
+    check_arrays(native.arrays, sizes)
+    check_products(native.computed, sizes)
+    checks = _checks(kernel, native.guards, sizes)
+    nodes = (*kernel.symbols, *kernel.outputs)
+    declared = [tuple(evaluate_size(s, sizes) for s in n.shape) for n in nodes]
+    walk = _Walk(kernel, native, fit, shapes, declared)
+    counts = [math.prod(batch + own) for batch, own in zip(walk.batches, declared, strict=True)]
+    texts = [ctypes.create_string_buffer(message.encode()) for *_, message in checks]
+    said = {
+        "exhausted": f"memory is exhausted in kernel '{kernel.name}'",
+        "negative": f"an axis would have a negative length in kernel '{kernel.name}'",
+        "unlike": "XLA lays out a call otherwise than symgrad knows: use form='source'",
+        "interrupted": f"kernel '{kernel.name}' was interrupted",
+    }
+    messages = {key: ctypes.create_string_buffer(value.encode()) for key, value in said.items()}
+    checked = [
+        word
+        for (k, low, high, _), buffer in zip(checks, texts, strict=True)
+        for word in (k, low, high, ctypes.addressof(buffer))
+    ]
+    tables = {
+        "lengths": walk.lengths,
+        "strides": [step for row in walk.strides for step in row],
+        "dimensions": [walk.length, *(evaluate_size(s, sizes) for s in native.sizes)],
+        "steps": [*walk.steps, *_core_steps(kernel, native, declared)],
+        "types": [_TYPES[kind.name] for kind in kernel.kinds],
+        "counts": counts,
+        "checked": checked,
+    }
+    arrays = {key: (ctypes.c_int64 * max(len(table), 1))(*table) for key, table in tables.items()}
+    values = {
+        "loop": native.loop,
+        "data": native.data,
+        "told": native.told,
+        "nargs": len(nodes),
+        "nin": len(kernel.symbols),
+        "depth": len(walk.lengths),
+        "turns": math.prod(walk.lengths) if walk.length else 0,
+        "checks": len(checks),
+        "stopped": native.stopped,
+        "seen": ctypes.addressof(_seen),
+        **{key: ctypes.cast(f, ctypes.c_void_p).value or 0 for key, f in _PYTHON.items()},
+        **{key: ctypes.addressof(buffer) for key, buffer in (arrays | messages).items()},
+    }
+    record = (ctypes.c_int64 * len(RECORD))(*[int(values[key]) for key, _ in RECORD])
+    shared, call = _machinery()
+    engine = Engine(handler(call, ctypes.addressof(record)), quick=True)
+    lives = (kernel, record, arrays, messages, texts, shared, engine)
+    return Handler(name, engine.address(HANDLER), lives)
+
+
+_NOTHING = np.zeros(())
+_LEAST, _LARGEST = -(2**63), 2**63 - 1
+
+
+def _checks(kernel: Kernel, guards: Guards, sizes: dict[str, int]) -> list[tuple[int, int, int, str]]:
+    """Check what follows from sizes; return what is to be checked of inputs: which, the limits, what is said."""
+    check_lengths(guards.lengths, sizes)
+    check_filled(guards.filled, sizes)
+    found: list[tuple[int, int, int, str]] = []
+    for position in guards.positions:
+        if position.index.is_number():
+            check_position(position, None, sizes)
+            continue
+        length = evaluate_size(position.length, sizes)
+        k = kernel.symbols.index(position.index)
+        limits = f"indices from {-length} to {length - 1}" if length else "no index at all: the axis is empty"
+        said = f"input '{kernel.inputs[k]}' has an index out of range for an axis of length {length}"
+        found.append((k, -length, length - 1, f"{said}; expected {limits}"))
+    for k in guards.bounded:
+        declared = kernel.symbols[k].declaration
+        low, high = (known_end(end, sizes) for end in (declared.domain.low, declared.domain.high))
+        said = f"input '{declared.name}' has a value beyond the ends of {declared}"
+        limits = (_LEAST if low is None else int(low), _LARGEST if high is None else int(high))
+        found.append((k, *limits, said))
+    return found
+
+
+def _core_steps(kernel: Kernel, native: Native, declared: Sequence[tuple[int, ...]]) -> list[int]:
+    """The strides of the core axes of all arguments, in bytes."""
+    return [
+        step
+        for axes, shape, kind in zip(native.axes, declared, kernel.kinds, strict=True)
+        if axes
+        for step in _contiguous(shape, kind.itemsize)
+    ]
+
+
+def _contiguous(shape: Sequence[int], itemsize: int) -> list[int]:
+    steps: list[int] = []
+    for length in reversed(shape):
+        steps.append(itemsize)
+        itemsize *= length
+    return steps[::-1]
+
+
+class _Walk:
+    """The way through all elements that the loop is called for: axes around it, and the one along which it runs.
+
+    Attributes:
+        batches: the batch of every argument.
+        lengths: of the axes around.
+        strides: of these, for every argument, in bytes.
+        length: of the loop.
+        steps: of the loop, for every argument.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        native: Native,
+        fit: Fit,
+        shapes: Sequence[tuple[int, ...]],
+        declared: Sequence[tuple[int, ...]],
+    ) -> None:
+        nin = len(shapes)
+        self.batches = [s[: len(s) - len(d)] for s, d in zip(shapes, declared, strict=False)]
+        self.batches += [fit.batch] * (len(declared) - nin)
+        # Of an elementwise program the loop has no core: its declared axes are walked through, too.
+        loose = [d[: len(d) - len(axes)] for d, axes in zip(declared, native.axes, strict=True)]
+        depth = max(map(len, loose))
+        together = fit.batch + np.broadcast_shapes(*loose)
+        ways: list[list[int]] = []
+        for own, free, shape, kind in zip(self.batches, loose, declared, kernel.kinds, strict=True):
+            steps = _contiguous(own + shape, kind.itemsize)
+            lengths = own + shape
+            steps = [0 if n == 1 else step for step, n in zip(steps, lengths, strict=True)]
+            lead = [0] * (len(fit.batch) - len(own)) + steps[: len(own)]
+            ways.append(lead + [0] * (depth - len(free)) + steps[len(own) : len(own) + len(free)])
+        axes = _merged(together, ways)
+        inner = len(axes) - 1
+        if axes and axes[inner][0] < _LONG:
+            inner = max(range(len(axes)), key=lambda k: axes[k][0])
+        self.length, self.steps = axes.pop(inner) if axes else (1, [0] * len(declared))
+        self.lengths = [length for length, _ in axes]
+        self.strides = [steps for _, steps in axes]
+
+
+def _merged(lengths: Sequence[int], ways: Sequence[Sequence[int]]) -> list[tuple[int, list[int]]]:
+    """Return the axes with the step of every argument, those as one that are one for all of them."""
+    axes: list[tuple[int, list[int]]] = []
+    for d in reversed(range(len(lengths))):
+        length, steps = lengths[d], [way[d] for way in ways]
+        if length == 1:
+            continue
+        if axes:
+            inner, below = axes[0]
+            if all(step == b * inner for step, b in zip(steps, below, strict=True)):
+                axes[0] = length * inner, below
+                continue
+        axes.insert(0, (length, steps))
+    return axes

@@ -1,0 +1,164 @@
+"""The function that is asked before a call: how much memory it takes, and whether its sizes are those of arrays.
+
+Compiled code computes with sizes in 64 bits and looks at no overflow: places of entries are right modulo 2**64. What
+makes them so is checked here, once a call and exactly: that no array has more entries than arrays can have
+(`symgrad/ir/bounds.py`), and that nothing else that is computed of sizes leaves 64 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from symgrad.compiler.llvm.arrays.lines import BlockWriter, SizeValues
+from symgrad.compiler.llvm.arrays.names import NEGATIVE, SCRATCH, TOO_LARGE
+from symgrad.compiler.llvm.arrays.nests.access import storage_of
+from symgrad.compiler.llvm.equations.declarations import Declarations
+from symgrad.compiler.llvm.text.instructions import Instruction
+from symgrad.compiler.llvm.text.module import Function, FunctionDeclaration, Item, Linkage
+from symgrad.compiler.llvm.text.opcodes import Opcode
+from symgrad.compiler.llvm.text.types import FloatType
+from symgrad.compiler.lowering.arrays.memory import Memory
+from symgrad.ir.bounds import LARGEST, MOST_ENTRIES
+from symgrad.ir.sizes import Shape, Size, extent_text, names_of, parts_of, size_product
+from symgrad.support.errors import ShapeError
+
+__all__ = ["Asked", "offsets", "scratch"]
+
+_PAIR = "{ i64, i1 }"
+"""A number, and whether it did not fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What of sizes a program asks for.
+
+    Args:
+        names: the names of sizes, in the order of their table.
+        lengths: of axes, those that are negative for some sizes.
+        shapes: of all arrays, in memory or not.
+        numbers: sizes that are numbers of the formula.
+        places: what places of entries are computed from, filled in as code is written.
+    """
+
+    names: Sequence[str]
+    lengths: Sequence[Size]
+    shapes: Collection[Shape]
+    numbers: Collection[Size]
+    places: dict[Size, None]
+
+
+def offsets(memory: Memory, region: BlockWriter, sizes: SizeValues, real: FloatType) -> tuple[list[str], str]:
+    """Return where the slots start, and where the last one ends."""
+    found: list[str] = []
+    end = "0"
+    for slot in memory.slots:
+        found.append(end)
+        needs: dict[Size, None] = {}
+        for array in slot.arrays:
+            needs[size_product([array.count, storage_of(array, real).itemsize])] = None
+        largest = ""
+        for size in needs:
+            here = sizes(size)
+            if not largest:
+                largest = here
+                continue
+            largest = region.choose(region.compare("sgt", here, largest), here, largest)
+        up = region.add(largest, "63")
+        whole = region.binary("and", up, "-64")
+        end = region.add(end, whole)
+    return found, end
+
+
+def scratch(
+    memory: Memory, asked: Asked, real: FloatType, width: int, declarations: Declarations, linkage: Linkage
+) -> list[Item]:
+    """Return the function, whose argument is the table of sizes, and what it calls.
+
+    It gives a number of bytes as i64, `TOO_LARGE` or `NEGATIVE`.
+
+    Raises:
+        ShapeError: if a number is too large for every call.
+    """
+    region = _Exact(real, width, declarations)
+    sizes = SizeValues(asked.names, region)
+    _, end = offsets(memory, region, sizes, real)
+    for size in asked.numbers:
+        sizes(size)
+    for size in asked.places:
+        for part in parts_of(size):
+            sizes(part)
+    two = ("i64", "i64")
+    least = Opcode.call("i64", "@llvm.smax.i64", *two)
+    for shape in _largest(asked.shapes):
+        count = "1"
+        for size in shape:
+            # An empty axis makes no room for others.
+            known = str(max(size, 1)) if isinstance(size, int) else ""
+            count = region.mul(count, known or region.scalar(least, sizes(size), "1"))
+        region.refuse(region.compare("sgt", count, str(MOST_ENTRIES)))
+    overflows = (f"llvm.{code}.with.overflow.i64" for code in ("sadd", "smul"))
+    declared = [
+        *(FunctionDeclaration(name, _PAIR, two) for name in overflows),
+        FunctionDeclaration("llvm.smax.i64", "i64", two),
+    ]
+    negative = [_any_negative(region, map(sizes, some)) for some in (asked.names, asked.lengths)]
+    answer = region.choose(negative[1], str(NEGATIVE), end)
+    answer = region.choose(region.refused, str(TOO_LARGE), answer)
+    answer = region.choose(negative[0], str(NEGATIVE), answer)
+    lines = [*region.lines, Instruction("", Opcode.give("i64"), (answer,))]
+    return [Function(SCRATCH, "i64", ["ptr %sizes"], lines, linkage), *declared]
+
+
+def _any_negative(region: BlockWriter, values: Iterable[str]) -> str:
+    found = "false"
+    for value in values:
+        found = region.binary("or", found, region.compare("slt", value, "0"), "i1")
+    return found
+
+
+def _largest(shapes: Iterable[Shape]) -> list[Shape]:
+    """Return the shapes that have as many entries as others, or for some sizes more; not those without names."""
+    long = {tuple(sorted((s for s in shape if s != 1), key=str)) for shape in shapes}
+    named = [shape for shape in long if names_of(*shape)]
+    return sorted((s for s in named if not any(s != t and _within(s, t) for t in named)), key=str)
+
+
+def _within(shape: Shape, other: Shape) -> bool:
+    rest = list(other)
+    for size in shape:
+        if size not in rest:
+            return False
+        rest.remove(size)
+    return True
+
+
+class _Exact(BlockWriter):
+    """Code that knows whether a number did not fit."""
+
+    def __init__(self, real: FloatType, width: int, declarations: Declarations) -> None:
+        super().__init__(real, width, declarations, 0)
+        self.refused = "false"
+
+    def refuse(self, condition: str) -> None:
+        self.refused = self.binary("or", self.refused, condition, "i1")
+
+    def literal(self, value: int) -> str:
+        if abs(value) > LARGEST:
+            raise ShapeError(
+                f"{extent_text(value)} among the sizes of a program is too large",
+                expected="sizes below 2**63, and what is computed from them",
+                cure="choose smaller numbers",
+            )
+        return str(value)
+
+    def add(self, a: str, b: str) -> str:
+        return self._exact("sadd", a, b) if "0" not in (a, b) else b if a == "0" else a
+
+    def mul(self, a: str, b: str) -> str:
+        return self._exact("smul", a, b) if "1" not in (a, b) else b if a == "1" else a
+
+    def _exact(self, code: str, a: str, b: str) -> str:
+        pair = self.scalar(Opcode.call(_PAIR, f"@llvm.{code}.with.overflow.i64", "i64", "i64"), a, b)
+        self.refuse(self.scalar(Opcode.member(_PAIR, 1), pair))
+        return self.scalar(Opcode.member(_PAIR, 0), pair)

@@ -1,0 +1,127 @@
+"""The code of one chunk: what it loads, computes and stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from symgrad.compiler.llvm.equations.builder import Value, VectorBuilder
+from symgrad.compiler.llvm.text.instructions import Line, with_place
+from symgrad.compiler.llvm.text.places import Places
+from symgrad.compiler.lowering.elementwise.schedule import Chunk
+from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
+from symgrad.support.errors import InternalError, UnsupportedError
+
+__all__ = ["ChunkWriter", "lower_node"]
+
+
+def lower_node(node: Node, builder: VectorBuilder, args: Sequence[Value]) -> Value:
+    """Write the code of one node on the values of its arguments.
+
+    Raises:
+        UnsupportedError: if it has none.
+    """
+    if node.op is NUMBER:
+        return builder.const(node.value)
+    if node.op is CONSTANT:
+        return builder.const_named(node.params[0])
+    value = node.op.lower(builder, node, *args)
+    if not isinstance(value, Value):
+        raise UnsupportedError(
+            f"'{node.op.name}' has no native code",
+            expected="pointwise operations",
+            cure="evaluate it with NumPy and pass its value as an input",
+        )
+    if value.mask != (node.dtype == "bool"):
+        raise InternalError(f"the lowering of '{node.op.name}' gave {'a mask' if value.mask else 'numbers'}")
+    return value
+
+
+class ChunkWriter:
+    """Writes the code of one chunk: what it loads, computes and stores."""
+
+    def __init__(
+        self,
+        builder: VectorBuilder,
+        constants: dict[Node, Value],
+        position: dict[Node, int],
+        fusable: frozenset[Node],
+        places: Places | None = None,
+        function: str = "",
+    ) -> None:
+        self.builder = builder
+        self._places = places
+        self._function = function
+        self.fusable = fusable
+        self.constants = constants
+        self.values: dict[Node, Value] = {}
+        self.position = position
+        self.prologue: list[Line] = []  # the addresses of arguments: outside the loop where there is one
+
+    def run(self, chunk: Chunk, asked: dict[Node, list[int]]) -> None:
+        for node in chunk.nodes:
+            if self._places is not None:
+                self.builder.at = self._places.number(self._function, node)
+            if node.op is SYMBOL:
+                self.values[node] = self._read(self.position[node], node.dtype == "bool")
+            else:
+                self.builder.fuses = node in self.fusable
+                self.values[node] = lower_node(node, self.builder, [self._value(a, chunk) for a in node.args])
+            # Stored at once: values that wait for the end of the chunk would fill the registers.
+            if node in chunk.writes:
+                self._write(self.values[node], self._slot(chunk.writes[node]))
+            if node.op is not SYMBOL:
+                self.store(node, chunk, asked.get(node, ()))
+
+    def store(self, node: Node, chunk: Chunk, places: Iterable[int]) -> None:
+        for k in places:
+            value = self._value(node, chunk)
+            self._base(k)
+            self._write(value, self._element(k, "%i", value.mask))
+
+    def _value(self, node: Node, chunk: Chunk) -> Value:
+        if node in self.constants:
+            return self.constants[node]
+        # A spilled value is loaded where it is first used, which keeps few of them in registers.
+        if node not in self.values:
+            self.values[node] = self._load(self._slot(chunk.reads[node]), node.dtype == "bool")
+        return self.values[node]
+
+    def _base(self, k: int) -> None:
+        self._before(f"  %ap{k} = getelementptr ptr, ptr %bases, i64 {k}")
+        self._before(f"  %a{k} = load ptr, ptr %ap{k}")
+
+    def _before(self, line: str) -> None:
+        self.prologue.append(with_place(line, self.builder.at))
+
+    def _element(self, k: int, index: str, mask: bool) -> str:
+        kind = "i8" if mask else self.builder.real.llvm
+        line = f"  %p{k} = getelementptr {kind}, ptr %a{k}, i64 {index}"
+        self.builder.lines.append(with_place(line, self.builder.at))
+        return f"%p{k}"
+
+    def _read(self, k: int, mask: bool) -> Value:
+        self._base(k)
+        self._before(f"  %mp{k} = getelementptr i64, ptr %masks, i64 {k}")
+        self._before(f"  %m{k} = load i64, ptr %mp{k}")
+        self.builder.lines.append(with_place(f"  %i{k} = and i64 %i, %m{k}", self.builder.at))
+        return self._load(self._element(k, f"%i{k}", mask), mask)
+
+    def _slot(self, slot: int) -> str:
+        size = self.builder.width * self.builder.real.itemsize
+        return self.builder.emit(f"getelementptr i8, ptr %spill, i64 {slot * size}").text
+
+    def _load(self, place: str, mask: bool) -> Value:
+        b = self.builder
+        if not mask:
+            return b.fresh(f"load {b.vector}, ptr {place}, align 1")
+        raw = b.fresh(f"load {b.bytes}, ptr {place}, align 1")
+        return b.emit(f"icmp ne {b.bytes} %s, zeroinitializer", raw.text, mask=True)
+
+    def _write(self, value: Value, place: str) -> None:
+        b = self.builder
+        if not value.mask:
+            b.do(f"store {b.vector} %s, ptr %s, align 1", value.text, place)
+            return
+        # A literal mask has no zext in the constant expressions of LLVM; an instruction takes it as it is.
+        raw = b.emit(f"zext {b.bits} %s to {b.bytes}", value.text)
+        b.do(f"store {b.bytes} %s, ptr %s, align 1", raw.text, place)

@@ -1,0 +1,181 @@
+"""Compiled code of a schedule, in memory: what the kernel calls. Quick code first, and better code when it pays."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from symgrad.compiler.llvm.elementwise import loop
+from symgrad.compiler.llvm.elementwise.emit import Emitted, emit
+from symgrad.compiler.llvm.engine import scipy_code
+from symgrad.compiler.llvm.engine.binding import made_once
+from symgrad.compiler.llvm.engine.jit import Effort, Engine, ObjectCode, object_code
+from symgrad.compiler.llvm.engine.shared import address, load_or_compile, provide
+from symgrad.compiler.llvm.engine.target import Target, host
+from symgrad.compiler.llvm.text.types import FloatType
+from symgrad.compiler.lowering.elementwise.limits import better_pays_from
+from symgrad.compiler.lowering.elementwise.schedule import Schedule
+
+if TYPE_CHECKING:
+    from symgrad.compiler.llvm.elementwise.point import PointCode
+
+__all__ = ["ElementwiseCode"]
+
+_Words = ctypes.c_int64 * 2  # once: ctypes forgets a type that nobody has, and makes it anew
+
+
+@made_once
+def _better_loop(sizes: frozenset[int]) -> Engine:
+    return load_or_compile(loop.driver(sizes))
+
+
+class ElementwiseCode:
+    """Machine code for a schedule; it is in memory as long as this object lives.
+
+    Quick code takes a third of the time to compile and up to twice the time to run. Both have the same bits, so one
+    may take the other's place between two calls, whoever else is calling.
+
+    Args:
+        plan: what to compute.
+        real: the format of all numbers.
+        target: what the code may use of this machine, by default all.
+        effort: ``auto`` for quick code first, ``high`` for better code at once.
+        keep: is given the better code when it is there, for `of`.
+
+    Attributes:
+        bools, real: as in `Emitted`.
+        loop: address of the inner loop.
+        cell: address of what the loop must be passed as its last argument: the plan, and the elements computed so far.
+        quick: whether it is quick code still.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_engines",
+        "_keep",
+        "_module",
+        "_pays_from",
+        "_plan",
+        "_point",
+        "_sizes",
+        "_target",
+        "_words",
+        "bools",
+        "cell",
+        "loop",
+        "quick",
+        "real",
+    )
+
+    def __init__(
+        self,
+        plan: Schedule,
+        real: FloatType,
+        target: Target | None = None,
+        *,
+        effort: Effort = "high",
+        keep: Callable[[bytes], None] | None = None,
+    ) -> None:
+        self._plan: Schedule | Callable[[], Schedule] = plan
+        self._keep = keep
+        self._target = target or host().target
+        self.real = real
+        pays_from = better_pays_from(plan) if effort == "auto" else 0
+        self.quick = pays_from > 0
+        self._pays_from = pays_from if self.quick else math.inf
+        self._module: Emitted | None = None
+        self._point: PointCode | None = None
+        module = emit(plan, real, self._target, quick=True) if self.quick else self.module
+        self.bools = module.bools
+        # Hardly any time is spent in the inner loop, so all kernels begin with the code that is soonest there.
+        self._sizes = sizes = frozenset(module.itemsizes)
+        inner = loop.driver_name(sizes)
+        provide({inner: loop.driver(sizes), **module.shared})
+        self._engines = [Engine(module.ir, quick=True) if self.quick else self._better()]
+        engine = self._engines[0]
+        self._words = _Words(engine.address(loop.PLAN), 0)
+        self.cell = ctypes.addressof(self._words)
+        self.loop = address(inner)
+
+    @classmethod
+    def of(cls, kept: bytes, real: FloatType, plan: Callable[[], Schedule]) -> ElementwiseCode:
+        """Load what was kept.
+
+        Args:
+            kept: what `keep` was given.
+            real: the format of all numbers.
+            plan: makes what is computed, when more of it is asked for than to run it.
+
+        Raises:
+            KernelError: if the C library lacks a function that it calls.
+            ValueError: if it is something else.
+        """
+        self = cls.__new__(cls)
+        head, _, code = kept.partition(b"\n")
+        self._plan, self._target, self._keep = plan, host().target, None
+        self.real = real
+        self.quick, self._pays_from = False, math.inf
+        self._module = self._point = None
+        self.bools = tuple(b == ord("b") for b in head)
+        self._sizes = sizes = frozenset(1 if b else real.itemsize for b in self.bools)
+        found = ObjectCode.from_bytes(code)
+        scipy_code.provide(found.needs)
+        engine = Engine.of(found)
+        self._engines = [engine]
+        self._words = _Words(engine.address(loop.PLAN), 0)
+        self.cell = ctypes.addressof(self._words)
+        self.loop = engine.address(loop.driver_name(sizes))
+        return self
+
+    def _better(self) -> Engine:
+        """Compile the better code, and give it to be kept."""
+        if self._keep is None:
+            return Engine(self.module.ir)
+        # With the loop: its text, by which another process would find it, takes longer to write than all else to load.
+        code = object_code(self.module.ir, loop.driver(self._sizes))
+        engine = Engine.of(code)
+        bools = bytes(b"-b"[b] for b in self.bools)
+        self._keep(b"%b\n%b" % (bools, code.to_bytes()))
+        return engine
+
+    @property
+    def _planned(self) -> Schedule:
+        if callable(self._plan):
+            self._plan = self._plan()
+        return self._plan
+
+    @property
+    def module(self) -> Emitted:
+        """The LLVM module of the better code."""
+        if self._module is None:
+            self._module = emit(self._planned, self.real, self._target)
+        return self._module
+
+    @property
+    def left(self) -> float:
+        """How many elements more are to be computed until better code pays: a number, infinite when it is there."""
+        return self._pays_from - self._words[1]
+
+    def better_loop(self) -> int:
+        """Return the address of an inner loop that LLVM optimised: for few elements of many arrays, and for strides."""
+        return _better_loop(self._sizes).address(loop.driver_name(self._sizes))
+
+    def point(self) -> PointCode | None:
+        """Return the code of one point, compiled when it is first asked for; None where there is none."""
+        if self._point is None:
+            from symgrad.compiler.llvm.elementwise.point import (
+                PointCode,  # most kernels are called with arrays
+            )
+
+            self._point = PointCode.of(self._planned, self.real)
+        return self._point
+
+    def improve(self) -> None:
+        """Compile the better code; whoever calls from now on runs it."""
+        engine = self._better()
+        self._engines.append(engine)  # beside the first, in which other threads may be
+        self._words[0] = engine.address(loop.PLAN)
+        self._pays_from = math.inf
+        self.quick = False

@@ -1,0 +1,297 @@
+"""A schedule as one LLVM module: the equations over vectors of lanes, and the plan by which NumPy's loop runs it.
+
+    ufunc.plan   constants for the inner loop (`loop.py`): arguments, vector width, address of ufunc.body
+    ufunc.body   the equations on W lanes at a time; an argument is contiguous, or one vector for all
+    chunk.K      the body's equations in pieces, where there are many
+    copies.K     pieces that are alike, in a loop; `copies.K.places` and `copies.K.numbers` say how they differ
+    maths.F      the function F of `symgrad/compiler/llvm/maths`; in quick code, one that all kernels share
+    lanes.F      the libm function F, lane by lane
+    numbers.K    the numbers that a piece reads from memory
+
+There is one body. Whatever does not have the layout that it wants (other strides, the last few elements) is
+copied to small buffers and computed there by the same code, so a value has the same bits at every length,
+position and stride.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from symgrad.compiler.llvm.calls.points import POINT
+from symgrad.compiler.llvm.elementwise import loop
+from symgrad.compiler.llvm.elementwise.c_entry import Entry
+from symgrad.compiler.llvm.elementwise.chunk_code import ChunkWriter, lower_node
+from symgrad.compiler.llvm.elementwise.copy_code import loop_over_copies
+from symgrad.compiler.llvm.engine.target import Target
+from symgrad.compiler.llvm.equations.builder import Value, VectorBuilder
+from symgrad.compiler.llvm.equations.declarations import Declarations
+from symgrad.compiler.llvm.text.instructions import Line, with_place
+from symgrad.compiler.llvm.text.literals import in_memory, in_memory_where_inlined
+from symgrad.compiler.llvm.text.module import Attributes, Function, Global, Item, Module
+from symgrad.compiler.llvm.text.places import Places
+from symgrad.compiler.llvm.text.types import FloatType
+from symgrad.compiler.lowering.elementwise.limits import elements_of_a_call, limited_by_memory, side_by_side
+from symgrad.compiler.lowering.elementwise.schedule import Chunk, Schedule
+from symgrad.ir.collector import growing
+from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.values.evaluate import overflows
+from symgrad.support.errors import InternalError, NumberTooLargeError
+from symgrad.support.progress import steps
+
+__all__ = ["Emitted", "emit", "emit_point", "fold_constants"]
+
+_BODY = "ufunc.body"
+
+_ON_STACK = 2**14
+"""Bytes of values that wait in memory while one point is computed."""
+
+_GIVEN = ("ptr %bases", "ptr %masks", "i64 %i", "ptr %spill")
+"""What pieces of the equations are called with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """LLVM text and what a caller must know of it.
+
+    Args:
+        ir: the text.
+        itemsizes: bytes of an element of every argument, inputs then outputs.
+        bools: for every argument, whether it is an array of bool.
+        real: the format of the others.
+        width: elements of a step: the lanes of one vector, or of two.
+        needs: the functions that the module calls and does not define.
+        shared: modules with functions that this one calls, by the names of these.
+    """
+
+    ir: str
+    itemsizes: tuple[int, ...]
+    bools: tuple[bool, ...]
+    real: FloatType
+    width: int
+    needs: tuple[str, ...]
+    shared: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def emit(
+    plan: Schedule,
+    real: FloatType,
+    target: Target,
+    *,
+    entry: Entry | None = None,
+    quick: bool = False,
+    places: Places | None = None,
+) -> Emitted:
+    """Write a schedule as an LLVM module.
+
+    Args:
+        plan: what to compute.
+        real: the floating-point format of all numbers.
+        target: what the processors have that it is for.
+        entry: also define these C functions, and with them everything that they need but libm.
+        quick: write what is soon compiled: one vector at a time, and the functions elsewhere. The bits are the same.
+        places: say of each instruction which equation it comes from, and note here what the numbers mean.
+
+    Raises:
+        NumberTooLargeError: if a constant is too large for the format.
+        UnsupportedError: if an equation has no native code.
+    """
+    width = (1 if quick else side_by_side(plan)) * target.vector_bytes // real.itemsize
+    declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=plan.fast)
+    with np.errstate(all="ignore"), growing():
+        constants = fold_constants(plan, VectorBuilder(real, width, declarations))
+        near = not quick and target.estimates and width * real.itemsize == target.vector_bytes
+        body, tables = _body(plan, real, width, declarations, constants, near, places)
+    bools = tuple(node.dtype == "bool" for node in (*plan.inputs, *plan.outputs))
+    itemsizes = tuple(1 if b else real.itemsize for b in bools)
+    nin = len(plan.inputs)
+    alone = entry is not None
+    functions: Sequence[Item]
+    shared: Mapping[str, str] = {}
+    if quick:
+        functions, shared = declarations.shared(width)
+    else:
+        functions = declarations.definitions()
+        if tables:
+            functions, more = in_memory_where_inlined(functions, width, real)
+            tables += more
+    items: list[Item] = [
+        *loop.plan(
+            itemsizes,
+            nin,
+            width,
+            real,
+            plan.slots * width * real.itemsize,
+            streams=limited_by_memory(plan),
+            call_elements=elements_of_a_call(plan) if quick else 0,
+            internal=alone,
+        ),
+        *body,
+        *functions,
+        *tables,
+        *declarations.lanes(width),
+        *declarations.declared.values(),
+    ]
+    if entry is not None:
+        kinds = ["i8" if b else real.llvm for b in bools]
+        items += [loop.driver(itemsizes, internal=True), *entry.functions(kinds, itemsizes, nin)]
+    if places is not None:
+        items.append(places.metadata())
+    module = Module(items)
+    return Emitted(str(module), itemsizes, bools, real, width, module.needs, shared)
+
+
+def emit_point(plan: Schedule, real: FloatType, target: Target, entries: Iterable[Item] = ()) -> str | None:
+    """Write a schedule as an LLVM module that computes one point, with the bits of the module that computes many.
+
+    Its function is called as an inner loop is, but reads nothing except where the arguments are.
+
+    Args:
+        plan: what to compute.
+        real: the floating-point format of all numbers.
+        target: what the processors have that it is for.
+        entries: functions that call it, for the same module.
+
+    Returns:
+        None where more values wait in memory than should lie on a stack.
+    """
+    spilled = plan.slots * real.itemsize
+    if spilled > _ON_STACK:
+        return None
+    declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=plan.fast)
+    with np.errstate(all="ignore"), growing():
+        constants = fold_constants(plan, VectorBuilder(real, 1, declarations))
+        body, _ = _body(plan, real, 1, declarations, constants, False, None)
+    count = len(plan.inputs) + len(plan.outputs)
+    masks = Global("ufunc.masks", f"[{count} x i64]", "zeroinitializer")
+    lines = [
+        f"  %spill = alloca i8, i64 {max(spilled, 1)}, align 64",
+        f"  call void @{_BODY}(ptr %args, ptr @{masks.name}, i64 1, ptr %spill)",
+        "  ret void",
+    ]
+    arguments = ("ptr %args", "ptr %dimensions", "ptr %steps", "ptr %data")
+    point = Function(POINT, "void", arguments, lines, linkage="external")
+    functions = (*declarations.definitions(), *declarations.lanes(1), *declarations.declared.values())
+    return str(Module([masks, point, *entries, *body, *functions]))
+
+
+def fold_constants(plan: Schedule, builder: VectorBuilder) -> dict[Node, Value]:
+    """Evaluate what depends on no input, in the arithmetic of the kernel."""
+    known: dict[Node, Value] = {}
+    for node in plan.constants:
+        value = known[node] = lower_node(node, builder, [known[a] for a in node.args])
+        if value.literal is None:
+            raise InternalError(f"{node!r} depends on no input, but its lowering gave code")
+        args = [known[a].literal for a in node.args]
+        if not value.mask and overflows(value.literal, args):
+            written = f"{node.op.name}({', '.join(f'{float(a):.6g}' for a in args)})"
+            raise NumberTooLargeError(
+                f"the constant {written} is too large for {builder.real.numpy}",
+                expected=f"constants up to {np.finfo(builder.real.scalar).max:.6g}",
+                cure="rewrite the formula with logarithms, or remove the constant",
+            )
+    return known
+
+
+def _body(
+    plan: Schedule,
+    real: FloatType,
+    width: int,
+    declarations: Declarations,
+    constants: dict[Node, Value],
+    near: bool,
+    places: Places | None,
+) -> tuple[list[Item], list[Global]]:
+    """The function ``body`` and, if the graph is large, the functions ``chunk.K`` that it calls in turn.
+
+    And the numbers that they read from memory, if they should.
+    """
+    position = {node: i for i, node in enumerate(plan.inputs)}
+    asked: dict[Node, list[int]] = {}
+    for i, node in enumerate(plan.outputs):
+        asked.setdefault(node, []).append(len(plan.inputs) + i)
+    chunks = plan.chunks or (Chunk((), {}, {}),)
+    writers: dict[int, ChunkWriter] = {}
+    groups: dict[int, list[Chunk]] = {}
+    # A group, its first copy and the one after the last; or None and a chunk.
+    turns: list[tuple[int | None, int, int]] = []
+    for index, chunk in enumerate(steps("llvm", "writing code", chunks)):
+        if chunk.group is not None:
+            copies = groups.setdefault(chunk.group, [])
+            copies.append(chunk)
+            first = turns.pop()[1] if turns and turns[-1][0] == chunk.group else len(copies) - 1
+            turns.append((chunk.group, first, len(copies)))
+            continue
+        builder = VectorBuilder(real, width, declarations)
+        function = _BODY if len(chunks) == 1 else f"chunk.{index}"
+        writer = ChunkWriter(builder, constants, position, plan.fusable, places, function)
+        writer.run(chunk, asked)
+        if index == len(chunks) - 1:
+            for node in plan.outputs:
+                if node in constants or node.op is SYMBOL:
+                    writer.store(node, chunk, asked.pop(node, ()))
+        writers[index] = writer
+        turns.append((None, index, index))
+    codes: dict[int, Sequence[Line]] = {}
+    tables: list[Global] = []
+    for i, writer in writers.items():
+        codes[i] = writer.builder.finished()
+        if near:
+            before, codes[i], table = in_memory(codes[i], width, real, f"numbers.{i}")
+            writer.prologue += before
+            tables += table
+    if len(chunks) == 1:
+        return [_loop_over_lanes(writers[0].prologue, codes[0], width, places)], tables
+    given = ", ".join(_GIVEN)
+    calls: list[Line] = [
+        f"  call void @chunk.{first}({given})"
+        if group is None
+        else f"  call void @copies.{group}({given}, i64 {first}, i64 {end})"
+        for group, first, end in turns
+    ]
+    functions: list[Item] = [
+        Function(
+            f"chunk.{i}",
+            "void",
+            _GIVEN,
+            [
+                *writer.prologue,
+                *codes[i],
+                with_place("  ret void", places.number(f"chunk.{i}", None) if places is not None else 0),
+            ],
+            attributes=Attributes.REALIGNED,
+            place=places.function(f"chunk.{i}") if places is not None else 0,
+        )
+        for i, writer in writers.items()
+    ]
+    for group, copies in groups.items():
+        builder = VectorBuilder(real, width, declarations)
+        functions += loop_over_copies(
+            group, copies, builder, constants, position, asked, plan.fusable, plan.slots - 1
+        )
+    return [_loop_over_lanes([], calls, width, None), *functions], tables
+
+
+def _loop_over_lanes(
+    prologue: Sequence[Line], lines: Sequence[Line], width: int, places: Places | None
+) -> Function:
+    """The function ``body``: the given straight-line code for lanes ``%i``, ``%i + W``, ... below ``%count`` > 0."""
+    at = places.number(_BODY, None) if places is not None else 0
+    code = [
+        "entry:",
+        *prologue,
+        with_place("  br label %lanes", at),
+        "lanes:",
+        with_place("  %i = phi i64 [ 0, %entry ], [ %i.next, %lanes ]", at),
+        *lines,
+        with_place(f"  %i.next = add i64 %i, {width}", at),
+        with_place("  %more = icmp slt i64 %i.next, %count", at),
+        with_place("  br i1 %more, label %lanes, label %done", at),
+        "done:",
+        with_place("  ret void", at),
+    ]
+    parameters = ("ptr %bases", "ptr %masks", "i64 %count", "ptr %spill")
+    place = places.function(_BODY) if places is not None else 0
+    return Function(_BODY, "void", parameters, code, attributes=Attributes.REALIGNED, place=place)

@@ -1,0 +1,112 @@
+"""A directory that is this user's alone, on Windows, where lists say who may do what.
+
+What is below %LOCALAPPDATA% inherits the list of the user's profile, by which no other user may do anything there. Who
+may write elsewhere is not asked: the key is never there, and without it nobody can write what is read. There are no
+calls that begin at an open directory; a file is looked at before it is opened, and must be the same file then.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+__all__ = ["Folder"]
+
+_REPARSE_POINT = 0x400  # FILE_ATTRIBUTE_REPARSE_POINT: links, junctions, and what is not on this disk
+
+
+def _flags(*names: str) -> int:
+    # By name, as elsewhere there are others: there this module is imported by tests alone.
+    return sum(getattr(os, name, 0) for name in ("O_BINARY", "O_NOINHERIT", *names))
+
+
+def _leads_elsewhere(found: os.stat_result) -> bool:
+    return bool(getattr(found, "st_file_attributes", 0) & _REPARSE_POINT) or stat.S_ISLNK(found.st_mode)
+
+
+class Folder:
+    """A directory, as `symgrad.compiler.llvm.engine.folder_posix.Folder`.
+
+    Args:
+        where: its absolute path.
+
+    Raises:
+        OSError: on entering, if there is none, or it is a link.
+    """
+
+    __slots__ = ("_where", "identity")
+
+    def __init__(self, where: Path) -> None:
+        self._where = Path(os.path.abspath(where))  # noqa: PTH100  `..` is resolved in the text, as Windows does
+
+    def __enter__(self) -> Folder:
+        found = self._where.lstat()
+        if not stat.S_ISDIR(found.st_mode) or _leads_elsewhere(found):
+            raise NotADirectoryError(f"{self._where} is no directory")
+        self.identity = (found.st_dev, found.st_ino)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    @property
+    def sure(self) -> bool:
+        """Whether nobody but this user and the system has a say in what the path leads to."""
+        profile = Path(os.environ.get("LOCALAPPDATA", ""))
+        return profile.is_absolute() and self._where.is_relative_to(os.path.abspath(profile))  # noqa: PTH100  (likewise)
+
+    @contextmanager
+    def opened(self, name: str, *, secret: bool = False) -> Generator[tuple[int, os.stat_result]]:
+        """Open a file that has no other name, or that is a secret: who may read it is said by the directory.
+
+        Raises:
+            OSError: if there is none.
+        """
+        path = self._where / name
+        before = path.lstat()
+        if not stat.S_ISREG(before.st_mode) or _leads_elsewhere(before):
+            raise PermissionError(f"{path} is no file")
+        file = os.open(path, _flags("O_RDONLY"))
+        try:
+            found = os.fstat(file)
+            if not os.path.samestat(before, found) or (found.st_nlink > 1 and not secret):
+                raise PermissionError(f"{path} is no file of this directory alone")
+            yield file, found
+        finally:
+            os.close(file)
+
+    def create(self, name: str) -> int:
+        """Open a new file for writing."""
+        return os.open(self._where / name, _flags("O_WRONLY", "O_CREAT", "O_EXCL"), 0o600)
+
+    def replace(self, name: str, place: str) -> None:
+        """Move a file over what is at another name."""
+        (self._where / name).replace(self._where / place)
+
+    def claim(self, name: str, place: str) -> None:
+        """Give a file another name.
+
+        Raises:
+            FileExistsError: if there is something of that name.
+        """
+        (self._where / name).rename(self._where / place)
+
+    def remove(self, name: str) -> None:
+        """Remove a file."""
+        (self._where / name).unlink()
+
+    def touch(self, name: str) -> None:
+        """Say that a file was used now."""
+        os.utime(self._where / name)
+
+    def files(self) -> Iterator[tuple[str, os.stat_result]]:
+        """Return name and state of every regular file."""
+        with os.scandir(self._where) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    found = entry.stat(follow_symlinks=False)
+                    if stat.S_ISREG(found.st_mode) and not _leads_elsewhere(found):
+                        yield entry.name, found

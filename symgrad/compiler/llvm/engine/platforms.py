@@ -1,0 +1,227 @@
+"""Processors of other machines, by LLVM's names: what code for them may use is what LLVM makes of a few lines.
+
+A name that LLVM does not know is a warning on standard error, and one that does not fit ends the process. So another
+process compiles these lines first.
+"""
+
+from __future__ import annotations
+
+import string
+import subprocess
+import sys
+from collections.abc import Iterable
+from difflib import get_close_matches
+from functools import cache
+
+from symgrad.compiler.llvm.engine.binding import given_back, llvm, lock
+from symgrad.compiler.llvm.engine.target import Cpu, Host, Target, host
+from symgrad.support.errors import UsageError
+
+__all__ = ["all_targets", "near", "platform", "processors"]
+
+_TRIALS = """\
+define double @rounded_once(double %a, double %b, double %c) {
+  %d = call double @llvm.fma.f64(double %a, double %b, double %c)
+  ret double %d
+}
+define void @many(ptr %x) {
+  %a = load <8 x double>, ptr %x
+  %b = fadd <8 x double> %a, %a
+  store <8 x double> %b, ptr %x
+  ret void
+}
+declare double @llvm.fma.f64(double, double, double)
+"""
+
+_LETTERS = frozenset(string.ascii_letters + string.digits + "_.+-")
+_TRY = """\
+import sys
+import llvmlite.binding as llvm
+llvm.initialize_all_targets()
+llvm.initialize_all_asmprinters()
+triple, cpu, text = sys.argv[1:]
+machine = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, opt=2, reloc="pic", codemodel="default")
+print(machine.target_data)
+print(machine.emit_assembly(llvm.parse_assembly(text)))
+machine.emit_object(llvm.parse_assembly(text))
+"""
+
+_LIST = """\
+import sys
+import llvmlite.binding as llvm
+llvm.initialize_all_targets()
+llvm.initialize_all_asmprinters()
+machine = llvm.Target.from_triple(sys.argv[1]).create_target_machine(cpu="help")
+machine.emit_assembly(llvm.parse_assembly("define void @f() {\\n  ret void\\n}"))
+"""
+
+_SECONDS = 60
+
+_KINDS = {
+    "x86_64": "x86_64-linux-gnu",
+    "aarch64": "aarch64-linux-gnu",
+    "riscv64": "riscv64-linux-gnu",
+    "powerpc64le": "powerpc64le-linux-gnu",
+    "s390x": "s390x-linux-gnu",
+    "loongarch64": "loongarch64-linux-gnu",
+}
+"""A triple of each kind of machine whose processors people name."""
+
+_TRIPLES = (
+    *_KINDS.values(),
+    "x86_64-linux-musl",
+    "aarch64-linux-musl",
+    "x86_64-pc-windows-msvc",
+    "x86_64-w64-windows-gnu",
+    "aarch64-pc-windows-msvc",
+    "x86_64-apple-macosx",
+    "arm64-apple-macosx",
+)
+"""What a message may suggest."""
+
+_SYSTEMS = """
+    unknown none pc apple nvidia amd arm suse redhat alpine w64 ibm scei openwrt linux macos macosx darwin ios
+    tvos watchos xros driverkit windows win mingw cygwin freebsd netbsd openbsd dragonfly solaris illumos aix
+    fuchsia haiku hurd kfreebsd android emscripten wasi cuda uefi hermit rtems zos managarm serenity gnu gnueabi
+    gnueabihf gnuabi gnuf gnusf gnu_ilp eabi eabihf musl musleabi musleabihf muslabi muslf muslsf msvc itanium
+    cygnus coreclr simulator macabi ohos llvm mlibc pauthtest elf coff macho
+"""
+_WORDS = frozenset(_SYSTEMS.split())
+"""What stands behind the processor in a triple, without numbers at the end: LLVM takes any other word as unknown."""
+
+_IGNORED = "is not a recognized"
+"""What LLVM says of a processor that it does not know, and goes on without."""
+
+
+@cache
+def platform(cpu: Cpu | str, triple: str | None = None) -> Host:
+    """Describe processors that code is to be for.
+
+    Args:
+        cpu: ``host``, ``baseline`` for every processor of a kind, or LLVM's name of one (``x86-64-v3``).
+        triple: LLVM's name of another kind of machine (``aarch64-linux-gnu``); None for this one.
+
+    Raises:
+        UsageError: if LLVM does not know one of them, or has no code for such a machine here, or its addresses have not
+            64 bits; or for ``host`` with the triple of another machine.
+
+    Example:
+        >>> there = platform("baseline", "aarch64-linux-gnu")
+        >>> there.target.vector_bytes, there.target.fused
+        (16, True)
+    """
+    here = host()
+    if triple is None or triple == here.triple:
+        if cpu == "host":
+            return here
+        if cpu == "baseline":
+            return Host(here.triple, "", "", here.target_of("baseline"))
+    elif cpu == "host":
+        _check_words(triple)  # of what is no kind of machine this is said, not that it is another one
+        _tried(triple, "")
+        raise UsageError(
+            f"cpu='host' is this machine ({here.triple}), not one of '{triple}'",
+            expected='cpu="baseline", or LLVM\'s name of a processor',
+        )
+    name = "" if cpu == "baseline" else cpu
+    kind = here.triple if triple is None else triple
+    _check_words(kind)
+    layout, assembly = _tried(kind, name)
+    if _bits_of_addresses(layout) != 64:
+        raise UsageError(
+            f"machine code for '{kind}' would need addresses of {_bits_of_addresses(layout)} bits",
+            expected="a triple of a machine with 64 bits",
+            cure="write C source (.c), which any machine can compile",
+        )
+    all_targets()
+    wide = 64 if "zmm" in assembly else 32 if "ymm" in assembly else 16
+    called = {word.partition("@")[0].lstrip("_$").rstrip(",") for word in assembly.split()}
+    fused = "fma" not in called  # of C's
+    return Host(kind, name, "", Target(wide, fused, estimates=wide == 64 and fused))
+
+
+def all_targets() -> None:
+    """Make the code generators of all machines ready, which are many: most processes need one."""
+    with lock, given_back():
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+
+
+@cache
+def processors(triple: str) -> tuple[str, ...]:
+    """Return LLVM's names of the processors of a kind of machine; none where they cannot be asked for."""
+    said = _run(_LIST, triple)
+    if said is None:
+        return ()
+    listed = said.stderr.partition("Available CPUs")[2].partition("Available features")[0].splitlines()[1:]
+    names = (line.split() for line in listed if line.startswith("  "))
+    return tuple(dict.fromkeys(words[0] for words in names if words))
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """Return what a message adds to the names that are expected: those that are spelled alike.
+
+    Example:
+        >>> near("x86_64-v3", ["x86-64-v3", "znver4"])
+        '; near it: x86-64-v3'
+    """
+    found = get_close_matches(name, list(known), n=3)
+    return f"; near it: {', '.join(found)}" if found else ""
+
+
+def _check_words(triple: str) -> None:
+    """Refuse a triple with a word that nobody knows: LLVM would make code for some system or other."""
+    for word in triple.split("-")[1:]:
+        if word.rstrip(string.digits + ".") not in _WORDS:
+            raise _unknown(triple, "", f"it knows no '{word}'")
+
+
+def _run(program: str, *given: str) -> subprocess.CompletedProcess[str] | None:
+    command = [sys.executable or "python3", "-W", "ignore", "-c", program, *given]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+
+
+def _tried(triple: str, cpu: str) -> tuple[str, str]:
+    """Return the layout of data and the assembly of the trials."""
+    if not triple or not _LETTERS.issuperset(triple + cpu):
+        raise _unknown(triple, cpu, "it is no name of LLVM's")
+    done = _run(_TRY, triple, cpu, _TRIALS)
+    if done is None:
+        raise _unknown(triple, cpu, "no process could try it")
+    said = done.stderr.strip().splitlines()
+    if done.returncode or any(_IGNORED in line for line in said):
+        telling = [line for line in said if _IGNORED in line or "LLVM ERROR" in line] or said[-1:]
+        raise _unknown(triple, cpu, telling[0] if telling else f"LLVM ended with code {done.returncode}")
+    layout, _, assembly = done.stdout.partition("\n")
+    return layout, assembly
+
+
+def _unknown(triple: str, cpu: str, why: str) -> UsageError:
+    if not cpu:
+        return UsageError(
+            f"LLVM has no code for the kind of machine '{triple}': {why.removeprefix('RuntimeError: ')}",
+            expected=f"a triple of LLVM's, as aarch64-linux-gnu{near(triple, _TRIPLES)}",
+            cure="leave triple out for this machine",
+        )
+    kind = triple.partition("-")[0]
+    owner = next((of for k, of in _KINDS.items() if k != kind and cpu in processors(of)), None)
+    if owner is not None:
+        return UsageError(
+            f"'{cpu}' is no processor of '{triple}'",
+            expected="a processor of that kind of machine",
+            cure=f'triple="{owner}" is one that has it',
+        )
+    return UsageError(
+        f"LLVM has no code for the processor '{cpu}' of '{triple}'",
+        expected=f"LLVM's name of a processor, as x86-64-v3 or cortex-a72{near(cpu, processors(triple))}",
+        cure='cpu="baseline" needs no name',
+    )
+
+
+def _bits_of_addresses(layout: str) -> int:
+    """What a layout says of addresses; 64 where it says nothing."""
+    parts = [part.split(":") for part in layout.split("-")]
+    return next((int(said[1]) for said in parts if said[0] == "p" and len(said) > 1), 64)

@@ -1,0 +1,202 @@
+"""Mathematical functions of our own, as vector code: no lane of a vector knows of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeAlias
+
+from symgrad.compiler.llvm.maths import (
+    area,
+    digamma,
+    error,
+    exponential,
+    gamma,
+    inverse,
+    logarithm,
+    logistic,
+    power,
+    trigonometric,
+)
+from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter
+from symgrad.compiler.llvm.text.instructions import Instruction
+from symgrad.compiler.llvm.text.module import Function, FunctionDeclaration
+from symgrad.compiler.llvm.text.opcodes import Label, Opcode
+from symgrad.compiler.llvm.text.types import FloatType
+
+__all__ = ["FUNCTIONS", "VectorFunction", "Recipe", "define"]
+
+Formula: TypeAlias = "Callable[..., Lane] | Callable[..., Sequence[Lane]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How to write a C99 function: its formula, which may give the values of several, and which of them it is."""
+
+    formula: Formula
+    arity: int = 1
+    part: int | None = None
+    of_minus: int | None = None
+    """Which of them is this function of -x, where one of them is."""
+    twice: bool = False
+    """Whether it needs sums of two doubles even where four units of the last place are enough."""
+
+
+FUNCTIONS: dict[str, Recipe] = {
+    "exp": Recipe(exponential.exp),
+    "exp2": Recipe(exponential.exp2),
+    "expm1": Recipe(exponential.expm1),
+    "sinh": Recipe(exponential.sinhcosh, part=0),
+    "cosh": Recipe(exponential.sinhcosh, part=1),
+    "tanh": Recipe(exponential.tanhsech, part=0),
+    "sech": Recipe(exponential.tanhsech, part=1),
+    "log": Recipe(logarithm.log),
+    "log1p": Recipe(logarithm.log1p),
+    "log2": Recipe(logarithm.log2),
+    "log10": Recipe(logarithm.log10),
+    "sigmoid": Recipe(logistic.logistic, part=0, of_minus=1),
+    "softplus": Recipe(logistic.logistic, part=2, of_minus=3),
+    "sin": Recipe(trigonometric.sincos, part=0),
+    "cos": Recipe(trigonometric.sincos, part=1),
+    "tan": Recipe(trigonometric.tan),
+    "asin": Recipe(inverse.asin),
+    "acos": Recipe(inverse.acos),
+    "atan": Recipe(inverse.atan),
+    "atan2": Recipe(inverse.atan2, arity=2),
+    "asinh": Recipe(area.asinh),
+    "acosh": Recipe(area.acosh),
+    "atanh": Recipe(area.atanh),
+    "pow": Recipe(power.pow, arity=2, part=0, twice=True),
+    "log_of_base": Recipe(power.pow, arity=2, part=1, twice=True),
+    "cbrt": Recipe(power.cbrt, part=0, twice=True),
+    "cbrt_low": Recipe(power.cbrt, part=1, twice=True),
+    "hypot": Recipe(power.hypot, arity=2),
+    "erf": Recipe(error.erf, twice=True),
+    "erfc": Recipe(error.erfc, twice=True),
+    "lgamma": Recipe(gamma.lgamma, twice=True),
+    "digamma": Recipe(digamma.digamma, twice=True),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorFunction:
+    """A function of vectors, and what it calls.
+
+    Args:
+        function: it returns a vector or a structure of vectors; no other has its name, of whatever format, width,
+            target or accuracy.
+        intrinsics: LLVM's own functions that it calls.
+        libm: the C functions of doubles that it calls lane by lane, and their numbers of arguments.
+    """
+
+    function: Function
+    intrinsics: Sequence[FunctionDeclaration]
+    libm: Mapping[str, int]
+
+
+def define(
+    name: str,
+    real: FloatType,
+    width: int,
+    *,
+    fused: bool,
+    tables: bool = False,
+    fast: bool = False,
+    alone: bool = False,
+    parts: tuple[int, ...] = (),
+) -> VectorFunction:
+    """Write a function of vectors.
+
+    In float32 it computes in doubles: what is right to one ulp there is rounded correctly here but for one case in
+    2**28, and the ends of the range and the numbers below the normal ones are where the last rounding finds them.
+
+    Args:
+        name: of the function.
+        real: the format of its arguments and values.
+        width: how many of them at a time.
+        fused: whether the target has an instruction for a*b + c with one rounding.
+        tables: whether it has AVX-512's permutations, which look numbers up in registers.
+        fast: whether four units of the last place are precise enough.
+        alone: whether it has code of its own where it would call C.
+        parts: which values a formula of several should give, if not only that of this function. The bits are the same.
+    """
+    function = FUNCTIONS[name]
+    plainly = fast and not function.twice and real.bits == 64
+    if not parts and function.part is not None:
+        parts = (function.part,)
+    return _define(function.formula, function.arity, real, width, fused, tables, plainly, alone, parts)
+
+
+_GIVEN = ("%x0", "%x1")
+
+
+@cache
+def _define(
+    formula: Formula,
+    arity: int,
+    real: FloatType,
+    width: int,
+    fused: bool,
+    tables: bool,
+    fast: bool,
+    alone: bool,
+    parts: tuple[int, ...],
+) -> VectorFunction:
+    written, found = _written(formula, arity, real, width, fused, tables, fast, alone)
+    lanes = written.continued()
+    vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
+    values = [v.text for v in ([found[k] for k in parts] or found)]
+    if vector != wide:
+        values = [lanes.emit(Opcode.convert("fptrunc", wide, vector), v).text for v in values]
+    gives, value = vector, values[0]
+    if len(values) > 1:
+        gives, value = f"{{ {', '.join([vector] * len(values))} }}", "poison"
+        for k, v in enumerate(values):
+            value = lanes.emit(Opcode.put_member(gives, k), value, v).text
+    how = f"{'alone.' * alone}{'fast.' * fast}{'unfused.' * (not fused)}{'tables.' * lanes.looks_up}"
+    kind = f"{how}{formula.__name__}.{width}x{real.bits}"
+    name = ".".join([f"maths.{kind}", *map(str, parts)])
+    lines = [Label("entry"), *lanes.lines, Instruction("", Opcode.give(gives), (value,))]
+    if parts:
+        lines = _used(lines)
+    codes = {line.code for line in lines if isinstance(line, Instruction)}
+    intrinsics = {declared for code, declared in lanes.intrinsics.items() if code in codes}
+    libm = dict(called for code, called in lanes.libm.items() if code in codes)
+    function = Function(name, gives, [f"{vector} {x}" for x in _GIVEN[:arity]], lines)
+    return VectorFunction(function, sorted(intrinsics, key=str), libm)
+
+
+@cache
+def _written(
+    formula: Formula,
+    arity: int,
+    real: FloatType,
+    width: int,
+    fused: bool,
+    tables: bool,
+    fast: bool,
+    alone: bool,
+) -> tuple[LaneWriter, Sequence[Lane]]:
+    """Return the instructions of all values of a formula, once for the functions of each, and these values."""
+    lanes = LaneWriter(width, fused=fused, tables=tables, single=real.bits == 32, fast=fast, alone=alone)
+    vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
+    args = [
+        Lane(lanes, x, "double") if vector == wide else lanes.emit(Opcode.convert("fpext", vector, wide), x)
+        for x in _GIVEN[:arity]
+    ]
+    result = formula(lanes, *args)
+    return lanes, [result] if isinstance(result, Lane) else list(result)
+
+
+def _used(lines: Sequence[str | Instruction]) -> list[str | Instruction]:
+    """Drop the instructions whose values nobody reads. There are no loops: what is read stands before."""
+    kept: list[str | Instruction] = []
+    read: set[str] = set()
+    for line in reversed(lines):
+        if isinstance(line, Instruction):
+            if line.name and line.name not in read:
+                continue
+            read.update(line.operands)
+        kept.append(line)
+    return kept[::-1]

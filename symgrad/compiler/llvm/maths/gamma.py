@@ -1,0 +1,57 @@
+"""lgamma, the logarithm of |gamma|, of positive numbers.
+
+Between 1.25 and 2.5 it is a polynomial times its zero, t*Q(t) at 2 + t. On both sides of that the recurrence
+lgamma(x + 1) = lgamma(x) + log(x) leads there, with the logarithm of one product; from 8 on Stirling's series begins.
+So one logarithm is taken, of x or of the product. (From 1.25 to 1.5 the recurrence would cancel three bits.) For
+negative numbers C's function is called. Where there is no C, the reflection
+lgamma(-x) = -log(|sin(pi*x)|/pi) - lgamma(1 + x) leads to positive ones: its terms cancel beside the zeros of lgamma,
+so the error is small beside the larger of them.
+"""
+
+from __future__ import annotations
+
+import math
+
+from symgrad.compiler.llvm.maths import coefficients as c
+from symgrad.compiler.llvm.maths.logarithm import log
+from symgrad.compiler.llvm.maths.trigonometric import sincos
+from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter
+
+__all__ = ["lgamma"]
+
+_STIRLING = 8.0
+
+_WHOLE = 2.0**51
+"""From here on numbers are taken for whole: lgamma of minus them is infinite."""
+
+
+def lgamma(lanes: LaneWriter, x: Lane) -> Lane:
+    def of_negative() -> list[Lane]:
+        return [_reflected(lanes, x) if lanes.alone else lanes.call_libm("lgamma", x)]
+
+    return lanes.rarely(x < 0.0, [_of_positive(lanes, x)], of_negative)[0]
+
+
+def _reflected(lanes: LaneWriter, x: Lane) -> Lane:
+    size = -x
+    distance = lanes.abs(size - lanes.nearest(size))
+    sine, _ = sincos(lanes, distance * math.pi)
+    value = -log(lanes, sine * (1 / math.pi)) - _of_positive(lanes, size + 1.0)
+    return lanes.select(size >= _WHOLE, math.inf, value)
+
+
+def _of_positive(lanes: LaneWriter, x: Lane) -> Lane:
+    small, large = x < 0.5, x >= _STIRLING
+    up = x < 1.25
+    # x + 2, x + 1 or x - k for a whole k: the distance t of it from 2 is exact.
+    k = lanes.select(large, 0.0, lanes.nearest(lanes.at_least(x, 2.0) - 2.0))
+    t = lanes.select(small, x, lanes.select(up, x - 1.0, x - k - 2.0))
+    product = lanes.select(small, x * (x + 1.0), lanes.select(up, x, 1.0))
+    for j in range(1, 7):
+        product = product * lanes.select(k >= float(j), x - float(j), 1.0)
+    logarithm = log(lanes, lanes.select(large, x, product))
+    near = lanes.muladd(t, lanes.polynomial(t, c.LGAMMA, chains=1), lanes.select(up, -logarithm, logarithm))
+    r = 1.0 / x
+    series = lanes.muladd(r, lanes.polynomial(r * r, c.STIRLING), c.STIRLING_CONSTANT)
+    far = lanes.muladd(x - 0.5, logarithm - 1.0, series)
+    return lanes.select(large, far, near)

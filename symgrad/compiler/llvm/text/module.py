@@ -1,0 +1,150 @@
+"""A module as records of what it defines and declares: linkage, names and attributes are fields until it is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Literal, NamedTuple, TypeAlias
+
+from symgrad.compiler.llvm.text.instructions import Line, printed
+
+__all__ = [
+    "ATTRIBUTES",
+    "Attributes",
+    "FunctionDeclaration",
+    "Function",
+    "Global",
+    "Item",
+    "Linkage",
+    "Module",
+]
+
+Linkage: TypeAlias = Literal["internal", "external"]
+
+
+class Attributes(IntEnum):
+    """Groups of attributes of functions, which every module has."""
+
+    USUAL = 0
+    INLINED = 1
+    AS_WRITTEN = 2
+    """Neither optimised nor part of what calls it."""
+    REALIGNED = 3
+    """Functions in which many values wait in memory align their frame: else LLVM leaves it where the caller's happens
+    to be, at a multiple of 16 bytes, and in three processes of four every vector that waits lies across two cache
+    lines. A loop over thousands of equations then takes a third longer."""
+
+
+_GROUPS = {
+    Attributes.USUAL: "nounwind",
+    Attributes.INLINED: "alwaysinline nounwind",
+    Attributes.AS_WRITTEN: "noinline nounwind optnone",
+    Attributes.REALIGNED: 'nounwind "stackrealign"',
+}
+
+ATTRIBUTES = "".join(f"attributes #{group:d} = {{ {names} }}\n" for group, names in _GROUPS.items())
+"""The end of every module."""
+
+
+def _internal(linkage: Linkage) -> str:
+    return "internal " if linkage == "internal" else ""
+
+
+class FunctionDeclaration(NamedTuple):
+    """A function that a module calls and does not define: its name without ``@``, and types.
+
+    Example:
+        >>> print(FunctionDeclaration("sin", "double", ("double",), Attributes.USUAL))
+        declare double @sin(double) #0
+    """
+
+    name: str
+    returns: str
+    parameters: Sequence[str]
+    attributes: Attributes | None = None
+
+    def __str__(self) -> str:
+        group = "" if self.attributes is None else f" #{self.attributes:d}"
+        return f"declare {self.returns} @{self.name}({', '.join(self.parameters)}){group}"
+
+
+class Global(NamedTuple):
+    """A constant or variable: its name without ``@``, its type and its value.
+
+    Example:
+        >>> print(Global("left", "i64", "7", variable=True))
+        @left = internal global i64 7
+    """
+
+    name: str
+    kind: str
+    value: str
+    linkage: Linkage = "internal"
+    variable: bool = False
+
+    def __str__(self) -> str:
+        what = "global" if self.variable else "constant"
+        return f"@{self.name} = {_internal(self.linkage)}{what} {self.kind} {self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function that a module defines.
+
+    Args:
+        name: without ``@``.
+        returns: the type of its value.
+        parameters: each with its type.
+        body: its lines.
+        linkage: external if other modules call it.
+        attributes: its group.
+        place: its number among places (`places.py`), 0 where nobody asks.
+
+    Example:
+        >>> print(Function("same", "i64", ("i64 %x",), ["  ret i64 %x"], attributes=Attributes.INLINED))
+        define internal i64 @same(i64 %x) #1 {
+          ret i64 %x
+        }
+    """
+
+    name: str
+    returns: str
+    parameters: Sequence[str]
+    body: Sequence[Line]
+    linkage: Linkage = "internal"
+    attributes: Attributes = Attributes.USUAL
+    place: int = 0
+
+    @property
+    def declaration(self) -> FunctionDeclaration:
+        """What a module has of it that calls it only."""
+        return FunctionDeclaration(self.name, self.returns, self.parameters, self.attributes)
+
+    def __str__(self) -> str:
+        head = f"{self.returns} @{self.name}({', '.join(self.parameters)}) #{self.attributes:d}"
+        if self.place:
+            head += f" !dbg !{self.place}"
+        return "\n".join([f"define {_internal(self.linkage)}{head} {{", *printed(self.body), "}"])
+
+
+Item: TypeAlias = "Function | Global | FunctionDeclaration | str"
+"""What a module consists of; text is a fixed part, of which nothing changes (`templates.py`)."""
+
+
+class Module:
+    """What a module defines and declares, in the order in which it is printed."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        self.items = tuple(items)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The names of the functions that it declares, but for LLVM's own."""
+        declared = (d.name for d in self.items if isinstance(d, FunctionDeclaration))
+        return tuple(name for name in declared if not name.startswith("llvm."))
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.items), ATTRIBUTES])

@@ -1,0 +1,157 @@
+"""A loaded kernel of an array program: a generalised ufunc again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from symgrad.compiler.kernels.artefacts.plain_sizes import as_size
+from symgrad.compiler.kernels.calls.guards import Position, check_filled, check_position
+from symgrad.compiler.kernels.calls.plain import call_batch
+from symgrad.compiler.kernels.shapes import Shapes
+from symgrad.compiler.kernels.signature import signature_of
+from symgrad.compiler.kernels.ufunc import MAX_ARGS, Core, ufunc_from_loop
+from symgrad.compiler.llvm.arrays.plan import ArrayLoop
+from symgrad.compiler.loader.base import Loaded, as_tuple
+from symgrad.ir.bounds import check_arrays, check_lengths, check_products, out_of_memory
+from symgrad.ir.graph import SYMBOL
+from symgrad.ir.sizes import Shape, Size
+from symgrad.ir.values.inputs import check_domain, check_symmetric
+from symgrad.support.errors import ArrayTypeError, UnsupportedError
+
+if TYPE_CHECKING:
+    from symgrad.compiler.loader.base import OwnedCode
+
+__all__ = ["LoadedArrayKernel"]
+
+_MAX_AXES = 32
+
+
+class _LoadedProgram:
+    """What the loop must know of a program: `Runnable`."""
+
+    def __init__(self, plain: Mapping[str, Any], addresses: tuple[int, int]) -> None:
+        self.names: tuple[str, ...] = tuple(plain["names"])
+        self.run, self.scratch = addresses
+        self.lengths: tuple[Size, ...] = tuple(map(as_size, plain["lengths"]))
+        self.read: tuple[bool, ...] = tuple(plain["read"])
+        self.needs: tuple[str, ...] = ()
+
+
+class _Index:
+    """An input that is an array of positions, as `check_position` asks for one."""
+
+    op = SYMBOL
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def is_number(self) -> bool:
+        return False
+
+
+@final
+class LoadedArrayKernel(Loaded):
+    """A kernel from a file that computes with arrays as wholes: as `ArrayKernel`, but without formulas.
+
+    Positions that the program computes are not checked: one that is out of range reads NaN.
+
+    Args:
+        code: owner of the machine code.
+        note: what was saved with it.
+
+    Attributes:
+        signature: the shapes of its arguments in NumPy's notation, as ``(n,5),(5)->()``.
+        sizes: the names of sizes, in order of appearance.
+    """
+
+    __slots__ = (
+        "_arrays",
+        "_checks",
+        "_computed_sizes",
+        "_core",
+        "_loop",
+        "_positions",
+        "_shapes",
+        "signature",
+        "sizes",
+    )
+
+    def __init__(self, code: OwnedCode, note: Mapping[str, Any]) -> None:
+        super().__init__(code, note)
+        plain = note["array"]
+        nodes = (*self.symbols, *self.outputs)
+        nin = len(self.inputs)
+        found = signature_of([n.shape for n in nodes[:nin]], [n.shape for n in nodes[nin:]])
+        program = _LoadedProgram(plain, self._addresses)
+        self.signature, self.sizes, self._core = found.text, program.names, found.sizes
+        loop = ArrayLoop(program, found.sizes, found.axes, [kind.itemsize for kind in self.kinds], nin)
+        self._loop = loop
+        self._shapes = Shapes(self.symbols, self.outputs)
+        self._arrays: tuple[Shape, ...] = tuple(tuple(map(as_size, shape)) for shape in plain["arrays"])
+        self._computed_sizes: tuple[Any, ...] = tuple(map(as_size, plain["computed"]))
+        checked = plain["checked"]
+        self._checks = (
+            tuple(map(as_size, checked["lengths"])),
+            tuple((name, as_size(size)) for name, size in checked["filled"]),
+            tuple(checked["bounded"]),
+        )
+        self._positions: list[tuple[int, Position]] = []
+        for k, size in checked["positions"]:
+            index: Any = _Index(self.inputs[int(k)])
+            self._positions.append((k, Position(index, as_size(size))))
+        if self.inputs and len(self.kinds) <= MAX_ARGS and sum(map(len, found.axes[nin:])) <= _MAX_AXES:
+            self._ufunc = ufunc_from_loop(
+                loop.loop,
+                loop.plan,
+                [kind.name for kind in self.kinds],
+                nin,
+                name=self.name,
+                doc=f"{self.name}({', '.join(self.inputs)})",
+                code=(loop, code),
+                core=Core(found.text, tuple(i for a in found.axes for i in a), found.frozen, loop.process),
+            )
+
+    def _computed(self, arrays: Sequence[Any], out: Any, where: Any) -> Any:
+        if where is not True:
+            raise UnsupportedError(
+                "an array program has no where=",
+                cure="compute everything and choose with np.where, or select from the batch",
+            )
+        self._check(arrays)
+        if out is not None:  # what an output overwrites is read before
+            outs = as_tuple(out)
+            shared = [any(type(t) is np.ndarray and np.may_share_memory(a, t) for t in outs) for a in arrays]
+            arrays = [np.array(a) if copied else a for a, copied in zip(arrays, shared, strict=True)]
+        try:
+            if self._ufunc is None:
+                nodes = (*self.symbols, *self.outputs)
+                return call_batch(self._loop, self._shapes, self._core, nodes, self.kinds, arrays, out)
+            return self._ufunc(*arrays) if out is None else self._ufunc(*arrays, out=out)
+        except MemoryError:
+            check_arrays(self._arrays, self._shapes.fit(arrays).sizes)
+            raise out_of_memory(f"a call of kernel '{self.name}'") from None
+
+    def _check(self, arrays: Sequence[Any]) -> None:
+        for symbol, array in zip(self._known, arrays, strict=True):
+            if isinstance(array, np.ma.MaskedArray):
+                raise ArrayTypeError(
+                    f"input '{symbol.name}' is a masked array",
+                    expected="an array without a mask",
+                    cure=f"pass {symbol.name}.filled(value), with the value that masked entries should have",
+                )
+        fit = self._shapes.fit(arrays)
+        lengths, filled, bounded = self._checks
+        check_lengths(lengths, fit.sizes)
+        check_arrays(self._arrays, fit.sizes)
+        check_products(self._computed_sizes, fit.sizes)
+        check_filled(filled, fit.sizes)
+        for k in bounded:
+            check_domain(self._known[k], arrays[k], fit.sizes)
+        for k, position in self._positions:
+            check_position(position, arrays[k], fit.sizes)
+        for symbol, array in zip(self._known, arrays, strict=True):
+            if symbol.symmetric:
+                check_symmetric(symbol, array)

@@ -1,0 +1,75 @@
+"""What is left of symbols and outputs in a note: all that is asked of them when a kernel is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+__all__ = ["KnownArgument"]
+
+
+class KnownDomain:
+    """The ends between which the values of an input lie, with the text of the declaration."""
+
+    __slots__ = ("high", "kind", "low", "text")
+
+    def __init__(self, plain: Mapping[str, Any] | None) -> None:
+        self.kind: str = plain["kind"] if plain else "real"
+        self.low, self.high = (_end(plain[way]) if plain else None for way in ("low", "high"))
+        self.text: str = plain["text"] if plain else "real"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class KnownArgument:
+    """An input or an output of a kernel without its formula: under the names that a symbol has for these.
+
+    Args:
+        plain: what the note says.
+
+    Attributes:
+        declaration: itself: what is asked of a declaration it has, too.
+    """
+
+    __slots__ = ("_domain", "declaration", "distribution", "dtype", "name", "shape", "symmetric", "text")
+
+    def __init__(self, plain: Mapping[str, Any]) -> None:
+        self.name: str = plain["name"]
+        self.dtype: str = plain["dtype"]
+        self.shape: tuple[Any, ...] = tuple(map(_size, plain["shape"]))
+        self.text: str = plain.get("declared", self.name)
+        self.symmetric: bool = plain.get("symmetric", False)
+        self.distribution = None
+        self.declaration = self
+        self._domain = plain.get("domain")
+
+    @property
+    def domain(self) -> KnownDomain:
+        """The values that it may take, as far as calls check them."""
+        return KnownDomain(self._domain)
+
+    @property
+    def has_ends(self) -> bool:
+        """Whether values are compared with the ends of a domain."""
+        return self._domain is not None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _size(plain: Any) -> Any:
+    if isinstance(plain, int | str):
+        return plain
+    from symgrad.compiler.kernels.artefacts.plain_sizes import as_size  # few have computed sizes
+
+    return as_size(plain)
+
+
+def _end(plain: Any) -> Any:
+    if isinstance(plain, dict):
+        from fractions import Fraction  # for start-up time
+
+        parts = cast("dict[str, int]", plain)
+        return Fraction(parts["numerator"], parts["denominator"])
+    return None if plain is None else _size(plain)

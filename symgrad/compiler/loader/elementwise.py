@@ -1,0 +1,127 @@
+"""A loaded kernel of an elementwise program: a NumPy ufunc again."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from symgrad.compiler.kernels.ufunc import MAX_ARGS, ufunc_from_loop
+from symgrad.compiler.loader.base import Loaded
+
+if TYPE_CHECKING:
+    from symgrad.compiler.kernels.points.functions import Use
+    from symgrad.compiler.llvm.calls.points import PointFunctions
+    from symgrad.compiler.loader.base import OwnedCode
+
+__all__ = ["LoadedKernel"]
+
+
+class _Point:
+    """The functions of one point, with the owners of their code."""
+
+    def __init__(self, functions: Mapping[str, int], *code: OwnedCode) -> None:
+        self.functions = functions
+        self.code = code
+
+
+@final
+class LoadedKernel(Loaded):
+    """A kernel from a file that computes each element by itself: as `Kernel`, but without formulas.
+
+    Args:
+        code: owner of the machine code.
+        note: what was saved with it.
+    """
+
+    __slots__ = ("_called", "_cell", "_direct", "_point_address", "_special")
+
+    def __init__(self, code: OwnedCode, note: Mapping[str, Any]) -> None:
+        super().__init__(code, note)
+        loop, plan = self._addresses
+        self._cell = (ctypes.c_int64 * 2)(plan, 0)
+        self._point_address = code.address(note["functions"]["point"])
+        self._special = any(s.shape or s.dtype == "int" for s in self.symbols)
+        self._direct: Callable[..., Any] | None = None
+        self._called = False
+        if self.inputs and len(self.kinds) <= MAX_ARGS:
+            doc = f"{self.name}({', '.join(self.inputs)})"
+            kinds = [kind.name for kind in self.kinds]
+            self._ufunc = ufunc_from_loop(
+                loop, 0, kinds, len(self.inputs), name=self.name, doc=doc, code=code
+            )
+
+    def _computed(self, arrays: Sequence[Any], out: Any, where: Any) -> Any:
+        if self._special:
+            self._check(arrays)
+        elif (where is True and out is not None) or (self._called and where is True):
+            found = self._directly(arrays, out)
+            if found is not None:
+                return found
+        self._called = True
+        with np.errstate(all="ignore"):
+            if out is None and where is not True:
+                from symgrad.compiler.kernels.calls.plain import fresh_outputs  # for start-up time
+
+                out = fresh_outputs(self.kinds, arrays, where)
+            if self._ufunc is None:
+                from symgrad.compiler.kernels.calls.plain import call_elements  # for start-up time
+
+                return call_elements(
+                    self._addresses[0], ctypes.addressof(self._cell), self.kinds, arrays, out, where
+                )
+            return self._ufunc(*arrays) if out is None else self._ufunc(*arrays, out=out, where=where)
+
+    def _check(self, arrays: Sequence[Any]) -> None:
+        from symgrad.ir.values.inputs import check_domain, check_shapes, check_whole  # for start-up time
+
+        for symbol, array in zip(self._known, arrays, strict=True):
+            if symbol.dtype == "int":
+                check_whole(symbol, array)
+        sizes = check_shapes(self.symbols, arrays)
+        for symbol, array in zip(self._known, arrays, strict=True):
+            if symbol.has_ends:
+                check_domain(symbol, array, sizes)
+
+    def _directly(self, arrays: Sequence[Any], out: Any) -> Any:
+        """Make the call around NumPy's machinery; None if the arguments are not plain arrays of one shape."""
+        if not self.inputs:
+            return None
+        if self._direct is None:
+            from symgrad.compiler.kernels.calls.direct import (
+                direct_call,  # what is called once need not wait for it
+            )
+
+            made = direct_call(self._addresses[0], ctypes.addressof(self._cell), self.kinds)
+            self._direct = made or _declined
+        if out is not None:
+            return self._direct(tuple(arrays), out)
+        first = next((a for a in arrays if type(a) is np.ndarray and a.ndim), None)
+        if first is None:
+            return None
+        new = tuple([np.empty(first.shape, kind) for kind in self.kinds[len(arrays) :]])
+        return self._direct(tuple(arrays), new)
+
+    def _point(self) -> PointFunctions | None:
+        from symgrad.compiler.llvm.calls.points import NUMBERS, POINT  # for start-up time
+
+        return _Point({POINT: self._addresses[0], NUMBERS: self._point_address}, self._code)
+
+    def as_lowlevel(self, use: Use = "integrand") -> Any:
+        # A file has no functions of SciPy's kind: they are made around the one that C calls.
+        from symgrad.compiler.kernels.points.functions import low_level  # for start-up time
+        from symgrad.compiler.llvm.calls.points import FILTER, INTEGRAND, for_scipy
+        from symgrad.compiler.llvm.engine.jit import Engine
+
+        point = self._own_point()
+        if self.outputs and all(kind == np.float64 for kind in self.kinds):
+            engine = Engine(for_scipy(self._point_address, len(self.inputs), len(self.outputs)))
+            made = {name: engine.address(name) for name in (INTEGRAND, FILTER)}
+            point = _Point({**point.functions, **made}, self._code, engine)
+        return low_level(self, point, use)
+
+
+def _declined(_arrays: Any, _out: Any) -> None:
+    return None

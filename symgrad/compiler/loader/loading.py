@@ -1,0 +1,159 @@
+"""From a file to a kernel: what is checked before any of its code runs."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from symgrad.compiler.kernels.artefacts.note import ABI, opened
+from symgrad.compiler.llvm.engine.jit import Engine, ObjectCode
+from symgrad.compiler.loader.elementwise import LoadedKernel
+from symgrad.compiler.loader.machine import check_machine
+from symgrad.support.errors import FileError, KernelError
+
+if TYPE_CHECKING:
+    from symgrad.compiler.loader.arrays import LoadedArrayKernel
+    from symgrad.compiler.loader.base import OwnedCode
+
+__all__ = ["load"]
+
+_FILE_BYTES = 2**30
+"""Bytes of a file: machine code of a million equations has a tenth."""
+
+
+class _Library:
+    """A shared library, which stays loaded as long as the process: nobody can tell who still has an address in it."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+
+    def address(self, name: str) -> int:
+        return ctypes.cast(getattr(self._library, name), ctypes.c_void_p).value or 0
+
+
+def load(path: str | os.PathLike[str]) -> LoadedKernel | LoadedArrayKernel:
+    """Load a kernel that `Kernel.save` wrote: an object (``.o``), a shared library (``.so``), LLVM's text (``.ll``).
+
+    It is called as the kernel that was saved, with the same bits. To load a file is to run what is in it: the checksum
+    at its end tells damage, not malice, so load only what you would run as a program.
+
+    Args:
+        path: of the file.
+
+    Returns:
+        A kernel: call it with arrays, by position or by name, with ``out=``, and of elementwise programs ``where=``. It
+        has `scalar`, `address`, `c_signature` and `ufunc` too, and knows nothing of the formulas.
+
+    Raises:
+        FileError: if there is no such file, it is damaged or cut short, or is none that a kernel was saved as, or by a
+            version of symgrad that writes another format.
+        KernelError: if it is for another kind of machine, or for a processor with features that this one lacks; or if
+            it calls functions that this system has not.
+
+    Example:
+        >>> import tempfile
+        >>> import symgrad as sg
+        >>> x = sg.symbols("x")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     saved = sg.compile(x**2, name="square").save(folder + "/square.o")
+        ...     square = sg.load(saved[0])
+        >>> square
+        <Kernel square(x) -> 1 output, float64, loaded>
+        >>> square(x=[1.0, 3.0])
+        array([1., 9.])
+    """
+    path = Path(path)
+    name = path.name
+    content, note = opened(_content(path), name)
+    if note.get("abi") != ABI:
+        raise FileError(
+            f"'{name}' was saved by symgrad {note.get('symgrad')}, in format {note.get('abi')}",
+            expected=f"format {ABI}, which this version reads",
+            cure="save the kernel again with this version",
+        )
+    check_machine(note, name)
+    code = _machine_code(content, note, path)
+    if "array" not in note:
+        return LoadedKernel(code, note)
+    from symgrad.compiler.loader.arrays import LoadedArrayKernel  # which needs more of the package
+
+    return LoadedArrayKernel(code, note)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_FILE_BYTES + 1)
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or error
+        raise FileError(
+            f"cannot read {path}: {said}", cure="name a file that exists and may be read"
+        ) from None
+    if len(content) > _FILE_BYTES:
+        raise FileError(f"'{path}' is too long", expected=f"at most {_FILE_BYTES:,} bytes")
+    return content
+
+
+def _machine_code(content: bytes, note: Mapping[str, Any], path: Path) -> OwnedCode:
+    functions: Mapping[str, str] = note["functions"]
+    needs = tuple(note["needs"])
+    told = functions["about"].encode()
+    if content.startswith(_OBJECTS) and not _is_shared(content):
+        _provide(needs)
+        names = frozenset(
+            functions[way] for way in ("arrays", "about", *(("point",) * ("array" not in note)))
+        )
+        return Engine.of(ObjectCode(content, names, needs))
+    if _is_shared(content):
+        return _Library(_dlopened(content, path))
+    if b"define" in content and told in content:
+        _provide(needs)
+        return Engine(content.decode())
+    raise FileError(
+        f"'{path.name}' has a note of symgrad's, and no code that this machine could run",
+        expected="an object (.o), a shared library (.so) or LLVM's text (.ll)",
+    )
+
+
+_ELF = b"\x7fELF"
+_OBJECTS = (_ELF, b"\xcf\xfa\xed\xfe", b"\x64\x86", b"\x64\xaa")  # ELF, Mach-O, COFF for x86-64 and Arm
+
+
+def _is_shared(content: bytes) -> bool:
+    if content.startswith(_ELF):
+        return content[16:18] in (b"\x03\x00", b"\x00\x03")  # e_type is ET_DYN
+    if content.startswith(b"\xcf\xfa\xed\xfe"):
+        return content[12] in (6, 8)  # MH_DYLIB, MH_BUNDLE
+    return content.startswith(b"MZ")
+
+
+def _dlopened(content: bytes, path: Path) -> ctypes.CDLL:
+    """Load a library from a copy of what was checked: a path that was loaded before would give what was there then."""
+    import tempfile  # most kernels are objects
+
+    handle, copy = tempfile.mkstemp(prefix="symgrad-", suffix=path.suffix)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        # All that it calls is looked up now: later the process would end.
+        return ctypes.CDLL(copy, mode=os.RTLD_NOW | os.RTLD_LOCAL if hasattr(os, "RTLD_NOW") else 0)
+    except OSError as error:
+        raise KernelError(
+            f"the system does not load '{path.name}': {error}",
+            cure="install what it names, or save the kernel as an object (.o) and load that",
+        ) from None
+    finally:
+        with suppress(OSError):  # Windows keeps a library that is loaded
+            Path(copy).unlink()
+
+
+def _provide(needs: tuple[str, ...]) -> None:
+    """Make known what is no function of the C library: routines of BLAS and LAPACK, through SciPy."""
+    if any(name.endswith("_") for name in needs):
+        from symgrad.compiler.llvm.engine.blas import provide  # for start-up time
+
+        provide(needs)

@@ -1,0 +1,352 @@
+"""The order of the axes of arrays that only the program itself sees: a long axis last, for the lanes of vectors.
+
+A thousand points of ten coordinates, (1000, 10), leave most lanes of a vector empty, and a sum over the coordinates
+adds up lanes. As (10, 1000) they do neither. Results and inputs stay as they are; an input that is read again and again
+is turned once. Values are the same but for the order of sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from symgrad.compiler.lowering.arrays.contractions import estimate, fits, is_product_of_matrices, laid_out, op
+from symgrad.ir.graph import OPS, SYMBOL, Node, apply, as_node
+from symgrad.ir.sizes import Shape, Size
+from symgrad.ir.traverse import topological
+
+__all__ = ["turned"]
+
+_EXTREMES = frozenset({"max", "min", "prod"})
+_MOVED = frozenset({"broadcast_to", "einsum", "slice", *_EXTREMES})
+_LANES = 8
+"""Lanes of a vector, about."""
+
+_LONG = 4 * _LANES
+"""An axis as long as this has vectors enough; in a shorter one many lanes are empty."""
+
+_TRIED = 4
+"""Axes that are tried as the last."""
+
+_WORTH = 0.6
+"""Axes are turned where loops then take at most so much of the time."""
+
+_ACROSS = 6
+"""What adding up the lanes of a vector takes, in operations on vectors."""
+
+Axis = tuple[Node, int]
+
+
+def turned(outputs: Sequence[Node]) -> tuple[list[Node], frozenset[Node]]:
+    """Return a normal program with its arrays laid out for vectors.
+
+    Args:
+        outputs: of a program in the vocabulary of `lower/arrays/simpler.py`.
+
+    Returns:
+        The outputs, whose axes are as before, and the turned arrays that are worth having in memory.
+    """
+    everything = topological(outputs)
+    axes = _Axes(everything)
+    fixed: set[Node] = set()
+    for node in outputs:
+        fixed.add(node)
+        while node.op.name == "reshape":
+            node = node.args[0]
+            fixed.add(node)
+    best, least = None, _WORTH
+    for name in axes.names():
+        moved = _moved(everything, axes, name, fixed)
+        share = _share(everything, axes, name, moved)
+        if share < least:
+            best, least = moved, share
+    if best is None:
+        return list(outputs), frozenset()
+    writer = _Turning(best)
+    for node in everything:
+        writer.add(node)
+    found = [writer.plain(o) for o in outputs]
+    return found, frozenset(_often_read(found, writer.views))
+
+
+# ---------------------------------------------------------------------------------------------- which axes are the same
+
+
+class _Axes:
+    """The axes of all arrays of a program, those that count the same thing under one name."""
+
+    def __init__(self, everything: Sequence[Node]) -> None:
+        self._above: dict[Axis, Axis] = {}
+        for node in everything:
+            for a, b in _links(node):
+                self._above[self._top(a)] = self._top(b)
+        self._everything = everything
+
+    def _top(self, axis: Axis) -> Axis:
+        while (above := self._above.get(axis, axis)) != axis:
+            self._above[axis] = self._above.get(above, above)
+            axis = above
+        return axis
+
+    def of(self, node: Node, name: Axis) -> list[int]:
+        """Return which axes of an array are the one of a name."""
+        return [j for j, n in enumerate(node.shape) if n != 1 and self._top((node, j)) == name]
+
+    def names(self) -> list[Axis]:
+        """Return the names of long axes that stand before short ones, those of most elements first."""
+        found: dict[Axis, float] = {}
+        for node in self._everything:
+            if len(node.shape) > 1 and estimate(node.shape[-1]) < _LONG:
+                for j, n in enumerate(node.shape[:-1]):
+                    if estimate(n) >= _LONG:
+                        name = self._top((node, j))
+                        found[name] = found.get(name, 0.0) + _count(node.shape)
+        return sorted(found, key=lambda name: -found[name])[:_TRIED]
+
+
+def _links(node: Node) -> Iterable[tuple[Axis, Axis]]:
+    name = node.op.name
+    if name == "einsum":
+        labels, result = node.params
+        first: dict[int, Axis] = {label: (node, j) for j, label in enumerate(result)}
+        for own, arg in zip(labels, node.args, strict=True):
+            for j, label in enumerate(own):
+                yield (arg, j), first.setdefault(label, (arg, j))
+    elif name in _EXTREMES:
+        (gone,) = node.params
+        kept = [j for j in range(len(node.args[0].shape)) if j not in gone]
+        yield from (((node.args[0], j), (node, k)) for k, j in enumerate(kept))
+    elif name == "reshape":
+        (arg,) = node.args
+        before, after = _long(arg.shape), _long(node.shape)
+        if _only_ones(arg.shape, node.shape):
+            yield from (((arg, j), (node, k)) for j, k in zip(before, after, strict=True))
+    elif name in _MOVED or (node.op.pointwise and node.op is not SYMBOL):
+        for arg in node.args:
+            lead = len(node.shape) - len(arg.shape)
+            yield from (
+                ((arg, j), (node, j + lead))
+                for j, n in enumerate(arg.shape)
+                if n != 1 and n == node.shape[j + lead]
+            )
+
+
+def _long(shape: Shape) -> list[int]:
+    return [j for j, n in enumerate(shape) if n != 1]
+
+
+def _only_ones(before: Shape, after: Shape) -> bool:
+    return [n for n in before if n != 1] == [n for n in after if n != 1]
+
+
+# --------------------------------------------------------------------------------------------------- what is worth it
+
+
+def _moved(everything: Sequence[Node], axes: _Axes, name: Axis, fixed: set[Node]) -> dict[Node, int]:
+    """Return the arrays whose axis of a name can be their last, and which axis it is now."""
+    found: dict[Node, int] = {}
+    for node in everything:
+        where = axes.of(node, name)
+        if len(where) != 1 or len(node.shape) < 2 or node in fixed or node.op is SYMBOL:
+            continue
+        kind = node.op.name
+        can = kind in _MOVED or node.op.pointwise
+        can = can or (kind == "reshape" and _only_ones(node.args[0].shape, node.shape))
+        if can and (kind != "einsum" or _still_fits(node, found, where[0])):
+            found[node] = where[0]
+    return found
+
+
+def _still_fits(node: Node, moved: dict[Node, int], axis: int) -> bool:
+    """Tell whether a product of matrices has rows and columns in its memory when an axis is its last."""
+    labels, result = node.params
+    if not is_product_of_matrices(labels, result):
+        return True
+    own = [_last(part, moved.get(arg)) for part, arg in zip(labels, node.args, strict=True)]
+    return fits((own[0], own[1]), _last(result, axis))
+
+
+def _share(everything: Sequence[Node], axes: _Axes, name: Axis, moved: dict[Node, int]) -> float:
+    """Return the time of the loops with the axis last, of what they take as they are; about, in vectors."""
+    before = after = 0.0
+    turned: set[Node] = set()
+    for node in everything:
+        if node.op is SYMBOL or not node.args:
+            continue
+        here = node in moved
+        if not here and not any(a in moved for a in node.args):
+            continue
+        if node.op.pointwise:
+            before += _vectors(node.shape, len(node.shape) - 1)
+            after += _vectors(node.shape, moved.get(node, len(node.shape) - 1))
+        elif node.op.name == "einsum":
+            labels, result = node.params
+            of: dict[int, Size] = {}
+            for own, arg in zip(labels, node.args, strict=True):
+                of.update(zip(own, arg.shape, strict=True))
+            if set(of) != set(result) or len(labels) > 1:
+                shape, order = tuple(of.values()), list(of)
+                product = is_product_of_matrices(labels, result)
+                last = result[-1] if product else labels[0][-1]
+                before += _vectors(shape, order.index(last), reduced=last not in result)
+                arg = next((i for i, a in enumerate(node.args) if a in moved), None)
+                if here and product:
+                    last = result[moved[node]]
+                elif arg is not None:
+                    last = labels[arg][moved[node.args[arg]]]
+                after += _vectors(shape, order.index(last), reduced=last not in result and not product)
+        elif node.op.name in _EXTREMES:
+            (arg,) = node.args
+            (gone,) = node.params
+            last = len(arg.shape) - 1
+            before += _vectors(arg.shape, last, reduced=last in gone)
+            last = moved.get(arg, last)
+            after += _vectors(arg.shape, last, reduced=last in gone)
+        if node.op.name != "einsum" and node.op.name not in _EXTREMES:
+            other = (a for a in node.args if len(a.shape) > 1 and (a in moved) != here)
+            turned.update(a for a in other if axes.of(a, name) not in ([], [len(a.shape) - 1]))
+    after += sum(_count(a.shape) for a in turned)
+    return after / before if before else 1.0
+
+
+def _count(shape: Shape) -> float:
+    count = 1.0
+    for n in shape:
+        count *= estimate(n)
+    return count
+
+
+def _vectors(shape: Shape, inner: int, *, reduced: bool = False) -> float:
+    """Return how many operations on vectors loops of a shape take for one on numbers, with what each row takes."""
+    n = estimate(shape[inner]) if shape else 1
+    rows = _count(shape) / n
+    return rows * (-(-n // _LANES) + (_ACROSS if reduced else 1))
+
+
+# -------------------------------------------------------------------------------------------------------- the program
+
+
+def _last(labels: Sequence[int], axis: int | None) -> tuple[int, ...]:
+    """Return labels with that of an axis last."""
+    if axis is None:
+        return tuple(labels)
+    return (*labels[:axis], *labels[axis + 1 :], labels[axis])
+
+
+def _view(x: Node, before: Sequence[int], after: Sequence[int]) -> Node:
+    """Return an array with its axes in another order."""
+    if tuple(before) == tuple(after):
+        return x
+    return _like(x, apply(OPS["einsum"], (x,), ((tuple(before),), tuple(after))))
+
+
+def _like(x: Node, moved: Node) -> Node:
+    """Return conditions that were moved as conditions: moving makes numbers of them."""
+    return op("ne", moved, as_node(0)) if x.dtype == "bool" else moved
+
+
+class _Turning:
+    """Writes a program anew, with the axes of some arrays moved to the end."""
+
+    def __init__(self, moved: dict[Node, int]) -> None:
+        self.moved = moved
+        self.new: dict[Node, Node] = {}
+        self.views: dict[Node, None] = {}
+
+    def plain(self, node: Node) -> Node:
+        """Return an array with its axes as before."""
+        count = range(len(node.shape))
+        return _view(self.new[node], _last(count, self.moved.get(node)), tuple(count))
+
+    def last(self, node: Node, axis: int) -> Node:
+        """Return an array with an axis as its last."""
+        if node in self.moved:
+            return self.new[node]
+        count = range(len(node.shape))
+        found = _view(self.new[node], tuple(count), _last(count, axis))
+        if found is not self.new[node]:
+            self.views[found] = None
+        return found
+
+    def add(self, node: Node) -> None:
+        """Write a node, whose arguments are there."""
+        if node.op.name == "einsum":
+            self.new[node] = self._einsum(node)
+        elif node.op.name in _EXTREMES:
+            self.new[node] = self._extreme(node)
+        elif node in self.moved:
+            self.new[node] = self._along(node, self.moved[node])
+        else:
+            args = tuple(self.plain(a) for a in node.args)
+            self.new[node] = node if args == node.args else apply(node.op, args, node.params)
+
+    def _along(self, node: Node, axis: int) -> Node:
+        """An op that leaves axes where they are."""
+        shape = tuple(node.shape[k] for k in _last(range(len(node.shape)), axis))
+        if node.op.name == "slice":
+            (triples,) = node.params
+            moved = tuple(triples[k] for k in _last(range(len(triples)), axis))
+            return apply(node.op, (self.last(node.args[0], axis),), (moved,))
+        if node.op.name == "reshape":
+            (arg,) = node.args
+            at = _long(arg.shape)[_long(node.shape).index(axis)]
+            return apply(node.op, (self.last(arg, at),), (shape,))
+        args = tuple(self._beside(a, axis, len(node.shape)) for a in node.args)
+        return apply(node.op, args, (shape,) if node.op.name == "broadcast_to" else node.params)
+
+    def _beside(self, arg: Node, axis: int, rank: int) -> Node:
+        """Return an operand so that it broadcasts with others of a rank whose axis is their last."""
+        at = axis - rank + len(arg.shape)
+        if at >= 0 and arg.shape[at] != 1:
+            return self.last(arg, at)
+        x = self.plain(arg)
+        shape = [1] * (rank - len(x.shape)) + list[Size](x.shape)
+        shape = [*shape[:axis], *shape[axis + 1 :], 1]
+        lead = next((k for k, n in enumerate(shape) if n != 1), rank)
+        kept = tuple(shape[min(lead, rank - len(x.shape)) :])
+        return x if x.shape == kept else _like(x, apply(OPS["reshape"], (x,), (kept,)))
+
+    def _einsum(self, node: Node) -> Node:
+        labels, result = node.params
+        own = tuple(_last(part, self.moved.get(a)) for part, a in zip(labels, node.args, strict=True))
+        out = _last(result, self.moved.get(node))
+        args = tuple(self.new[a] for a in node.args)
+        if (args, own, out) == (node.args, labels, result):
+            return node
+        if is_product_of_matrices(labels, result):
+            return laid_out(args, (own[0], own[1]), out)
+        same = own == (out,) and args[0].dtype == node.dtype
+        return args[0] if same else apply(node.op, args, (own, out))
+
+    def _extreme(self, node: Node) -> Node:
+        (arg,), (gone,) = node.args, node.params
+        axis = self.moved.get(arg)
+        if axis is None and node in self.moved:
+            kept = [j for j in range(len(arg.shape)) if j not in gone]
+            axis = kept[self.moved[node]]
+        x = self.new[arg] if axis is None else self.last(arg, axis)
+        order = _last(range(len(arg.shape)), axis)
+        found = apply(node.op, (x,), (tuple(k for k, j in enumerate(order) if j in gone),))
+        names = {j: k for k, j in enumerate(j for j in range(len(arg.shape)) if j not in gone)}
+        before = tuple(names[j] for j in order if j not in gone)
+        return _view(found, before, _last(range(len(node.shape)), self.moved.get(node)))
+
+
+def _often_read(outputs: Sequence[Node], views: Iterable[Node]) -> Iterable[Node]:
+    """Yield the turned arrays that are read more than once: each time lanes would come from distant places."""
+    readers: dict[Node, list[Node]] = {}
+    for node in topological(outputs):
+        for arg in node.args:
+            readers.setdefault(arg, []).append(node)
+    for view in views:
+        count, stack, direct = _count(view.shape), [view], 0
+        while stack:
+            node = stack.pop()
+            for reader in readers.get(node, ()):
+                direct += reader.op.name != "reshape"
+                if _count(reader.shape) > count:
+                    direct += 2
+                elif reader.op.name != "einsum":
+                    stack.append(reader)
+            if direct > 1:
+                yield view
+                break

@@ -1,0 +1,241 @@
+"""Where arrays are: arguments, and slots of the scratch memory, which are used again when what is in them is not.
+
+Slots are chosen when a program is compiled, for all sizes at once; their places are computed from the sizes in every
+call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Literal
+
+from symgrad.compiler.lowering.arrays.contractions import estimate
+from symgrad.compiler.lowering.arrays.index import flat
+from symgrad.compiler.lowering.arrays.nests import ArrayTask, Member, Nest
+from symgrad.compiler.lowering.arrays.passes import Passes, last_reads
+from symgrad.compiler.lowering.arrays.tasks import Selection
+from symgrad.compiler.lowering.arrays.turns import Turns, stored_nodes
+from symgrad.ir.graph import Node
+from symgrad.ir.sizes import Size, size_product
+
+__all__ = ["Buffer", "Memory", "Slot", "plan_memory"]
+
+Kind = Literal["real", "int", "bool", "double"]
+"""How elements are stored; double where the format of the kernel would be too short."""
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Elements of one array.
+
+    Args:
+        kind: what they are.
+        count: how many.
+        slot: the slot that it is in; -1 for an argument.
+    """
+
+    kind: Kind
+    count: Size
+    slot: int = -1
+
+
+@dataclass(slots=True)
+class Slot:
+    """A place of the scratch memory: the arrays that are there one after the other."""
+
+    arrays: list[Buffer] = field(default_factory=list[Buffer])
+
+
+@dataclass(slots=True)
+class Memory:
+    """The arrays of a program, numbered: inputs, outputs, then those in slots.
+
+    Args:
+        arrays: all of them.
+        inputs: how many are inputs.
+        slots: the slots.
+        of: the array of a node.
+    """
+
+    arrays: list[Buffer]
+    inputs: int
+    slots: list[Slot] = field(default_factory=list[Slot])
+    of: dict[Node, int] = field(default_factory=dict[Node, int])
+    _free: set[int] = field(default_factory=set[int])
+    _rows: dict[Member, list[int]] = field(default_factory=dict[Member, list[int]])
+    _kept: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+
+    def array(self, node: Node) -> int:
+        """Return the number of the array of a node."""
+        return self.of[node]
+
+    def output(self, k: int) -> int:
+        """Return the number of the array of an output."""
+        return self.inputs + k
+
+    def rows_of(self, member: Member) -> list[int]:
+        """Return the arrays in which a member sums rows."""
+        return self._rows[member]
+
+    def kept(self, nest: Nest, row: int) -> int:
+        """Return the array of a row that a nest keeps between passes."""
+        return self._kept[id(nest), row]
+
+    def new(self, kind: Kind, count: Size) -> int:
+        """Put an array into a free slot, or a new one."""
+        best = -1
+        wanted = estimate(count)
+        for i in sorted(self._free):
+            slot = self.slots[i]
+            has = max(estimate(a.count) for a in slot.arrays)
+            same = any(a.count == count for a in slot.arrays)
+            if same:
+                best = i
+                break
+            if best < 0 or abs(has - wanted) < abs(
+                max(estimate(a.count) for a in self.slots[best].arrays) - wanted
+            ):
+                best = i
+        if best < 0:
+            best = len(self.slots)
+            self.slots.append(Slot())
+        array = Buffer(kind, count, best)
+        self.slots[best].arrays.append(array)
+        self._free.discard(best)
+        self.arrays.append(array)
+        return len(self.arrays) - 1
+
+    def share(self, kind: Kind, count: Size, k: int) -> int:
+        """Put an array where another one is, which is not read any more when this one is written."""
+        slot = self.arrays[k].slot
+        array = Buffer(kind, count, slot)
+        self.slots[slot].arrays.append(array)
+        self.arrays.append(array)
+        return len(self.arrays) - 1
+
+    def release(self, k: int) -> None:
+        """Let another array have the slot of this one."""
+        self._free.add(self.arrays[k].slot)
+
+
+def plan_memory(
+    steps: Sequence[ArrayTask],
+    turns: Sequence[Turns],
+    passes: Mapping[Nest, Passes],
+    selection: Selection,
+    inputs: Sequence[Node],
+    outputs: Sequence[Node],
+) -> Memory:
+    """Give every array that a program stores a place."""
+    arguments = [Buffer(n.dtype, size_product(n.shape)) for n in (*inputs, *outputs)]
+    memory = Memory(arguments, len(inputs))
+    memory.of.update({node: i for i, node in enumerate(inputs)})
+    memory.of.update({node: len(inputs) + k for node, k in selection.bound.items()})
+    private = frozenset[Node]().union(*(t.private for t in turns))
+    of_turns = {step: t for t in turns for step in t.steps}
+    last: dict[Node, int] = {}
+    for position, step in enumerate(steps):
+        for node in (*step.needs, *stored_nodes(step)):
+            last[node] = position
+    ends: dict[int, list[Node]] = {}
+    for node, position in last.items():
+        ends.setdefault(position, []).append(node)
+    for position, step in enumerate(steps):
+        # What an output is computed from, entry by entry, and nothing else reads later, can be in the output before.
+        dying = {n for n in step.needs if last[n] == position and n not in memory.of and n not in private}
+        if step in of_turns:
+            # Another step of the turns would read in its next turn what this one has written over.
+            dying -= {n for s in of_turns[step].steps if s is not step for n in s.needs}
+        if isinstance(step, Nest) and dying:
+            for output, operand in _reused(step, passes[step], selection, dying, selection.bound).items():
+                memory.of[operand] = memory.of[output]
+    for position, step in enumerate(steps):
+        dying = {n for n in step.needs if last[n] == position and n in memory.of}
+        dying = {n for n in dying if memory.arrays[memory.of[n]].slot >= 0}
+        here = of_turns.get(step)
+        if here is not None:
+            # What outlives a turn gets its place first: all turns write to that of what does not.
+            for node in (n for s in here.steps for n in stored_nodes(s)):
+                if node not in memory.of and node not in private:
+                    memory.of[node] = memory.new(node.dtype, size_product(node.shape))
+            dying &= private
+        fresh = [n for n in stored_nodes(step) if n not in memory.of]
+        reused = (
+            _reused(step, passes[step], selection, dying, fresh) if isinstance(step, Nest) and dying else {}
+        )
+        for node in stored_nodes(step):
+            if node in memory.of:
+                continue
+            count = size_product(node.shape[1:] if node in private else node.shape)
+            if node in reused:
+                memory.of[node] = memory.share(node.dtype, count, memory.of[reused[node]])
+            else:
+                memory.of[node] = memory.new(node.dtype, count)
+        temporary = _rows(step, passes, memory) if isinstance(step, Nest) else []
+        for k in temporary:
+            memory.release(k)
+        if here is not None and step is not here.steps[-1]:
+            ended = [n for n in ends.get(position, ()) if n in here.private]
+        else:
+            begun = position + 1 - (len(here.steps) if here else 1)
+            ended = [n for end in range(begun, position + 1) for n in ends.get(end, ())]
+            ended = [n for n in ended if n not in private or last[n] == position]
+        over = set(reused.values())
+        for node in ended:
+            if node in memory.of and memory.arrays[memory.of[node]].slot >= 0 and node not in over:
+                memory.release(memory.of[node])
+    return memory
+
+
+def _reused(
+    nest: Nest, passes: Passes, selection: Selection, dying: Set[Node], results: Collection[Node]
+) -> dict[Node, Node]:
+    """Choose results of a nest, among the given ones, that can be written over an operand that nothing reads later.
+
+    Every lane reads the operand where it writes the result, and no later pass reads it.
+    """
+    found: dict[Node, Node] = {}
+    reads = last_reads(nest, passes, selection.tasks)
+    stored_in = {m: number for number, this in enumerate(passes.passes) for m in this.lanes}
+    for member, number in stored_in.items():
+        task = member.task
+        node = task.node
+        whole = task.target is node and task.combine == "map" and not task.fill and not member.reduced
+        if not (whole and len(selection.tasks[node]) == 1 and node in results):
+            continue
+        at = flat(member.place, node.shape)
+        for operand, (last, places) in reads.items():
+            fits = (
+                operand in dying
+                and operand not in found.values()
+                and last <= number
+                and operand.dtype == node.dtype
+                and size_product(operand.shape) == size_product(node.shape)
+                and all(flat(place, operand.shape) == at for place in places)
+            )
+            if fits:
+                found[node] = operand
+                break
+    return found
+
+
+def _rows(nest: Nest, passes: Mapping[Nest, Passes], memory: Memory) -> list[int]:
+    """Give a nest the rows that it needs while it runs."""
+    found: list[int] = []
+    if not nest.loops:
+        return found
+    count = nest.loops[-1]
+    for row, node in enumerate(passes[nest].rows):
+        k = memory.new(node.dtype, count)
+        memory._kept[id(nest), row] = k  # pyright: ignore[reportPrivateUsage]  (made here)
+        found.append(k)
+    for member in nest.members:
+        outer = member.reduced - {nest.inner}
+        if outer and member.inner and nest.inner not in member.reduced:
+            kind: Kind = "double" if member.task.node.dtype == "int" else "real"
+            two = member.task.combine == "sum"
+            rows = [memory.new(kind, count) for _ in range(3 if two else 1)]
+            memory._rows[member] = rows  # pyright: ignore[reportPrivateUsage]  (made here)
+            found += rows
+    return found
