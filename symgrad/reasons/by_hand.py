@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from symgrad.ir.graph import Node
+from symgrad.pretty.calculus import AppliedRule, applied_rules
+from symgrad.pretty.limits import RULES_APPLIED
 from symgrad.reasons.limits import RULE_CHARACTERS
 from symgrad.reasons.naming import Naming, quotient_text
-from symgrad.words.calculus import AppliedRule, applied_rules
-from symgrad.words.limits import RULES_APPLIED
 
 __all__ = ["RuleLine", "rule_lines"]
 

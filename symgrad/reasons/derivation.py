@@ -11,6 +11,9 @@ from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.array.layout import shape_text
+from symgrad.pretty.adjoints import Adjoint
+from symgrad.pretty.forms.numbers import Literals
+from symgrad.pretty.said import adjoints
 from symgrad.reasons.by_hand import RuleLine, rule_lines
 from symgrad.reasons.forms import GradientForms
 from symgrad.reasons.gaps.removable import Gap
@@ -20,9 +23,6 @@ from symgrad.reasons.noise.jumps import MovedJump, moved_jumps
 from symgrad.reasons.noise.verdict import NoiseVerdict, judge
 from symgrad.support.errors import NotDifferentiableError, NotInProgramError, NotScalarError, UsageError
 from symgrad.support.source import Place
-from symgrad.words.adjoints import Adjoint
-from symgrad.words.forms.numbers import Literals
-from symgrad.words.said import adjoints
 
 __all__ = ["DerivationRecord", "DerivationStep", "ends_of", "explain", "naming_of", "noise_in", "why_nothing"]
 

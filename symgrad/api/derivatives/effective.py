@@ -31,8 +31,8 @@ from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import NotScalarError, UsageError
 
 if TYPE_CHECKING:
-    from symgrad.words.forms.numbers import Literals
-    from symgrad.words.said import NamedConstants
+    from symgrad.pretty.forms.numbers import Literals
+    from symgrad.pretty.said import NamedConstants
 
 __all__ = [
     "Backward",
@@ -249,7 +249,7 @@ def effective(y: Formula, wrt: Wrt | Wrts, order: int = 1) -> Effective:
 
 def resolved(e: Expr, of: Expr) -> Expr:
     """Return an expression as its value: without stop_gradient, simplified, in the names of a program (internal)."""
-    from symgrad.words.simplify import simplest  # for start-up time
+    from symgrad.pretty.simplify import simplest  # for start-up time
 
     value = canonical([e.node], drop_stops=True).nodes[0]
     return Expr(simplest(value), listings=of.listings, origins=(of.node,))
@@ -271,8 +271,8 @@ def resolved_formulas(
     y: Expr, formulas: Sequence[Node], literals: Literals | None = None
 ) -> list[tuple[Node, str | None]]:
     """Return such formulas over names, each with its text: None of a very long one (internal)."""
-    from symgrad.words.said import values_in_names  # for start-up time
-    from symgrad.words.simplify import simplest
+    from symgrad.pretty.said import values_in_names  # for start-up time
+    from symgrad.pretty.simplify import simplest
 
     formulas = [simplest(e) for e in formulas]
 
@@ -304,7 +304,7 @@ def as_grad_says(y: Expr, by: Sequence[Expr], text: str) -> str:
         by: by what, one after the other.
         text: the text.
     """
-    from symgrad.words.said import slopes_in_names  # for start-up time
+    from symgrad.pretty.said import slopes_in_names  # for start-up time
 
     listing = joined_listing(y.listings)
     stops = any("stops" in n.op.facts for n in topological([y.node]))
@@ -352,7 +352,7 @@ def over_constants(y: Expr, wrt: Sequence[Expr]) -> tuple[Expr, list[Expr], Name
         y: what is computed.
         wrt: by what it is differentiated.
     """
-    from symgrad.words.said import with_constants  # for start-up time
+    from symgrad.pretty.said import with_constants  # for start-up time
 
     listing = joined_listing(y.listings)
     found = None if listing is None else with_constants(listing, [y.node, *(w.node for w in wrt)])

@@ -14,6 +14,7 @@ from symgrad.ir.graph import OPS, Node
 from symgrad.ir.listing import Listing
 from symgrad.ops.numpy.calls import total
 from symgrad.ops.scalar.arith import mul
+from symgrad.pretty.adjoints import Adjoint
 from symgrad.reasons.by_hand import RuleLine
 from symgrad.reasons.derivation import DerivationRecord as Record
 from symgrad.reasons.derivation import DerivationStep
@@ -24,7 +25,6 @@ from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.reasons.parts import ByParts, by_parts
 from symgrad.report.report import Report, Reported, called
 from symgrad.support.errors import UsageError
-from symgrad.words.adjoints import Adjoint
 
 if TYPE_CHECKING:
     from symgrad.api.explaining.lessons import DerivationLine, Lesson, NextStep

@@ -123,7 +123,7 @@ class FormMethods(ArrayMethods):
             >>> print((x*(a + b) - a*x - b*x).simplify(), ((x**2 - a**2)/(x - a)).simplify())
             0 a + x
         """
-        from symgrad.words.simplify import simplified
+        from symgrad.pretty.simplify import simplified
 
         with keeping(self.answers):
             return self._in_form(simplified(self.node).node, derived=False)
@@ -131,7 +131,7 @@ class FormMethods(ArrayMethods):
     @property
     def simplified_notes(self) -> tuple[str, ...]:
         """Where the simplified form is defined although the expression is not, one sentence each."""
-        from symgrad.words.simplify import simplified
+        from symgrad.pretty.simplify import simplified
 
         with keeping(self.answers):
             return simplified(self.node).notes
@@ -162,7 +162,7 @@ class FormMethods(ArrayMethods):
             return tuple(said.readings()[0])
         if not self.derived:
             return ()
-        from symgrad.words.forms.positions import is_inside, readings
+        from symgrad.pretty.forms.positions import is_inside, readings
 
         known = Conditions()
         return tuple(
@@ -172,8 +172,8 @@ class FormMethods(ArrayMethods):
     @property
     def expanded_notes(self) -> tuple[str, ...]:
         """Where the canonical form is defined although the expression as built is not, one phrase each."""
+        from symgrad.pretty.simplify import domain_gains
         from symgrad.rewrite.pipeline import canonical
-        from symgrad.words.simplify import domain_gains
 
         with keeping(self.answers):
             found = canonical([self.node])

@@ -135,8 +135,8 @@ class Program(Reported):
 
     def __str__(self) -> str:
         from symgrad.ir.notation.printer import program_text
-        from symgrad.words.forms.calls import call_texts, calls_in
-        from symgrad.words.forms.numbers import Literals
+        from symgrad.pretty.forms.calls import call_texts, calls_in
+        from symgrad.pretty.forms.numbers import Literals
 
         listing = self._listing
         spelled = Literals.of(listing).spellings

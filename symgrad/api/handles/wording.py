@@ -10,7 +10,7 @@ from symgrad.ir.graph import Node
 from symgrad.rewrite.memo import keeping
 
 if TYPE_CHECKING:
-    from symgrad.words.said import NamedFormula, NamedFormulas
+    from symgrad.pretty.said import NamedFormula, NamedFormulas
 
 __all__ = ["name_derivative", "readable", "said_together"]
 
@@ -34,7 +34,7 @@ def said_together(exprs: Sequence[Handle]) -> NamedFormulas | None:
     if not slopes or len(listings) != 1:
         return None
     from symgrad.ir.notation.printer import str_text
-    from symgrad.words.said import name_derivatives
+    from symgrad.pretty.said import name_derivatives
 
     (listing,) = listings.values()
     found = name_derivatives(listing, [slope for slope, _ in slopes])
@@ -48,8 +48,8 @@ def name_derivative(expr: Handle) -> NamedFormula | None:
     """Return a derivative that has no lines of its own, such as a Jacobian, in the names of its program."""
     if not expr.in_names or expr.slope is not None or len(expr.listings) != 1:
         return None
+    from symgrad.pretty.said import in_names
     from symgrad.rewrite.pipeline import canonical
-    from symgrad.words.said import in_names
 
     with keeping(expr.answers):
         return in_names(expr.listings[0], canonical([expr.node]).nodes[0])

@@ -24,13 +24,13 @@ from symgrad.moments.reference import least_certain, less
 from symgrad.moments.shortest import multiplied_out, shortest
 from symgrad.ops.array.contraction import sum_over
 from symgrad.ops.array.layout import shape_text
+from symgrad.pretty.simplify import simplest, simplified
 from symgrad.render.pictures.numeric import chosen_values
 from symgrad.render.texts.comparison import ComparisonRow, comparison_text, estimate_text, formula_lines
 from symgrad.report.report import Reported
 from symgrad.support.errors import NotInProgramError, NotScalarError, ShapeError, UsageError
 from symgrad.support.progress import steps, working
 from symgrad.verdicts.verdict import Verdict
-from symgrad.words.simplify import simplest, simplified
 
 __all__ = ["Comparison", "Estimator", "compare_estimators"]
 

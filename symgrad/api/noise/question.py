@@ -31,7 +31,7 @@ from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import ShapeError
 
 if TYPE_CHECKING:
-    from symgrad.words.forms.numbers import Literals
+    from symgrad.pretty.forms.numbers import Literals
 
 __all__ = ["AuditQuestion", "Estimated", "ReferenceName"]
 

@@ -20,6 +20,7 @@ from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.notation.printer import str_text
 from symgrad.ir.traverse import substitute, symbols_of, topological, uses
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
+from symgrad.pretty.forms.common import factors_of, terms_of
 from symgrad.reasons.gaps.beside import Beside, as_fraction
 from symgrad.reasons.gaps.points import DIGITS, Point, is_real, places, precise, samples
 from symgrad.reasons.gaps.series import NoSeries, PowerSeries
@@ -31,7 +32,6 @@ from symgrad.reasons.naming import Naming
 from symgrad.reasons.noise.draws import as_floats
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
-from symgrad.words.forms.common import factors_of, terms_of
 
 __all__ = ["Gap", "gaps_of", "looked_at", "mended", "slope_of_form"]
 

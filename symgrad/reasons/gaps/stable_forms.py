@@ -14,13 +14,13 @@ from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.values.evaluate import evaluate_mp
+from symgrad.pretty.forms.common import without_sign
 from symgrad.reasons.gaps.beside import ULP, Beside
 from symgrad.reasons.gaps.quotients import cancelled
 from symgrad.reasons.limits import TERMS_BEYOND
 from symgrad.reasons.noise.draws import domain_of
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.pipeline import canonical, stable
-from symgrad.words.forms.common import without_sign
 
 __all__ = ["CLOSE", "FormSearch"]
 

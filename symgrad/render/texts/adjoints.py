@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from symgrad.autodiff.trace import Slope
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.printer import one_line, str_text
+from symgrad.pretty.adjoints import Adjoint
+from symgrad.pretty.said import name_derivatives
 from symgrad.reasons.derivation import DerivationRecord
 from symgrad.render.latex.expressions import latex
 from symgrad.render.latex.pieces import ATOM, Written, latex_name
 from symgrad.render.limits import LINE_CHARACTERS
 from symgrad.render.texts.said import named_latex, said_rows, spelled_latex
-from symgrad.words.adjoints import Adjoint
-from symgrad.words.said import name_derivatives
 
 __all__ = ["Briefs", "adjoint_rows", "adjoint_text", "briefs"]
 

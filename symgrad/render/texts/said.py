@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 from symgrad.ir.written import form_of
+from symgrad.pretty.forms.calls import Notation
+from symgrad.pretty.said import NamedFormulas
 from symgrad.render.latex.expressions import latex
 from symgrad.render.latex.pieces import ATOM, MUL, Written, latex_literal, latex_name
 from symgrad.render.numpy.source import numpy_source
-from symgrad.words.forms.calls import Notation
-from symgrad.words.said import NamedFormulas
 
 __all__ = ["latex_rows", "leibniz", "named_latex", "said_latex", "said_rows", "said_source", "spelled_latex"]
 

@@ -12,12 +12,12 @@ from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.numpy.calls import over_axes, reduce_axes
+from symgrad.pretty.simplify import simplified
 from symgrad.rewrite.pipeline import canonical, stable
 from symgrad.stops.checks.asked import LintQuestion
 from symgrad.stops.checks.naive import backward
 from symgrad.stops.ranges.losses import Loss, exact_values, is_above, single
 from symgrad.verdicts.verdict import Verdict
-from symgrad.words.simplify import simplified
 
 __all__ = ["repaired_forms"]
 

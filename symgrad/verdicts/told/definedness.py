@@ -14,6 +14,7 @@ from symgrad.ir.graph import OPS, SYMBOL, Node, apply, as_node, symbol
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Domain, Number
+from symgrad.pretty.domains import outside_of_choices
 from symgrad.proof.balls.entries import boxed
 from symgrad.proof.balls.programs import evaluate
 from symgrad.proof.clock import until
@@ -26,7 +27,6 @@ from symgrad.verdicts.limits import CONDITION_LENGTH, CONDITION_PARTS, CONDITION
 from symgrad.verdicts.points.draw import DrawnPoint, points_of
 from symgrad.verdicts.statement import program_of
 from symgrad.verdicts.verdict import Undefined
-from symgrad.words.domains import outside_of_choices
 
 __all__ = ["Side", "conditions_of", "narrowed", "undefined"]
 

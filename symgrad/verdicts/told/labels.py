@@ -19,12 +19,12 @@ from symgrad.ir.sizes import Extent, Shape, Size, evaluate_size, size_product, s
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Domain
 from symgrad.ops.numpy.lengths import as_size
+from symgrad.pretty.forms.positions import starts_at
 from symgrad.rewrite.facts.integer_ranges import is_position
 from symgrad.support.errors import ShapeError
 from symgrad.verdicts.diagnosis import Diagnoses, Diagnosis
 from symgrad.verdicts.points.values import THROUGH
 from symgrad.verdicts.verdict import Verdict, names_text
-from symgrad.words.forms.positions import starts_at
 
 __all__ = ["with_declared_labels"]
 

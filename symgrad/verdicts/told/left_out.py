@@ -17,6 +17,8 @@ from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.array.contraction import einsum
 from symgrad.ops.scalar.arith import pow
+from symgrad.pretty.domains import outside_of_choices
+from symgrad.pretty.forms.rational import rational_of
 from symgrad.proof.entrywise.forms.laws import content
 from symgrad.proof.entrywise.forms.said import singular, ties, vanishes
 from symgrad.proof.entrywise.forms.terms import Form, Terms
@@ -32,8 +34,6 @@ from symgrad.verdicts.points.aims import COMPARED
 from symgrad.verdicts.search.textbook import ZeroSet, simpler
 from symgrad.verdicts.statement import program_of
 from symgrad.verdicts.told.definedness import narrowed
-from symgrad.words.domains import outside_of_choices
-from symgrad.words.forms.rational import rational_of
 
 __all__ = ["in_words"]
 

@@ -1,0 +1,139 @@
+"""A backward pass in the names of its program: one line for each named value, `mu_bar = mu/n + zs_bar`.
+
+    Adjoints ::= (Bar = Body)*          -- from the output back; a Body reads names of the program and Bars above it
+
+A line holds all that arrives at one value, whatever it is read by, with signs and sums merged. Below a line stands its
+bar, or what it stands for where that is no longer and no sum. What is long and written more than once has a name of its
+own, `t1`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from symgrad.ir.graph import Node, symbol
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.types import Declaration
+from symgrad.ops.scalar.arith import add
+from symgrad.pretty.chain import Lines
+from symgrad.pretty.domains import Domains
+from symgrad.pretty.forms.calls import Notation
+from symgrad.pretty.layout import share
+from symgrad.pretty.limits import GRADIENT_CHARACTERS, LINE_CHARACTERS, SAVED_CHARACTERS
+from symgrad.pretty.program import Words
+from symgrad.pretty.shortest import ShortestForms
+
+__all__ = ["Adjoint", "adjoint_lines"]
+
+
+@dataclass(frozen=True, slots=True)
+class Adjoint:
+    """A line of a backward pass.
+
+    Args:
+        name: what is defined, such as ``mu_bar``.
+        of: the name of the value whose adjoint it is, None for a part that several lines read.
+        symbol: stands for it in the lines below.
+        body: what it is, over declared symbols, names of the program and lines above.
+        spelling: how it is written.
+        notes: where it has a value although the chain rule, as it stands, has none.
+        alone: for what one differentiates by, the same without lines above, where that is short.
+        alone_notes: where that has a value although the derivative as it was built has none.
+    """
+
+    name: str
+    of: str | None
+    symbol: Node
+    body: Node
+    spelling: Notation = field(repr=False)
+    notes: tuple[str, ...] = ()
+    alone: Node | None = None
+    alone_notes: tuple[str, ...] = ()
+
+    @property
+    def formula(self) -> str:
+        """What it is, in program notation."""
+        return self.spelling.text(self.body)
+
+    def __str__(self) -> str:
+        """Return the line as a program would have it."""
+        return f"{self.name} = {self.formula}"
+
+
+def adjoint_lines(
+    words: Words, forms: ShortestForms, domains: Domains, y: Node, wrt: Sequence[Node]
+) -> tuple[Adjoint, ...]:
+    """Return a backward pass from a scalar to symbols and names, each line above those that read it.
+
+    Args:
+        words: the program over its names.
+        forms: how its lines are written.
+        domains: tells where more is defined.
+        y: a scalar over names.
+        wrt: symbols and names.
+    """
+    lines = Lines(words, forms)
+    bodies: dict[Node, Node] = {}
+    of: dict[Node, str] = {}
+    notes: dict[Node, tuple[str, ...]] = {}
+    built: dict[Node, Node] = {}
+    declared = {s.name for s in symbols_of([y, *wrt, *words.bodies.values()])}
+
+    def made(name: Node, raw: Node, bar: Node) -> Node:
+        title = f"{name.name}_bar"
+        while title in words.names or title in declared:
+            title += "_"
+        declared.add(title)
+        top = symbol(Declaration(title, shape=bar.shape))
+        bodies[top], built[top], of[top] = bar, raw, name.name
+        notes[top] = tuple(domains.gained(raw, [bar]))
+        return top if bar.op is add or forms.length(bar) > len(title) else bar
+
+    lines.pulled_by(y, wrt, made)
+    alone = _alone(bodies, forms, [top for top in of if of[top] in {w.name for w in wrt}])
+    whole = dict(built)
+    for top in bodies:
+        whole[top] = substitute([built[top]], whole)[0]
+    share(bodies, lambda: list(bodies), lines, SAVED_CHARACTERS)
+    found: dict[Node, None] = {}
+    for top in of:
+        pending = [top]
+        while pending:
+            unread = [
+                n
+                for n in topological([bodies[pending[-1]]])
+                if n in bodies and n not in found and n not in of
+            ]
+            if unread:
+                pending.append(unread[0])
+            else:
+                found.setdefault(pending.pop())
+    return tuple(
+        Adjoint(
+            n.name,
+            of.get(n),
+            n,
+            forms.as_written(bodies[n]),
+            forms.spelling,
+            notes.get(n, ()),
+            forms.as_written(alone[n]) if n in alone else None,
+            tuple(domains.gained(whole[n], [alone[n]])) if n in alone else (),
+        )
+        for n in found
+    )
+
+
+def _alone(bodies: dict[Node, Node], forms: ShortestForms, tops: Sequence[Node]) -> dict[Node, Node]:
+    """Return lines without those above, where that is short."""
+    whole: dict[Node, Node] = {}
+    for top, body in bodies.items():
+        whole[top] = substitute([body], whole)[0]
+        if forms.length(whole[top]) > GRADIENT_CHARACTERS:
+            whole[top] = top  # nothing that reads it is short
+    found = {top: forms.best([whole[top]]) for top in tops if whole[top] is not top}
+    return {
+        top: form
+        for top, form in found.items()
+        if forms.length(form) <= LINE_CHARACTERS and not any(n in bodies for n in topological([form]))
+    }

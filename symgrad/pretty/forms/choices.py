@@ -1,0 +1,133 @@
+"""Choices as they are written: what both branches have in common in front, and `clip` for what it spells out.
+
+where(abs(r) <= 1, r/n, sign(r)/n)   is   clip(r, -1, 1)/n
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import reduce
+from math import prod
+
+from symgrad.ir.graph import Node, apply, as_node, number
+from symgrad.ir.traverse import topological
+from symgrad.ops.array.contraction import einsum
+from symgrad.ops.scalar.arith import div, mul, neg
+from symgrad.ops.scalar.logic import ge, gt, le, lt, where
+from symgrad.ops.scalar.rounding import abs as absolute
+from symgrad.ops.scalar.rounding import clip, sign
+from symgrad.pretty.forms.common import factors_of
+from symgrad.rewrite.condition import Conditions
+
+__all__ = ["chosen"]
+
+
+def chosen(node: Node, known: Conditions) -> Node:
+    """Return a node with its choices as they are written; its value and domain are the same.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> import symgrad.ops
+        >>> r, n = symbol(Declaration("r")), symbol(Declaration("n"))
+        >>> found = chosen(where(le(absolute(r), as_node(1)), r / n, sign(r) / n), Conditions())
+        >>> found is clip(r, as_node(-1), as_node(1)) / n
+        True
+    """
+    done: dict[Node, Node] = {}
+    made: set[Node] = set()  # choices with factors in front
+    for n in topological([node]):
+        args = tuple(done[a] for a in n.args)
+        after = n if args == n.args else apply(n.op, args, n.params)
+        if n.op is where and n.dtype != "bool":
+            parted = _parted(after, known)
+            if parted is not after and parted.shape == after.shape:
+                after = parted
+                made.add(after)
+        elif n.op is einsum and any(a in made for a in args):
+            after = _in_front(after, made)
+        done[n] = after
+    return done[node]
+
+
+def _parted(choice: Node, known: Conditions) -> Node:
+    condition, first, second = choice.args
+    one, other = factors_of(first), factors_of(second)
+    above, below = _common(one[1], other[1]), _common(one[2], other[2])
+    sign_ = -1 if one[0] == other[0] == -1 else 1
+    if first.is_number() or second.is_number():
+        above, below, sign_ = [], [], 1
+    left, right = (
+        _product(s * sign_, _without(up, above), _without(down, below)) for s, up, down in (one, other)
+    )
+    inner = _clipped(condition, left, right, known) or (
+        where(condition, left, right) if above or below or sign_ < 0 else choice
+    )
+    return _product(sign_, [*above, inner], below)
+
+
+def _common(one: Sequence[Node], other: Sequence[Node]) -> list[Node]:
+    left = list(other)
+    found: list[Node] = []
+    for factor in one:
+        if factor in left and not factor.is_number():
+            left.remove(factor)
+            found.append(factor)
+    return found
+
+
+def _without(factors: Sequence[Node], some: Sequence[Node]) -> list[Node]:
+    left = list(factors)
+    for factor in some:
+        left.remove(factor)
+    return left
+
+
+def _product(sign_: int, above: Sequence[Node], below: Sequence[Node]) -> Node:
+    others = [f for f in above if not f.is_number(1)]
+    made = reduce(mul, others) if others else as_node(1)
+    made = div(made, reduce(mul, below)) if below else made
+    return neg(made) if sign_ < 0 else made
+
+
+def _clipped(condition: Node, value: Node, other: Node, known: Conditions) -> Node | None:
+    """Return what `where(abs(r) <= k, r, k*sign(r))` limits r to, for a k that is not negative."""
+    if condition.op in (gt, ge):
+        value, other = other, value
+    elif condition.op not in (le, lt):
+        return None
+    size, most = condition.args
+    if size.op is not absolute or size.args[0] is not value or known.nonnegative(most) != "yes":
+        return None
+    s, above, below = factors_of(other)
+    if s < 0 or sign(value) not in above:
+        return None
+    bound = _with_one_number(_without(above, [sign(value)]), below)
+    return clip(value, -most, most) if bound is most else None
+
+
+def _with_one_number(above: Sequence[Node], below: Sequence[Node]) -> Node:
+    numbers = prod(f.value for f in above if f.is_number())
+    divisor = prod(f.value for f in below if f.is_number())
+    front = number(Fraction(numbers) / divisor) if divisor else as_node(0)
+    rest = [f for f in above if not f.is_number()], [f for f in below if not f.is_number()]
+    return _product(1, [*([] if front.is_number(1) and rest[0] else [front]), *rest[0]], rest[1])
+
+
+def _in_front(product: Node, made: set[Node]) -> Node:
+    """Return a contraction with the scalars in front that choices among its operands have in front."""
+    operands: list[Node] = []
+    front: list[Node] = []
+    back: list[Node] = []
+    minus = 1
+    for a in product.args:
+        s, above, below = factors_of(a) if a in made else (1, [a], [])
+        minus *= s
+        scalars = [f for f in above if not f.shape], [f for f in below if not f.shape]
+        inner = _product(1, _without(above, scalars[0]), _without(below, scalars[1]))
+        operands.append(inner if inner.shape == a.shape else a)
+        if inner.shape == a.shape:
+            front += scalars[0]
+            back += scalars[1]
+    return _product(minus, [*front, apply(einsum, tuple(operands), product.params)], back)

@@ -1,0 +1,64 @@
+"""The shortest form that is found of an expression by itself, without a program that gives names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological
+from symgrad.pretty.domains import Domains
+from symgrad.pretty.forms.measure import Measure
+from symgrad.pretty.limits import FORM_CHARACTERS
+from symgrad.pretty.program import Words
+from symgrad.pretty.shortest import ShortestForms
+from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.memo import remembered
+
+__all__ = ["Simplified", "domain_gains", "simplest", "simplified"]
+
+_ROUNDS = 4
+"""How often what is simplified is simplified again."""
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Simplified:
+    """A form of an expression.
+
+    Args:
+        node: the form.
+        notes: where it has values and the expression has none.
+    """
+
+    node: Node
+    notes: tuple[str, ...]
+
+
+def simplified(node: Node) -> Simplified:
+    """Return the form of a node that is easiest to read, of those that are looked at."""
+    return remembered([node], "simplified", lambda: _simplified(node))
+
+
+def simplest(node: Node) -> Node:
+    """Return the form of a node that is easiest to read: what is simplified may be so again; a long one as it is."""
+    if len(topological([node])) > FORM_CHARACTERS or Measure().length(node) > FORM_CHARACTERS:
+        return node
+    for _ in range(_ROUNDS):
+        node, before = simplified(node).node, node
+        if node is before:
+            break
+    return node
+
+
+def _simplified(node: Node) -> Simplified:
+    forms = ShortestForms(Words())
+    found = forms.best([node])
+    if forms.cost(found) >= forms.cost(node):
+        return Simplified(node, ())
+    return Simplified(found, domain_gains(node, found))
+
+
+def domain_gains(node: Node, form: Node) -> tuple[str, ...]:
+    """Return where a form of a node has values and the node has none, a phrase each."""
+    forms = ShortestForms(Words())
+    domains = Domains({}, {}, Conditions(), lambda n: forms.best([n]))
+    return tuple(domains.gained(node, [form]))
