@@ -30,7 +30,7 @@ from benchmarks.measure import ROOT, python
 
 __all__ = ["Limit", "limits_of", "main"]
 
-PACKAGES = ("symgrad.verdicts", "symgrad.proof", "symgrad.reasons", "symgrad.pretty")
+PACKAGES = ("symgrad.verdicts", "symgrad.checker", "symgrad.reasons", "symgrad.pretty")
 PAGE = ROOT / "docs" / "limits.md"
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
 _EXPLAINED = ("symgrad.reasons", "symgrad.pretty")

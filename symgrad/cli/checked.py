@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from symgrad.proof.file.statement import value_text
-from symgrad.proof.program.names import terminal_text
+from symgrad.checker.file.statement import value_text
+from symgrad.checker.program.names import terminal_text
 
 if TYPE_CHECKING:
-    from symgrad.proof.check import CheckResult, Difference
+    from symgrad.checker.check import CheckResult, Difference
 
 __all__ = ["checked_lines"]
 

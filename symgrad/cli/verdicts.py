@@ -196,8 +196,8 @@ def check(file: Path, whole: bool, time_limit: float, form: str, output: Path | 
     This uses the checker alone, not what found the proof, and prints what the file claims. The exit code is what
     holds: 0 proved, 5 refuted, 6 neither; 2 if it is no proof file at all.
     """
-    from symgrad.proof.check import check as replayed
-    from symgrad.proof.file.reading import read_proof_file
+    from symgrad.checker.check import check as replayed
+    from symgrad.checker.file.reading import read_proof_file
 
     if not 0 < time_limit < float("inf"):
         raise UsageError(f"the time limit is {time_limit}", expected="a positive number of seconds")

@@ -1,1 +1,1 @@
-"""The search for proofs and witnesses; `symgrad.proof` checks what it finds."""
+"""The search for proofs and witnesses; `symgrad.checker` checks what it finds."""

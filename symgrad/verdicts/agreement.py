@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from symgrad.proof.balls.programs import flint
+from symgrad.checker.balls.programs import flint
 
 __all__ = ["TOO_FEW", "agreement", "shrinks"]
 

@@ -7,21 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from symgrad.checker.balls.programs import context
+from symgrad.checker.check import FORMAT
+from symgrad.checker.complex.branches import Branches
+from symgrad.checker.complex.checked import real_statement
+from symgrad.checker.complex.gaussian import Gaussian
+from symgrad.checker.complex.meaning import ComplexStatement, complex_statement, with_complex
+from symgrad.checker.complex.points import Value, are_apart, ball, evaluate, texts
+from symgrad.checker.complex.values import difference
+from symgrad.checker.kernels.field import Budget, Field, GiveUp, TooFewGenerators
+from symgrad.checker.kernels.fractions import TooCoarse
+from symgrad.checker.limits import COMPLEX_GENERATORS
+from symgrad.checker.numbers import number_to_json
+from symgrad.checker.program.steps import ProofProgram, program_to_json
+from symgrad.checker.witness import all_around
 from symgrad.ir.graph import Node
-from symgrad.proof.balls.programs import context
-from symgrad.proof.check import FORMAT
-from symgrad.proof.complex.branches import Branches
-from symgrad.proof.complex.checked import real_statement
-from symgrad.proof.complex.gaussian import Gaussian
-from symgrad.proof.complex.meaning import ComplexStatement, complex_statement, with_complex
-from symgrad.proof.complex.points import Value, are_apart, ball, evaluate, texts
-from symgrad.proof.complex.values import difference
-from symgrad.proof.kernels.field import Budget, Field, GiveUp, TooFewGenerators
-from symgrad.proof.kernels.fractions import TooCoarse
-from symgrad.proof.limits import COMPLEX_GENERATORS
-from symgrad.proof.numbers import number_to_json
-from symgrad.proof.program.steps import ProofProgram, program_to_json
-from symgrad.proof.witness import all_around
 from symgrad.support.errors import UsageError
 from symgrad.verdicts.agreement import TOO_FEW, agreement
 from symgrad.verdicts.limits import COMPLEX_POINTS, FIRST_GENERATORS, FIRST_POINTS, POINTS_ENOUGH, RESTARTS

@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.checker.check import FORMAT
+from symgrad.checker.entrywise.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
+from symgrad.checker.kernels.evaluate import COMPARISONS
+from symgrad.checker.kernels.field import GiveUp
+from symgrad.checker.numbers import number_to_json, rational
+from symgrad.checker.program.derivative import derivative_claim, gradient_claim
+from symgrad.checker.program.merging import is_same_step
+from symgrad.checker.program.steps import ProofProgram, program_to_json
+from symgrad.checker.witness import Witness, all_around, ball_text
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of
-from symgrad.proof.check import FORMAT
-from symgrad.proof.entrywise.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
-from symgrad.proof.kernels.evaluate import COMPARISONS
-from symgrad.proof.kernels.field import GiveUp
-from symgrad.proof.numbers import number_to_json, rational
-from symgrad.proof.program.derivative import derivative_claim, gradient_claim
-from symgrad.proof.program.merging import is_same_step
-from symgrad.proof.program.steps import ProofProgram, program_to_json
-from symgrad.proof.witness import Witness, all_around, ball_text
 from symgrad.support.logs import info
 from symgrad.verdicts.limits import DIGITS_TOLD, FIRST_POINTS, POINTS_BESIDE_PROOFS, POINTS_TOLD
 from symgrad.verdicts.points.draw import DrawnPoint

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, cast
 
+from symgrad.checker.program.distributions import ProofDistribution
+from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.ir.graph import CONSTANT, NUMBER, OPS, SIZE, SYMBOL, Node
 from symgrad.ir.resize import size_with
 from symgrad.ir.sizes import Extent, Size, size_sum
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import End
 from symgrad.ops.own import without_definitions
-from symgrad.proof.program.distributions import ProofDistribution
-from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.rewrite.facts.distribution_params import conditions_on
 from symgrad.verdicts.masks import without_infinities
 

@@ -9,8 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NoReturn, TypeAlias, cast
 
-from symgrad.proof.complex.gaussian import Gaussian
-from symgrad.proof.numbers import number_to_json
+from symgrad.checker.complex.gaussian import Gaussian
+from symgrad.checker.numbers import number_to_json
 from symgrad.report.about import About
 from symgrad.report.report import Reported
 from symgrad.support.errors import TruthValueError

@@ -7,8 +7,8 @@ import json
 import pytest
 
 import symgrad as sg
+from symgrad.checker.check import check
 from symgrad.errors import ShapeError
-from symgrad.proof.check import check
 
 STEPS = "2*concatenate((zeros(1), x[1:] - x[:-1])) - 2*concatenate((x[1:] - x[:-1], zeros(1)))"
 NEIGHBOURS = "concatenate((x[1:], zeros(1))) + concatenate((zeros(1), x[:-1]))"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symgrad as sg
-from symgrad.proof.check import check
+from symgrad.checker.check import check
 
 
 def d(text: str) -> str:

@@ -7,8 +7,8 @@ import pytest
 import sympy
 
 import symgrad as sg
+from symgrad.checker.check import check
 from symgrad.errors import DeclarationError
-from symgrad.proof.check import check
 
 P = sg.parse("x : nonnegative\ny : nonnegative[n]\nr : real")
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.checker.check import check
+from symgrad.checker.program.steps import program_from_json, program_to_json
 from symgrad.errors import ArrayTypeError, DeclarationError, SymgradError, UnsupportedError, UsageError
-from symgrad.proof.check import check
-from symgrad.proof.program.steps import program_from_json, program_to_json
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.statement import program_of
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 import symgrad as sg
+from symgrad.checker.check import check
 from symgrad.errors import (
     NotInProgramError,
     ShapeError,
@@ -17,7 +18,6 @@ from symgrad.errors import (
     UnknownNameError,
     UsageError,
 )
-from symgrad.proof.check import check
 from tests.verdicts.statements import DECLARED, DERIVATIVES, FALSE, TRUE, nodes
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from symgrad.checker.check import CheckResult
+from symgrad.checker.file.statement import statement_of
+from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.cli.checked import checked_lines
 from symgrad.cli.verdicts import EXIT
-from symgrad.proof.check import CheckResult
-from symgrad.proof.file.statement import statement_of
-from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.verdicts import batch
 from symgrad.verdicts.verdict import Verdict
 

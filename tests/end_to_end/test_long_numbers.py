@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.checker.check import check
 from symgrad.errors import NumberTooLargeError
-from symgrad.proof.check import check
 
 pytestmark = pytest.mark.usefixtures("ends")
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.proof.check import check
+from symgrad.checker.check import check
 from tests.gradcode import loops
 
 # The function, the arguments, by what, of which argument the mistake is, and what its first diagnosis is.

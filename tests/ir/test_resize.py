@@ -10,6 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symgrad.checker.program.lengths import length
+from symgrad.checker.program.sizes import size as form_of
+from symgrad.checker.program.sizes import sum_of
 from symgrad.errors import ShapeError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.resize import never_equal, resized, size_names, size_with
@@ -17,9 +20,6 @@ from symgrad.ir.shapes import slice_length
 from symgrad.ir.sizes import Size, evaluate_size, size_max, size_min, size_product, size_sum
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.proof.program.lengths import length
-from symgrad.proof.program.sizes import size as form_of
-from symgrad.proof.program.sizes import sum_of
 
 CHOICES = [{"n": n, "m": m} for n in range(1, 6) for m in (1, 2, 5)]
 

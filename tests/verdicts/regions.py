@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import symgrad as sg
+from symgrad.checker.balls.programs import evaluate
+from symgrad.checker.program.steps import ProofProgram
 from symgrad.errors import SymgradError
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node
-from symgrad.proof.balls.programs import evaluate
-from symgrad.proof.program.steps import ProofProgram
 from symgrad.verdicts.decide import Claim, derivative_is, equal
 from symgrad.verdicts.statement import program_of
 from symgrad.verdicts.verdict import Region

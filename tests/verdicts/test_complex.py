@@ -8,11 +8,11 @@ import time
 import pytest
 
 import symgrad as sg
+from symgrad.checker.complex.gaussian import Gaussian
+from symgrad.checker.complex.meaning import complex_statement, with_complex
+from symgrad.checker.complex.points import ball, evaluate
 from symgrad.errors import SymgradError, UsageError
 from symgrad.frontend.text import parse_program
-from symgrad.proof.complex.gaussian import Gaussian
-from symgrad.proof.complex.meaning import complex_statement, with_complex
-from symgrad.proof.complex.points import ball, evaluate
 from symgrad.verdicts.complex_domain import search_branches
 from symgrad.verdicts.points.complex_points import complex_points
 from symgrad.verdicts.statement import program_of

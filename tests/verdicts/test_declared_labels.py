@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import symgrad as sg
-from symgrad.proof.check import check
+from symgrad.checker.check import check
 
 _LOSSES = {
     "log_of_share": "-mean(log(softmax(L, axis=1)[arange(n), t]))",

@@ -8,8 +8,8 @@ import re
 import pytest
 
 import symgrad as sg
-from symgrad.proof.balls.programs import flint
-from symgrad.proof.check import check
+from symgrad.checker.balls.programs import flint
+from symgrad.checker.check import check
 
 
 def read(text: str):

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 import symgrad as sg
-from symgrad.proof.balls.programs import evaluate
-from symgrad.proof.entrywise.rows import UNARY
+from symgrad.checker.balls.programs import evaluate
+from symgrad.checker.entrywise.rows import UNARY
 from symgrad.verdicts.statement import program_of
 
 # Both sides are equal where they are defined; the points beside are not claimed.

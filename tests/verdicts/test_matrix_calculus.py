@@ -7,7 +7,7 @@ import json
 import pytest
 
 import symgrad as sg
-from symgrad.proof.check import check
+from symgrad.checker.check import check
 
 DECLARED = """
 X, C, H : real[n, m]

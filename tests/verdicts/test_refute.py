@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.checker.balls.programs import inside
+from symgrad.checker.check import check
+from symgrad.checker.program.derivative import derivative_claim
+from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
+from symgrad.checker.witness import Witness, values_apart
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
-from symgrad.proof.balls.programs import inside
-from symgrad.proof.check import check
-from symgrad.proof.program.derivative import derivative_claim
-from symgrad.proof.program.steps import ProofProgram, ProofStep, Symbol
-from symgrad.proof.witness import Witness, values_apart
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.search.refute import Outcome, refute
 from symgrad.verdicts.statement import program_of

@@ -7,8 +7,8 @@ from itertools import islice
 import pytest
 
 import symgrad as sg
-from symgrad.proof.balls.programs import context, evaluate
-from symgrad.proof.witness import all_certain, are_apart
+from symgrad.checker.balls.programs import context, evaluate
+from symgrad.checker.witness import all_certain, are_apart
 from symgrad.verdicts.decide import Claim, decide
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.verdict import Region, Verdict

@@ -17,8 +17,8 @@ from typing import Any
 import mpmath
 import pytest
 
-from symgrad.proof.kernels.field import Budget, Element, Field
-from symgrad.proof.kernels.functions import Functions
+from symgrad.checker.kernels.field import Budget, Element, Field
+from symgrad.checker.kernels.functions import Functions
 from symgrad.verdicts.search.steps import Search
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 import symgrad as sg
-from symgrad.proof.check import check
+from symgrad.checker.check import check
 from symgrad.verdicts.points.values import shorter
 from symgrad.verdicts.statement import program_of
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import symgrad as sg
-from symgrad.proof.check import check
-from symgrad.proof.entrywise.proofs import prove_equal
-from symgrad.proof.kernels.field import GiveUp
+from symgrad.checker.check import check
+from symgrad.checker.entrywise.proofs import prove_equal
+from symgrad.checker.kernels.field import GiveUp
 from symgrad.verdicts.decide import decide, equal
 from symgrad.verdicts.points.draw import DrawnPoint
 from symgrad.verdicts.search.prove import prove

@@ -8,9 +8,9 @@ from importlib import import_module
 import pytest
 
 import symgrad as sg
-from symgrad.proof.check import check
-from symgrad.proof.kernels.field import Budget, Element, Field, GiveUp
-from symgrad.proof.kernels.functions import Functions
+from symgrad.checker.check import check
+from symgrad.checker.kernels.field import Budget, Element, Field, GiveUp
+from symgrad.checker.kernels.functions import Functions
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.search.steps import Search
 from symgrad.verdicts.statement import program_of

@@ -7,9 +7,9 @@ from itertools import islice
 import pytest
 
 import symgrad as sg
+from symgrad.checker.balls.programs import evaluate
+from symgrad.checker.witness import all_certain
 from symgrad.frontend.text import parse_expression
-from symgrad.proof.balls.programs import evaluate
-from symgrad.proof.witness import all_certain
 from symgrad.verdicts.decide import Claim, decide
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.statement import program_of

@@ -55,7 +55,7 @@ def decide_claim(row: Mapping[str, Any], time_limit: float, *, replay: bool = Fa
         why = "".join(traceback.format_exception(fault)[-2:]).strip()
         return {"status": "error", "why": f"a fault in symgrad: {why}", "error": type(fault).__name__}
     if replay and verdict.proof is not None:
-        from symgrad.proof.check import check  # for start-up time
+        from symgrad.checker.check import check  # for start-up time
 
         found["checked"] = check(json.loads(verdict.proof.to_json())).status
     return found

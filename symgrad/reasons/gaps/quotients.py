@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from symgrad.checker.balls.programs import flint
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
-from symgrad.proof.balls.programs import flint
 from symgrad.reasons.limits import QUOTIENT_ATOMS, QUOTIENT_DEGREE, QUOTIENT_EQUATIONS
 
 __all__ = ["cancelled", "coefficients", "in_lowest_terms"]

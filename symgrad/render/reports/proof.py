@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from symgrad.proof.check import CheckResult
-from symgrad.proof.file.statement import value_text
-from symgrad.proof.program.names import terminal_text
+from symgrad.checker.check import CheckResult
+from symgrad.checker.file.statement import value_text
+from symgrad.checker.program.names import terminal_text
 from symgrad.report.blocks import Banner, Block, Code, Column, Heading, Literal, Paragraph, Table, prose
 from symgrad.report.report import Report
 from symgrad.verdicts.told.report import TONES

@@ -8,6 +8,9 @@ from dataclasses import replace
 from itertools import islice
 
 from symgrad.autodiff.vjp import pull_back
+from symgrad.checker.balls.programs import evaluate
+from symgrad.checker.check import FORMAT
+from symgrad.checker.witness import all_certain
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.notation.free_names import free_name
@@ -17,9 +20,6 @@ from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import add, neg
 from symgrad.ops.scalar.logic import eq, ne
-from symgrad.proof.balls.programs import evaluate
-from symgrad.proof.check import FORMAT
-from symgrad.proof.witness import all_certain
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError, UsageError
 from symgrad.verdicts.complex_domain import decide_complex

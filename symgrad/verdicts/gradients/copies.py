@@ -17,6 +17,10 @@ from itertools import islice
 from typing import Any, Literal, cast
 
 from symgrad.autodiff.frozen import frozen_copy, thaw
+from symgrad.checker.balls.entries import boxed
+from symgrad.checker.balls.ops import ball
+from symgrad.checker.balls.programs import context, evaluate
+from symgrad.checker.witness import pairs
 from symgrad.ir.graph import Node, number, truth
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.sizes import Size
@@ -24,10 +28,6 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Number
 from symgrad.ops.control import with_slope
 from symgrad.ops.scalar.logic import eq, ne
-from symgrad.proof.balls.entries import boxed
-from symgrad.proof.balls.ops import ball
-from symgrad.proof.balls.programs import context, evaluate
-from symgrad.proof.witness import pairs
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.pipeline import canonical
 from symgrad.verdicts.decide import decide, equal

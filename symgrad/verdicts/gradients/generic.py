@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from symgrad.checker.balls.programs import EVERY, evaluate
+from symgrad.checker.program.steps import ProofProgram
+from symgrad.checker.witness import all_certain
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size
-from symgrad.proof.balls.programs import EVERY, evaluate
-from symgrad.proof.program.steps import ProofProgram
-from symgrad.proof.witness import all_certain
 from symgrad.verdicts.statement import program_of
 from symgrad.verdicts.verdict import Verdict
 

@@ -17,11 +17,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symgrad.proof.balls.entries import boxed
-from symgrad.proof.balls.ops import Value, add, ball, neg, number
-from symgrad.proof.balls.programs import evaluate, flint
-from symgrad.proof.clock import tick
-from symgrad.proof.program.steps import ProofProgram, Symbol
+from symgrad.checker.balls.entries import boxed
+from symgrad.checker.balls.ops import Value, add, ball, neg, number
+from symgrad.checker.balls.programs import evaluate, flint
+from symgrad.checker.clock import tick
+from symgrad.checker.program.steps import ProofProgram, Symbol
 from symgrad.support.errors import UsageError
 from symgrad.verdicts.limits import AIM_STEPS, BRACKETS, COORDINATES, POLES, SWITCHES
 from symgrad.verdicts.points.roots import root_between
@@ -199,7 +199,7 @@ def aimed(
         sizes: the lengths of axes at these.
 
     Raises:
-        TimeoutError: at the deadline of `symgrad.proof.clock`.
+        TimeoutError: at the deadline of `symgrad.checker.clock`.
     """
     aims = _Aims(program, sizes)
     if not aims.switches:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Mapping
 from itertools import islice, permutations, product
 
-from symgrad.proof.program.lengths import length, names_in
-from symgrad.proof.program.steps import ProofProgram
+from symgrad.checker.program.lengths import length, names_in
+from symgrad.checker.program.steps import ProofProgram
 from symgrad.support.errors import UsageError
 from symgrad.verdicts.limits import SIZE_ROWS, SIZED_ENTRIES
 from symgrad.verdicts.points.thresholds import whole_numbers

@@ -8,8 +8,8 @@ from fractions import Fraction
 from itertools import chain, count, islice
 from typing import Any
 
-from symgrad.proof.complex.gaussian import Gaussian
-from symgrad.proof.program.steps import ProofProgram, Symbol
+from symgrad.checker.complex.gaussian import Gaussian
+from symgrad.checker.program.steps import ProofProgram, Symbol
 from symgrad.verdicts.points.draw import points_of
 
 __all__ = ["complex_points"]

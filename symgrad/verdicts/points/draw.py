@@ -12,10 +12,10 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any, cast
 
-from symgrad.proof.clock import tick
-from symgrad.proof.limits import ENTRIES
-from symgrad.proof.program.lengths import length, names_in
-from symgrad.proof.program.steps import ProofProgram, Symbol, resolved
+from symgrad.checker.clock import tick
+from symgrad.checker.limits import ENTRIES
+from symgrad.checker.program.lengths import length, names_in
+from symgrad.checker.program.steps import ProofProgram, Symbol, resolved
 from symgrad.support.errors import UsageError
 from symgrad.verdicts.limits import MOST_BOXES, REPEATED_DRAWS, SEED_STEPS
 from symgrad.verdicts.points.aims import aimed
@@ -52,7 +52,7 @@ def points_of(program: ProofProgram, *, aim: bool = True) -> Iterator[DrawnPoint
             its symbols.
 
     Raises:
-        TimeoutError: at the deadline of `symgrad.proof.clock`.
+        TimeoutError: at the deadline of `symgrad.checker.clock`.
     """
     if not all(map(has_values, program.symbols)):
         return

@@ -6,8 +6,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
 
-from symgrad.proof.kernels.evaluate import COMPARISONS
-from symgrad.proof.program.steps import ProofProgram, ProofStep
+from symgrad.checker.kernels.evaluate import COMPARISONS
+from symgrad.checker.program.steps import ProofProgram, ProofStep
 from symgrad.verdicts.limits import (
     LARGEST_THRESHOLD,
     SEED_STEPS,
@@ -56,7 +56,7 @@ def between(program: ProofProgram) -> list[Fraction]:
     """Return roots of the lines that are compared or read by other functions, and numbers around and between all.
 
     Example:
-        >>> from symgrad.proof.program.steps import Symbol
+        >>> from symgrad.checker.program.steps import Symbol
         >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("number", (), (3,)), ProofStep("mul", (0, 1)),
         ...     ProofStep("number", (), (7,)), ProofStep("lt", (2, 3)))
         >>> Fraction(7, 3) in between(ProofProgram(steps, (Symbol("x", "real", None, None),)))
@@ -78,7 +78,7 @@ def cells(program: ProofProgram) -> dict[str, list[Fraction]]:
     """Return for variables a number of each part into which what they are compared with cuts their line.
 
     Example:
-        >>> from symgrad.proof.program.steps import Symbol
+        >>> from symgrad.checker.program.steps import Symbol
         >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("number", (), (3,)), ProofStep("lt", (0, 1)))
         >>> [str(c) for c in cells(ProofProgram(steps, (Symbol("x", "real", None, None),)))["x"]]
         ['-1', '3/2', '11/2']

@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from symgrad.proof.program.lengths import length
-from symgrad.proof.program.steps import ProofProgram, Symbol
+from symgrad.checker.program.lengths import length
+from symgrad.checker.program.steps import ProofProgram, Symbol
 from symgrad.verdicts.limits import LARGEST_INDEX, SCALED_INPUTS, SHORTENED_POINTS
 
 __all__ = [

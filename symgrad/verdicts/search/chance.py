@@ -12,7 +12,7 @@ import random
 from fractions import Fraction
 from typing import TypeAlias
 
-from symgrad.proof.program.steps import ProofProgram, ProofStep
+from symgrad.checker.program.steps import ProofProgram, ProofStep
 from symgrad.verdicts.limits import CHANCE_POINTS
 
 __all__ = ["error_probability"]

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.proof.kernels.field import Poly
-from symgrad.proof.kernels.fractions import Kernels
-from symgrad.proof.kernels.generators import fraction
+from symgrad.checker.kernels.field import Poly
+from symgrad.checker.kernels.fractions import Kernels
+from symgrad.checker.kernels.generators import fraction
 from symgrad.verdicts.limits import FARKAS_DENOMINATOR, INEQUALITIES
 
 __all__ = ["weights"]

@@ -41,16 +41,16 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from symgrad.proof.kernels.cases import covered
-from symgrad.proof.kernels.evaluate import branches, values
-from symgrad.proof.kernels.field import Budget, Element, Field, GiveUp, Nowhere, Poly, TooFewGenerators
-from symgrad.proof.kernels.fractions import Contradiction, Kernels, TooCoarse
-from symgrad.proof.kernels.functions import Functions
-from symgrad.proof.kernels.generators import fraction
-from symgrad.proof.kernels.parts import empty, parts
-from symgrad.proof.limits import GENERATORS
-from symgrad.proof.program.merging import is_same_step
-from symgrad.proof.program.steps import ProofProgram
+from symgrad.checker.kernels.cases import covered
+from symgrad.checker.kernels.evaluate import branches, values
+from symgrad.checker.kernels.field import Budget, Element, Field, GiveUp, Nowhere, Poly, TooFewGenerators
+from symgrad.checker.kernels.fractions import Contradiction, Kernels, TooCoarse
+from symgrad.checker.kernels.functions import Functions
+from symgrad.checker.kernels.generators import fraction
+from symgrad.checker.kernels.parts import empty, parts
+from symgrad.checker.limits import GENERATORS
+from symgrad.checker.program.merging import is_same_step
+from symgrad.checker.program.steps import ProofProgram
 from symgrad.support.progress import working
 from symgrad.verdicts.limits import CASES, FIRST_GENERATORS, RESTARTS
 from symgrad.verdicts.search.farkas import weights

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.proof.balls.ops import Value, ball
-from symgrad.proof.balls.programs import context, evaluate, flint
-from symgrad.proof.clock import tick, until
-from symgrad.proof.program.steps import ProofProgram
-from symgrad.proof.witness import Witness, all_certain, are_apart, pairs, texts_apart
+from symgrad.checker.balls.ops import Value, ball
+from symgrad.checker.balls.programs import context, evaluate, flint
+from symgrad.checker.clock import tick, until
+from symgrad.checker.program.steps import ProofProgram
+from symgrad.checker.witness import Witness, all_certain, are_apart, pairs, texts_apart
 from symgrad.support.progress import working
 from symgrad.verdicts.agreement import TOO_FEW, agreement, shrinks
 from symgrad.verdicts.limits import (
@@ -305,7 +305,7 @@ def refute(
         program: the steps.
         a: position of one value.
         b: position of the other, of the same shape.
-        strict: whether ties, kinks and jumps do not count; see `symgrad.proof.balls.programs.evaluate`.
+        strict: whether ties, kinks and jumps do not count; see `symgrad.checker.balls.programs.evaluate`.
         plain: of which value they do all the same.
         deadline: when to stop, on the clock of `time.monotonic`.
         start: the first precision, in bits; it is doubled a few times.
@@ -322,7 +322,7 @@ def refute(
         The first witness, or at which points the values agree.
 
     Example:
-        >>> from symgrad.proof.program.steps import ProofStep, Symbol
+        >>> from symgrad.checker.program.steps import ProofStep, Symbol
         >>> roots = (ProofStep("mul", (0, 0)), ProofStep("sqrt", (1,)), ProofStep("abs", (0,)))
         >>> steps = (ProofStep("symbol", (), ("x",)), *roots)
         >>> program = ProofProgram(steps, (Symbol("x", "real", None, None),))

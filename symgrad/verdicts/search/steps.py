@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from symgrad.proof.kernels.field import Element, Field, Poly
-from symgrad.proof.kernels.replay import factors_to_json
-from symgrad.proof.numbers import flint, number_to_json
+from symgrad.checker.kernels.field import Element, Field, Poly
+from symgrad.checker.kernels.replay import factors_to_json
+from symgrad.checker.numbers import flint, number_to_json
 from symgrad.verdicts.limits import (
     COMBINED_TERMS,
     COMBINED_WORK,

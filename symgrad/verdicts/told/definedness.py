@@ -10,16 +10,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from symgrad.checker.balls.entries import boxed
+from symgrad.checker.balls.programs import evaluate
+from symgrad.checker.clock import until
+from symgrad.checker.program.steps import ProofProgram
+from symgrad.checker.witness import all_certain
 from symgrad.ir.graph import OPS, SYMBOL, Node, apply, as_node, symbol
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Domain, Number
 from symgrad.pretty.domains import outside_of_choices
-from symgrad.proof.balls.entries import boxed
-from symgrad.proof.balls.programs import evaluate
-from symgrad.proof.clock import until
-from symgrad.proof.program.steps import ProofProgram
-from symgrad.proof.witness import all_certain
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import UsageError
@@ -64,7 +64,7 @@ def undefined(
     Args:
         program: the steps of the claim.
         sides: the two.
-        strict: see `symgrad.proof.balls.programs.evaluate`.
+        strict: see `symgrad.checker.balls.programs.evaluate`.
         plain: see there.
         direction: the variable that is the direction of a derivative, if there is one.
         deadline: when to stop, on the clock of `time.monotonic`.

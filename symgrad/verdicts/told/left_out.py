@@ -11,6 +11,11 @@ import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from symgrad.checker.entrywise.forms.laws import content
+from symgrad.checker.entrywise.forms.said import singular, ties, vanishes
+from symgrad.checker.entrywise.forms.terms import Form, Terms
+from symgrad.checker.entrywise.proofs import BUDGET, LAWS, forms_of
+from symgrad.checker.kernels.field import GiveUp
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.notation.printer import expression_text
@@ -19,11 +24,6 @@ from symgrad.ops.array.contraction import einsum
 from symgrad.ops.scalar.arith import pow
 from symgrad.pretty.domains import outside_of_choices
 from symgrad.pretty.forms.rational import rational_of
-from symgrad.proof.entrywise.forms.laws import content
-from symgrad.proof.entrywise.forms.said import singular, ties, vanishes
-from symgrad.proof.entrywise.forms.terms import Form, Terms
-from symgrad.proof.entrywise.proofs import BUDGET, LAWS, forms_of
-from symgrad.proof.kernels.field import GiveUp
 from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.facts.definite_matrices import is_definite
 from symgrad.rewrite.pipeline import canonical

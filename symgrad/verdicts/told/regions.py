@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from symgrad.checker.balls.programs import context, evaluate
+from symgrad.checker.clock import until
+from symgrad.checker.kernels.field import Budget, Poly
+from symgrad.checker.kernels.functions import Functions
+from symgrad.checker.kernels.generators import fraction
+from symgrad.checker.program.steps import ProofProgram
+from symgrad.checker.program.text import step_text
+from symgrad.checker.witness import Witness, all_certain, are_apart, pairs
 from symgrad.ir.graph import Node
-from symgrad.proof.balls.programs import context, evaluate
-from symgrad.proof.clock import until
-from symgrad.proof.kernels.field import Budget, Poly
-from symgrad.proof.kernels.functions import Functions
-from symgrad.proof.kernels.generators import fraction
-from symgrad.proof.program.steps import ProofProgram
-from symgrad.proof.program.text import step_text
-from symgrad.proof.witness import Witness, all_certain, are_apart, pairs
 from symgrad.verdicts.limits import REGION_POINTS
 from symgrad.verdicts.points.draw import points_of
 from symgrad.verdicts.search.prove import Attempt, Case
@@ -50,7 +50,7 @@ def try_points(
     Args:
         program: the steps, of numbers.
         wanted: the two sides, and what else must have a value.
-        strict: see `symgrad.proof.balls.programs.evaluate`.
+        strict: see `symgrad.checker.balls.programs.evaluate`.
         plain: see there.
         deadline: when to stop, on the clock of `time.monotonic`.
     """

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from symgrad.proof.balls.ops import Value
-from symgrad.proof.balls.programs import evaluate
-from symgrad.proof.kernels.constants import value_at
-from symgrad.proof.kernels.field import Element, GiveUp, Poly, TooFewGenerators
-from symgrad.proof.kernels.fractions import Contradiction, TooCoarse
-from symgrad.proof.kernels.functions import Functions
-from symgrad.proof.program.steps import ProofProgram
+from symgrad.checker.balls.ops import Value
+from symgrad.checker.balls.programs import evaluate
+from symgrad.checker.kernels.constants import value_at
+from symgrad.checker.kernels.field import Element, GiveUp, Poly, TooFewGenerators
+from symgrad.checker.kernels.fractions import Contradiction, TooCoarse
+from symgrad.checker.kernels.functions import Functions
+from symgrad.checker.program.steps import ProofProgram
 from symgrad.verdicts.limits import SIGNED_STEPS, SIGNED_TERMS
 from symgrad.verdicts.search.prove import Case, SubCase
 from symgrad.verdicts.told.wording import Wording

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from symgrad.checker.program.steps import ProofProgram
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import OPS, Node, apply, as_node, constant, truth
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
-from symgrad.proof.program.steps import ProofProgram
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.verdicts.limits import CONDITION_LENGTH, CONDITION_PARTS

@@ -12,6 +12,7 @@ import mpmath
 import numpy as np
 from mpmath import mp
 
+from symgrad.checker.numbers import flint
 from symgrad.compiler.kernels.compile import compile_nodes
 from symgrad.compiler.llvm.elementwise.c_entry import Entry
 from symgrad.compiler.llvm.elementwise.emit import emit
@@ -19,7 +20,6 @@ from symgrad.compiler.llvm.engine.jit import Engine
 from symgrad.compiler.llvm.engine.target import Target
 from symgrad.compiler.llvm.text.types import float_type
 from symgrad.compiler.lowering.elementwise.schedule import schedule
-from symgrad.proof.numbers import flint
 from tests.compiler.kernels.formulas import op, u, x
 
 

@@ -18,11 +18,11 @@ from click.testing import CliRunner
 
 import symgrad as sg
 import symgrad.ops  # fills the table of written functions
+from symgrad.checker.balls.programs import evaluate
+from symgrad.checker.check import check
 from symgrad.cli.main import main as command_line
 from symgrad.errors import NumberTooLargeError, SymgradError
 from symgrad.ir.written import WRITTEN, WrittenFunction
-from symgrad.proof.balls.programs import evaluate
-from symgrad.proof.check import check
 from symgrad.verdicts.statement import program_of
 from tests.fuzz.formulas import POINTS, Real, UndefinedError, functions, random_formula
 from tests.fuzz.kind import kind, refused

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import symgrad as sg
+from symgrad.checker.check import check
 from symgrad.errors import DeclarationError, IndexRangeError
-from symgrad.proof.check import check
 from tests.fuzz.kind import kind
 
 _ENDS = [

@@ -8,8 +8,8 @@ import random
 from functools import cache
 
 import symgrad as sg
+from symgrad.checker.check import CheckResult, check
 from symgrad.errors import UsageError
-from symgrad.proof.check import CheckResult, check
 from tests.fuzz.believed import Believed, Undefined, differ, draw, precisely
 from tests.fuzz.believed_numbers import mp, real
 from tests.fuzz.kind import kind, refused

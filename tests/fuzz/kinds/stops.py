@@ -7,7 +7,7 @@ import random
 import re
 
 import symgrad as sg
-from symgrad.proof.check import check
+from symgrad.checker.check import check
 from tests.fuzz.kind import kind
 from tests.fuzz.kinds.derivations import slope_of, value_of
 

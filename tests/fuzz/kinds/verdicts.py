@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 import symgrad as sg
-from symgrad.proof.check import check
+from symgrad.checker.check import check
 from tests.fuzz.believed import Believed, Undefined, differ, draw, precisely
 from tests.fuzz.believed_numbers import apart, mp
 from tests.fuzz.kind import kind

@@ -1,0 +1,246 @@
+"""Contractions and reductions of arrays of values (`symgrad/checker/balls/ops.py`), and the table of all such ops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from symgrad.checker.balls.choices import CERTAIN, LOCAL
+from symgrad.checker.balls.entries import Array, Axes, along, boxed, elementwise, filled, unboxed
+from symgrad.checker.balls.matrices import MATRICES
+from symgrad.checker.balls.moves import MOVES
+from symgrad.checker.balls.ops import Binary, Value, add, div, exp, log, mul, neg, sqrt
+from symgrad.checker.balls.products import contracted
+from symgrad.checker.clock import tick
+from symgrad.checker.limits import CONTRACTION_PRODUCTS, ENTRIES, PRODUCTS_ONE_BY_ONE
+from symgrad.checker.numbers import flint
+
+__all__ = ["ARRAYS", "ARRAYS_LOCAL"]
+
+_Reduction: TypeAlias = "Callable[[Axes, Array], Array]"
+
+fmpq: Any = flint.fmpq
+
+
+def _total(values: Sequence[Value]) -> Value:
+    zero: Value = fmpq(0)
+    return reduce(add, values, zero)
+
+
+def _mapped(function: Callable[[Value], Value], values: list[Value]) -> list[Value]:
+    row = np.empty(len(values), dtype=object)
+    row[:] = values
+    return elementwise(function, row).tolist()
+
+
+def _product(values: Sequence[Value]) -> Value:
+    one: Value = fmpq(1)
+    return reduce(mul, values, one)
+
+
+def _over(combine: Callable[[list[Value]], Value]) -> _Reduction:
+    """Return a function of a list of values as a reduction over axes."""
+
+    def apply(axes: Axes, x: Array) -> Array:
+        return along(axes, x, combine)
+
+    return apply
+
+
+def _einsum(labels: tuple[Axes, ...], result: Axes, *operands: Array) -> Array:
+    order = list(dict.fromkeys([*result, *(i for own in labels for i in own)]))
+    sizes = {i: n for own, x in zip(labels, operands, strict=True) for i, n in zip(own, x.shape, strict=True)}
+    products = math.prod(sizes[i] for i in order)
+    if products > CONTRACTION_PRODUCTS:
+        return filled(tuple(sizes[i] for i in result), None)
+    if products > PRODUCTS_ONE_BY_ONE:
+        return _of_pairs(labels, result, operands, sizes)
+    grid = dict(zip(order, np.ogrid[tuple(slice(sizes[i]) for i in order)], strict=True))
+    product: Any = None
+    for own, x in zip(labels, operands, strict=True):
+        spread = boxed(x[tuple(grid[i] for i in own)])
+        product = spread if product is None else elementwise(mul, product, spread)
+    product = np.broadcast_to(product, tuple(sizes[i] for i in order))
+    if len(result) == len(order):
+        return product
+    return along(tuple(range(len(result), len(order))), product, _total)
+
+
+def _of_pairs(
+    labels: tuple[Axes, ...], result: Axes, operands: Sequence[Array], sizes: dict[int, int]
+) -> Array:
+    """Contract one operand after the other, as products of matrices."""
+    unknown = filled(tuple(sizes[i] for i in result), None)
+    found: Array = boxed(fmpq(1))
+    axes: list[int] = []
+    for k, (own, x) in enumerate(zip(labels, operands, strict=True)):
+        later = {*result, *(i for its in labels[k + 1 :] for i in its)}
+        once = list(dict.fromkeys(own))
+        x = boxed(x[tuple(np.ogrid[tuple(slice(sizes[i]) for i in once)][once.index(i)] for i in own)])
+        x, once = _summed(x, once, {*later, *axes})
+        found, axes = _summed(found, axes, {*later, *once})
+        if math.prod(sizes[i] for i in {*axes, *once} & later) > ENTRIES:
+            return unknown
+        if not later.issuperset(once):
+            found, axes = contracted(found, axes, x, once, later)
+        else:
+            both = [*axes, *(i for i in once if i not in axes)]
+            found, axes = elementwise(mul, _spread(found, axes, both), _spread(x, once, both)), both
+    if set(axes) != set(result):  # an axis of the result that no operand has is none that programs can write
+        return unknown
+    return found.transpose([axes.index(i) for i in result])
+
+
+def _summed(x: Array, own: list[int], wanted: set[int]) -> tuple[Array, list[int]]:
+    """Sum over the labels that are not wanted."""
+    gone = tuple(k for k, i in enumerate(own) if i not in wanted)
+    return (along(gone, x, _total), [i for i in own if i in wanted]) if gone else (x, own)
+
+
+def _spread(x: Array, own: list[int], order: list[int]) -> Array:
+    """Return an array with its axes in the order of the labels, with an axis of length 1 for each other label."""
+    turned = x.transpose([own.index(i) for i in order if i in own])
+    return turned[tuple(slice(None) if i in own else None for i in order)]
+
+
+def _mean_of(values: list[Value]) -> Value:
+    return div(_total(values), fmpq(len(values)))
+
+
+def _norm_of(values: list[Value]) -> Value:
+    total = _total(_mapped(lambda v: mul(v, v), values))
+    if total is not None and type(total) is not fmpq and not total > 0:
+        total = total.nonnegative_part()
+    return sqrt(total)
+
+
+def _cone_of(values: list[Value]) -> Value:
+    found = _norm_of(values)
+    return found if found is not None and found > 0 else None
+
+
+def _extreme(op: Binary) -> _Reduction:
+    def of(values: list[Value]) -> Value:
+        return reduce(op, values) if values else None
+
+    return _over(of)
+
+
+def _first(least: bool, values: list[Value]) -> int | None:
+    """Return where the extreme entry is, the first one of several, where that is certain."""
+    below = CERTAIN["lt"]
+    best = 0
+    for i in range(1, len(values)):
+        better = below(values[i], values[best]) if least else below(values[best], values[i])
+        if better is None:
+            return None
+        best = i if better else best
+    return best if values and values[best] is not None else None
+
+
+def _only(least: bool, values: list[Value]) -> int | None:
+    """Return where the extreme entry is if no entry that comes from elsewhere is as large."""
+    best, strictly = _first(least, values), LOCAL["le"]
+    if best is None:
+        return None
+    for v in values:
+        if not (strictly(values[best], v) if least else strictly(v, values[best])):
+            return None
+    return best
+
+
+_Choice: TypeAlias = "Callable[[bool, list[Value]], int | None]"
+
+
+def _entry(choose: _Choice, least: bool) -> _Reduction:
+    def of(values: list[Value]) -> Value:
+        best = choose(least, values)
+        return None if best is None else values[best]
+
+    return _over(of)
+
+
+def _position(choose: _Choice, least: bool) -> Callable[[int | None, Array], Array]:
+    """Return argmax or argmin."""
+
+    def of(values: list[Value]) -> Value:
+        best = choose(least, values)
+        return None if best is None else fmpq(best)
+
+    def apply(axis: int | None, x: Array) -> Array:
+        return along(tuple(range(x.ndim)) if axis is None else (axis,), x, of)
+
+    return apply
+
+
+def _prod_except(axis: int, x: Array) -> Array:
+    moved = np.moveaxis(x, axis, -1)
+    out = np.empty(moved.shape, dtype=object)
+    for place in np.ndindex(moved.shape):
+        tick()
+        out[place] = _product([v for k, v in enumerate(moved[place[:-1]]) if k != place[-1]])
+    return np.moveaxis(out, -1, axis)
+
+
+def _log_of_sum(values: list[Value]) -> Value:
+    return log(_total(_mapped(exp, values))) if values else None
+
+
+_logsumexp = _over(_log_of_sum)
+
+
+def _softmax(axes: Axes, x: Array) -> Array:
+    e: Array = elementwise(exp, x)
+    return elementwise(div, e, np.expand_dims(along(axes, e, _total), axes))
+
+
+def _log_softmax(axes: Axes, x: Array) -> Array:
+    return elementwise(add, x, elementwise(neg, np.expand_dims(_logsumexp(axes, x), axes)))
+
+
+def _cumsum(axis: int, reverse: int, x: Array) -> Array:
+    moved = np.moveaxis(np.flip(x, axis) if reverse else x, axis, 0)
+    out = np.empty(moved.shape, dtype=object)
+    for i in range(len(moved)):
+        out[i] = unboxed(elementwise(add, out[i - 1], moved[i])) if i else moved[i]
+    back = np.moveaxis(out, 0, axis)
+    return np.flip(back, axis) if reverse else back
+
+
+def _logcumsumexp(axis: int, x: Array) -> Array:
+    totals: Array = elementwise(log, _cumsum(axis, 0, elementwise(exp, x)))
+    return totals
+
+
+ARRAYS: dict[str, Callable[..., Array]] = {
+    "einsum": _einsum,
+    "mean": _over(_mean_of),
+    "max": _extreme(CERTAIN["maximum"]),
+    "min": _extreme(CERTAIN["minimum"]),
+    "argmax": _position(_first, False),
+    "argmin": _position(_first, True),
+    "prod": _over(_product),
+    "prod_except": _prod_except,
+    "logsumexp": _logsumexp,
+    "softmax": _softmax,
+    "log_softmax": _log_softmax,
+    "norm": _over(_norm_of),
+    "cumsum": _cumsum,
+    "logcumsumexp": _logcumsumexp,
+    **MOVES,
+    **MATRICES,
+}
+"""Ops by name: functions of their parameters, with lengths as numbers, and their arguments."""
+
+ARRAYS_LOCAL: dict[str, Callable[..., Array]] = {
+    "max": _entry(_only, False),
+    "min": _entry(_only, True),
+    "argmax": _position(_only, False),
+    "argmin": _position(_only, True),
+    "norm": _over(_cone_of),
+}
+"""Those that are not certain where several entries tie, or at the tip of a cone."""

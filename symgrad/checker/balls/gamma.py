@@ -1,0 +1,66 @@
+"""The gamma function, its logarithm and the derivatives of that, of single values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from symgrad.checker.balls.ops import Unary, Value, ball, finite
+from symgrad.checker.limits import FACTORIAL, ORDER
+from symgrad.checker.numbers import flint
+
+__all__ = ["GAMMA", "polygamma"]
+
+fmpq: Any = flint.fmpq
+arb: Any = flint.arb
+acb: Any = flint.acb
+
+_REACH = arb(2) ** 64  # beyond it a value is unknown
+_LOWEST = -10_000  # zeta(s, x) at x < 0 takes as many terms
+
+
+def _gamma_like(method: Callable[[Any], Any], exact: Callable[[int], int | None]) -> Unary:
+    def apply(x: Value) -> Value:
+        if x is None:
+            return None
+        if type(x) is fmpq and x.q == 1:
+            if x <= 0:
+                return None
+            value = exact(int(x.p))
+            if value is not None:
+                return fmpq(value)
+        x = ball(x)
+        return finite(method(x)) if abs(x) < _REACH else None
+
+    return apply
+
+
+def _log_gamma(x: Any) -> Any:
+    return x.lgamma() if x > 0 else abs(x.gamma()).log()
+
+
+_gamma = _gamma_like(arb.gamma, lambda n: math.factorial(n - 1) if n <= FACTORIAL else None)
+_lgamma = _gamma_like(_log_gamma, lambda n: 0 if n <= 2 else None)
+_digamma = _gamma_like(arb.digamma, lambda n: None)
+
+
+def polygamma(n: int, x: Value) -> Value:
+    """The n-th derivative of digamma: (-1)**(n + 1)*n!*zeta(n + 1, x) for n > 0, DLMF 25.11.12."""
+    if n == 0:
+        return _digamma(x)
+    if not 0 < n <= ORDER:
+        return None
+    sign = -1 if n % 2 == 0 else 1
+
+    def value(t: Any) -> Any:
+        if not (t > 0 or (t < 0 and t.floor().unique_fmpz() is not None and not t.is_integer())):
+            return arb.nan()
+        if t > 0:
+            return sign * math.factorial(n) * arb(n + 1).zeta(t)
+        return sign * math.factorial(n) * acb(n + 1).zeta(acb(t)).real if t > _LOWEST else arb.nan()
+
+    return _gamma_like(value, lambda k: None)(x)
+
+
+GAMMA: dict[str, Unary] = {"gamma": _gamma, "lgamma": _lgamma, "digamma": _digamma}

@@ -1,0 +1,200 @@
+"""Linear algebra of matrices of values, by elimination: certain where every pivot is certainly not zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from symgrad.checker.balls.ops import Value, ball, div, log, mul, neg, nonzero
+from symgrad.checker.balls.ops import add as plus
+from symgrad.checker.balls.products import common_bits
+from symgrad.checker.clock import tick
+from symgrad.checker.limits import ELIMINATED_ROWS, EXACT
+from symgrad.checker.numbers import flint
+
+__all__ = ["MATRICES"]
+
+Array: TypeAlias = Any
+
+fmpq: Any = flint.fmpq
+context: Any = flint.ctx
+
+_STEP = 5e-8  # seconds of a product of short balls in flint's elimination, roughly
+_EXP = 6  # an exponential takes so many times that
+_EXACT_STEP = 2e-9  # of the same modulo a prime
+
+
+def _pivot(column: list[Value]) -> int | None:
+    """Return where the entry is that is farthest from zero, None if none certainly is not zero."""
+    best, size = None, ball(fmpq(0))
+    for i, v in enumerate(column):
+        low = ball(v).abs_lower()
+        if low > size:
+            best, size = i, low
+    return best
+
+
+def _eliminate(a: Array, b: Array) -> tuple[Value, Array]:
+    """Return the determinant of a and the solution of a @ x = b (None where it is not certain), by Gauss and Jordan."""
+    n = len(a)
+    rows: list[list[Value]] = [[*p, *q] for p, q in zip(a.tolist(), b.tolist(), strict=True)]
+    nothing = np.full(b.shape, None, dtype=object)
+    if any(v is None for row in rows for v in row[:n]):
+        return None, nothing
+    determinant: Value = fmpq(1)
+    for k in range(n):
+        tick()
+        column = [row[k] for row in rows[k:]]
+        found = None if any(v is None for v in column) else _pivot(column)
+        if found is None:
+            zero = all(type(v) is fmpq and not v for v in column)
+            return (fmpq(0) if zero else None), nothing
+        if found:
+            rows[k], rows[k + found] = rows[k + found], rows[k]
+            determinant = neg(determinant)
+        top = rows[k][k]
+        determinant = mul(determinant, top)
+        rows[k] = [div(v, top) for v in rows[k]]
+        for i in range(n):
+            if i != k:
+                factor = neg(rows[i][k])
+                rows[i] = [plus(p, mul(factor, q)) for p, q in zip(rows[i], rows[k], strict=True)]
+    solution = np.empty(b.shape, dtype=object)
+    for i, j in np.ndindex(*b.shape):
+        solution[i, j] = rows[i][n + j]
+    return determinant, solution
+
+
+def _time(n: int) -> float:
+    """Return about how long an elimination takes, which nothing interrupts."""
+    return _STEP * n**3 * max(1.0, context.prec / 128)
+
+
+def _determinant(a: Array) -> Value:
+    """Return the determinant of a large matrix: exact for short rational numbers."""
+    rows = a.tolist()
+    bits = common_bits(a.ravel().tolist()) if all(v is not None for v in a.flat) else 0
+    if bits == 0:
+        return None
+    if bits is not None:
+        tick(_EXACT_STEP * len(a) ** 3 * (1 + len(a) * bits / 640))
+        value: Any = flint.fmpq_mat(rows).det()
+        return value if value.height_bits() <= EXACT else flint.arb(value)
+    tick(_time(len(a)))
+    value = _balls(a).det()
+    return value if value.is_finite() else None
+
+
+def _solution(a: Array, b: Array) -> Array:
+    """Return the solution of a large system in balls."""
+    unknown = np.full(b.shape, None, dtype=object)
+    if any(v is None for v in a.flat) or not b.size:
+        return unknown
+    tick(_time(len(a)) * (1 + b.shape[1] / len(a)))
+    good = [j for j in range(b.shape[1]) if all(v is not None for v in b[:, j])]
+    try:
+        found: list[list[Any]] = _balls(a).solve(_balls(b[:, good])).tolist() if good else []
+    except ZeroDivisionError:
+        return unknown
+    for i, row in enumerate(found):
+        for j, v in zip(good, row, strict=True):
+            unknown[i, j] = v if v.is_finite() else None
+    return unknown
+
+
+def _balls(a: Array) -> Any:
+    return flint.arb_mat([[ball(v) for v in row] for row in a.tolist()])
+
+
+def _each(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return the determinants and solutions of the matrices of two stacks, which broadcast."""
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a, b = (np.broadcast_to(s, (*lead, *s.shape[-2:])) for s in (a, b))
+    determinants, solutions = np.empty(lead, dtype=object), np.empty(b.shape, dtype=object)
+    for at in np.ndindex(*lead):
+        if a.shape[-1] <= ELIMINATED_ROWS:
+            determinants[at], solutions[at] = _eliminate(a[at], b[at])
+        elif b.shape[-1]:
+            solutions[at] = _solution(a[at], b[at])
+        else:
+            determinants[at] = _determinant(a[at])
+    return determinants, solutions
+
+
+def _identity(n: int) -> Array:
+    return np.array([[fmpq(int(i == j)) for j in range(n)] for i in range(n)], dtype=object).reshape(n, n)
+
+
+def _inv(x: Array) -> Array:
+    return _each(x, _identity(x.shape[-1]))[1]
+
+
+def _det(x: Array) -> Array:
+    return _each(x, x[..., :0])[0]
+
+
+def _size(x: Value) -> Value:
+    return abs(x)
+
+
+def _logdet(x: Array) -> Array:
+    size: Callable[[Value], Value] = nonzero(_size)
+    return np.frompyfunc(lambda d: log(size(d)), 1, 1)(_det(x))
+
+
+def _solve(a: Array, b: Array) -> Array:
+    return _each(a, b[:, None])[1][:, 0] if b.ndim == 1 else _each(a, b)[1]
+
+
+# ------------------------------------------------------------------------------------------- functions of matrices
+
+
+def _exp(x: list[list[Value]]) -> list[list[Value]]:
+    tick(_EXP * _time(len(x)))
+    found: Any = flint.arb_mat([[ball(v) for v in row] for row in x]).exp()
+    return found.tolist()
+
+
+def _value_of(name: str, x: list[list[Value]]) -> list[list[Value]]:
+    """Return a function of a matrix; exp([[0, -x], [x, 0]]) is [[cos(x), -sin(x)], [sin(x), cos(x)]]."""
+    if name == "expm":
+        return _exp(x)
+    n, none = len(x), [fmpq(0)] * len(x)
+    turned = [[*none, *(neg(v) for v in row)] for row in x] + [[*row, *none] for row in x]
+    found = _exp(turned)
+    return [row[:n] for row in (found[n:] if name == "sinm" else found[:n])]
+
+
+def _function(name: str) -> Callable[..., Array]:
+    """Return a function of every matrix of a stack; with a direction its derivative, a block of one twice as large."""
+
+    def of(x: Array, *directions: Array) -> Array:
+        result = np.full(x.shape, None, dtype=object)
+        n = x.shape[-1]
+        for at in np.ndindex(*x.shape[:-2]):
+            rows = x[at].tolist()
+            if any(v is None for m in (x, *directions) for v in m[at].flat) or not n:
+                continue
+            for e in directions:
+                rows = [[*p, *q] for p, q in zip(rows, e[at].tolist(), strict=True)] + [
+                    [*([fmpq(0)] * n), *p] for p in rows
+                ]
+            found = _value_of(name, rows)
+            for i, j in np.ndindex(n, n):
+                v: Any = found[i][j + n * len(directions)]
+                result[at][i, j] = v if v.is_finite() else None
+        return result
+
+    return of
+
+
+MATRICES: dict[str, Callable[..., Array]] = {
+    "inv": _inv,
+    "det": _det,
+    "logdet": _logdet,
+    "solve": _solve,
+    **{name: _function(name) for name in ("expm", "sinm", "cosm")},
+    **{f"{name}_frechet": _function(name) for name in ("expm", "sinm", "cosm")},
+}

@@ -1,0 +1,314 @@
+"""The checker: replays a proof or a refutation that was written as JSON, and says what it is of.
+
+It trusts this package, python-flint and the program in the proof; not what found the proof. What it cannot replay
+is no proof.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.checker.balls.programs import evaluate, inside, sizes_at
+from symgrad.checker.clock import tick, until
+from symgrad.checker.complex.checked import RealStatement, check_complex
+from symgrad.checker.entrywise.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
+from symgrad.checker.file.reading import check_structure
+from symgrad.checker.file.statement import Statement, statement_of
+from symgrad.checker.kernels.cases import check_case
+from symgrad.checker.kernels.evaluate import branches
+from symgrad.checker.kernels.field import GiveUp
+from symgrad.checker.limits import CHECK_SECONDS, REASON_CHARACTERS
+from symgrad.checker.numbers import number_from_json
+from symgrad.checker.program.derivative import derivative_claim, gradient_claim
+from symgrad.checker.program.merging import is_same_step
+from symgrad.checker.program.names import terminal_text
+from symgrad.checker.program.steps import ProofProgram, program_from_json
+from symgrad.checker.shapes import check_shapes
+from symgrad.checker.spots import contradicted
+from symgrad.checker.witness import Witness, all_around, all_certain, are_apart, pairs, values_apart
+from symgrad.support.errors import UsageError
+
+__all__ = ["FORMAT", "CheckResult", "Difference", "check", "point_from_json"]
+
+FORMAT = 1
+_BITS = 256
+_DAMAGE = (
+    *(AttributeError, LookupError, TypeError, ValueError, ArithmeticError, SyntaxError),
+    *(RecursionError, MemoryError),
+)
+"""What reading a file that is no proof may raise."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What a file proves.
+
+    Args:
+        status: ``proved``, ``refuted``, or ``supported`` if the proof does not hold.
+        why: what is proved, or what is wrong with the proof.
+        excluded: thin sets of points that a proof leaves out, as conditions.
+        statement: what the file claims, as the checker reads it; None if it could not be read.
+        difference: of a refutation by a point, the point and the two sides there.
+        parts: of a file with several proofs, each of them.
+    """
+
+    status: str
+    why: str
+    excluded: tuple[str, ...] = ()
+    statement: Statement | None = None
+    difference: Difference | None = None
+    parts: tuple[CheckResult, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A point at which two sides differ.
+
+    Args:
+        point: values of the variables, and lengths of axes.
+        index: the entry that differs; () for numbers.
+        values: the two sides there.
+    """
+
+    point: Mapping[str, Any]
+    index: tuple[int, ...]
+    values: tuple[str, str]
+
+
+def point_from_json(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the values of variables: numbers as text, truth values, nested lists."""
+
+    def value(x: Any) -> Any:
+        if isinstance(x, list):
+            return [value(e) for e in cast("list[Any]", x)]
+        return x if isinstance(x, bool) else number_from_json(x)
+
+    return {str(name): value(x) for name, x in data.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """That two steps are equal.
+
+    Args:
+        program: the steps; for a derivative with those of the derivative.
+        a, b: the two sides.
+        strict: by what the first side was differentiated, or False.
+        defined: further steps that must be certain at a point that counts.
+        direction: the variable that is the direction of a derivative by an array.
+        data: what the file holds.
+        deadline: by `time.monotonic`.
+    """
+
+    program: ProofProgram
+    a: int
+    b: int
+    strict: str | bool
+    defined: tuple[int, ...]
+    direction: str | None
+    data: Mapping[str, Any]
+    deadline: float
+
+    @property
+    def plain(self) -> int | None:
+        """The claim that something is a derivative: it may have kinks where what is differentiated has none."""
+        return self.b if self.data["kind"] == "derivative" else None
+
+
+def check(data: Any, seconds: float = CHECK_SECONDS) -> CheckResult:
+    """Check a proof file.
+
+    Args:
+        data: what the file holds; see `symgrad.checker.file.reading`.
+        seconds: how long that may take.
+
+    Returns:
+        What it proves.
+
+    Raises:
+        UsageError: if it is no proof file at all.
+    """
+    check_structure(data)
+    if data["kind"] == "several":
+        return _several(data["proofs"], seconds)
+    return _one(data, seconds)
+
+
+def _several(proofs: Sequence[Mapping[str, Any]], seconds: float) -> CheckResult:
+    """Check the proofs of a file, one after the other in the time for all."""
+    deadline = time.monotonic() + seconds
+    parts = tuple(_one(p, max(0.0, deadline - time.monotonic())) for p in proofs)
+    failed = [k for k, part in enumerate(parts, 1) if part.status != "proved"]
+    if failed:
+        return CheckResult(
+            "supported", f"of {len(parts)} proofs number {failed[0]} does not hold", parts=parts
+        )
+    return CheckResult("proved", f"{len(parts)} statements", parts=parts)
+
+
+def _one(data: Mapping[str, Any], seconds: float) -> CheckResult:
+    statement = None
+    deadline = time.monotonic() + seconds
+    with until(deadline):
+        try:
+            program, a, b = _sides(data)
+            statement = statement_of(program, a, b, data.get("wrt"), both=data["kind"] == "gradient")
+            found = _checked(program, a, b, data, deadline)
+        except (GiveUp, UsageError) as why:
+            text = f"{why.what}" if isinstance(why, UsageError) else str(why)
+            found = CheckResult("supported", f"the proof does not hold: {text}")
+        except TimeoutError:
+            found = CheckResult("supported", f"the proof takes longer to check than {seconds:g} seconds")
+        except _DAMAGE as why:
+            found = CheckResult("supported", f"the proof cannot be read: {why!r}")
+    return replace(found, why=terminal_text(found.why, REASON_CHARACTERS), statement=statement)
+
+
+def _sides(data: Mapping[str, Any]) -> tuple[ProofProgram, int, int]:
+    """The program, and the two steps that a file is about."""
+    program = program_from_json(data["program"])
+    a, b = data["a"], data["b"]
+    if max(a, b) >= len(program.steps):
+        raise UsageError("the proof is about steps that are not there")
+    if ("wrt" in data) != (data["kind"] in {"derivative", "gradient"}):
+        raise UsageError("a derivative is by a variable, and nothing else is")
+    complexes = [s for s in program.symbols if s.kind == "complex"]
+    if bool(complexes) > ("domain" in data):
+        raise UsageError("a variable that is no real number, integer or truth value")
+    check_shapes(program)
+    return program, a, b
+
+
+def _checked(program: ProofProgram, a: int, b: int, data: Mapping[str, Any], deadline: float) -> CheckResult:
+    if "domain" in data:
+        return _complex(program, data, deadline)
+    claim = _claimed(program, a, b, data, deadline)
+    return _witness(claim) if data["status"] == "refuted" else _cases(claim)
+
+
+def _claimed(program: ProofProgram, a: int, b: int, data: Mapping[str, Any], deadline: float) -> _Claim:
+    if data["kind"] == "equal":
+        if program.steps[a].shape != program.steps[b].shape:
+            raise UsageError("the two sides have different shapes")
+        return _Claim(program, a, b, False, (), None, data, deadline)
+    if data["kind"] == "gradient":
+        made, left, right, direction = gradient_claim(program, a, b, data["wrt"])
+        check_shapes(made)
+        return _Claim(made, left, right, data["wrt"], (a, b), direction, data, deadline)
+    made, tangent, claim, direction = derivative_claim(program, a, data["wrt"], b)
+    check_shapes(made)
+    return _Claim(made, tangent, claim, data["wrt"], (a,), direction, data, deadline)
+
+
+def _complex(program: ProofProgram, data: Mapping[str, Any], deadline: float) -> CheckResult:
+    def for_real_numbers(statement: RealStatement, part: Mapping[str, Any]) -> None:
+        """Check a proof for real numbers that is a part of one for complex ones."""
+        _cases(_Claim(*statement, None, {"status": "proved", "kind": "equal", **part}, deadline))
+
+    status, why, excluded, at = check_complex(data, program, for_real_numbers, deadline)
+    return CheckResult(status, why, excluded, difference=None if at is None else Difference(at[0], (), at[1]))
+
+
+def _cases(c: _Claim) -> CheckResult:
+    program, a, b, data = c.program, c.a, c.b, c.data
+    if data["status"] == "proved" and is_same_step(program, a, b):
+        return _at_sample(c, "the two sides are the same")
+    if data.get("sizes") == "all":
+        i, j = data["a"], data["b"]
+        base = program_from_json(data["program"])
+        if data["kind"] == "equal":
+            left_out = prove_equal(base, i, j, deadline=c.deadline)
+        elif data["kind"] == "gradient":
+            left_out = prove_same_gradient(base, i, j, data["wrt"], deadline=c.deadline)
+        else:
+            left_out = prove_gradient(base, i, data["wrt"], j, deadline=c.deadline)
+        why = "proved anew" + (" for all sizes" if has_sizes(base) else "")
+        return _at_sample(c, why, left_out)
+    cases = {tuple(sorted((int(i), bool(v)) for i, v in case["outcome"])): case for case in data["cases"]}
+    found: list[str] = []
+    excluded: list[str] = []
+    pending: list[dict[int, bool]] = [{}]
+    while pending:
+        tick()
+        outcome = pending.pop()
+        ways = branches(program, [a, b], outcome)
+        if ways:
+            pending += ways
+            continue
+        case = cases.get(tuple(sorted(outcome.items())))
+        if case is None:
+            raise GiveUp("a case is missing")
+        result, left_out = check_case(program, a, b, outcome, case, c.deadline)
+        found.append(result)
+        excluded += left_out
+    wanted = "apart" if data["status"] == "apart" else "proved"
+    if not {wanted} <= set(found) <= {wanted, "empty"}:
+        raise GiveUp("the difference is not what is claimed in every case")
+    if wanted == "apart" and excluded:
+        raise GiveUp("the two sides may be defined only where nothing is claimed of their difference")
+    return _at_sample(c, f"{len(found)} {'case' if len(found) == 1 else 'cases'} replayed", excluded)
+
+
+def _at_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckResult:
+    """Accept what was proved if there is a point that it says something about."""
+    program, data = c.program, c.data
+    point, sizes = point_from_json(data["sample"]["point"]), dict(data["sample"]["sizes"])
+    wanted = [c.a, c.b, *c.defined]
+    if not _fits(program, point, sizes):
+        raise GiveUp("a point that no variable may have")
+    left, right, *rest = evaluate(
+        program, point, precision=_BITS, sizes=sizes, strict=c.strict, plain=c.plain, wanted=wanted
+    )  # fmt: skip
+    both = pairs(left, right)
+    if not all_certain(rest) or not both:
+        raise GiveUp("at the point that is given one of the two is not defined")
+    if data["status"] != "apart" and any(are_apart(x, y) for _, x, y in both):
+        raise GiveUp("at the point that is given the two sides differ")
+    left_out = tuple(dict.fromkeys(excluded))
+    if left_out and data.get("sizes") != "all" and not all_around(program, wanted, point, sizes):
+        raise GiveUp("the point that is given may be one of those that are left out")
+    if data["status"] == "apart":
+        return CheckResult("refuted", why, left_out)
+    if contradicted(
+        program, c.a, c.b, strict=c.strict, plain=c.plain, defined=c.defined, thin=bool(left_out)
+    ):
+        raise GiveUp("the two sides differ at a point of the checker's own")
+    return CheckResult("proved", why, left_out)
+
+
+def _fits(program: ProofProgram, point: Mapping[str, Any], sizes: Mapping[str, int]) -> bool:
+    """Tell whether a point is one of the program, in the declared domains, and every length with a name at least 1."""
+    if any(n < 1 for n in (*sizes.values(), *sizes_at(program, point).values())):
+        return False
+    known = {s.name for s in program.symbols}, set(program.sizes)
+    return point.keys() <= known[0] and sizes.keys() <= known[1] and inside(program, point, sizes)
+
+
+def _witness(c: _Claim) -> CheckResult:
+    found = c.data["witness"]
+    point, sizes = point_from_json(found["point"]), dict(found["sizes"])
+    if not _fits(c.program, point, sizes):
+        raise GiveUp("a point that no variable may have")
+    witness = Witness(point, sizes, found["precision"], tuple(found["index"]), "", "")
+    values = values_apart(c.program, c.a, c.b, witness, strict=c.strict, plain=c.plain, defined=c.defined)
+    if values is None:
+        raise GiveUp("the two balls are not disjoint at the point that is given")
+    # Of a derivative by an array the direction tells the entry.
+    index, readable = witness.index, {**sizes, **point}
+    if c.direction is not None and (entry := _entry(point[c.direction])) is not None:
+        index = entry
+        del readable[c.direction]
+    why = "two disjoint balls at the point that is given"
+    return CheckResult("refuted", why, difference=Difference(readable, index, values))
+
+
+def _entry(direction: Any) -> tuple[int, ...] | None:
+    """Return which entry a direction is that of alone, if it is one."""
+    array = np.array(direction, dtype=object)
+    places = [index for index in np.ndindex(*array.shape) if array[index]]
+    return places[0] if len(places) == 1 and array[places[0]] == 1 else None

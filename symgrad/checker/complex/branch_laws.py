@@ -1,0 +1,65 @@
+"""When the logarithm of a product is the sum of logarithms for all complex numbers, and what roots of primes are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from symgrad.checker.kernels.field import Element, Field, Poly
+from symgrad.checker.kernels.fractions import Kernels
+from symgrad.checker.kernels.generators import fraction
+from symgrad.checker.limits import BRANCH_TERMS
+
+__all__ = ["root_of_prime", "two_logs"]
+
+
+def two_logs(ring: Kernels, u: Element) -> tuple[Element, Element, int] | None:
+    """Return g, h and 1 or -1 with u = g*h or g/h, such that log(u) is log(g) plus or minus log(h); None if unknown.
+
+    If g + k*h is positive, with a positive number k, the imaginary parts of g and h have opposite signs, or both are
+    real and one is positive: so the sum of their arguments is in (-pi, pi]. If h - k*g is positive, their imaginary
+    parts have the same sign, or both are real and h is positive where g is: so is the difference of the arguments.
+    """
+    F = ring.field
+    if len(u.num) > BRANCH_TERMS or len(u.den) > 1 or u.num.is_constant():
+        return None
+    unit, factors = ring.split(u.num)
+    below = [(F.factors[i], -e) for i, e in u.den]
+    found = [f for f, e in [*factors, *below] if abs(e) == 1]
+    if len(found) != 2 or len(factors) + len(below) != 2:
+        return None
+    power = -1 if below else 1
+    for sign in (1, -1):
+        g, h = found[0] * unit * sign, found[1] * sign
+        if _is_positive(F, g, h, power):
+            return Element(g), Element(h), power
+    return None
+
+
+def _is_positive(F: Field, g: Poly, h: Poly, power: int) -> bool:
+    """Whether h + power*k*g is a positive number for some positive number k."""
+    zero = (0,) * F.capacity
+    (rest_g, one_g), (rest_h, one_h) = (
+        (p - p.to_dict().get(zero, 0), p.to_dict().get(zero, 0)) for p in (g, h)
+    )
+    if not rest_g or not rest_h:
+        return False
+    k = -power * rest_h.leading_coefficient() / rest_g.leading_coefficient()
+    return bool(k > 0 and rest_h + power * k * rest_g == 0 and one_h + power * k * one_g > 0)
+
+
+def root_of_prime(
+    F: Field, turns: int, unity: Callable[[Fraction], Element], value: Element
+) -> Element | None:
+    """Return the root of a prime number as a sum of roots of unity of an order, if it is one (Gauss)."""
+    number = F.number(value)
+    p = 0 if number is None or number.q != 1 else int(fraction(number))
+    if p < 2 or turns % (8 if p == 2 else 4 * p):
+        return None
+    if p == 2:
+        return F.add(unity(Fraction(1, 8)), unity(Fraction(-1, 8)))
+    total, squares = F.constant(0), {a * a % p for a in range(1, p)}
+    for a in range(1, p):
+        turn = unity(Fraction(a, p))
+        total = F.add(total, turn if a in squares else F.neg(turn))
+    return total if p % 4 == 1 else F.mul(unity(Fraction(3, 4)), total)

@@ -1,0 +1,302 @@
+"""What each op of a program means, entry by entry: a form over the indices "a0", "a1", ... of its axes.
+
+An axis of length 1 has no index: its only entry is meant. So an axis that is declared with length 1 broadcasts, and one
+whose length is a name does not, whatever number the name will stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TypeAlias
+
+from symgrad.checker.entrywise.forms.laws import constant, exp, leave_out, log, magnitude, opaque, power, sign
+from symgrad.checker.entrywise.forms.maps import iota_pair, up_to
+from symgrad.checker.entrywise.forms.rules import delta
+from symgrad.checker.entrywise.forms.said import fails
+from symgrad.checker.entrywise.forms.terms import Form, Terms
+from symgrad.checker.entrywise.pointers import chosen
+from symgrad.checker.kernels.field import GiveUp
+from symgrad.checker.program.steps import ProofStep
+
+__all__ = ["StepCall", "axes", "elementwise", "polygamma", "shape_of", "spread"]
+
+
+def shape_of(step: ProofStep) -> tuple[str, ...]:
+    """Return lengths as text: numbers, names, polynomials in names."""
+    return tuple(str(n) for n in step.shape)
+
+
+def axes(shape: Sequence[str]) -> list[int]:
+    """Return the axes that have an index."""
+    return [k for k, n in enumerate(shape) if n != "1"]
+
+
+@dataclass(slots=True)
+class StepCall:
+    """One step, with what its arguments are.
+
+    Args:
+        t: the heads.
+        step: the step.
+        shape: of its result.
+        args: the forms of its arguments.
+        shapes: their shapes.
+    """
+
+    t: Terms
+    step: ProofStep
+    shape: tuple[str, ...]
+    args: list[Form]
+    shapes: list[tuple[str, ...]]
+
+
+def spread(t: Terms, form: Form, shape: Sequence[str], rank: int) -> Form:
+    """Return an array as one with more axes in front."""
+    return t.rename(form, {f"a{k}": f"a{k + rank - len(shape)}" for k in axes(shape)})
+
+
+Unary: TypeAlias = "Callable[[Terms, Form], Form]"
+Binary: TypeAlias = "Callable[[Terms, Form, Form], Form]"
+
+
+def elementwise(call: StepCall) -> Form | None:
+    """Apply a function to arguments that broadcast; None if there is none of this name."""
+    t, name = call.t, call.step.op
+    rank = len(call.shape)
+    for k, length in enumerate(call.shape):
+        lengths = {s[k - rank + len(s)] for s in call.shapes if k >= rank - len(s)}
+        if length not in lengths or lengths - {length, "1"}:
+            raise GiveUp("shapes that do not broadcast")
+    args = [spread(t, a, s, rank) for a, s in zip(call.args, call.shapes, strict=True)]
+    match args:
+        case [u] if name in UNARY:
+            return _of(t, partial(UNARY[name], t), u)
+        case [u, v] if name == "div":
+            return t.multiply(u, _of(t, lambda w: power(t, w, -1), v))
+        case [u, v] if name == "pow" and (not v or list(v) == [()]):
+            return _of(t, lambda w: power(t, w, v.get((), Fraction(0))), u)
+        case [u, v] if name in BINARY:
+            return BINARY[name](t, u, v)
+        case [u, v, w] if name in TERNARY:
+            return TERNARY[name](t, u, v, w)
+        case _:
+            return None
+
+
+def _of(t: Terms, function: Callable[[Form], Form], u: Form) -> Form:
+    """Return a function of a form: of what is read at positions, what is read there of the function."""
+    found = chosen(t, function, u)
+    return function(u) if found is None else found
+
+
+# --------------------------------------------------------------------------------------------------------- arithmetic
+
+
+def _divide(t: Terms, a: Form, b: Form) -> Form:
+    return t.multiply(a, power(t, b, -1))
+
+
+def _power(t: Terms, a: Form, b: Form) -> Form:
+    before = t.assumed
+    found = exp(t, t.multiply(b, log(t, a)))
+    if t.assumed != before:
+        # A negative base has powers too, where the exponent is whole.
+        raise GiveUp("a power of what may be negative, with an exponent that is no number")
+    return found
+
+
+def _plus(t: Terms, form: Form, value: int) -> Form:
+    return t.add(form, t.number(value))
+
+
+def _reciprocal(function: Unary) -> Unary:
+    return lambda t, u: power(t, function(t, u), -1)
+
+
+def _of_reciprocal(function: Unary) -> Unary:
+    return lambda t, u: function(t, power(t, u, -1))
+
+
+def _sinh(t: Terms, u: Form, side: int = -1) -> Form:
+    other = exp(t, t.scale(u, -1))
+    return t.scale(t.add(exp(t, u), t.scale(other, side)), Fraction(1, 2))
+
+
+def _cosh(t: Terms, u: Form) -> Form:
+    return _sinh(t, u, 1)
+
+
+def _tanh(t: Terms, u: Form) -> Form:
+    """tanh(u) = 1 - 2/(1 + exp(2*u))."""
+    found = power(t, _plus(t, exp(t, t.scale(u, 2)), 1), -1)
+    return _plus(t, t.scale(found, -2), 1)
+
+
+def _sigmoid(t: Terms, u: Form) -> Form:
+    return power(t, _plus(t, exp(t, t.scale(u, -1)), 1), -1)
+
+
+def _plain(kind: str, *params: object) -> Unary:
+    return lambda t, u: opaque(t, kind, u, params)
+
+
+def _within(kind: str, where: str) -> Unary:
+    """Return a function that is defined in a part of the line only."""
+
+    def function(t: Terms, u: Form) -> Form:
+        leave_out(t, [fails(t, u, f"is not in the domain of {where}")])
+        return opaque(t, kind, u)
+
+    return function
+
+
+def polygamma(t: Terms, u: Form, order: int) -> Form:
+    """Return a derivative of log(gamma(u)); of order 0 the first."""
+    leave_out(t, [fails(t, u, "is not in the domain of polygamma")])
+    return opaque(t, "polygamma", u, (order,))
+
+
+_sin, _cos, _atan = _plain("sin"), _plain("cos"), _plain("atan")
+_asin, _acosh, _atanh = _within("asin", "asin"), _within("acosh", "acosh"), _within("atanh", "atanh")
+
+
+def _tan(t: Terms, u: Form) -> Form:
+    return _divide(t, _sin(t, u), _cos(t, u))
+
+
+def _acos(t: Terms, u: Form) -> Form:
+    return t.subtract(t.scale(constant(t, "pi"), Fraction(1, 2)), _asin(t, u))
+
+
+def _base(base: int) -> Unary:
+    return lambda t, u: _divide(t, log(t, u), log(t, t.number(base)))
+
+
+def _pair(kind: str) -> Binary:
+    """Return an opaque function of two arguments: of a form in which marks tell them apart."""
+
+    def function(t: Terms, a: Form, b: Form) -> Form:
+        marks = [t.atom(t.head("mark", (k,), positive=True)) for k in (0, 1)]
+        return opaque(t, kind, t.add(t.multiply(a, marks[0]), t.multiply(b, marks[1])))
+
+    return function
+
+
+# --------------------------------------------------------------------------------------------------- pieces and truth
+
+
+def _greater(t: Terms, a: Form, b: Form) -> Form:
+    """1 where a > b, else 0: (s**2 + s)/2 with the sign s of a - b."""
+    pair = iota_pair(t, t.subtract(a, b))
+    if pair is not None:
+        return _not(t, up_to(t, *pair))
+    s = sign(t, t.subtract(a, b))
+    return t.scale(t.add(t.multiply(s, s), s), Fraction(1, 2))
+
+
+def _not(t: Terms, a: Form) -> Form:
+    return t.subtract(t.number(1), a)
+
+
+def _differs(t: Terms, a: Form, b: Form) -> Form:
+    pair = iota_pair(t, t.subtract(a, b))
+    if pair is not None:
+        return _not(t, delta(t, *pair))
+    s = sign(t, t.subtract(a, b))
+    return t.multiply(s, s)
+
+
+def _where(t: Terms, condition: Form, a: Form, b: Form) -> Form:
+    if not condition or condition == t.number(1):
+        return a if condition else b
+    return t.add(t.multiply(condition, a), t.multiply(_not(t, condition), b))
+
+
+def _maximum(t: Terms, a: Form, b: Form, side: int = 1) -> Form:
+    gap = magnitude(t, t.subtract(a, b))
+    return t.scale(t.add(a, b, t.scale(gap, side)), Fraction(1, 2))
+
+
+def _minimum(t: Terms, a: Form, b: Form) -> Form:
+    return _maximum(t, a, b, -1)
+
+
+def _either(t: Terms, a: Form, b: Form) -> Form:
+    return t.subtract(t.add(a, b), t.multiply(a, b))
+
+
+UNARY: Mapping[str, Unary] = {
+    "neg": lambda t, a: t.scale(a, -1),
+    "sqrt": lambda t, u: power(t, u, Fraction(1, 2)),
+    "cbrt": _plain("cbrt"),
+    "exp": exp,
+    "exp2": lambda t, u: exp(t, t.multiply(u, log(t, t.number(2)))),
+    "expm1": lambda t, u: _plus(t, exp(t, u), -1),
+    "log": log,
+    "log2": _base(2),
+    "log10": _base(10),
+    "log1p": lambda t, u: log(t, _plus(t, u, 1)),
+    "sigmoid": _sigmoid,
+    "softplus": lambda t, u: log(t, _plus(t, exp(t, u), 1)),
+    "sinh": _sinh,
+    "cosh": _cosh,
+    "tanh": _tanh,
+    "sech": _reciprocal(_cosh),
+    "csch": _reciprocal(_sinh),
+    "coth": _reciprocal(_tanh),
+    "asinh": _plain("asinh"),
+    "acosh": _acosh,
+    "atanh": _atanh,
+    "asech": _of_reciprocal(_acosh),
+    "acsch": _of_reciprocal(_plain("asinh")),
+    "acoth": _of_reciprocal(_atanh),
+    "sin": _sin,
+    "cos": _cos,
+    "tan": _tan,
+    "sec": _reciprocal(_cos),
+    "csc": _reciprocal(_sin),
+    "cot": _reciprocal(_tan),
+    "asin": _asin,
+    "acos": _acos,
+    "atan": _atan,
+    "erf": _plain("erf"),
+    "erfc": lambda t, u: t.subtract(t.number(1), opaque(t, "erf", u)),
+    "gamma": _within("gamma", "gamma"),
+    "lgamma": _within("lgamma", "lgamma"),
+    "digamma": lambda t, u: polygamma(t, u, 0),
+    "abs": magnitude,
+    "sign": sign,
+    "floor": _plain("floor"),
+    "ceil": _plain("ceil"),
+    "round": _plain("round"),
+    "relu": lambda t, u: t.scale(t.add(u, magnitude(t, u)), Fraction(1, 2)),
+    "not_": _not,
+}
+
+BINARY: Mapping[str, Binary] = {
+    "add": lambda t, a, b: t.add(a, b),
+    "mul": lambda t, a, b: t.multiply(a, b),
+    "div": _divide,
+    "pow": _power,
+    "hypot": lambda t, a, b: power(t, t.add(power(t, a, 2), power(t, b, 2)), Fraction(1, 2)),
+    "atan2": _pair("atan2"),
+    "maximum": _maximum,
+    "minimum": _minimum,
+    "gt": _greater,
+    "lt": lambda t, a, b: _greater(t, b, a),
+    "le": lambda t, a, b: _not(t, _greater(t, a, b)),
+    "ge": lambda t, a, b: _not(t, _greater(t, b, a)),
+    "eq": lambda t, a, b: _not(t, _differs(t, a, b)),
+    "ne": _differs,
+    "and_": lambda t, a, b: t.multiply(a, b),
+    "or_": _either,
+    "xor": lambda t, a, b: t.subtract(t.add(a, b), t.scale(t.multiply(a, b), 2)),
+}
+
+TERNARY: Mapping[str, Callable[[Terms, Form, Form, Form], Form]] = {
+    "clip": lambda t, u, low, high: _minimum(t, _maximum(t, u, low), high),
+    "where": _where,
+}

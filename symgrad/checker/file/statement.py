@@ -1,0 +1,250 @@
+"""What a proof file claims, as text: who checks a proof wants to know of what.
+
+The text is in the notation of programs, but for what that does not say: the bounds of sizes and of whole numbers, and
+derivatives. It has every fact about the variables that the checker used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from symgrad.checker.limits import LINE_CHARACTERS
+from symgrad.checker.numbers import number_to_json
+from symgrad.checker.program.names import terminal_text
+from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
+from symgrad.checker.program.text import INFIX
+
+__all__ = ["Statement", "statement_of", "value_text"]
+
+_INFIX = {
+    **{op: sign if op in ("mul", "div", "pow") else f" {sign} " for op, sign in INFIX.items()},
+    "and_": " and ",
+    "or_": " or ",
+}
+
+_PREFIX = {"neg": "-", "not_": "not "}
+_LETTERS = "ijklmnopqrstuvwxyzabcdefghIJKLMNOPQRSTUVWXYZABCDEFGH"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A claim in lines.
+
+    Args:
+        declarations: of sizes and variables: all that is known of them.
+        definitions: names for what is long or used twice.
+        claim: the two sides, or the derivative and the claim.
+    """
+
+    declarations: tuple[str, ...]
+    definitions: tuple[str, ...]
+    claim: str
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All lines in order."""
+        return (*self.declarations, *self.definitions, self.claim)
+
+
+def statement_of(
+    program: ProofProgram, a: int, b: int, wrt: str | None = None, *, both: bool = False
+) -> Statement:
+    """Return a statement as text.
+
+    Args:
+        program: its steps.
+        a: the position of one side; with ``wrt`` of what is differentiated.
+        b: the position of the other; with ``wrt`` of the claimed derivative.
+        wrt: by which variable.
+        both: whether both sides are differentiated.
+
+    Example:
+        >>> x, y = ProofStep("symbol", (), ("x",)), ProofStep("mul", (0, 0))
+        >>> program = ProofProgram((x, y, ProofStep("add", (0, 0))), (Symbol("x", "real", Fraction(0), None),))
+        >>> print(*statement_of(program, 1, 2, "x").lines, sep="; ")
+        x : real(0, oo); d(x*x)/dx = x + x
+    """
+    needed = program.needed((a, b))
+    sizes = program.sizes
+    taken = {*sizes, *(s.name for s in program.symbols)}
+    definitions, texts = _definitions(program, (a, b), needed, taken)
+    left, right = (
+        texts[k] if wrt is None or not moved else f"d({texts[k]})/d{terminal_text(wrt)}"
+        for k, moved in ((a, True), (b, both))
+    )
+    return Statement(
+        (
+            *(f"{terminal_text(n)} : size, {terminal_text(n)} >= 1" for n in sizes),
+            *(_declaration(s) for s in program.symbols),
+        ),
+        tuple(definitions),
+        f"{left} = {right}",
+    )
+
+
+def value_text(value: Any) -> str:
+    """Return a value of a point: a number, a truth value, nested lists.
+
+    Example:
+        >>> value_text([Fraction(1, 2), True])
+        '[1/2, True]'
+    """
+    if isinstance(value, list):
+        return f"[{', '.join(map(value_text, value))}]"  # pyright: ignore[reportUnknownArgumentType]  (entries of nested lists)
+    return number_to_json(value) if isinstance(value, Fraction) else str(value)
+
+
+# -------------------------------------------------------------------------------------------------------- declarations
+
+
+def _declaration(symbol: Symbol) -> str:
+    name = terminal_text(symbol.name)
+    shape = f"[{', '.join(map(_length, symbol.shape))}]" if symbol.shape else ""
+    if symbol.drawn is not None:
+        parameters = ", ".join(map(number_to_json, symbol.drawn.parameters))
+        return f"{name} ~ {symbol.drawn.family}({parameters}){shape}"
+    if symbol.kind == "int":
+        return f"{name} : int{shape}{_between(name, symbol)}"
+    ends = [o if e is None else number_to_json(e) for e, o in ((symbol.low, "-oo"), (symbol.high, "oo"))]
+    domain = symbol.kind if ends == ["-oo", "oo"] else f"{symbol.kind}({', '.join(ends)})"
+    return f"{name} : {domain}{shape}{' symmetric' if symbol.symmetric else ''}"
+
+
+def _between(name: str, symbol: Symbol) -> str:
+    ends = [
+        e if n is None else number_to_json(n)
+        for n, e in zip((symbol.low, symbol.high), symbol.ends, strict=True)
+    ]
+    low = "" if ends[0] is None else f"{_length(ends[0])} < "
+    high = "" if ends[1] is None else f" < {_length(ends[1])}"
+    symmetric = " symmetric" if symbol.symmetric else ""
+    return f"{symmetric}, {low}{name}{high}" if low or high else symmetric
+
+
+# --------------------------------------------------------------------------------------------------------- definitions
+
+
+def _definitions(
+    program: ProofProgram, wanted: tuple[int, int], needed: Sequence[int], taken: set[str]
+) -> tuple[list[str], Mapping[int, str]]:
+    uses = Counter([*wanted, *(a for i in needed for a in program.steps[i].args)])
+    lines: list[str] = []
+    texts: dict[int, str] = {}
+    for i in needed:
+        step = program.steps[i]
+        text = _text(step, [texts[a] for a in step.args])
+        if step.args and i not in wanted and (uses[i] > 1 or len(text) > LINE_CHARACTERS):
+            name = f"s{i}"
+            while name in taken:
+                name += "_"
+            lines.append(f"{name} = {text}")
+            text = name
+        texts[i] = text
+    return lines, texts
+
+
+# --------------------------------------------------------------------------------------------------------------- steps
+
+
+def _length(size: Any) -> str:
+    """A length as formulas write it: max and min are functions of arrays there."""
+    return terminal_text(re.sub(r"\b(max|min)\(", r"\1imum(", str(size)))
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, tuple):
+        items = [_plain(v) for v in value]  # pyright: ignore[reportUnknownVariableType]  (entries of nested lists)
+        return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+    return _length(value) if isinstance(value, str) else value_text(value)
+
+
+def _text(step: ProofStep, args: list[str]) -> str:
+    written = _WRITTEN.get(step.op)
+    if written is not None:
+        return written(args, *step.params)
+    if step.op in _INFIX and len(args) == 2 and not step.params:
+        return _INFIX[step.op].join(map(_wrapped, args))
+    if step.op in _PREFIX and len(args) == 1 and not step.params:
+        return _PREFIX[step.op] + _wrapped(args[0])
+    # Static parameters come before the arguments, as in polygamma(n, x).
+    return f"{step.op}({', '.join([*map(_plain, step.params), *args])})"
+
+
+def _wrapped(text: str) -> str:
+    """Put an operation in parentheses; names, numbers and single calls read well without."""
+    return text if re.fullmatch(r"\w+(\([^()]*\))?", text) else f"({text})"
+
+
+_SUMS = frozenset({"i->", "ij->"})
+_PRODUCTS = frozenset({"i,i->", "ij,j->i", "i,ij->j", "ij,jk->ik"})
+
+
+def _einsum(args: list[str], labels: Any, result: Any) -> str:
+    every = list(dict.fromkeys([*(i for own in labels for i in own), *result]))
+    if len(every) > len(_LETTERS):
+        return f"einsum({', '.join([_plain(labels), _plain(result), *args])})"
+    letter = dict(zip(every, _LETTERS, strict=False))
+    terms = ["".join(letter[i] for i in own) for own in (*labels, result)]
+    spec = f"{','.join(terms[:-1])}->{terms[-1]}"
+    if spec in _SUMS:
+        return f"sum({args[0]})"
+    if spec in _PRODUCTS:
+        return "@".join(map(_wrapped, args))
+    return f"{_wrapped(args[0])}.T" if spec == "ij->ji" else f'einsum("{spec}", {", ".join(args)})'
+
+
+def _with(op: str, *names: str) -> Callable[..., str]:
+    """How a function is written whose static parameters are keywords, or follow the arguments."""
+
+    def written(args: list[str], *params: Any) -> str:
+        given = [f"{n}={_plain(p)}" if n else _plain(p) for n, p in zip(names, params, strict=True)]
+        return f"{op}({', '.join([*args, *given])})"
+
+    return written
+
+
+def _position(op: str) -> Callable[..., str]:
+    def written(args: list[str], axis: Any) -> str:
+        return f"{op}({', '.join([*args, *([] if axis is None else [f'axis={axis}'])])})"
+
+    return written
+
+
+def _cumsum(args: list[str], axis: Any, reverse: Any) -> str:
+    return f"cumsum({', '.join(args)}, axis={_plain(axis)}, reverse={bool(reverse)})"
+
+
+def _concatenate(args: list[str], axis: Any) -> str:
+    return f"concatenate(({', '.join(args)}{',' if len(args) == 1 else ''}), axis={_plain(axis)})"
+
+
+def _leaf(_args: list[str], value: Any) -> str:
+    return _plain(value)
+
+
+def _constant(_args: list[str], name: Any) -> str:
+    """Pi alone is reserved; the names of other constants may be those of variables."""
+    return "pi" if name == "pi" else f"{name}()"
+
+
+_REDUCTIONS = ("mean", "max", "min", "prod", "norm", "logsumexp", "softmax", "log_softmax")
+_WRITTEN: Mapping[str, Callable[..., str]] = {
+    **dict.fromkeys(("symbol", "number", "size"), _leaf),
+    "constant": _constant,
+    "einsum": _einsum,
+    **{op: _with(op, "axis") for op in (*_REDUCTIONS, "prod_except", "logcumsumexp")},
+    **{op: _position(op) for op in ("argmax", "argmin")},
+    "cumsum": _cumsum,
+    **{op: _with(op, "") for op in ("reshape", "broadcast_to", "slice", "one_hot")},
+    "unslice": _with("unslice", "", ""),
+    "concatenate": _concatenate,
+    "gather": _with("gather", "axes"),
+    "scatter_add": _with("scatter_add", "axes", "shape"),
+    "iota": _with("arange", ""),
+    "eye": _with("eye", "", ""),
+}

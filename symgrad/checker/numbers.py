@@ -1,0 +1,49 @@
+"""Exact numbers: those of python-flint, whole and rational, and as text in files."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any, TypeAlias, cast
+
+import flint as _flint
+
+from symgrad.checker.limits import ANSWER
+
+__all__ = ["NUMERAL", "Rational", "flint", "number_from_json", "number_to_json", "rational"]
+
+# python-flint has no type information.
+flint = cast(Any, _flint)
+Rational: TypeAlias = Any
+
+NUMERAL = re.compile(r"-?[0-9]++(/[0-9]++)?")
+"""A rational number as text."""
+
+
+def rational(value: Any) -> Rational:
+    """A Fraction or int as flint's."""
+    return flint.fmpq(value.numerator, value.denominator)
+
+
+def number_to_json(value: Fraction | int) -> str:
+    """Write a rational number as text, however long: Python refuses integers of more than 4,300 digits.
+
+    Example:
+        >>> number_to_json(Fraction(-1, 2)), len(number_to_json(10**5000))
+        ('-1/2', 5001)
+    """
+    return str(flint.fmpq(value.numerator, value.denominator))
+
+
+def number_from_json(value: Any) -> Fraction:
+    """Read a rational number: a whole one, or text such as ``-1/2``; powers of ten might be of any size.
+
+    Raises:
+        ValueError: if it is none, or longer than `symgrad.checker.limits` allows.
+    """
+    if type(value) is int and value.bit_length() <= 3 * ANSWER:
+        return Fraction(value)
+    if isinstance(value, str) and len(value) <= ANSWER and NUMERAL.fullmatch(value):
+        parts = [int(flint.fmpz(part)) for part in value.split("/")]
+        return Fraction(*parts)
+    raise ValueError(f"{value!r:.60} is no rational number")

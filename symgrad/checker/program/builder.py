@@ -1,0 +1,116 @@
+"""Steps added to a program, equal ones once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from symgrad.checker.program.steps import ProofStep
+
+__all__ = ["StepBuilder", "Shape", "broadcast"]
+
+Shape: TypeAlias = "tuple[int | str, ...]"
+
+_TRUTH = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
+
+
+class StepBuilder:
+    """The steps of a program, and more.
+
+    Args:
+        steps: what there is; it keeps its positions.
+    """
+
+    def __init__(self, steps: Sequence[ProofStep]) -> None:
+        self.steps = list(steps)
+        self._at: dict[ProofStep, int] = {}
+        for i, step in enumerate(self.steps):
+            self._at.setdefault(step, i)
+
+    def step(self, step: ProofStep) -> int:
+        """Return where a step stands, after adding it if it is new."""
+        at = self._at.setdefault(step, len(self.steps))
+        if at == len(self.steps):
+            self.steps.append(step)
+        return at
+
+    def shape(self, at: int) -> Shape:
+        """The shape of a step."""
+        return self.steps[at].shape
+
+    def number(self, value: int | Fraction) -> int:
+        """A number."""
+        return self.step(ProofStep("number", (), (Fraction(value),)))
+
+    def value(self, at: int) -> Fraction | None:
+        """Return the number that a step is, if it is one."""
+        step, sign = self.steps[at], 1
+        if step.op == "neg":
+            step, sign = self.steps[step.args[0]], -1
+        if step.op != "number" or isinstance(step.params[0], bool) or step.shape:
+            return None
+        return sign * Fraction(step.params[0])
+
+    def op(self, name: str, *args: int, params: tuple[Any, ...] = ()) -> int:
+        """An elementwise op. A factor or divisor that is the number 1 is left out."""
+        if name in ("mul", "div") and self.value(args[1]) == 1:
+            return args[0]
+        if name == "mul" and self.value(args[0]) == 1:
+            return args[1]
+        shape = broadcast([self.shape(a) for a in args])
+        return self.step(ProofStep(name, args, params, shape, "bool" if name in _TRUTH else "real"))
+
+    def full(self, at: int, shape: Shape) -> int:
+        """Return a step repeated to a shape that it broadcasts to."""
+        return at if self.shape(at) == shape else self.step(ProofStep("broadcast_to", (at,), (shape,), shape))
+
+    def reshape(self, at: int, shape: Shape) -> int:
+        """Return a step with axes of length 1 added or left out."""
+        return at if self.shape(at) == shape else self.step(ProofStep("reshape", (at,), (shape,), shape))
+
+    def sum(self, at: int, axes: Sequence[int]) -> int:
+        """The sum over axes."""
+        labels = tuple(range(len(self.shape(at))))
+        return self.contract([(at, labels)], tuple(k for k in labels if k not in axes)) if axes else at
+
+    def contract(self, operands: Sequence[tuple[int, tuple[int, ...]]], result: tuple[int, ...]) -> int:
+        """The sum of products over labelled axes."""
+        sizes = {k: n for at, own in operands for k, n in zip(own, self.shape(at), strict=True)}
+        params = (tuple(own for _, own in operands), result)
+        return self.step(
+            ProofStep("einsum", tuple(at for at, _ in operands), params, tuple(sizes[k] for k in result))
+        )
+
+    def blocks(self, a: int, b: int, d: int) -> int:
+        """The matrices [[a, b], [0, d]], of square ones in the last two axes."""
+        *lead, n, _ = shape = self.shape(a)
+        double: int | str = 2 * n if isinstance(n, int) else f"2*({n})"
+        zero = self.full(self.number(0), shape)
+        axis, wide = len(lead), (*lead, n, double)
+        rows = [self.step(ProofStep("concatenate", pair, (axis + 1,), wide)) for pair in ((a, b), (zero, d))]
+        return self.step(ProofStep("concatenate", tuple(rows), (axis,), (*lead, double, double)))
+
+    def corner(self, at: int, shape: Shape) -> int:
+        """The block on the right of the first row, of a shape, of what `blocks` made."""
+        whole: list[tuple[Any, Any, int]] = [(None, None, 1)] * (len(shape) - 2)
+        n = shape[-1]
+        return self.step(ProofStep("slice", (at,), ((*whole, (None, n, 1), (n, None, 1)),), shape))
+
+    def spread(self, at: int, axes: Sequence[int]) -> int:
+        """Return what a reduction over axes gave with these axes as ones of length 1."""
+        sizes = list(self.shape(at))
+        for axis in sorted(axes):
+            sizes.insert(axis, 1)
+        return self.reshape(at, tuple(sizes))
+
+
+def broadcast(shapes: Sequence[Shape]) -> Shape:
+    """Return the shape that shapes broadcast to; a named length fits itself and 1."""
+    rank = max(map(len, shapes), default=0)
+    result: list[int | str] = [1] * rank
+    for shape in shapes:
+        for k, size in enumerate(shape, rank - len(shape)):
+            if size != 1:
+                result[k] = size
+    return tuple(result)

@@ -1,0 +1,191 @@
+"""Derivatives of programs, forward: for each step that depends on a variable the steps of its tangent.
+
+The rules are the checker's own: `symgrad/checker/program/slopes.py` has those of functions,
+`symgrad/checker/program/tangents.py` those of ops on arrays. Where a function has a kink or a jump, a step that the
+derivative reads is undefined in the strict sense of `symgrad.checker.balls.programs.evaluate`; that is where no
+derivative is claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symgrad.checker.program.builder import StepBuilder
+from symgrad.checker.program.slopes import CHOICES, CONSTANT, SLOPES, tangent_of_choice
+from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
+from symgrad.checker.program.tangents import ARRAY_TANGENTS
+from symgrad.support.errors import UsageError
+
+__all__ = ["along", "derivative_claim", "differentiate", "gradient_claim"]
+
+
+def differentiate(
+    program: ProofProgram, y: int, wrt: str, direction: str | None = None
+) -> tuple[ProofProgram, int]:
+    """Return a program with the steps of a derivative after those that it has.
+
+    Args:
+        program: its steps keep their positions.
+        y: the position of what is differentiated, of any shape.
+        wrt: the name of a variable. If it is an array, the result is the derivative in a direction: at the unit
+            direction of an entry it is the partial derivative by that entry.
+        direction: the name of the new variable that is the direction; by default one that is free. It is the last
+            of the symbols of the result.
+
+    Returns:
+        The program and the position of the derivative, which has the shape of y. What ``stop_gradient`` wraps counts
+        as a constant.
+
+    Raises:
+        UsageError: if there is no such variable, if it is an integer, or if there is no rule for an op.
+
+    Example:
+        >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("sin", (0,)), ProofStep("mul", (1, 1)))
+        >>> made, at = differentiate(ProofProgram(steps, (Symbol("x", "real", None, None),)), 2, "x")
+        >>> [(s.op, s.args) for s in made.steps[3:]]
+        [('number', ()), ('cos', (0,)), ('mul', (1, 4)), ('add', (5, 5))]
+    """
+    made, (at,), _ = _differentiated(program, (y,), wrt, direction)
+    return made, at
+
+
+def _differentiated(
+    program: ProofProgram, ys: Sequence[int], wrt: str, direction: str | None = None
+) -> tuple[ProofProgram, list[int], str | None]:
+    """Return a program with the steps of several derivatives, their positions, and the name of their direction."""
+    symbol = next((s for s in program.symbols if s.name == wrt), None)
+    if symbol is None:
+        raise UsageError(f"the program has no variable '{wrt}'", expected="the name of one of its symbols")
+    if symbol.kind not in {"real", "complex"}:
+        raise UsageError(f"'{wrt}' takes no real values: there is no derivative by it")
+    into = StepBuilder(program.steps)
+    symbols = program.symbols
+    name: str | None = None
+    if symbol.shape:
+        name = _free(program, direction or f"d{wrt}")
+        symbols = (*symbols, Symbol(name, "real", None, None, symbol.shape))
+        seed = into.step(ProofStep("symbol", (), (name,), symbol.shape))
+    else:
+        seed = into.number(1)
+    tangents: dict[int, int] = {}
+    for i, step in enumerate(program.steps[: max(ys) + 1]):
+        if step.op == "symbol":
+            if step.params[0] == wrt:
+                tangents[i] = seed
+        elif any(a in tangents for a in step.args):
+            found = _tangent(into, i, step, [tangents.get(a) for a in step.args])
+            if found is not None:
+                tangents[i] = into.full(found, step.shape)
+    ends = [tangents[y] if y in tangents else into.full(into.number(0), program.steps[y].shape) for y in ys]
+    return ProofProgram(tuple(into.steps), symbols), ends, name
+
+
+def _free(program: ProofProgram, name: str) -> str:
+    taken = {s.name for s in program.symbols}
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _tangent(into: StepBuilder, i: int, step: ProofStep, moving: list[int | None]) -> int | None:
+    """Return the tangent of a step, None where it is zero."""
+    if step.op in CONSTANT:
+        return None
+    if step.op in CHOICES:
+        return tangent_of_choice(into, step, moving)
+    if step.op in ARRAY_TANGENTS:
+        return ARRAY_TANGENTS[step.op](into, i, step, moving)
+    if step.op not in SLOPES:
+        raise UsageError(f"no rule to differentiate '{step.op}'", cure="write it with other functions")
+    total: int | None = None
+    for slope, moved in zip(SLOPES[step.op], moving, strict=True):
+        if moved is not None:
+            term = slope(into, i, step, moved)
+            if term is not None:
+                total = term if total is None else into.op("add", total, term)
+    return total
+
+
+def along(program: ProofProgram, claim: int, direction: str) -> tuple[ProofProgram, int]:
+    """Return the change that a claimed derivative by an array gives in a direction.
+
+    Args:
+        program: what `differentiate` returned.
+        claim: the position of the claim, whose last axes are those of the variable.
+        direction: the name of the direction, a symbol of the program.
+
+    Returns:
+        A program, and where it has the sum of the claim's entries times those of the direction: the claim is right
+        exactly if that is the derivative in every direction.
+    """
+    into = StepBuilder(program.steps)
+    shape = next(s.shape for s in program.symbols if s.name == direction)
+    moved = into.step(ProofStep("symbol", (), (direction,), shape))
+    whole = into.steps[claim].shape
+    if len(whole) < len(shape) or whole[len(whole) - len(shape) :] != shape:
+        raise UsageError(f"a claim of shape {whole}", expected=f"last axes {shape}, those of the variable")
+    lead = len(whole) - len(shape)
+    labels = tuple(range(len(whole)))
+    params = ((labels, labels[lead:]), labels[:lead])
+    at = into.step(ProofStep("einsum", (claim, moved), params, whole[:lead]))
+    return ProofProgram(tuple(into.steps), program.symbols), at
+
+
+def derivative_claim(
+    program: ProofProgram, y: int, wrt: str, claim: int
+) -> tuple[ProofProgram, int, int, str | None]:
+    """Return the statement "the derivative of y by wrt is claim" as one that two steps are equal.
+
+    Args:
+        program: the steps.
+        y: the position of what is differentiated.
+        wrt: the name of a variable.
+        claim: the position of the claim: the axes of y, then those of the variable.
+
+    Returns:
+        The program with the steps of the derivative, the positions of the two sides, and the name of the direction
+        in which both are taken, if the variable is an array.
+
+    Raises:
+        UsageError: if the claim has another shape; and those of `differentiate`.
+    """
+    made, tangent = differentiate(program, y, wrt)
+    shape = next(s.shape for s in program.symbols if s.name == wrt)
+    wanted = program.steps[y].shape + shape
+    if program.steps[claim].shape != wanted:
+        raise UsageError(f"a claim of shape {program.steps[claim].shape}", expected=f"the shape {wanted}")
+    if not shape:
+        return made, tangent, claim, None
+    direction = made.symbols[-1].name
+    stated, change = along(made, claim, direction)
+    return stated, tangent, change, direction
+
+
+def gradient_claim(
+    program: ProofProgram, a: int, b: int, wrt: str
+) -> tuple[ProofProgram, int, int, str | None]:
+    """Return the statement "a and b have the same derivative by wrt" as one that two steps are equal.
+
+    Args:
+        program: the steps.
+        a: the position of what is differentiated.
+        b: the position of the other, of the same shape.
+        wrt: the name of a variable.
+
+    Returns:
+        The program with the steps of both derivatives, their positions, and the name of the direction in which they
+        are taken, if the variable is an array.
+
+    Raises:
+        UsageError: if the shapes differ; and those of `differentiate`.
+
+    Example:
+        >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("stop_gradient", (0,)))
+        >>> made, left, right, _ = gradient_claim(ProofProgram(steps, (Symbol("x", "real", None, None),)), 0, 1, "x")
+        >>> made.steps[left].params, made.steps[right].params
+        ((Fraction(1, 1),), (Fraction(0, 1),))
+    """
+    if program.steps[a].shape != program.steps[b].shape:
+        raise UsageError("the two sides have different shapes")
+    made, (left, right), direction = _differentiated(program, (a, b), wrt)
+    return made, left, right, direction

@@ -1,0 +1,262 @@
+"""Programs as the checker reads them: a list of steps, each over earlier ones, made of what JSON can hold.
+
+The checker does not use the graph of `symgrad.ir`: its ops come with derivative rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, TypeAlias, cast
+
+from symgrad.checker.numbers import NUMERAL, number_from_json, number_to_json
+from symgrad.checker.program.distributions import ProofDistribution, support
+from symgrad.checker.program.lengths import length, names_in
+from symgrad.checker.program.names import is_name, terminal_text
+from symgrad.support.errors import UsageError
+
+__all__ = [
+    "ProofProgram",
+    "ProofStep",
+    "Symbol",
+    "program_from_json",
+    "program_to_json",
+    "resolved",
+]
+
+Length: TypeAlias = "int | str"  # a number, a name, or a polynomial in names as text
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A variable: what it may be.
+
+    Args:
+        name: its name.
+        kind: ``"real"``, ``"int"``, ``"bool"`` or ``"complex"``.
+        low, high: the ends between which its values are, which are excluded; None is infinite.
+        ends: of a whole number, lengths that are ends in the place of numbers, which are then None; excluded too.
+        shape: its shape.
+        symmetric: whether it is a symmetric matrix.
+        drawn: the distribution that it is drawn from, whose support the interval then is.
+    """
+
+    name: str
+    kind: str
+    low: Fraction | None
+    high: Fraction | None
+    shape: tuple[Length, ...] = ()
+    symmetric: bool = False
+    drawn: ProofDistribution | None = None
+    ends: tuple[str | None, str | None] = field(
+        default=(None, None), repr=False
+    )  # points are drawn by what is shown
+
+
+def resolved(symbol: Symbol, sizes: Mapping[str, int]) -> Symbol:
+    """Return a variable whose ends are numbers: what lengths are with these sizes.
+
+    Raises:
+        UsageError: if a name in an end has no value.
+
+    Example:
+        >>> resolved(Symbol("t", "int", Fraction(-1), None, ends=(None, "2*k")), {"k": 3}).high
+        Fraction(6, 1)
+    """
+    if symbol.ends == (None, None):
+        return symbol
+    low, high = (
+        number if end is None else Fraction(length(end, sizes))
+        for number, end in zip((symbol.low, symbol.high), symbol.ends, strict=True)
+    )
+    return replace(symbol, low=low, high=high, ends=(None, None))
+
+
+@dataclass(frozen=True, slots=True)
+class ProofStep:
+    """One operation: its name in programs, or one of the leaves ``symbol``, ``number``, ``constant``, ``size``.
+
+    Args:
+        op: its name.
+        args: positions of earlier steps.
+        params: static parameters; the name of a leaf; of a number a Fraction or a truth value.
+        shape: of the result.
+        kind: of the result: ``"real"``, ``"int"`` or ``"bool"``.
+    """
+
+    op: str
+    args: tuple[int, ...] = ()
+    params: tuple[Any, ...] = ()
+    shape: tuple[Length, ...] = ()
+    kind: str = "real"
+
+
+@dataclass(frozen=True, slots=True)
+class ProofProgram:
+    """Steps, each after its arguments, and the variables that they read."""
+
+    steps: tuple[ProofStep, ...]
+    symbols: tuple[Symbol, ...]
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """The names of lengths, each once, in order of appearance."""
+        lengths: dict[str, None] = {}
+        todo: list[Any] = [s.params for s in reversed(self.steps) if s.op not in ("symbol", "constant")]
+        todo += [s.shape for s in (*reversed(self.steps), *reversed(self.symbols))]
+        todo += [s.ends for s in self.symbols]
+        while todo:
+            item = todo.pop()
+            if isinstance(item, tuple):
+                todo += reversed(cast("tuple[Any, ...]", item))
+            elif isinstance(item, str):
+                lengths[item] = None
+        return tuple(names_in(lengths))
+
+    def needed(self, outputs: Iterable[int], *, frozen: bool = True) -> list[int]:
+        """Return the steps that some are made of, and these, in order; ``frozen``: those in ``stop_gradient`` too."""
+        found = bytearray(len(self.steps))
+        for i in outputs:
+            found[i] = 1
+        for i in range(len(self.steps) - 1, -1, -1):
+            if found[i] and (frozen or self.steps[i].op != "stop_gradient"):
+                for a in self.steps[i].args:
+                    found[a] = 1
+        return [i for i, there in enumerate(found) if there]
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return {"q": number_to_json(value)}
+    if isinstance(value, tuple):
+        return [_to_json(v) for v in cast("tuple[Any, ...]", value)]
+    return value
+
+
+def _from_json(value: Any) -> Any:
+    if isinstance(value, dict):
+        return number_from_json(cast("dict[str, Any]", value)["q"])
+    if isinstance(value, list):
+        return tuple(_from_json(v) for v in cast("list[Any]", value))
+    return value
+
+
+def _interval(values: Sequence[Any]) -> tuple[list[Fraction | None], tuple[str | None, ...]]:
+    """Read the ends of an interval: numbers, and lengths in the place of some."""
+    lengths = tuple(v if isinstance(v, str) and not NUMERAL.fullmatch(v) else None for v in values)
+    numbers = [
+        None if v is None or end is not None else number_from_json(v)
+        for v, end in zip(values, lengths, strict=True)
+    ]
+    return numbers, lengths
+
+
+def _symbol_from_json(name: Any, kind: Any, low: Any, high: Any, shape: Any, *facts: Any) -> Symbol:
+    (first, last), (least, most) = _interval((low, high))
+    known = _facts_from_json([*facts])
+    return Symbol(str(name), str(kind), first, last, tuple(shape), ends=(least, most), **known)
+
+
+def _facts_to_json(symbol: Symbol) -> list[Any]:
+    if symbol.drawn is not None:
+        return [{"drawn": [symbol.drawn.family, *map(number_to_json, symbol.drawn.parameters)]}]
+    return ["symmetric"] if symbol.symmetric else []
+
+
+def _facts_from_json(facts: list[Any]) -> dict[str, Any]:
+    """What else is known of a variable, as arguments of `Symbol`."""
+    match facts:
+        case []:
+            return {}
+        case ["symmetric"]:
+            return {"symmetric": True}
+        case [{"drawn": [str(family), *parameters]}]:
+            return {"drawn": ProofDistribution(family, tuple(map(number_from_json, parameters)))}
+        case _:
+            raise ValueError("nothing that a variable can be")
+
+
+def program_to_json(program: ProofProgram) -> dict[str, Any]:
+    """Return what `json.dumps` takes."""
+    return {
+        "symbols": [
+            [
+                *(
+                    s.name,
+                    s.kind,
+                    *(
+                        end if e is None else number_to_json(e)
+                        for e, end in zip((s.low, s.high), s.ends, strict=True)
+                    ),
+                    list(s.shape),
+                ),
+                *_facts_to_json(s),
+            ]
+            for s in program.symbols
+        ],
+        "steps": [[s.op, list(s.args), _to_json(s.params), list(s.shape), s.kind] for s in program.steps],
+    }
+
+
+def program_from_json(data: Any) -> ProofProgram:
+    """Read a program back.
+
+    Raises:
+        UsageError: if it is none: a step that reads a later one, a symbol that is not declared, a name that is none.
+    """
+    try:
+        symbols = tuple(_symbol_from_json(*row) for row in data["symbols"])
+        steps = tuple(
+            ProofStep(str(op), tuple(args), _from_json(params), tuple(shape), str(kind))
+            for op, args, params, shape, kind in data["steps"]
+        )
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise UsageError(
+            f"this is not a program of a proof: {terminal_text(repr(error), 200)}", cure="make the proof anew"
+        ) from error
+    _check_symbols(symbols)
+    _check(steps, {s.name: s for s in symbols})
+    program = ProofProgram(steps, symbols)
+    _check_names(program)
+    return program
+
+
+def _check_symbols(symbols: Sequence[Symbol]) -> None:
+    """Refuse declarations that say two things, or nothing that a variable can be."""
+    for s in symbols:
+        name, interval = terminal_text(s.name, 60), (s.kind, s.low, s.high)
+        if s.symmetric and (len(s.shape) != 2 or s.shape[0] != s.shape[1]):
+            raise UsageError(f"'{name}' is declared symmetric and is no square matrix")
+        if s.ends != (None, None) and s.kind != "int":
+            raise UsageError(f"'{name}' lies between lengths, and is no integer")
+        if s.kind in ("bool", "complex") and interval[1:] != (None, None):
+            raise UsageError(f"'{name}' has bounds, and is no real number and no integer")
+        if s.drawn is not None and (support(s.drawn) != interval or s.ends != (None, None)):
+            raise UsageError(f"'{name}' may have other values than its distribution, {s.drawn.family}, has")
+    if len({s.name for s in symbols}) < len(symbols):
+        raise UsageError("two variables have the same name")
+
+
+def _check_names(program: ProofProgram) -> None:
+    """Refuse names that no program can declare, and one that is both a variable and a size."""
+    variables, sizes = {s.name for s in program.symbols}, set(program.sizes)
+    strange = next((n for n in sorted(variables | sizes) if not is_name(n)), None)
+    if strange is not None:
+        raise UsageError(
+            f"'{terminal_text(strange, 60)}' is no name", expected="a name that a program can declare"
+        )
+    if variables & sizes:
+        raise UsageError(f"'{min(variables & sizes)}' is a variable and a size")
+
+
+def _check(steps: Sequence[ProofStep], symbols: Mapping[str, Symbol]) -> None:
+    for i, step in enumerate(steps):
+        if step.op == "number" and [type(p) for p in step.params] not in ([Fraction], [bool]):
+            raise UsageError(f"step {i} is a number that is none: {str(step.params)[:40]}")
+        if not all(type(a) is int and 0 <= a < i for a in step.args):
+            raise UsageError(f"step {i} ({step.op}) reads a step that does not come before it")
+        if step.op == "symbol":
+            symbol = symbols.get(step.params[0]) if len(step.params) == 1 else None
+            if symbol is None or (symbol.shape, symbol.kind) != (step.shape, step.kind):
+                raise UsageError(f"step {i} reads a variable that is not declared so")

@@ -1,0 +1,254 @@
+"""What shape the result of each step has, and whether it is a truth value: the checker's own derivation.
+
+What a step says of itself is not relied on: a program whose steps have other shapes than these is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias, cast
+
+from symgrad.checker.balls.choices import CERTAIN
+from symgrad.checker.balls.ops import CONSTANTS
+from symgrad.checker.clock import tick
+from symgrad.checker.limits import ORDER
+from symgrad.checker.program.sizes import ONE, Size, product_of, size, slice_length, sum_of
+from symgrad.checker.program.steps import ProofProgram, ProofStep
+from symgrad.support.errors import UsageError
+
+__all__ = ["check_shapes"]
+
+Shape: TypeAlias = "tuple[Size, ...]"
+_Rule: TypeAlias = "Callable[..., Shape]"
+"""From the shapes of the arguments and the static parameters, the shape of the result."""
+
+_LOGIC = frozenset({"and_", "or_", "xor", "not_"})
+_COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
+_MOVES = frozenset({"stop_gradient", "reshape", "broadcast_to", "slice", "unslice", "concatenate", "gather"})
+
+
+class _NoShape(Exception):
+    """No array comes of such arguments."""
+
+
+def _need(holds: bool) -> None:
+    if not holds:
+        raise _NoShape
+
+
+def _shape(lengths: Any) -> Shape:
+    _need(isinstance(lengths, tuple))
+    return tuple(size(n) for n in cast("tuple[Any, ...]", lengths))
+
+
+def _whole(value: Any) -> int:
+    _need(type(value) is int)
+    return int(value)
+
+
+def _broadcast(shapes: Sequence[Shape]) -> Shape:
+    rank = max(map(len, shapes), default=0)
+    result = [ONE] * rank
+    for shape in shapes:
+        for k, n in enumerate(shape, rank - len(shape)):
+            _need(ONE in (n, result[k]) or n == result[k])
+            result[k] = n if n != ONE else result[k]
+    return tuple(result)
+
+
+def _axes(axes: Any, shape: Shape) -> list[int]:
+    found = [_whole(a) for a in axes]
+    _need(len(set(found)) == len(found) and all(0 <= a < len(shape) for a in found))
+    return found
+
+
+def _reduced(shapes: Sequence[Shape], axes: Any) -> Shape:
+    gone = _axes(axes, shapes[0])
+    return tuple(n for k, n in enumerate(shapes[0]) if k not in gone)
+
+
+def _kept(shapes: Sequence[Shape], axes: Any) -> Shape:
+    _axes(axes, shapes[0])
+    return shapes[0]
+
+
+def _along(shapes: Sequence[Shape], axis: Any, *more: Any) -> Shape:
+    _axes([axis], shapes[0])
+    _need(all(type(p) in (int, bool) for p in more))
+    return shapes[0]
+
+
+def _position(shapes: Sequence[Shape], axis: Any) -> Shape:
+    return () if axis is None else _reduced(shapes, [axis])
+
+
+def _einsum(shapes: Sequence[Shape], labels: Any, result: Any) -> Shape:
+    lengths: dict[int, Size] = {}
+    for shape, own in zip(shapes, labels, strict=True):
+        for n, label in zip(shape, own, strict=True):
+            _need(lengths.setdefault(_whole(label), n) == n)
+    _need(len(set(result)) == len(result))
+    return tuple(lengths[label] for label in result)
+
+
+def _reshape(shapes: Sequence[Shape], shape: Any) -> Shape:
+    _need(product_of(shapes[0]) == product_of(_shape(shape)))
+    return _shape(shape)
+
+
+def _broadcast_to(shapes: Sequence[Shape], shape: Any) -> Shape:
+    wanted = _shape(shape)
+    _need(len(shapes[0]) <= len(wanted) and _broadcast([shapes[0], wanted]) == wanted)
+    return wanted
+
+
+def _slice(shapes: Sequence[Shape], triples: Any) -> Shape:
+    found: list[Size] = []
+    for n, (start, stop, step) in zip(shapes[0], triples, strict=True):
+        _need(_whole(step) != 0)
+        found.append(slice_length(n, start, stop, step))
+    return tuple(found)
+
+
+def _unslice(shapes: Sequence[Shape], triples: Any, shape: Any) -> Shape:
+    whole = _shape(shape)
+    _need(_slice([whole], triples) == shapes[0])
+    return whole
+
+
+def _concatenate(shapes: Sequence[Shape], axis: Any) -> Shape:
+    (at,) = _axes([axis], shapes[0])
+    total = sum_of(s[at] for s in shapes)
+    joined = {(*s[:at], total, *s[at + 1 :]) for s in shapes}
+    _need(len(joined) == 1)
+    return joined.pop()
+
+
+def _gather(shapes: Sequence[Shape], axes: Any) -> Shape:
+    found = _axes(axes, shapes[0])
+    _need(found == sorted(found) and len(found) == len(shapes) - 1 > 0)
+    kept = [n for k, n in enumerate(shapes[0]) if k not in found]
+    return (*kept[: found[0]], *_broadcast(shapes[1:]), *kept[found[0] :])
+
+
+def _scatter_add(shapes: Sequence[Shape], axes: Any, shape: Any) -> Shape:
+    whole = _shape(shape)
+    _need(_gather([whole, *shapes[1:]], axes) == shapes[0])
+    return whole
+
+
+def _square(shapes: Sequence[Shape]) -> Shape:
+    _need(all(len(s) > 1 and s[-1] == s[-2] and s == shapes[0] for s in shapes))
+    return shapes[0]
+
+
+def _of_each_matrix(shapes: Sequence[Shape]) -> Shape:
+    return _square(shapes)[:-2]
+
+
+def _one_hot(shapes: Sequence[Shape], depth: Any) -> Shape:
+    return (*shapes[0], size(depth))
+
+
+def _counted(_shapes: Sequence[Shape], *lengths: Any) -> Shape:
+    return _shape(lengths)
+
+
+def _solve(shapes: Sequence[Shape]) -> Shape:
+    matrix, right = shapes
+    _square([matrix])
+    _need(len(right) > 1 or len(matrix) == 2)
+    _need(right[-2 if len(right) > 1 else -1] == matrix[-1])
+    return right if len(right) == 1 else (*_broadcast([matrix[:-2], right[:-2]]), *right[-2:])
+
+
+_LEAVES: Mapping[str, Callable[[Any], bool]] = {
+    "symbol": lambda name: isinstance(name, str),
+    "number": lambda value: isinstance(value, bool | Fraction),
+    "constant": lambda name: name in CONSTANTS,
+    "size": lambda length: isinstance(length, str) and _shape((length,)) != (),
+}
+"""The parameter that each leaf has."""
+
+_RULES: Mapping[str, _Rule] = {
+    "einsum": _einsum,
+    **dict.fromkeys(("mean", "max", "min", "prod", "logsumexp", "norm"), _reduced),
+    **dict.fromkeys(("softmax", "log_softmax"), _kept),
+    **dict.fromkeys(("prod_except", "cumsum", "logcumsumexp"), _along),
+    **dict.fromkeys(("argmax", "argmin"), _position),
+    "reshape": _reshape,
+    "broadcast_to": _broadcast_to,
+    "slice": _slice,
+    "unslice": _unslice,
+    "concatenate": _concatenate,
+    "gather": _gather,
+    "scatter_add": _scatter_add,
+    "one_hot": _one_hot,
+    **dict.fromkeys(("iota", "eye"), _counted),
+    **dict.fromkeys(("inv", "expm", "sinm", "cosm"), _square),
+    **dict.fromkeys(("expm_frechet", "sinm_frechet", "cosm_frechet"), _square),
+    **dict.fromkeys(("det", "logdet"), _of_each_matrix),
+    "solve": _solve,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What a step gives."""
+
+    shape: Shape
+    truth: bool
+
+
+def check_shapes(program: ProofProgram) -> None:
+    """Check that every step has the shape that follows from its arguments, and is a truth value if these say so.
+
+    Raises:
+        UsageError: at the first one that has not.
+    """
+    results: list[_Result] = []
+    for i, step in enumerate(program.steps):
+        tick()
+        args = [results[a] for a in step.args]
+        try:
+            found = _Result(_shape_of(step, [a.shape for a in args]), _is_truth(step, args))
+        except (_NoShape, IndexError, KeyError, TypeError, ValueError) as why:
+            raise UsageError(f"step {i} ({step.op}) has arguments that do not fit it") from why
+        if found != _Result(_shape(step.shape), step.kind == "bool"):
+            raise UsageError(f"step {i} ({step.op}) is not of the shape and kind that it is said to be")
+        results.append(found)
+
+
+def _shape_of(step: ProofStep, shapes: Sequence[Shape]) -> Shape:
+    if step.op in _LEAVES:
+        _need(not shapes and len(step.params) == 1 and _LEAVES[step.op](step.params[0]))
+        return _shape(step.shape) if step.op == "symbol" else ()
+    rule = _RULES.get(step.op)
+    if rule is not None:
+        return rule(shapes, *step.params)
+    if step.op == "polygamma":
+        _need(0 <= _whole(*step.params) <= ORDER)
+    else:
+        _need(step.op in CERTAIN and not step.params)
+    return _broadcast(shapes)
+
+
+def _is_truth(step: ProofStep, args: Iterable[_Result]) -> bool:
+    truths = [a.truth for a in args]
+    match step.op:
+        case "symbol":
+            return step.kind == "bool"
+        case "number":
+            return isinstance(step.params[0], bool)
+        case "where":
+            _need(truths[0])
+            return truths[1] and truths[2]
+        case op if op in _LOGIC:
+            _need(all(truths))
+            return True
+        case op if op in _MOVES:
+            return truths[0]
+        case op:
+            return op in _COMPARISONS
