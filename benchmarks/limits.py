@@ -1,6 +1,6 @@
 """What each limit costs, and what it gives: the same work with half of it, and with twice as much.
 
-    python -m benchmarks.limits DIR [--only symgrad.verdicts] [--write]
+    python -m benchmarks.limits DIR [--only symgrad.verification] [--write]
 
 DIR is a folder with some of the corpora that `benchmarks/claims.py` knows; they are no part of the project. The work is
 claims of these, and explanations of the programs in `examples/programs`. `--write` puts the table into docs/limits.md.
@@ -30,7 +30,7 @@ from benchmarks.measure import ROOT, python
 
 __all__ = ["Limit", "limits_of", "main"]
 
-PACKAGES = ("symgrad.verdicts", "symgrad.checker", "symgrad.reasons", "symgrad.pretty")
+PACKAGES = ("symgrad.verification", "symgrad.checker", "symgrad.reasons", "symgrad.pretty")
 PAGE = ROOT / "docs" / "limits.md"
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
 _EXPLAINED = ("symgrad.reasons", "symgrad.pretty")
@@ -69,7 +69,7 @@ def limits_of(package: str) -> Iterator[Limit]:
     """Yield the limits in a package's table, read from its text: a number, and what it bounds below it.
 
     Args:
-        package: its name, as `symgrad.verdicts`.
+        package: its name, as `symgrad.verification`.
     """
     body = ast.parse((ROOT / package.replace(".", "/") / "limits.py").read_text(encoding="utf-8")).body
     for line, below in itertools.pairwise(body):

@@ -31,7 +31,7 @@ from benchmarks.measure import ROOT
 from benchmarks.run import machine, versions
 from symgrad.api.claims.rows import decide_claim
 from symgrad.errors import UsageError
-from symgrad.verdicts.batch import Limits, finished_ids, read_rows, run_rows
+from symgrad.verification.batch import Limits, finished_ids, read_rows, run_rows
 
 __all__ = ["Summary", "causes", "main", "page", "summary"]
 

@@ -110,6 +110,6 @@ from symgrad.importers.jax.function import from_jax as from_jax
 from symgrad.importers.tensorflow.function import from_tensorflow as from_tensorflow
 from symgrad.importers.torch.function import from_torch as from_torch
 from symgrad.report.writers.plain import report_schema as report_schema
-from symgrad.verdicts.verdict import Verdict as Verdict
+from symgrad.verification.verdict import Verdict as Verdict
 
 __version__: str

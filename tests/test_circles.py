@@ -31,10 +31,10 @@ def test_no_circle_of_rooms_but_those_that_have_a_reason(
 
 
 def test_a_circle_of_rooms_is_seen_though_no_file_is_in_one(house: dict[str, Any]) -> None:
-    there, back = "symgrad.mistakes.rows.stops", "symgrad.mistakes.rows.powers"
-    imports = {"symgrad.mistakes.rule": {there}, back: {"symgrad.mistakes.rule"}}
+    there, back = "symgrad.verification.mistakes.rows.stops", "symgrad.verification.mistakes.rows.powers"
+    imports = {"symgrad.verification.mistakes.rule": {there}, back: {"symgrad.verification.mistakes.rule"}}
     assert house["circle"](imports) == []
-    assert [room for room, _ in house["between_rooms"](imports)] == ["symgrad/mistakes"]
+    assert [room for room, _ in house["between_rooms"](imports)] == ["symgrad/verification/mistakes"]
 
 
 def test_no_module_has_the_name_of_one_in_a_layer_above(

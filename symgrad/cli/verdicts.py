@@ -27,8 +27,8 @@ from symgrad.support.progress import working
 
 if TYPE_CHECKING:
     from symgrad.documents.layout.passages import DocumentForm
-    from symgrad.verdicts.batch import Row
-    from symgrad.verdicts.verdict import Verdict
+    from symgrad.verification.batch import Row
+    from symgrad.verification.verdict import Verdict
 
 __all__ = ["DOMAIN", "EXIT", "PROOF", "TIME", "domains", "finish"]
 
@@ -343,7 +343,7 @@ def _batch(
     claims: Path, output: Path | None, jobs: int, time_limit: float, memory: int, replay: bool
 ) -> None:
     from symgrad.api.claims.rows import decide_claim
-    from symgrad.verdicts.batch import Limits, finished_ids, read_rows
+    from symgrad.verification.batch import Limits, finished_ids, read_rows
 
     if output is None or output.resolve() == claims.resolve():
         raise UsageError(
@@ -375,7 +375,7 @@ def _with_progress(
     todo: list[Row], decide: Any, output: Path, jobs: int, limits: Any, counts: Counter[str]
 ) -> None:
     """Run, and show how many rows are decided, and how."""
-    from symgrad.verdicts.batch import run_rows
+    from symgrad.verification.batch import run_rows
 
     def told() -> str:
         return " ".join(f"{status} {n}" for status, n in sorted(counts.items()))

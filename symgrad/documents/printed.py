@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from symgrad.documents.steps import ReviewRecord, ReviewStep
 from symgrad.support.source import Location
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["MARKS", "details", "review_json", "review_text", "summary"]
 

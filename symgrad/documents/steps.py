@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from symgrad.documents.layout.passages import DocumentForm
 from symgrad.documents.taken import Assumption
 from symgrad.support.source import Source, Span
-from symgrad.verdicts.verdict import Status, Verdict
+from symgrad.verification.verdict import Status, Verdict
 
 __all__ = ["ReviewRecord", "ReviewStep", "StepKind"]
 

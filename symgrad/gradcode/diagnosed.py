@@ -17,12 +17,12 @@ from symgrad.ir.graph import Node, Op
 from symgrad.ir.resize import resized
 from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import symbols_of
-from symgrad.mistakes.sized import SizedPairs
-from symgrad.mistakes.told import WrongClaim, diagnosed
 from symgrad.support.errors import InternalError, SymgradError, UsageError
 from symgrad.support.source import Location
-from symgrad.verdicts.diagnosis import Diagnoses, Diagnosis
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.diagnosis import Diagnoses, Diagnosis
+from symgrad.verification.mistakes.sized import SizedPairs
+from symgrad.verification.mistakes.told import WrongClaim, diagnosed
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["derivative_text", "with_mistakes_of"]
 

@@ -13,7 +13,7 @@ from symgrad.gradcode.samples import sample_points
 from symgrad.gradcode.unrolled.reading import Unrolled
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.support.errors import SymgradError, UnsupportedError
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["EntryWise"]
 

@@ -13,8 +13,8 @@ from symgrad.report.blocks import Banner, Block, Code, Column, Heading, Table, T
 from symgrad.report.blocks import Literal as Text
 from symgrad.report.report import Report, Reported
 from symgrad.support.errors import NotInProgramError, TruthValueError
-from symgrad.verdicts.diagnosis import Diagnosis
-from symgrad.verdicts.verdict import Status, Verdict
+from symgrad.verification.diagnosis import Diagnosis
+from symgrad.verification.verdict import Status, Verdict
 
 __all__ = ["KINDS", "ArgumentVerdict", "CodeKind", "CodeVerdict", "number_text", "point_text"]
 

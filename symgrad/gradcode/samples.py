@@ -13,8 +13,8 @@ from symgrad.api.handles.expr import Expr
 from symgrad.gradcode.limits import MAGNITUDES
 from symgrad.gradcode.reference import Values
 from symgrad.ir.graph import Node
-from symgrad.verdicts.points.draw import points_of
-from symgrad.verdicts.statement import program_of
+from symgrad.verification.points.draw import points_of
+from symgrad.verification.statement import program_of
 
 __all__ = ["sample_points"]
 

@@ -22,7 +22,7 @@ from symgrad.gradcode.record import ArgumentVerdict, CodeKind, CodeVerdict
 from symgrad.gradcode.reference import Differences, ExactDerivative, Values
 from symgrad.gradcode.samples import sample_points
 from symgrad.support.errors import UsageError
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["verify_code"]
 

@@ -29,8 +29,8 @@ from symgrad.stops.places.paths import PathGraph, ValueEdge
 from symgrad.stops.places.rewriting import outer_forms, replaced, stopped, with_fixed
 from symgrad.stops.places.spots import Question, points_of
 from symgrad.stops.places.sums import Cut, Sieve
-from symgrad.verdicts.gradients.both import together
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.gradients.both import together
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["PlacementOutcome", "Outer", "place"]
 

@@ -8,7 +8,7 @@ from symgrad.ir.traverse import topological
 from symgrad.report.blocks import Banner, Heading, MathLines, Maths, Paragraph, Table, prose
 from symgrad.report.blocks import Block as Told
 from symgrad.report.report import Report
-from symgrad.verdicts.told.report import SAVED
+from symgrad.verification.told.report import SAVED
 from symgrad.web.blocks import Block, code, fold, html, text, verdict_block
 from symgrad.web.limits import VALUE_CHARACTERS, VERDICT_SECONDS
 from symgrad.web.question import PageQuestion, judged

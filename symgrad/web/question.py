@@ -16,7 +16,7 @@ from symgrad.api.derivatives.entries import target_named
 from symgrad.api.explaining.explain import Derivation
 from symgrad.support.errors import ProgramSyntaxError, SymgradError, UsageError
 from symgrad.support.source import Location, Source, Span
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.verdict import Verdict
 from symgrad.web.limits import TARGETS
 
 __all__ = ["PageQuestion", "judged"]

@@ -12,8 +12,8 @@ import symgrad as sg
 from symgrad.checker.check import check
 from symgrad.checker.program.steps import program_from_json, program_to_json
 from symgrad.errors import ArrayTypeError, DeclarationError, SymgradError, UnsupportedError, UsageError
-from symgrad.verdicts.points.draw import points_of
-from symgrad.verdicts.statement import program_of
+from symgrad.verification.points.draw import points_of
+from symgrad.verification.statement import program_of
 
 TEXT = """
 S : real[n, n] symmetric

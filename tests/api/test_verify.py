@@ -18,7 +18,7 @@ from symgrad.errors import (
     UnknownNameError,
     UsageError,
 )
-from tests.verdicts.statements import DECLARED, DERIVATIVES, FALSE, TRUE, nodes
+from tests.verification.statements import DECLARED, DERIVATIVES, FALSE, TRUE, nodes
 
 
 def verdict_of(a: str, b: str) -> sg.Verdict:

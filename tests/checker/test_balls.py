@@ -21,7 +21,7 @@ from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node
 from symgrad.ir.values.evaluate import evaluate_mp
-from symgrad.verdicts.statement import program_of
+from symgrad.verification.statement import program_of
 from tests.graphs import inputs, random_graph
 from tests.ops.cases import STATED, Case, every_stated_case, grid
 

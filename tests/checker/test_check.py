@@ -11,11 +11,11 @@ import pytest
 from symgrad.checker.check import check
 from symgrad.checker.program.steps import program_from_json
 from symgrad.errors import UsageError
-from symgrad.verdicts.decide import decide
-from symgrad.verdicts.search.refute import refute
+from symgrad.verification.decide import decide
+from symgrad.verification.search.refute import refute
 from tests.checker.checking import answer
 from tests.processes import printed
-from tests.verdicts.statements import DERIVATIVES, FALSE, TRUE, derivative, equality
+from tests.verification.statements import DERIVATIVES, FALSE, TRUE, derivative, equality
 
 
 def proof_of(statement):

@@ -23,7 +23,7 @@ from symgrad.checker.kernels.field import GiveUp
 from symgrad.checker.program.steps import program_from_json
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
-from symgrad.verdicts.statement import program_of
+from symgrad.verification.statement import program_of
 from tests.checker.checking import answer
 from tests.checker.test_check import damaged
 

@@ -21,9 +21,9 @@ from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ops.own import OWN
-from symgrad.verdicts.points.draw import DrawnPoint, points_of
-from symgrad.verdicts.search.refute import refute
-from symgrad.verdicts.statement import program_of
+from symgrad.verification.points.draw import DrawnPoint, points_of
+from symgrad.verification.search.refute import refute
+from symgrad.verification.statement import program_of
 from tests.graphs import inputs, random_graph
 from tests.ops.cases import STATED, Case
 

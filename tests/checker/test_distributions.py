@@ -15,7 +15,7 @@ from symgrad.checker.program.distributions import support
 from symgrad.checker.program.steps import ProofDistribution, program_from_json, program_to_json
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
-from symgrad.verdicts.statement import program_of
+from symgrad.verification.statement import program_of
 
 LAWS = {
     "Uniform": lambda a, b: stats.uniform(a, b - a),

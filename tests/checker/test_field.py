@@ -13,7 +13,7 @@ from symgrad.checker.kernels.field import Budget, Field, GiveUp
 from symgrad.checker.kernels.fractions import Kernels
 from symgrad.checker.kernels.generators import fraction
 from symgrad.checker.numbers import rational
-from symgrad.verdicts.search.steps import Search
+from symgrad.verification.search.steps import Search
 
 ROOT = Fraction(3, 2)  # k**2 is its square
 

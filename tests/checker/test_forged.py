@@ -9,10 +9,10 @@ import pytest
 
 import symgrad as sg
 from symgrad.checker.check import check
-from symgrad.verdicts.decide import decide
-from symgrad.verdicts.search.prove import _run
+from symgrad.verification.decide import decide
+from symgrad.verification.search.prove import _run
 from tests.checker.checking import answer
-from tests.verdicts.statements import equality
+from tests.verification.statements import equality
 
 NUMBER_2 = ["number", [], [{"q": "2"}], [], "int"]
 DOUBLED = {

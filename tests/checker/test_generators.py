@@ -9,7 +9,7 @@ import pytest
 
 from symgrad.checker.kernels.field import Budget, Field
 from symgrad.checker.kernels.functions import Functions
-from symgrad.verdicts.search.steps import Search
+from symgrad.verification.search.steps import Search
 
 
 @pytest.fixture

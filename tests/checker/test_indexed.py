@@ -11,7 +11,7 @@ import symgrad as sg
 from symgrad.checker.entrywise.proofs import prove_equal, prove_gradient
 from symgrad.checker.kernels.field import GiveUp
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
-from symgrad.verdicts.statement import program_of
+from symgrad.verification.statement import program_of
 
 
 def program(text: str, *names: str) -> tuple[ProofProgram, list[int]]:

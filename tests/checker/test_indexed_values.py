@@ -23,7 +23,7 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.layout import full
 from symgrad.ops.numpy import calls as build
-from symgrad.verdicts.statement import program_of
+from symgrad.verification.statement import program_of
 from tests.arrays import PROGRAMS, SIZES, random_value, symbol_of
 from tests.checker.indexed_values import Values
 from tests.graphs_arrays import SYMBOLS, random_arrays, random_sizes, random_values

@@ -28,14 +28,14 @@ from symgrad.checker.numbers import flint
 from symgrad.checker.program.steps import ProofProgram
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of
-from symgrad.verdicts.points.complex_points import complex_points
-from symgrad.verdicts.search.steps import Search
-from symgrad.verdicts.statement import program_of
+from symgrad.verification.points.complex_points import complex_points
+from symgrad.verification.search.steps import Search
+from symgrad.verification.statement import program_of
 from tests.checker.kernel_values import MP, Numbers, close, exact, of_complex, of_reals, principal_log
 from tests.graphs import inputs, random_graph
 from tests.ops.cases import STATED, Case
-from tests.verdicts.statements import FALSE, TRUE, equality, random_pair
-from tests.verdicts.test_complex import AROUND, INNER, LAWS, is_left_out, named
+from tests.verification.statements import FALSE, TRUE, equality, random_pair
+from tests.verification.test_complex import AROUND, INNER, LAWS, is_left_out, named
 
 
 def made(compute: Callable[[Field, Search], Any]) -> Any:

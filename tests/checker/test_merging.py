@@ -7,7 +7,7 @@ import pytest
 import symgrad as sg
 from symgrad.checker.check import check
 from symgrad.checker.program.merging import is_same_step
-from symgrad.verdicts.statement import program_of
+from symgrad.verification.statement import program_of
 
 
 def _same(a: str, b: str, declared: str = "x, y, z, w : real") -> bool:

@@ -19,7 +19,7 @@ from symgrad.checker.shapes import _RULES, check_shapes
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.shapes import slice_length as known_length
-from symgrad.verdicts.statement import program_of
+from symgrad.verification.statement import program_of
 from tests.arrays import PROGRAMS
 from tests.checker.test_derivative import ARRAY_FUNCTIONS, DECLARED, grad
 from tests.graphs_arrays import SYMBOLS, random_arrays

@@ -16,9 +16,9 @@ from symgrad.checker.complex.own_points import contradicted_at_complex
 from symgrad.checker.kernels import evaluate
 from symgrad.checker.spots import contradicted
 from symgrad.frontend.text import parse_program
-from symgrad.verdicts.decide import decide
-from symgrad.verdicts.statement import program_of
-from tests.verdicts.statements import DERIVATIVES, FALSE, TRUE, derivative, equality
+from symgrad.verification.decide import decide
+from symgrad.verification.statement import program_of
+from tests.verification.statements import DERIVATIVES, FALSE, TRUE, derivative, equality
 
 
 def at_spots(statement):

@@ -17,7 +17,7 @@ from symgrad.checker.program.names import is_name, terminal_text
 from symgrad.checker.program.steps import program_from_json
 from symgrad.errors import UsageError
 from symgrad.ir.types import is_name as notation_has
-from symgrad.verdicts.statement import program_of
+from symgrad.verification.statement import program_of
 
 SCALARS = """
 u ~ Uniform(0.9, 1.1)

@@ -14,8 +14,8 @@ from symgrad.checker.file.statement import statement_of
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.cli.checked import checked_lines
 from symgrad.cli.verdicts import EXIT
-from symgrad.verdicts import batch
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification import batch
+from symgrad.verification.verdict import Verdict
 
 ROOT = "x : real\ny = sqrt(x**2)"
 

@@ -23,7 +23,7 @@ def test_decisions_are_told_by_room(caplog):
     for record in caplog.records:
         told.setdefault(record.name, []).append(record.getMessage())
     assert told["symgrad.compiler.forms"][0].endswith("the canonical form loses no digits")
-    assert told["symgrad.verdicts"][0].startswith("proved in ")
+    assert told["symgrad.verification"][0].startswith("proved in ")
     assert any("machine code" in line for line in told["symgrad.compiler.llvm"])
     assert any("element by element" in line for line in told["symgrad.compiler.kernels"])
     assert any("whole arrays" in line for line in told["symgrad.compiler.kernels"])

@@ -15,7 +15,7 @@ from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import NONNEGATIVE, REAL
 from symgrad.ops.scalar.rounding import abs as size_of
 from symgrad.support.errors import DeclarationError, UsageError
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["checked_domain", "decide_with_ends", "within"]
 

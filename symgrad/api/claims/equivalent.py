@@ -19,7 +19,7 @@ from symgrad.support.errors import NotDifferentiableError, NotInProgramError, Un
 from symgrad.support.progress import working
 
 if TYPE_CHECKING:
-    from symgrad.verdicts.verdict import Verdict
+    from symgrad.verification.verdict import Verdict
 
 __all__ = ["equivalent"]
 
@@ -66,7 +66,7 @@ def equivalent(
         >>> v.status, v.of_gradients["a"].status, v.of_higher["a", "a"].status
         ('refuted', 'proved', 'refuted')
     """
-    from symgrad.verdicts.gradients.orders import decide_all_orders, decide_orders  # for start-up time
+    from symgrad.verification.gradients.orders import decide_all_orders, decide_orders  # for start-up time
 
     if order != "all" and (isinstance(order, bool) or not isinstance(order, int) or order < 1):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(f"order is {order!r}", expected="a positive integer, or 'all'")

@@ -17,7 +17,7 @@ from symgrad.ir.sizes import Shape, Size, names_of, size_sum
 from symgrad.support.errors import SymgradError
 
 if TYPE_CHECKING:
-    from symgrad.verdicts.verdict import Verdict
+    from symgrad.verification.verdict import Verdict
 
 __all__ = ["Built", "Misfit", "fit_shapes"]
 
@@ -73,7 +73,7 @@ def _fresh(names: Sequence[str]) -> dict[str, str]:
 
 
 def _verdict(misfit: Misfit, build: _Build, names: Sequence[str]) -> Verdict:
-    from symgrad.verdicts.verdict import Verdict  # for start-up time
+    from symgrad.verification.verdict import Verdict  # for start-up time
 
     if not names or (misfit.shapes is not None and _never(*misfit.shapes)):
         return Verdict("refuted", f"the shapes disagree, at every point: {misfit.why}")

@@ -21,8 +21,8 @@ from symgrad.support.source import Location
 
 if TYPE_CHECKING:
     from symgrad.ir.listing import Listing
-    from symgrad.verdicts.diagnosis import Diagnosis
-    from symgrad.verdicts.verdict import Verdict
+    from symgrad.verification.diagnosis import Diagnosis
+    from symgrad.verification.verdict import Verdict
 
 __all__ = ["with_mistakes", "with_mistakes_of_algebra"]
 
@@ -49,7 +49,7 @@ def with_mistakes(
     proved = [region.where for region in verdict.regions if region.status == "proved"]
 
     def find() -> list[Diagnosis]:
-        from symgrad.mistakes.told import (
+        from symgrad.verification.mistakes.told import (
             WrongClaim,
             diagnosed,
         )  # for start-up time: it is asked of few claims
@@ -86,7 +86,7 @@ def with_mistakes_of_algebra(
         return verdict
 
     def find() -> list[Diagnosis]:
-        from symgrad.mistakes.told import (
+        from symgrad.verification.mistakes.told import (
             WrongRewriting,
             rewriting_diagnosed,
         )  # for start-up time: it is asked of few claims

@@ -14,7 +14,7 @@ from symgrad.ir.listing import suggest
 from symgrad.support.errors import SymgradError, UsageError
 
 if TYPE_CHECKING:
-    from symgrad.verdicts.verdict import Verdict
+    from symgrad.verification.verdict import Verdict
 
 __all__ = ["decide_claim"]
 

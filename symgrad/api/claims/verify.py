@@ -28,7 +28,7 @@ from symgrad.support.errors import ShapeError, UnsupportedError, UsageError
 from symgrad.support.progress import working
 
 if TYPE_CHECKING:
-    from symgrad.verdicts.verdict import Verdict
+    from symgrad.verification.verdict import Verdict
 
 __all__ = ["checked_seconds", "equal", "judged", "sides_of", "verify"]
 
@@ -98,11 +98,11 @@ def equal(
 def _compared(
     a: SideLike, b: SideLike, domain: Mapping[str, str] | str | None, seconds: float, *, values_only: bool
 ) -> Verdict:
-    from symgrad.verdicts.decide import decide
-    from symgrad.verdicts.decide import equal as statement
-    from symgrad.verdicts.diagnosis import Diagnoses, Diagnosis
-    from symgrad.verdicts.gradients.both import decide_both, moved_inputs
-    from symgrad.verdicts.opaque import decide_by_numbers
+    from symgrad.verification.decide import decide
+    from symgrad.verification.decide import equal as statement
+    from symgrad.verification.diagnosis import Diagnoses, Diagnosis
+    from symgrad.verification.gradients.both import decide_both, moved_inputs
+    from symgrad.verification.opaque import decide_by_numbers
 
     found = sides_of(a, b)
     if not isinstance(found, tuple):
@@ -115,7 +115,7 @@ def _compared(
         _only_in_numbers(opaque, complexes, held=bool(inputs))
         return decide_by_numbers(first, second, opaque, seconds, sizes=sizes)
     if complexes is not None and not inputs:
-        from symgrad.verdicts.complex_domain import decide_complex
+        from symgrad.verification.complex_domain import decide_complex
 
         return decide_complex(first, second, complexes, seconds)
 
@@ -165,7 +165,7 @@ def judged(
         decide: decides a claim of such sides, in so many seconds.
         seconds: how long it may take.
     """
-    from symgrad.verdicts.told.labels import with_declared_labels
+    from symgrad.verification.told.labels import with_declared_labels
 
     verdict = decide_with_ends(tuple(sides), decide, seconds)
     if sizes:
@@ -259,9 +259,9 @@ def verify(
 def _decided(
     value: Expr, target: Expr, claim: SideLike, domain: Mapping[str, str] | str | None, seconds: float
 ) -> Verdict:
-    from symgrad.verdicts.decide import decide, derivative_is
-    from symgrad.verdicts.opaque import decide_by_numbers
-    from symgrad.verdicts.told.labels import with_declared_labels
+    from symgrad.verification.decide import decide, derivative_is
+    from symgrad.verification.opaque import decide_by_numbers
+    from symgrad.verification.told.labels import with_declared_labels
 
     parts = [*names_in(target).values(), *names_in(value).values(), target.node, value.node]
     declared = alone(claim) if isinstance(claim, str) else formula(claim)
@@ -284,7 +284,7 @@ def _decided(
         _only_in_numbers(opaque, complexes, held=False)
         return decide_by_numbers(of, to, opaque, seconds, wrt=by, sizes=sizes)
     if complexes is not None:
-        from symgrad.verdicts.complex_domain import decide_complex
+        from symgrad.verification.complex_domain import decide_complex
 
         return decide_complex(of, to, complexes, seconds, wrt=by)
 
@@ -319,7 +319,7 @@ def _named(sides: Sequence[Node], table: Mapping[Node, Node], *exprs: Expr) -> d
 
 def _told(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node, str]) -> Verdict:
     """Return a verdict that says in words of the program where it claims nothing, as do those that it is made of."""
-    from symgrad.verdicts.told.left_out import in_words
+    from symgrad.verification.told.left_out import in_words
 
     regions = tuple(
         replace(r, excluded=tuple(c for c in in_words(r.excluded, sides, names) if not r.rules_out(c)))

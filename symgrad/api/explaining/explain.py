@@ -29,7 +29,7 @@ from symgrad.support.errors import UsageError
 if TYPE_CHECKING:
     from symgrad.api.explaining.lessons import DerivationLine, Lesson, NextStep
     from symgrad.render.pictures.interactive import Graph
-    from symgrad.verdicts.verdict import Verdict
+    from symgrad.verification.verdict import Verdict
 
 __all__ = ["Adjoint", "ByParts", "Derivation", "explain"]
 

@@ -22,7 +22,7 @@ from symgrad.ir.resize import size_names
 from symgrad.ir.traverse import substitute, topological
 from symgrad.reasons.derivation import DerivationRecord
 from symgrad.support.errors import ShapeError, SymgradError, TruthValueError, UsageError
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["DerivationLine", "Lesson", "NextStep", "WrongLine"]
 

@@ -30,7 +30,7 @@ from symgrad.render.texts.comparison import ComparisonRow, comparison_text, esti
 from symgrad.report.report import Reported
 from symgrad.support.errors import NotInProgramError, NotScalarError, ShapeError, UsageError
 from symgrad.support.progress import steps, working
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["Comparison", "Estimator", "compare_estimators"]
 

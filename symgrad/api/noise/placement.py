@@ -25,7 +25,7 @@ from symgrad.stops.places.paths import ValueEdge
 from symgrad.support.errors import DomainError, UsageError
 from symgrad.support.progress import working
 from symgrad.support.source import Place
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["Placement", "StopEdge", "placement"]
 

@@ -31,7 +31,7 @@ from symgrad.report.blocks import (
 )
 from symgrad.report.report import Report
 from symgrad.support.errors import SymgradError
-from symgrad.verdicts.told.report import verdict_blocks
+from symgrad.verification.told.report import verdict_blocks
 
 if TYPE_CHECKING:
     from symgrad.api.derivatives.effective import Effective

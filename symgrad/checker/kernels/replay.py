@@ -50,7 +50,7 @@ class Replay:
     """An oracle that gives the answers of a proof, one after the other.
 
     Args:
-        answers: as `symgrad.verdicts.search.steps` wrote them.
+        answers: as `symgrad.verification.search.steps` wrote them.
         scales: how fine kernels are to be.
     """
 

@@ -13,7 +13,7 @@ from symgrad.ir.graph import Node, number
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ops.array.layout import full
 from symgrad.support.errors import SymgradError
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["Sides", "deduced", "put_into"]
 

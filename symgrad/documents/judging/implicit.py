@@ -10,7 +10,7 @@ from symgrad.api.functions.matrices import solve
 from symgrad.api.handles.expr import Expr
 from symgrad.documents.sides.calculus import ImplicitSlope
 from symgrad.support.errors import SymgradError
-from symgrad.verdicts.diagnosis import Diagnosis
+from symgrad.verification.diagnosis import Diagnosis
 
 __all__ = ["implicit_mistakes"]
 

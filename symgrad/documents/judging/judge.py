@@ -22,11 +22,11 @@ from symgrad.documents.steps import StepKind
 from symgrad.documents.taken import Condition, ImplicitCurve
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import substitute, symbols_of, topological
-from symgrad.mistakes.found import agree_at_points
-from symgrad.mistakes.kinds import OF_ALGEBRA
 from symgrad.support.errors import ShapeError, SymgradError
-from symgrad.verdicts.diagnosis import Diagnoses
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.diagnosis import Diagnoses
+from symgrad.verification.mistakes.found import agree_at_points
+from symgrad.verification.mistakes.kinds import OF_ALGEBRA
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["Judge", "Judged"]
 

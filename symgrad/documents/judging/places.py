@@ -12,7 +12,7 @@ from symgrad.documents.sides.names import DocumentNames
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.support.errors import SymgradError
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["ClaimPlaces"]
 

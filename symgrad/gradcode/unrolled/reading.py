@@ -27,7 +27,7 @@ from symgrad.ops.numpy.calls import stack
 from symgrad.ops.numpy.subscripts import index
 from symgrad.ops.scalar.logic import where
 from symgrad.support.errors import SymgradError, UnsupportedError
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["Unrolled", "unrolled_outputs"]
 

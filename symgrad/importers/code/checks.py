@@ -9,7 +9,7 @@ from typing import Any
 from symgrad.importers.code.flow import Break, Kind
 from symgrad.importers.code.flows import returned
 from symgrad.stops.finding import Finding
-from symgrad.verdicts.verdict import names_text
+from symgrad.verification.verdict import names_text
 
 __all__ = ["SOURCE_CHECKS", "SourceCheck", "source_findings"]
 

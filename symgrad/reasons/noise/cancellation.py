@@ -20,7 +20,7 @@ from symgrad.reasons.noise.witness import NoiseWitness
 from symgrad.support.errors import SymgradError
 
 if TYPE_CHECKING:
-    from symgrad.verdicts.verdict import Verdict
+    from symgrad.verification.verdict import Verdict
 
 __all__ = ["TwoDraws", "are_same", "compare_draws", "without"]
 
@@ -105,7 +105,7 @@ def _plain_values(source: Node) -> Iterator[Any]:
 def _decided(a: Node, b: Node) -> Verdict | None:
     """Return the verdict on an equation; None for what is too large, or cannot be asked."""
     # For start-up time: of most gradients it is plain whether noise enters.
-    from symgrad.verdicts.decide import decide, equal
+    from symgrad.verification.decide import decide, equal
 
     if len(topological([a, b])) > PROVABLE_EQUATIONS:
         return None

@@ -30,7 +30,7 @@ from symgrad.reasons.noise.solving import tie_of
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.support.source import Place
-from symgrad.verdicts.points.roots import root_between
+from symgrad.verification.points.roots import root_between
 
 __all__ = ["MovedJump", "moved_jumps", "overlooks_jumps"]
 
@@ -341,7 +341,7 @@ def _pointwise(node: Node, u: Node) -> bool:
 def _differ(a: Node, b: Node) -> bool:
     """Whether two values certainly differ somewhere."""
     # For start-up time: few gradients have jumps to compare.
-    from symgrad.verdicts.decide import decide, equal
+    from symgrad.verification.decide import decide, equal
 
     gap = canonical([a - b], drop_stops=True).nodes[0]
     if gap.is_number():

@@ -19,8 +19,8 @@ from symgrad.ir.types import Number
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.reasons.limits import STRADDLE_POINTS, STRADDLED_ENTRIES, STRADDLED_INPUTS, STRADDLED_KINKS
 from symgrad.reasons.noise.draws import as_floats, domain_of, inside, place_in
-from symgrad.verdicts.points.aims import COMPARED
-from symgrad.verdicts.points.roots import root_between
+from symgrad.verification.points.aims import COMPARED
+from symgrad.verification.points.roots import root_between
 
 __all__ = ["straddling"]
 

@@ -26,9 +26,9 @@ from symgrad.stops.checks.points import Points
 from symgrad.stops.edges import Edges
 from symgrad.support.errors import SymgradError
 from symgrad.support.source import Place, Source, Span
-from symgrad.verdicts.decide import decide, equal
-from symgrad.verdicts.gradients.orders import decide_all_orders, decide_orders
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.decide import decide, equal
+from symgrad.verification.gradients.orders import decide_all_orders, decide_orders
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["LintQuestion", "Sighting", "negated"]
 

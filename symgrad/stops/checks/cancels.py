@@ -13,7 +13,7 @@ from symgrad.reasons.naming import join_texts
 from symgrad.rewrite.pipeline import canonical
 from symgrad.stops.checks.asked import LintQuestion, Sighting
 from symgrad.stops.edges import Edges
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["find"]
 

@@ -9,7 +9,7 @@ from symgrad.ops.control import kept_value, with_slope, without_stops
 from symgrad.reasons.naming import rule_of
 from symgrad.reasons.noise.dependence import Paths
 from symgrad.stops.checks.asked import LintQuestion, Sighting
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["dead_stops", "find", "stops_in", "untouched"]
 

@@ -17,7 +17,7 @@ from symgrad.stops.checks.asked import LintQuestion, Sighting, negated
 from symgrad.stops.checks.points import point_text
 from symgrad.stops.edges import Edges
 from symgrad.stops.repairs import passed_on
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["find"]
 

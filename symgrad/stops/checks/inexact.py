@@ -14,8 +14,8 @@ from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.control import straight_through
 from symgrad.stops.checks.asked import LintQuestion, Sighting
 from symgrad.stops.checks.points import point_text
-from symgrad.verdicts.gradients.orders import decide_all_orders
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.gradients.orders import decide_all_orders
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["find"]
 

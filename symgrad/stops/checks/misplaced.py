@@ -18,7 +18,7 @@ from symgrad.rewrite.pipeline import canonical
 from symgrad.stops.checks.asked import LintQuestion, Sighting
 from symgrad.stops.edges import Edges
 from symgrad.support.errors import SymgradError
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["frozen", "noise"]
 

@@ -22,7 +22,7 @@ from symgrad.rewrite.condition import Conditions
 from symgrad.stops.checks.asked import LintQuestion, Sighting, negated
 from symgrad.stops.checks.naive import FRAMEWORKS, backward
 from symgrad.stops.checks.points import Batch, point_text
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["choices", "roots"]
 

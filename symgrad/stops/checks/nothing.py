@@ -16,7 +16,7 @@ from symgrad.reasons.naming import join_texts, rule_of
 from symgrad.rewrite.pipeline import canonical
 from symgrad.stops.checks.asked import LintQuestion, Sighting
 from symgrad.stops.repairs import led_to, passed_on
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["disconnected", "stopped", "unused", "whole", "zero"]
 

@@ -20,7 +20,7 @@ from symgrad.reasons.naming import join_texts
 from symgrad.stops.checks.asked import LintQuestion, Sighting
 from symgrad.stops.checks.dead import dead_stops, stops_in, untouched
 from symgrad.stops.edges import Edges
-from symgrad.verdicts.verdict import Verdict, derivatives_text
+from symgrad.verification.verdict import Verdict, derivatives_text
 
 __all__ = ["find"]
 

@@ -10,7 +10,7 @@ from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy.calls import total
 from symgrad.reasons.naming import join_texts
 from symgrad.stops.checks.asked import LintQuestion, Sighting
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["find"]
 

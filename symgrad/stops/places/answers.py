@@ -14,8 +14,8 @@ from symgrad.reasons.noise.verdict import Reading
 from symgrad.rewrite.pipeline import canonical
 from symgrad.stops.places.impossible import Refusal
 from symgrad.stops.places.spots import Question
-from symgrad.verdicts.decide import decide, equal
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.decide import decide, equal
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["same_gradient", "why_none"]
 

@@ -17,7 +17,7 @@ from symgrad.rewrite.pipeline import canonical, stable
 from symgrad.stops.checks.asked import LintQuestion
 from symgrad.stops.checks.naive import backward
 from symgrad.stops.ranges.losses import Loss, exact_values, is_above, single
-from symgrad.verdicts.verdict import Verdict
+from symgrad.verification.verdict import Verdict
 
 __all__ = ["repaired_forms"]
 

@@ -23,7 +23,7 @@ from symgrad.checker.check import check
 from symgrad.cli.main import main as command_line
 from symgrad.errors import NumberTooLargeError, SymgradError
 from symgrad.ir.written import WRITTEN, WrittenFunction
-from symgrad.verdicts.statement import program_of
+from symgrad.verification.statement import program_of
 from tests.fuzz.formulas import POINTS, Real, UndefinedError, functions, random_formula
 from tests.fuzz.kind import kind, refused
 from tests.rewrite.rules.strict import MP, Unclear, same, strictly

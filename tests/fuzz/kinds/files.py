@@ -22,7 +22,7 @@ from symgrad.cli.files import read_source
 from symgrad.cli.given.stored import read_array, read_column
 from symgrad.cli.given.values import read_values
 from symgrad.errors import SymgradError
-from symgrad.verdicts.batch import finished_ids, read_rows
+from symgrad.verification.batch import finished_ids, read_rows
 from tests.fuzz.kind import kind, refused
 
 _DTYPES = ["<f8", ">f8", "<f4", "<f2", "<i8", ">i2", "|u1", "|b1", "<c16", "<U3", "<M8[D]", "|V4", "|O", "<g"]

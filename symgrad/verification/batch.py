@@ -1,0 +1,300 @@
+"""Many rows, each decided in a process that can be ended; one line of results a row, and a file that can be resumed.
+
+A row that takes too long or too much memory costs a process, never the batch: the library that computes with
+polynomials can neither be interrupted nor does it survive running out of memory.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+from symgrad.support.errors import InternalError, UsageError
+from symgrad.support.files import AppendedFile, read_bytes, read_text
+from symgrad.verification.limits import ROW_FILE_BYTES, ROWS_PER_PROCESS, SECONDS_TO_START
+
+__all__ = ["Decide", "Limits", "Row", "finished_ids", "read_rows", "run_rows"]
+
+Decide: TypeAlias = "Callable[[Mapping[str, Any], float], dict[str, Any]]"
+
+_START = b'{"id":'  # how every line of results starts
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the input.
+
+    Args:
+        id: text or a number, its own; ``line 3`` where the line has none.
+        data: what the line holds; None if it cannot be used.
+        error: why not.
+    """
+
+    id: str | int
+    data: Mapping[str, Any] | None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much one row may take.
+
+    Args:
+        seconds: what `Decide` is told.
+        margin: how many seconds later its process is ended.
+        memory: MiB beyond what a process has when it starts, where the operating system can bound them.
+    """
+
+    seconds: float = 10
+    margin: float = 5
+    memory: int = 2048
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Return the rows of a file of JSON lines; lines that are no rows come with an error.
+
+    Raises:
+        FileError: if the file cannot be read, or is not text.
+    """
+    lines = read_text(path, ROW_FILE_BYTES).split("\n")
+    rows: list[Row] = []
+    places: dict[str | int, int] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        row = _row(number, line)
+        first = places.setdefault(row.id, number)
+        rows.append(row if first == number else Row(row.id, None, f"line {first} has this id too"))
+    return rows
+
+
+def _row(number: int, line: str) -> Row:
+    try:
+        data: Any = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return Row(f"line {number}", None, f"line {number} is not JSON: {error}")
+    if not isinstance(data, dict):
+        return Row(f"line {number}", None, f"line {number} is not a JSON object")
+    found = cast("dict[str, Any]", data)
+    name = found.get("id")
+    if isinstance(name, (str, int)) and not isinstance(name, bool):
+        return Row(name, found)
+    return Row(f"line {number}", found)
+
+
+def finished_ids(output: Path) -> set[str | int]:
+    """Return the ids that a file of results has, after repairing a last line that was cut off.
+
+    Raises:
+        FileError: if the file cannot be read.
+        UsageError: if the file holds anything else, which is not to be overwritten.
+    """
+    if not output.exists() or output.is_char_device():
+        return set()
+    *lines, last = read_bytes(output, ROW_FILE_BYTES).split(b"\n")
+    try:
+        found = {_id(line) for line in lines if line}
+        if last:
+            whole = _whole(last)
+            with output.open("r+b") as file:
+                file.seek(-len(last), 2)
+                if whole:
+                    file.write(last + b"\n")
+                    found.add(_id(last))
+                else:
+                    file.truncate()
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(
+            f"'{output}' is not a file of results", expected="a new file, or one to go on with"
+        ) from None
+    return found
+
+
+def _id(line: bytes) -> str | int:
+    data = json.loads(line)
+    if "status" not in data:
+        raise ValueError("a row that is not decided")
+    return data["id"]
+
+
+def _whole(last: bytes) -> bool:
+    """Tell whether a line without its end is whole; one that is not must at least be ours."""
+    try:
+        json.loads(last)
+    except ValueError:
+        if last[: len(_START)] != _START[: len(last)]:
+            raise
+        return False
+    return True
+
+
+def run_rows(
+    rows: Iterable[Row], decide: Decide, output: Path, *, jobs: int, limits: Limits
+) -> Generator[dict[str, Any], None, None]:
+    """Decide rows in several processes; write a line for each into a file as it is done, and yield it.
+
+    Args:
+        rows: in the order in which they are begun.
+        decide: gets what a row holds and the seconds that it has; a function that other processes can import.
+        output: lines are appended.
+        jobs: how many processes.
+        limits: of one row. A row that exceeds them is ``undecided``.
+
+    Yields:
+        The lines: ``id``, what ``decide`` returned, ``seconds``, and ``expect`` if the row has it.
+
+    Raises:
+        FileError: if the file cannot be written.
+        InternalError: if the processes do not start.
+    """
+    with AppendedFile(output) as file:
+        for row, answer in _answers(rows, decide, jobs, limits):
+            line = {"id": row.id, **answer}
+            if row.data is not None and "expect" in row.data:
+                line["expect"] = row.data["expect"]
+            file.write(json.dumps(line))
+            yield line
+
+
+def _answers(
+    rows: Iterable[Row], decide: Decide, jobs: int, limits: Limits
+) -> Generator[tuple[Row, dict[str, Any]], None, None]:
+    todo = deque[Row]()
+    for row in rows:
+        if row.data is None:
+            yield row, {"status": "error", "why": row.error, "seconds": 0.0}
+        else:
+            todo.append(row)
+    free: list[_Worker] = []
+    busy: list[_Worker] = []
+    try:
+        while todo or busy:
+            while todo and len(busy) < jobs:
+                busy.append(free.pop() if free else _Worker(decide, limits))
+                busy[-1].begin(todo.popleft())
+            _wait(busy)
+            for worker in list(busy):
+                answer = worker.answer()
+                if answer is not None:
+                    busy.remove(worker)
+                    if worker.usable:
+                        free.append(worker)
+                    yield worker.row, {**answer, "seconds": answer.get("seconds", worker.took)}
+    finally:
+        for worker in (*free, *busy):
+            worker.end()
+
+
+def _wait(workers: Sequence[_Worker]) -> None:
+    left = min(w.deadline for w in workers) - time.monotonic()
+    wait([w.pipe for w in workers], max(0.0, left) + 0.01)
+
+
+class _Worker:
+    """A process that decides one row after the other."""
+
+    def __init__(self, decide: Decide, limits: Limits) -> None:
+        context = multiprocessing.get_context("spawn")  # the same everywhere, and safe beside threads
+        self.limits = limits
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(
+            target=_serve, args=(theirs, decide, limits.seconds, limits.memory), daemon=True
+        )
+        self.process.start()
+        theirs.close()  # so that its end is noticed
+        self.ready = False
+        self.usable = True
+        self.rows = 0
+
+    def begin(self, row: Row) -> None:
+        self.row = row
+        self.rows += 1
+        self.begun = time.monotonic()
+        self.deadline = self.begun + (self._allowed if self.ready else SECONDS_TO_START)
+        with suppress(OSError):  # if it has ended, `answer` tells
+            self.pipe.send(row.data)
+
+    @property
+    def _allowed(self) -> float:
+        return self.limits.seconds + self.limits.margin
+
+    @property
+    def took(self) -> float:
+        return round(time.monotonic() - self.begun, 6)
+
+    def answer(self) -> dict[str, Any] | None:
+        """Return what came of the row, None if nothing has yet."""
+        if self.pipe.poll():
+            try:
+                message = self.pipe.recv()
+            except (EOFError, OSError):
+                return self._ended()
+            if message is None:  # it has started: only from now on the time counts
+                self.ready = True
+                self.begun = time.monotonic()
+                self.deadline = self.begun + self._allowed
+                return None
+            if self.rows >= ROWS_PER_PROCESS or message.get("why") == "memory":
+                self.end()
+            return message
+        if time.monotonic() < self.deadline:
+            return None
+        self.end()
+        if not self.ready:
+            raise InternalError("a process of the batch does not start")
+        return {"status": "undecided", "why": "the time limit"}
+
+    def _ended(self) -> dict[str, Any]:
+        self.process.join()
+        code = self.process.exitcode or 0
+        self.end()
+        if not self.ready:
+            raise InternalError(f"a process of the batch ended with code {code} before its first row")
+        # The library of polynomials aborts where memory ends, the operating system kills.
+        if sys.platform != "win32" and -code in (signal.SIGABRT, signal.SIGKILL, signal.SIGSEGV):
+            return {"status": "undecided", "why": f"memory (the process ended with signal {-code})"}
+        return {"status": "undecided", "why": f"the process ended with code {code}"}
+
+    def end(self) -> None:
+        self.usable = False
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+def _serve(pipe: Connection, decide: Decide, seconds: float, memory: int) -> None:
+    """What a process does: answer rows until nobody asks."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks decides when to stop
+    _bound(memory)
+    with suppress(EOFError, OSError):
+        pipe.send(None)
+        while True:
+            row = pipe.recv()
+            try:
+                answer = decide(row, seconds)
+            except MemoryError:
+                answer = {"status": "undecided", "why": "memory"}
+            pipe.send(answer)
+
+
+def _bound(memory: int) -> None:
+    if sys.platform == "win32":
+        return
+    import resource  # Windows has none
+
+    pages = Path("/proc/self/statm")
+    used = int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 0
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = used + memory * 2**20
+    with suppress(ValueError, OSError):  # some systems have the name and no such bound
+        resource.setrlimit(resource.RLIMIT_AS, (most if hard < 0 else min(most, hard), hard))

@@ -1,0 +1,314 @@
+"""Deciding a statement about complex numbers: a few exact points, then a proof, then more points."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from symgrad.checker.balls.programs import context
+from symgrad.checker.check import FORMAT
+from symgrad.checker.complex.branches import Branches
+from symgrad.checker.complex.checked import real_statement
+from symgrad.checker.complex.gaussian import Gaussian
+from symgrad.checker.complex.meaning import ComplexStatement, complex_statement, with_complex
+from symgrad.checker.complex.points import Value, are_apart, ball, evaluate, texts
+from symgrad.checker.complex.values import difference
+from symgrad.checker.kernels.field import Budget, Field, GiveUp, TooFewGenerators
+from symgrad.checker.kernels.fractions import TooCoarse
+from symgrad.checker.limits import COMPLEX_GENERATORS
+from symgrad.checker.numbers import number_to_json
+from symgrad.checker.program.steps import ProofProgram, program_to_json
+from symgrad.checker.witness import all_around
+from symgrad.ir.graph import Node
+from symgrad.support.errors import UsageError
+from symgrad.verification.agreement import TOO_FEW, agreement
+from symgrad.verification.limits import (
+    COMPLEX_POINTS,
+    FIRST_GENERATORS,
+    FIRST_POINTS,
+    POINTS_ENOUGH,
+    RESTARTS,
+)
+from symgrad.verification.points.complex_points import complex_points
+from symgrad.verification.search.prove import prove
+from symgrad.verification.search.refute import refute
+from symgrad.verification.search.steps import Search
+from symgrad.verification.statement import program_of
+from symgrad.verification.verdict import Proof, Verdict
+
+__all__ = ["decide_complex", "search_branches"]
+
+_START = 64  # bits
+_FINER = (12, 8, 4, 3)  # how many points are tried again at each doubling of the precision
+
+
+def decide_complex(
+    a: Node, b: Node, names: Sequence[str], time_limit: float, wrt: Node | None = None
+) -> Verdict:
+    """Decide whether two formulas are equal, or whether one is the derivative of the other, for complex numbers.
+
+    Args:
+        a: one side; with ``wrt`` what is differentiated.
+        b: the other; with ``wrt`` the claimed derivative.
+        names: the variables that are complex; others are what they are declared to be.
+        time_limit: seconds.
+        wrt: the variable of a derivative.
+
+    Raises:
+        UsageError: for what has no meaning for complex numbers.
+    """
+    begun = time.monotonic()
+    program, (i, j) = program_of([a, b], [] if wrt is None else [wrt])
+    program = with_complex(program, names)
+
+    def head(status: str) -> dict[str, Any]:
+        kind = {"kind": "equal"} if wrt is None else {"kind": "derivative", "wrt": wrt.name}
+        sides = {"program": program_to_json(program), "a": i, "b": j}
+        return {"format": FORMAT, "status": status, **kind, "domain": "complex", **sides}
+
+    s = complex_statement(program, i, j, None if wrt is None else wrt.name)
+    points = _Points(s, begun + 0.95 * time_limit)
+    points.look(FIRST_POINTS)
+    found: Verdict | str = ""
+    if points.witness is None and points.on_a_cut is None:
+        found = _proved(s, program, i, j, points, begun + 0.7 * time_limit)
+    if isinstance(found, str):
+        points.look(POINTS_ENOUGH)
+        points.finer()
+        found = _judged(points, found)
+    proof = None if found.proof is None else Proof({**head(found.status), **found.proof.data})
+    return replace(found, proof=proof, seconds=time.monotonic() - begun)
+
+
+# -------------------------------------------------------------------------------------------------------------- points
+
+
+_Witness: TypeAlias = "tuple[Mapping[str, Gaussian], int, Value, Value]"
+
+
+@dataclass(slots=True)
+class _Points:
+    """The search for a point at which the two sides differ.
+
+    Args:
+        statement: what is claimed.
+        deadline: by `time.monotonic`.
+    """
+
+    statement: ComplexStatement
+    deadline: float
+    agreeing: dict[int, Mapping[str, Gaussian]] = field(default_factory=dict[int, Mapping[str, Gaussian]])
+    unknown: dict[int, Mapping[str, Gaussian]] = field(default_factory=dict[int, Mapping[str, Gaussian]])
+    digits: dict[int, int | None] = field(default_factory=dict[int, "int | None"])
+    """To how many decimal digits the sides agree, None if they are exact."""
+    witness: _Witness | None = None
+    on_a_cut: _Witness | None = None
+    """One where a function has its branch cut: others tell more."""
+    tried: int = 0
+    late: bool = False
+
+    def look(self, enough: int) -> None:
+        """Try points until as many agree, or one refutes."""
+        for number, point in enumerate(complex_points(self.statement.program)):
+            if number < self.tried:
+                continue
+            if (
+                number >= COMPLEX_POINTS
+                or len(self.agreeing) >= enough
+                or not self._at(number, point, _START)
+            ):
+                return
+            self.tried += 1
+
+    def _is_on_a_cut(self, point: Mapping[str, Gaussian], precision: int) -> bool:
+        """Whether a function has its branch cut there; of a derivative such points do not count at all."""
+        s = self.statement
+        names = [d.name for d in s.program.symbols if d.kind == "complex" and s.wrt is None]
+        return any(
+            None in evaluate(s.program, point, precision=precision, wanted=[s.a, s.b], wrt=name)
+            for name in names
+        )
+
+    def finer(self) -> None:
+        """Try some again with more bits."""
+        precision = _START
+        for several in _FINER:
+            precision *= 2
+            loose = [k for k, d in self.digits.items() if d is not None][:several]
+            again = {k: self.agreeing[k] for k in loose} | dict(list(self.unknown.items())[:several])
+            if not all(self._at(k, point, precision) for k, point in again.items()):
+                return
+
+    def _at(self, number: int, point: Mapping[str, Gaussian], precision: int) -> bool:
+        """Evaluate at a point; tell whether to go on."""
+        s = self.statement
+        if self.witness is not None:
+            return False
+        try:
+            left, right, *rest = evaluate(
+                s.program,
+                point,
+                precision=precision,
+                wanted=[s.a, s.b, *s.defined],
+                wrt=s.wrt,
+                deadline=self.deadline,
+            )
+        except TimeoutError:
+            self.late = True
+            return False
+        if left is None or right is None or None in rest:
+            self.unknown.setdefault(number, point)
+            return not self._is_late()
+        with context.workprec(precision):
+            if are_apart(left, right):
+                found = point, precision, left, right
+                if not self._is_on_a_cut(point, precision):
+                    self.witness = found
+                    return False
+                self.on_a_cut = self.on_a_cut or found
+                return not self._is_late()
+            self.digits[number] = _digits(left, right, precision)
+        self.agreeing[number] = point
+        self.unknown.pop(number, None)
+        return not self._is_late()
+
+    def _is_late(self) -> bool:
+        self.late = self.late or time.monotonic() > self.deadline
+        return self.late
+
+
+def _digits(x: Value, y: Value, precision: int) -> int | None:
+    """To how many decimal digits two overlapping values agree; None if they are exact and so equal."""
+    if type(x) is Gaussian and type(y) is Gaussian:
+        return None
+    x, y = ball(x), ball(y)
+    gap, size = abs(x - y).abs_upper(), abs(x).abs_lower()
+    return agreement(gap, size, precision) if gap > 0 else None
+
+
+# -------------------------------------------------------------------------------------------------------------- proofs
+
+
+def _proved(
+    s: ComplexStatement, program: ProofProgram, a: int, b: int, points: _Points, deadline: float
+) -> Verdict | str:
+    """A verdict with a proof, or why there is none."""
+    found = search_branches(s, deadline)
+    if isinstance(found, str):
+        real = _for_real_numbers(program, a, b, s.wrt, deadline)
+        if real is None:
+            return found
+        found = {"real": real}, s.cuts, "equal for real numbers, and both sides are meromorphic"
+    if not points.agreeing:
+        points.look(1)
+    if not points.agreeing:
+        return "no point is found at which both sides are defined"
+    data, excluded, why = found
+    sample = {"point": {name: z.to_json() for name, z in next(iter(points.agreeing.values())).items()}}
+    return Verdict(
+        "proved",
+        why,
+        excluded=excluded,
+        points=len(points.agreeing),
+        digits=_fewest(points),
+        proof=Proof({**data, "sample": sample}),
+    )
+
+
+def search_branches(
+    s: ComplexStatement, deadline: float
+) -> tuple[dict[str, Any], tuple[str, ...], str] | str:
+    """A proof in kernels: what its file has, what it leaves out, and what is said of it; or why there is none."""
+    scales: dict[tuple[str, int], int] = {}
+    capacity = FIRST_GENERATORS
+    for _ in range(RESTARTS):
+        search = Search(scales)
+        try:
+            kernels = Branches(Field(capacity, Budget(deadline)), search)
+            gap, excluded = difference(kernels, s)
+        except TooFewGenerators:
+            capacity *= 2
+            if capacity > COMPLEX_GENERATORS:
+                return "gave up: too many kernels"
+        except TooCoarse as finer:
+            scales[finer.key] = scales.get(finer.key, 1) * finer.by
+        except GiveUp as why:
+            return f"gave up: {why}"
+        else:
+            if not kernels.field.is_zero(gap):
+                return "no proof: the difference has another normal form"
+            listed = [[*key, by] for key, by in scales.items()]
+            data = {"capacity": capacity, "scales": listed, "answers": search.answers}
+            return {"branches": data}, excluded, "both sides have the same normal form for complex numbers"
+    return "gave up: the kernels grow ever finer"
+
+
+def _for_real_numbers(
+    program: ProofProgram, a: int, b: int, wrt: str | None, deadline: float
+) -> dict[str, Any] | None:
+    """What a file has of a proof for real variables, if there is one and it suffices."""
+    try:
+        made, left, right, strict, defined = real_statement(program, a, b, wrt)
+    except (GiveUp, UsageError):
+        return None
+    attempt = prove(made, left, right, deadline)
+    if not attempt.proved:
+        return None
+    outcome = refute(
+        made, left, right, strict=strict, defined=defined, deadline=deadline, enough=FIRST_POINTS, finer=False
+    )
+    wanted = [left, right, *defined]
+    inner = (p for p in outcome.points if all_around(made, wanted, p.values, p.sizes))
+    sample = next(inner, None)
+    if outcome.witness is not None or sample is None:
+        return None
+    point = {name: number_to_json(value) for name, value in sample.values.items()}
+    return {"cases": [c.data for c in attempt.cases], "sample": {"point": point, "sizes": {}}}
+
+
+# ------------------------------------------------------------------------------------------------------------ verdicts
+
+
+def _fewest(points: _Points) -> int | None:
+    found = [d for d in points.digits.values() if d is not None]
+    precise = [d for d in found if d >= TOO_FEW]
+    return min(precise or found, default=int(_START * 0.30103)) if points.digits else None
+
+
+def _judged(points: _Points, why: str) -> Verdict:
+    """The verdict of points alone; ``why`` there is no proof."""
+    witness = points.witness or points.on_a_cut
+    if witness is not None:
+        point, precision, left, right = witness
+        with context.workprec(precision):
+            sides = texts(left, right)
+        found = {
+            "point": {name: z.to_json() for name, z in point.items()},
+            "precision": precision,
+            "left": sides[0],
+            "right": sides[1],
+        }
+        return Verdict(
+            "refuted",
+            "the two sides differ" + ("" if points.witness else ", at points on branch cuts"),
+            witness=dict(point),
+            values=sides,
+            proof=Proof({"witness": found}),
+        )
+    agreeing, digits = len(points.agreeing), _fewest(points)
+    if digits is not None and digits >= TOO_FEW and not points.late:
+        return Verdict(
+            "supported",
+            f"equal to {digits} digits at {agreeing} complex points, no proof ({why})",
+            points=agreeing,
+            digits=digits,
+        )
+    if points.late:
+        reason = "the time limit"
+    elif agreeing:
+        reason = "the values could not be computed precisely enough"
+    else:
+        reason = f"at none of {points.tried} points both sides are defined"
+    return Verdict("undecided", f"{reason} ({why})", points=agreeing, digits=digits)

@@ -1,0 +1,342 @@
+"""Deciding a statement: a few exact points, then a proof, then more points."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from symgrad.checker.check import FORMAT
+from symgrad.checker.entrywise.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
+from symgrad.checker.kernels.evaluate import COMPARISONS
+from symgrad.checker.kernels.field import GiveUp
+from symgrad.checker.numbers import number_to_json, rational
+from symgrad.checker.program.derivative import derivative_claim, gradient_claim
+from symgrad.checker.program.merging import is_same_step
+from symgrad.checker.program.steps import ProofProgram, program_to_json
+from symgrad.checker.witness import Witness, all_around, ball_text
+from symgrad.ir.graph import OPS, Node
+from symgrad.ir.sizes import Size
+from symgrad.ir.traverse import symbols_of
+from symgrad.support.logs import info
+from symgrad.verification.limits import DIGITS_TOLD, FIRST_POINTS, POINTS_BESIDE_PROOFS, POINTS_TOLD
+from symgrad.verification.points.draw import DrawnPoint
+from symgrad.verification.search.chance import error_probability
+from symgrad.verification.search.prove import SAME, Attempt, Case, prove
+from symgrad.verification.search.refute import Outcome, refute
+from symgrad.verification.statement import guards, program_of
+from symgrad.verification.told.definedness import Side, undefined
+from symgrad.verification.told.regions import regions_of, try_points
+from symgrad.verification.verdict import Proof, Region, Undefined, Verdict
+
+_STEPS = (op.name for op in OPS.values() if "piecewise-constant" in op.facts)
+_CHOICES = frozenset((*COMPARISONS, "abs", *_STEPS))
+
+__all__ = ["Claim", "decide", "derivative_is", "equal", "same_gradient"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """That two steps are equal wherever both are certain.
+
+    Args:
+        program: the steps; for a derivative with those of the derivative.
+        a, b: the two sides.
+        strict: by what the first side was differentiated, or False.
+        defined: further steps that must be certain at a point that counts.
+        source: what the checker begins with: the program and the kind of statement.
+        direction: the variable that is the direction of a derivative by an array.
+        base: the program as the checker reads it.
+        sides: the positions in it of what is equal, or of what is differentiated and of the claim.
+        nodes: what is equal, or what is differentiated and the claim.
+    """
+
+    program: ProofProgram
+    a: int
+    b: int
+    strict: str | bool
+    defined: tuple[int, ...]
+    source: Mapping[str, Any]
+    direction: str | None
+    base: ProofProgram
+    sides: tuple[int, int]
+    nodes: tuple[Node, Node]
+
+    @property
+    def plain(self) -> int | None:
+        """The claim that something is a derivative: it may have kinks where what is differentiated has none."""
+        return self.b if self.source["kind"] == "derivative" else None
+
+    @property
+    def inputs(self) -> list[Node]:
+        """The variables, as nodes."""
+        return symbols_of(self.nodes)
+
+    @property
+    def scalar(self) -> bool:
+        """Whether there are no arrays in it."""
+        return not any(s.shape or s.op == "size" for s in self.base.steps)
+
+
+def equal(a: Node, b: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
+    """The statement a = b; with other sizes written instead of names of sizes."""
+    program, (i, j, *able) = program_of([a, b, *guards([a, b])], sizes=sizes)
+    source = {"kind": "equal", "program": program_to_json(program), "a": i, "b": j}
+    return Claim(program, i, j, False, (*able,), source, None, program, (i, j), (a, b))
+
+
+def derivative_is(y: Node, wrt: Node, claim: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
+    """The statement that the derivative of y is the claim; with other sizes written instead of names of sizes."""
+    program, (i, j, *able) = program_of([y, claim, *guards([y, claim])], [wrt], sizes)
+    source = {"kind": "derivative", "program": program_to_json(program), "a": i, "b": j, "wrt": wrt.name}
+    made, tangent, change, direction = derivative_claim(program, i, wrt.name, j)
+    return Claim(made, tangent, change, wrt.name, (i, *able), source, direction, program, (i, j), (y, claim))
+
+
+def same_gradient(a: Node, b: Node, wrt: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
+    """The statement that two values have the same derivative; with other sizes written instead of names of sizes."""
+    program, (i, j, *able) = program_of([a, b, *guards([a, b])], [wrt], sizes)
+    source = {"kind": "gradient", "program": program_to_json(program), "a": i, "b": j, "wrt": wrt.name}
+    made, left, right, direction = gradient_claim(program, i, j, wrt.name)
+    return Claim(made, left, right, wrt.name, (i, j, *able), source, direction, program, (i, j), (a, b))
+
+
+def decide(statement: Claim, time_limit: float, *, simple: bool = False) -> Verdict:
+    """Decide a statement.
+
+    Args:
+        statement: what is claimed.
+        time_limit: seconds.
+        simple: whether to look for a witness with arrays of few entries, and not to take the first one.
+    """
+    begun = time.monotonic()
+    s = statement
+    look = partial(
+        refute,
+        s.program,
+        s.a,
+        s.b,
+        strict=s.strict,
+        plain=s.plain,
+        defined=s.defined,
+        direction=s.direction,
+        simple=simple,
+    )
+    # A proof needs one point, most mistakes show at a few.
+    outcome = look(deadline=begun + 0.4 * time_limit, enough=FIRST_POINTS, finer=False)
+    found = outcome.witness is not None
+    # Of what is refuted a proof may still tell where it holds, if that is soon done.
+    soon = time.monotonic() + 0.1 * time_limit
+    attempt = _attempt(s, soon if found else begun + 0.7 * time_limit)
+    if not found and (attempt.thin or not attempt.proved):
+        most = POINTS_BESIDE_PROOFS if attempt.proved else None
+        outcome = look(deadline=begun + 0.95 * time_limit, finer=not attempt.proved, most=most)
+    late = time.monotonic() > begun + 0.95 * time_limit
+    regions = _regions(s, attempt, outcome.witness, begun + time_limit)
+    verdict = _judged(s, outcome, attempt, regions, late)
+    if verdict.status == "proved" and outcome.tried > len(outcome.points):
+        verdict = replace(verdict, undefined=_undefined(s, begun + time_limit))
+    verdict = replace(verdict, seconds=time.monotonic() - begun)
+    info(
+        "verdicts",
+        "%s in %.2f s: %d of %d points compared, %s",
+        verdict.status,
+        verdict.seconds,
+        len(outcome.points),
+        outcome.tried,
+        "a proof" if attempt.proved else f"no proof ({attempt.why or 'it differs somewhere'})",
+    )
+    return verdict
+
+
+def _undefined(s: Claim, deadline: float) -> tuple[Undefined, ...]:
+    """Where one side has no value although the other one has; of gradients nothing is told."""
+    if s.source["kind"] == "gradient":
+        return ()
+    names = (
+        ("the derivative", "the claim")
+        if s.source["kind"] == "derivative"
+        else ("the first side", "the second side")
+    )
+    sides = Side(names[0], s.nodes[0], (s.a, *s.defined)), Side(names[1], s.nodes[1], (s.b,))
+    return undefined(
+        s.program, sides, strict=s.strict, plain=s.plain, direction=s.direction, deadline=deadline
+    )
+
+
+def _attempt(s: Claim, deadline: float) -> Attempt:
+    if s.scalar:
+        return prove(s.program, s.a, s.b, deadline)
+    if is_same_step(s.program, s.a, s.b):
+        return SAME
+    try:
+        if s.source["kind"] == "equal":
+            left_out = prove_equal(s.base, *s.sides, deadline=deadline)
+        elif s.source["kind"] == "gradient":
+            left_out = prove_same_gradient(s.base, *s.sides, s.source["wrt"], deadline=deadline)
+        else:
+            left_out = prove_gradient(s.base, s.sides[0], s.source["wrt"], s.sides[1], deadline=deadline)
+    except GiveUp as why:
+        return Attempt((Case({}, f"gave up: {why}"),))
+    # Without choices a side has no value where something is left out.
+    thin = bool(left_out) and any(step.op in _CHOICES for step in s.base.steps)
+    return Attempt((Case({}, "proved", left_out, thin=thin),))
+
+
+def _judged(s: Claim, outcome: Outcome, attempt: Attempt, regions: tuple[Region, ...], late: bool) -> Verdict:
+    points = len(outcome.points)
+    if outcome.witness is not None:
+        return _refuted(s, outcome.witness, regions)
+    if attempt.empty and not points:
+        return Verdict("undecided", "the two sides are nowhere defined together")
+    sample = _sample(s, outcome, attempt.excluded)
+    if attempt.proved and sample is not None:
+        return Verdict(
+            "proved",
+            "both sides have the same normal form wherever they are defined"
+            + (", for all sizes" if has_sizes(s.base) else ""),
+            excluded=attempt.excluded,
+            points=points,
+            digits=outcome.digits,
+            proof=_proof(s, "proved", sample, attempt),
+        )
+    apart = {case.number for case in attempt.cases}
+    # A difference that is a number but for some points may be zero at these, and they all that there are.
+    if points and len(apart) == 1 and None not in apart and not attempt.excluded:
+        return Verdict(
+            "refuted",
+            "the difference of the two sides has a normal form that is a number",
+            witness=_readable(s, outcome.points[0].values, outcome.points[0].sizes),
+            values=(_shown(*apart), "0"),
+            proof=_proof(s, "apart", outcome.points[0], attempt),
+        )
+    left = ", but perhaps at points that are left out alone" if points and attempt.proved else ""
+    why = attempt.why or f"the normal forms are the same{left}"
+    if outcome.precise and not outcome.out_of_time:
+        return Verdict(
+            "supported",
+            f"equal to {outcome.digits} digits at {_counted(outcome)}, no proof ({why})",
+            regions,
+            points=outcome.precise,
+            digits=outcome.digits,
+            error_probability=error_probability(s.program, s.a, s.b),
+        )
+    reason = (
+        "the time limit"
+        if late or outcome.out_of_time
+        else "the values could not be computed precisely enough"
+        if points
+        else _not_computed(outcome.tried)
+    )
+    return Verdict("undecided", f"{reason} ({why})", regions, points=points, digits=outcome.digits)
+
+
+def _shown(number: Fraction | None) -> str:
+    """A number exactly, or about it if it is very long."""
+    assert number is not None
+    text = number_to_json(number)
+    return text if len(text) <= DIGITS_TOLD else ball_text(rational(number))
+
+
+def _not_computed(tried: int) -> str:
+    if not tried:
+        return "no point was tried: a domain has none, or an array has too many entries"
+    where = f"at none of {tried} points" if tried > 1 else "not even at the only point"
+    return f"{where} could both sides be computed: they may be undefined there, too large, or too close to a jump"
+
+
+def _counted(outcome: Outcome) -> str:
+    """How many points there are, and with which sizes."""
+    points = f"{outcome.precise} point{'s' * (outcome.precise != 1)}"
+    sizes = list(dict.fromkeys(tuple(sorted(p.sizes.items())) for p in outcome.points if p.sizes))
+    if not sizes:
+        return points
+    names = ", ".join(name for name, _ in sizes[0])
+    several = len(sizes[0]) > 1
+    values = sorted(tuple(n for _, n in row) for row in sizes)
+    shown = [f"({', '.join(map(str, v))})" if several else str(*v) for v in values]
+    more = f" and {len(shown) - POINTS_TOLD} others" if len(shown) > POINTS_TOLD else ""
+    return f"{points} with {f'({names})' if several else names} = {', '.join(shown[:POINTS_TOLD])}{more}"
+
+
+def _sample(s: Claim, outcome: Outcome, excluded: Sequence[str]) -> DrawnPoint | None:
+    """A point that shows that a proof says something: around it both sides are defined, if it leaves out any."""
+    if not excluded or not s.scalar:
+        return next(iter(outcome.points), None)
+    wanted = [s.a, s.b, *s.defined]
+    return next((p for p in outcome.points if all_around(s.program, wanted, p.values, p.sizes)), None)
+
+
+def _proof(s: Claim, status: str, sample: DrawnPoint, attempt: Attempt) -> Proof:
+    return Proof(
+        {
+            **_head(s, status),
+            **({"cases": [c.data for c in attempt.cases]} if s.scalar else {"sizes": "all"}),
+            "sample": {"point": point_to_json(sample.values), "sizes": dict(sample.sizes)},
+        }
+    )
+
+
+def _refuted(s: Claim, witness: Witness, regions: tuple[Region, ...]) -> Verdict:
+    found = {
+        "point": point_to_json(witness.point),
+        "sizes": dict(witness.sizes),
+        "precision": witness.precision,
+        "index": list(witness.index),
+        "left": witness.left,
+        "right": witness.right,
+    }
+    return Verdict(
+        "refuted",
+        "the two sides differ",
+        regions,
+        witness=_readable(s, witness.point, witness.sizes),
+        values=(witness.left, witness.right),
+        index=witness.index if s.direction is None else _entry(witness.point[s.direction]),
+        proof=Proof({**_head(s, "refuted"), "witness": found}),
+    )
+
+
+def _readable(s: Claim, point: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """The values of variables, and those sizes that are not the length of one."""
+    seen = {n for symbol in s.program.symbols for n in symbol.shape}
+    values = {name: v for name, v in point.items() if name != s.direction}
+    return values | {name: n for name, n in sizes.items() if name not in seen}
+
+
+def _entry(direction: Any) -> tuple[int, ...]:
+    """Return which entry a unit direction is that of."""
+    array = np.array(direction, dtype=object)
+    return next(index for index in np.ndindex(*array.shape) if array[index])
+
+
+def _head(s: Claim, status: str) -> dict[str, Any]:
+    return {"format": FORMAT, "status": status, **s.source}
+
+
+def _regions(s: Claim, attempt: Attempt, witness: Witness | None, deadline: float) -> tuple[Region, ...]:
+    """Where the claim holds, if that is known of some parts of the domain alone."""
+    some = any(c.result == "proved" or any(p.proved for p in c.parts) for c in attempt.cases)
+    if not s.scalar or not some or (attempt.proved and witness is None):
+        return ()
+    points = try_points(s.program, [s.a, s.b, *s.defined], strict=s.strict, plain=s.plain, deadline=deadline)
+    try:
+        return regions_of(s.program, s.inputs, attempt, points, witness, deadline)
+    except GiveUp:
+        return ()
+
+
+def point_to_json(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Exact numbers as text, arrays as nested lists."""
+
+    def plain(x: Any) -> Any:
+        if isinstance(x, bool):
+            return x
+        return [plain(e) for e in x] if isinstance(x, (list, tuple)) else number_to_json(x)  # pyright: ignore[reportUnknownVariableType]  (entries of nested lists)
+
+    return {name: plain(x) for name, x in values.items()}

@@ -1,0 +1,177 @@
+"""Equality of programs that hold values back from differentiation, to any order, or to all of them.
+
+Order by order: of each gradient by an input, which is a program with stop_gradients itself, the gradients again. All
+orders at once are plain mathematics of functions of inputs and frozen copies: see `copies.py` beside this.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from symgrad.ir.graph import Node
+from symgrad.ir.sizes import Size
+from symgrad.ir.traverse import topological
+from symgrad.ops.control import with_slope
+from symgrad.verification.gradients.both import decide_both, decide_slopes, slopes, together
+from symgrad.verification.gradients.copies import FunctionsOfCopies, decide_functions, orders_apart
+from symgrad.verification.limits import ORDERS_LOOKED_AT, ORDERS_TRIED
+from symgrad.verification.verdict import Verdict
+
+__all__ = ["decide_all_orders", "decide_orders"]
+
+_FOR_ALL = 0.4
+"""Of the time: what the question about both functions may take."""
+
+
+def decide_orders(
+    a: Node, b: Node, inputs: Sequence[Node], order: int, sizes: Mapping[str, Size] | None, time_limit: float
+) -> Verdict:
+    """Decide whether two sides have equal values, and equal derivatives by some inputs, up to an order.
+
+    Args:
+        a: one side.
+        b: the other, of the same shape.
+        inputs: symbols.
+        order: how often one differentiates, at least once.
+        sizes: what is written instead of names of sizes.
+        time_limit: seconds for all together.
+    """
+    return _Orders(a, b, inputs, sizes, time_limit).up_to(order, time_limit)
+
+
+def decide_all_orders(
+    a: Node, b: Node, inputs: Sequence[Node], sizes: Mapping[str, Size] | None, time_limit: float
+) -> Verdict:
+    """Decide whether two sides have equal values, and equal derivatives of every order by some inputs."""
+    orders = _Orders(a, b, inputs, sizes, time_limit)
+    few = orders.up_to(1, (1 - _FOR_ALL) / 2 * time_limit)
+    if few.status == "refuted":
+        return few
+    assert few.of_values is not None
+    functions = decide_functions(a, b, inputs, sizes, _FOR_ALL * time_limit)
+    if functions.equal is not None and few.of_values.status == "proved":
+        whole = replace(functions.equal, undefined=few.of_values.undefined)
+        return orders.told(together(few.of_values, few.of_gradients, few.of_higher, whole))
+    more = orders.up_to(ORDERS_TRIED, time_limit)
+    if more.status == "refuted":
+        return more
+    if functions.analytic and functions.apart is not None:
+        at_an_order = orders.apart(functions)
+        return orders.told(_refuted(more, functions.apart)) if at_an_order is None else at_an_order
+    return orders.told(
+        replace(
+            more,
+            status="supported"
+            if more.status in ("proved", "supported") and functions.apart is None
+            else "undecided",
+            why=f"{more.why}; of higher orders nothing is known: {functions.why}",
+            proof=None,
+        )
+    )
+
+
+def _refuted(found: Verdict, apart: Verdict) -> Verdict:
+    """Return that some derivative differs, although it is not known which."""
+    return replace(
+        found,
+        status="refuted",
+        why="some derivative of a higher order differs: as functions of the inputs and of their frozen copies, and "
+        "analytic in the inputs all the way from the copies, the two sides differ",
+        witness=apart.witness,
+        values=apart.values,
+        index=apart.index,
+        excluded=(),
+        proof=apart.proof,
+        of_all_orders=apart,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """The derivatives of both sides by the inputs of these names, times one cotangent where they are of arrays."""
+
+    names: tuple[str, ...]
+    a: Node
+    b: Node
+
+    def by(self, x: Node) -> _Pair:
+        """Return the derivatives by a further input."""
+        return _Pair((*self.names, x.name), *slopes(self.a, self.b, x))
+
+
+class _Orders:
+    """What is known of the derivatives of two sides, order by order: what was asked once is not asked again."""
+
+    def __init__(
+        self,
+        a: Node,
+        b: Node,
+        inputs: Sequence[Node],
+        sizes: Mapping[str, Size] | None,
+        time_limit: float,
+    ) -> None:
+        self._begun = time.monotonic()
+        self._time_limit = time_limit
+        self._sizes = sizes
+        self._inputs = inputs
+        self._sides = _Pair((), a, b)
+        # Derivatives of one function may be taken in any order, and each set of inputs is asked once; those of a custom
+        # gradient are whatever it says, in each order.
+        self._in_any_order = not any(n.op is with_slope for n in topological([a, b]))
+        self._level: list[tuple[_Pair, Sequence[Node]]] = [(self._sides, inputs)]
+        self._found: list[Verdict] = []
+        self._higher: dict[tuple[str, ...], Verdict] = {}
+
+    def up_to(self, order: int, until: float) -> Verdict:
+        """Decide the orders up to one, unless one is refuted before, and return all that is known.
+
+        Args:
+            order: the last one.
+            until: seconds after the beginning by which that should be done.
+        """
+        while len(self._found) < order and not (self._found and self._found[-1].status == "refuted"):
+            left = self._begun + until - time.monotonic()
+            share = max(left / (order - len(self._found)), 0.01 * self._time_limit)
+            self._found.append(self._next(share) if self._found else self._first(share))
+        return self.told(self._found[-1])
+
+    def told(self, verdict: Verdict) -> Verdict:
+        """Return a verdict with the time since the beginning."""
+        return replace(verdict, seconds=time.monotonic() - self._begun)
+
+    def _first(self, seconds: float) -> Verdict:
+        return decide_both(self._sides.a, self._sides.b, self._inputs, self._sizes, None, seconds)
+
+    def _next(self, seconds: float) -> Verdict:
+        self._level = [
+            (p.by(x), behind[i * self._in_any_order :])
+            for p, behind in self._level
+            for i, x in enumerate(behind)
+        ]
+        questions = [(p, x) for p, behind in self._level for x in behind]
+        for p, x in questions:
+            self._higher[*p.names, x.name] = self._asked(p, x, seconds / len(questions))
+        return self._all()
+
+    def _asked(self, p: _Pair, x: Node, seconds: float) -> Verdict:
+        return decide_slopes(p.a, p.b, x, self._sizes, seconds, "derivatives")
+
+    def _all(self) -> Verdict:
+        first = self._found[0]
+        assert first.of_values is not None
+        return together(first.of_values, first.of_gradients, self._higher)
+
+    def apart(self, functions: FunctionsOfCopies) -> Verdict | None:
+        """Return the verdict with an order at which sides that differ somewhere do by one input; None if unknown."""
+        for order, x in orders_apart(functions, self._inputs, self._sizes, ORDERS_LOOKED_AT):
+            p = self._sides
+            while len(p.names) + 1 < order:
+                p = p.by(x)
+            left = self._begun + self._time_limit - time.monotonic()
+            found = self._asked(p, x, max(left, 0.1 * self._time_limit))
+            if found.status == "refuted":
+                self._higher[(x.name,) * order] = found
+                return self.told(self._all())
+        return None

@@ -1,0 +1,74 @@
+"""A formula multiplied out, so that a slip in one of its terms has a place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product as choices
+
+from symgrad.ir.graph import NUMBER, Node, apply
+from symgrad.ir.traverse import topological
+from symgrad.ops.array.layout import full
+from symgrad.verification.mistakes.limits import TERMS
+from symgrad.verification.mistakes.rewriting import signed, total
+
+__all__ = ["expanded"]
+
+_Terms = list[tuple[int, Node]]
+
+
+def expanded(formula: Node) -> Node | None:
+    """Return a formula multiplied out; None if it is so, or has very many terms then.
+
+    Example:
+        >>> import symgrad as sg
+        >>> from symgrad.api.handles.expr import handle
+        >>> a, b = sg.symbols("a b")
+        >>> print(handle(expanded(((a - b)*(a + 1)).node)))
+        a*a + a*1 + -b*a + -b*1
+    """
+    known: dict[Node, _Terms] = {}
+    for node in topological([formula]):
+        known[node] = _terms(node, known)
+    terms = known[formula]
+    if len(terms) < 2:
+        return None
+    made = total(signed(s, full(t, formula.shape)) for s, t in terms)
+    return None if made is formula else made
+
+
+def _terms(node: Node, known: dict[Node, _Terms]) -> _Terms:
+    name = node.op.name
+    if name == "add":
+        found = [t for a in node.args for t in known[a]]
+    elif name == "neg":
+        found = [(-s, t) for s, t in known[node.args[0]]]
+    elif name == "mul" or (name == "einsum" and len(node.args) == 2):
+        found = [*_products(node, known)]
+    elif name == "div":
+        found = [(s, t / node.args[1]) for s, t in known[node.args[0]]]
+    elif name == "pow" and node.args[1].op is NUMBER and node.args[1].value in (2, 3):
+        found = _power(known[node.args[0]], int(node.args[1].value))
+    else:
+        return [(1, node)]
+    return found if 1 < len(found) <= TERMS else [(1, node)]
+
+
+def _products(node: Node, known: dict[Node, _Terms]) -> Iterator[tuple[int, Node]]:
+    lists = [known[a] for a in node.args]
+    if any(t.shape != a.shape for a, terms in zip(node.args, lists, strict=True) for _, t in terms):
+        yield 1, node  # what is repeated to fit stays as it is
+        return
+    for (s, a), (t, b) in choices(*lists):
+        yield s * t, apply(node.op, (a, b), node.params)
+
+
+def _power(terms: _Terms, exponent: int) -> _Terms:
+    if len(terms) < 2:
+        return []
+    if exponent == 2 and len(terms) == 2:
+        (s, a), (t, b) = terms
+        return [(1, a**2), (s * t, 2 * a * b), (1, b**2)]
+    found = terms
+    for _ in range(exponent - 1):
+        found = [(s * t, a * b) for s, a in found for t, b in terms]
+    return found

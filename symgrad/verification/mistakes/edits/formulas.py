@@ -1,0 +1,338 @@
+"""Edits of a formula: what a claim would be with one change, or the right derivative with one slip."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import reduce
+from itertools import combinations
+from math import prod
+
+from symgrad.ir.graph import NUMBER, OPS, Node, apply, as_node
+from symgrad.ir.traverse import substitute, topological
+from symgrad.ops.array.contraction import contract, sum_over
+from symgrad.ops.array.layout import full
+from symgrad.ops.array.linalg import adjoint, product_of
+from symgrad.support.errors import SymgradError
+from symgrad.verification.mistakes.numbers import lengths
+
+__all__ = ["Edit", "chained", "dropped", "edited", "matrices_of", "repaired", "swapped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A change at one node.
+
+    Args:
+        kind: the mistake that it makes, or mends.
+        node: what is changed.
+        other: what stands there instead.
+        rank: how common it is, as of a `MalRule`.
+        says: the sentence, in which ``{0}`` is the text of the node and ``{held}`` that of a part of it.
+        held: this part.
+        also: what else is changed at the same time.
+    """
+
+    kind: str
+    node: Node
+    other: Node
+    rank: float
+    says: str
+    held: Node | None = None
+    also: Mapping[Node, Node] = field(default_factory=dict[Node, Node])
+
+
+_TRANSPOSE = "the claim lacks a transpose of {0}"
+_OPERAND = "the claim lacks a transpose of {held} in {0}"
+_ONE_MORE = "the claim has a transpose too many, of {held} in {0}"
+_ORDER = "the claim has the operands of {0} in the wrong order"
+_SIGN = "the claim has the wrong sign of {held} in {0}"
+_RIGHT_SIGN = "the claim has lost the minus sign before {held}, which the right derivative has"
+_TURNED = "the claim has the two cases of {0} exchanged, or their condition turned round"
+_SUM = "the claim lacks a sum over {0}"
+_MEAN = "the claim lacks a mean over {0}"
+_AXES = "the claim sums over the wrong axes at {0}"
+_TERM = "the claim lacks the term {held} of the right derivative"
+_FACTOR = "the claim lacks the factor {held} of the right derivative"
+_DIVISOR = "the claim lacks the divisor {held} of the right derivative"
+
+
+def edited(formula: Node, edits: Iterable[Edit]) -> Iterator[tuple[Edit, Node]]:
+    """Yield a formula with each change that its shapes allow; of a part that is read twice also in one place."""
+    readers: dict[Node, list[tuple[Node, int]]] = {}
+    for node in topological([formula]):
+        for i, arg in enumerate(node.args):
+            readers.setdefault(arg, []).append((node, i))
+    for edit in edits:
+        if edit.node is edit.other:
+            continue
+        places = readers.get(edit.node, [])
+        for changed in [
+            {edit.node: edit.other, **edit.also},
+            *(_there(edit, *place) for place in places if len(places) > 1 and not edit.also),
+        ]:
+            try:
+                (found,) = substitute([formula], changed)
+            except SymgradError:
+                continue
+            yield edit, found
+
+
+def _there(edit: Edit, reader: Node, i: int) -> dict[Node, Node]:
+    args = tuple(edit.other if k == i else a for k, a in enumerate(reader.args))
+    try:
+        return {reader: apply(reader.op, args, reader.params)}
+    except SymgradError:
+        return {}
+
+
+def repaired(claim: Node, counts: Mapping[str, int]) -> Iterator[Edit]:
+    """Yield changes of a claim that would mend a slip in writing it."""
+    for node in reversed(topological([claim])):
+        name = node.op.name
+        if name == "einsum":
+            yield from _contraction(node)
+            yield from _chains(node)
+        if name in ("einsum", "mean", "reshape"):
+            yield from _other_sum(node)
+        if len(node.shape) == 2 and node.shape[0] == node.shape[1] and name != "eye":
+            yield Edit("missing-transpose", node, adjoint(node), 17.5, _TRANSPOSE)
+        if node.shape and node.dtype == "real":
+            yield from _sums(node)
+        if name == "where":
+            condition, one, other = node.args
+            yield Edit("condition-turned", node, apply(node.op, (condition, other, one)), 12, _TURNED)
+        if name == "neg":
+            yield Edit("lost-minus", node, node.args[0], 15, _SIGN, node)
+        elif name == "add":
+            for k in range(2):
+                args = tuple(-a if j == k else a for j, a in enumerate(node.args))
+                yield Edit("lost-minus", node, apply(node.op, args), 15, _SIGN, node.args[k])
+    yield from _all_counted(claim, counts)
+
+
+def _all_counted(claim: Node, counts: Mapping[str, int]) -> Iterator[Edit]:
+    for node in reversed(topological([claim])):
+        for text, n in counts.items():
+            yield from _counted(node, text, n)
+
+
+def _counted(node: Node, text: str, n: int) -> Iterator[Edit]:
+    """A part of the claim times a number of entries, or divided by it."""
+    if node.op.name in ("mul", "div", "add", "einsum", "mean", "reshape"):
+        for power, root in ((1, ""), (Fraction(1, 2), "sqrt")):
+            factor, called = as_node(n) ** power, f"{root}({text})" if root else text
+            yield Edit("factor-n", node, node * factor, 21.5, f"the claim lacks a factor {called} at {{0}}")
+            yield Edit(
+                "factor-n", node, node / factor, 21.5, f"the claim has a factor {called} too many at {{0}}"
+            )
+
+
+def _sums(node: Node) -> Iterator[Edit]:
+    for axes in [*([k] for k in range(len(node.shape))), list(range(len(node.shape)))]:
+        total = _kept(node, axes)
+        yield Edit("missing-broadcast-sum", node, total, 22, _SUM)
+        yield Edit(
+            "missing-broadcast-sum", node, total / prod(lengths(node.shape)[k] for k in axes), 22.5, _MEAN
+        )
+
+
+def _kept(node: Node, axes: list[int]) -> Node:
+    total = sum_over(node, axes)
+    kept = tuple(1 if k in axes else n for k, n in enumerate(node.shape))
+    return full(OPS["reshape"](total, params=(kept,)), node.shape)
+
+
+def _contraction(node: Node) -> Iterator[Edit]:
+    labels, result = node.params
+    if len(node.args) == 1 and len(result) == 2 and {*labels[0]} == {*result}:
+        yield Edit("extra-transpose", node, node.args[0], 17, _ONE_MORE, node.args[0])
+        return
+    if len(node.args) < 2:
+        return
+    vectors = any(len(own) == 1 for own in labels)
+    for k, own in enumerate(labels):
+        if len(own) == 2 and own[0] != own[1]:
+            turned = [own[::-1] if j == k else other for j, other in enumerate(labels)]
+            made = _try(node.args, turned, result)
+            if made is not None:
+                # Written with a transpose, or without: what is mended is the other one.
+                plain = _is_plain(labels, k, result)
+                kind, rank = ("missing-transpose", 16.5) if plain else ("extra-transpose", 17)
+                yield Edit(kind, node, made, rank, _OPERAND if plain else _ONE_MORE, node.args[k])
+    if len(node.args) == 2 and all(len(own) <= 2 for own in labels):
+        made = swapped(node)
+        if made is not None:
+            yield Edit("operands-swapped", node, made, 16.8 if vectors else 16, _ORDER)
+        if not result and all(len(own) == 1 for own in labels):
+            yield Edit(
+                "operands-swapped",
+                node,
+                contract(node.args, [(0,), (1,)], (0, 1)),
+                17,
+                "the claim has an inner product at {0} where there is an outer one",
+            )
+
+
+def _chains(node: Node) -> Iterator[Edit]:
+    for made in chained(node):
+        yield Edit("operands-swapped", node, made, 16, _ORDER)
+
+
+def chained(node: Node) -> Iterator[Node]:
+    """Yield a product of several matrices with two neighbours in the other order."""
+    factors = matrices_of(node)
+    if len(factors) < 3:
+        return
+    for k in range(len(factors) - 1):
+        turned = [*factors[:k], factors[k + 1], factors[k], *factors[k + 2 :]]
+        if all(len(f.shape) == 2 for f in turned):
+            made = _product(turned)
+            if made is not None:
+                yield made
+
+
+def _product(factors: list[Node]) -> Node | None:
+    try:
+        return reduce(product_of, factors)
+    except SymgradError:
+        return None
+
+
+def matrices_of(node: Node) -> list[Node]:
+    """Return the matrices of a product of several, each as it stands there."""
+    if node.op.name != "einsum" or len(node.args) != 2 or len(node.shape) != 2:
+        return [node]
+    (first, second), result = node.params
+    shared = [x for x in first if x in second]
+    if len(first) != 2 or len(second) != 2 or len(shared) != 1 or shared[0] in result:
+        return [node]
+    a, b = node.args
+    left = [adjoint(a)] if first[0] == shared[0] else matrices_of(a)
+    right = [adjoint(b)] if second[1] == shared[0] else matrices_of(b)
+    if first[0] in result and result[0] not in first:
+        return [node]
+    return [*left, *right] if result[0] in first else [node]
+
+
+def _is_plain(labels: tuple[tuple[int, ...], ...], k: int, result: tuple[int, ...]) -> bool:
+    """Tell whether operand k of a product of matrices is written as it is, not transposed."""
+    own, others = labels[k], [x for j, o in enumerate(labels) if j != k for x in o]
+    shared = [x for x in own if x in others and x not in result]
+    if len(shared) != 1:
+        return True
+    return own.index(shared[0]) == (1 if k == 0 else 0)
+
+
+def _try(args: tuple[Node, ...], labels: Sequence[Sequence[int]], result: Sequence[int]) -> Node | None:
+    try:
+        return contract(args, labels, result)
+    except SymgradError:
+        return None
+
+
+def swapped(node: Node) -> Node | None:
+    """Return B@A for A@B, x@A for A@x and outer(y, x) for outer(x, y)."""
+    (first, second), result = node.params
+    a, b = node.args
+    shared = [x for x in first if x in second]
+    if not shared:
+        return _try(node.args, [first, second], result[::-1]) if len(result) == 2 else None
+    if len(shared) != 1 or shared[0] in result:
+        return None
+    (k,) = shared
+    # In the product the last axis of a and the first of b are summed: turn each so that it is.
+    left = first if len(first) < 2 or first[1] == k else first[::-1]
+    right = second if len(second) < 2 or second[0] == k else second[::-1]
+    names: dict[tuple[str, int], int] = {("a", left[0]): 0, ("b", right[-1]): 0}
+    if len(left) == 2:
+        names["a", left[1]] = 1
+    if len(right) == 2:
+        names["b", right[0]] = 2
+    a_labels, b_labels = [names["a", x] for x in first], [names["b", x] for x in second]
+    out = [*(names["b", x] for x in right[:-1]), *(names["a", x] for x in left[1:])]
+    return _try((a, b), [tuple(a_labels), tuple(b_labels)], tuple(out))
+
+
+def _other_sum(node: Node) -> Iterator[Edit]:
+    """Yield sums over other axes, of the same shape where all lengths are alike."""
+    x = node
+    while x.op.name == "reshape":
+        x = x.args[0]
+    if x.op.name not in ("einsum", "mean") or len(x.args) != 1 or x.args[0].shape == x.shape:
+        return
+    (arg,) = x.args
+    rank, gone = len(arg.shape), len(arg.shape) - len(x.shape)
+    if rank < 2 or gone == 0 or (x.op.name == "einsum" and len({*x.params[0][0]}) < rank):
+        return
+    for count in range(1, rank + 1):
+        for axes in combinations(range(rank), count):
+            total = sum_over(arg, axes)
+            scale = 1
+            if x.op.name == "mean":
+                for axis in axes:
+                    scale *= lengths(arg.shape)[axis]
+            total = total / scale if scale > 1 else total
+            kept = tuple(1 if k in axes else n for k, n in enumerate(arg.shape))
+            yield Edit("wrong-axis-sum", x, total, 15, _AXES)
+            if node is not x:
+                yield Edit("wrong-axis-sum", node, OPS["reshape"](total, params=(kept,)), 15, _AXES)
+
+
+_OUTER = frozenset({"add", "neg", "mul", "div", "einsum", "mean", "reshape", "broadcast_to"})
+
+
+def _outer(formula: Node) -> list[Node]:
+    """Return the terms and factors of a formula, and theirs, but nothing inside of functions and divisors."""
+    found: dict[Node, None] = {}
+    pending = [formula]
+    while pending:
+        node = pending.pop()
+        if node not in found:
+            found[node] = None
+            if node.op.name in _OUTER:
+                pending += node.args[:1] if node.op.name == "div" else node.args
+    return list(found)
+
+
+def dropped(right: Node, *, outer: bool = False) -> Iterator[Edit]:
+    """Yield slips in writing the right derivative: a term or a factor is lost, or a sign.
+
+    Args:
+        right: a form of it.
+        outer: whether only terms and factors count: nobody wrote what is inside of functions in a form like this one.
+    """
+    for node in _outer(right) if outer else reversed(topological([right])):
+        name = node.op.name
+        if name == "add":
+            for k, arg in enumerate(node.args):
+                if arg.shape == node.shape:
+                    yield Edit("missing-term", node, arg, 17, _TERM, node.args[1 - k])
+        elif name == "mul":
+            for k, arg in enumerate(node.args):
+                if node.args[1 - k].op is not NUMBER:
+                    yield Edit("missing-term", node, full(arg, node.shape), 18, _FACTOR, node.args[1 - k])
+        elif name == "div" and node.args[1].op is not NUMBER:
+            yield Edit("missing-term", node, full(node.args[0], node.shape), 18.5, _DIVISOR, node.args[1])
+        elif name == "neg":
+            yield Edit("lost-minus", node, node.args[0], 15.5, _RIGHT_SIGN, node.args[0])
+        elif name == "einsum" and len(node.args) > 1:
+            yield from _lost_operand(node)
+
+
+def _lost_operand(node: Node) -> Iterator[Edit]:
+    """Lose a factor of a contraction: of a square one the axis that stays takes the place of the other."""
+    labels, result = node.params
+    for k, gone in enumerate(labels):
+        args = [a for j, a in enumerate(node.args) if j != k]
+        own = [tuple(o) for j, o in enumerate(labels) if j != k]
+        missing = [x for x in result if not any(x in o for o in own)]
+        if missing:
+            instead = [x for x in gone if x not in missing and x not in result]
+            if len(missing) != 1 or len(instead) != 1:
+                continue
+            own = [tuple(missing[0] if x == instead[0] else x for x in o) for o in own]
+        made = _try(tuple(args), own, result)
+        if made is not None and made.shape == node.shape:
+            yield Edit("missing-term", node, made, 18, _FACTOR, node.args[k])

@@ -1,0 +1,139 @@
+"""A mistake that gives what is claimed, and whether it does at exact points too."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.graph import OPS, Node
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.support.errors import SymgradError
+from symgrad.verification.decide import equal
+from symgrad.verification.limits import FIRST_POINTS
+from symgrad.verification.mistakes.limits import CONFIRMED
+from symgrad.verification.mistakes.numbers import TrialPoint
+from symgrad.verification.search.refute import refute
+
+__all__ = ["Found", "agree_at_points", "confirmed"]
+
+_NEARBY = 4  # points
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A mistake that gives what is claimed.
+
+    Args:
+        kind: its slug.
+        says: the sentence.
+        at: the equation where it is made, None for the whole.
+        words: what the sentence says of it.
+        rank: how common it is, and how much it explains.
+        sides: two formulas that are equal if it is so; None where that is known.
+        second: another mistake that was made too.
+        in_claim: whether the equation is one of the claim, not of the program.
+    """
+
+    kind: str
+    says: str
+    at: Node | None
+    words: Mapping[str, object] = field(default_factory=dict[str, object])
+    rank: float = 0
+    sides: Callable[[], tuple[Node, Node]] | None = None
+    second: Found | None = None
+    in_claim: bool = False
+
+
+def confirmed(found: Sequence[Found], deadline: float) -> list[Found]:
+    """Return the first mistakes of each kind, then others, that give the claim at exact points too.
+
+    Args:
+        found: those that do in floats.
+        deadline: on the clock of `time.monotonic`; after it these are believed.
+    """
+    ordered = sorted(found, key=lambda f: f.rank)
+    firsts: dict[str, Found] = {}
+    for f in ordered:
+        firsts.setdefault(f.kind, f)
+    rest = [f for f in ordered if f is not firsts[f.kind]]
+    kept: list[Found] = []
+    seen: set[tuple[str, Node | None]] = set()
+    for f in (*firsts.values(), *rest):
+        if (f.kind, f.at) in seen or len(seen) == CONFIRMED:
+            continue
+        seen.add((f.kind, f.at))
+        if f.sides is None or _hold(f.sides, deadline):
+            kept.append(f)
+    return kept
+
+
+def _hold(sides: Callable[[], tuple[Node, Node]], deadline: float) -> bool:
+    if time.monotonic() > deadline:
+        return True
+    try:
+        nodes = sides()
+        if any(n.op.name not in OPS for n in topological(nodes) if n.args):
+            return True  # of what no program can name only values in floats are known
+        return agree_at_points(*nodes, deadline) is not False
+    except SymgradError:
+        return False
+
+
+def agree_at_points(one: Node, other: Node, deadline: float) -> bool | None:
+    """Tell whether two formulas are equal at the first exact points that are tried; None where neither is computed.
+
+    Args:
+        one: a formula.
+        other: another, of its shape.
+        deadline: on the clock of `time.monotonic`.
+
+    Raises:
+        SymgradError: for what cannot be compared.
+    """
+    claim = equal(one, other)
+    looked = refute(
+        claim.program,
+        claim.a,
+        claim.b,
+        strict=True,  # at a kink each of two forms may have taken another slope
+        defined=claim.defined,
+        deadline=deadline,
+        enough=FIRST_POINTS,
+        finer=False,
+    )
+    if looked.witness is not None:
+        return _only_there((one, other), looked.witness.point)
+    return True if looked.points else None
+
+
+def _only_there(nodes: Sequence[Node], witness: Mapping[str, Any]) -> bool:
+    """Tell whether two formulas that differ at a point agree at all near it: a tie of maximum or abs is no mistake.
+
+    One that floats do not see differs by a term that is small everywhere, lamT**3 in the place of lamT**2.
+    """
+    rng = np.random.default_rng(7)
+    symbols = symbols_of(nodes)
+    named = any(isinstance(size, str) for n in topological(nodes) for size in n.shape)
+    if named or any(s.name not in witness for s in symbols):
+        return False
+    at = {s: np.array(witness[s.name], dtype=object).astype(np.float64) for s in symbols}
+    if _close(nodes, at):
+        return False
+    for _ in range(_NEARBY):
+        values: dict[Node, Any] = {}
+        for s, there in at.items():
+            away = rng.uniform(0.5, 1, there.shape) * rng.choice([-1, 1], there.shape)
+            values[s] = there + 1e-6 * (1 + np.abs(there)) * away if s.dtype == "real" else there
+        if not _close(nodes, values):
+            return False
+    return True
+
+
+def _close(nodes: Sequence[Node], values: Mapping[Node, Any]) -> bool:
+    point = TrialPoint(values)
+    one, other = (np.asarray(point(n), dtype=np.float64) for n in nodes)
+    return np.allclose(one, other, rtol=1e-9, atol=1e-9 * float(np.max(np.abs(one), initial=0)))

@@ -1,0 +1,224 @@
+"""Values at sample points: all candidates share what they have in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from symgrad.ir.exact import float_of
+from symgrad.ir.graph import CONSTANT, NUMBER, Node
+from symgrad.ir.sizes import Shape
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.values.evaluate import CONSTANT_VALUES
+from symgrad.support.errors import InternalError
+from symgrad.verification.mistakes.limits import DRAWS, ENTRIES, LANES
+
+__all__ = [
+    "Array",
+    "TrialPoint",
+    "TrialPoints",
+    "entries",
+    "lengths",
+    "sampled_arrays",
+    "sampled_lanes",
+    "telling",
+]
+
+_NEGLIGIBLE = 1e-9
+"""What is so small beside the largest value is as good as zero."""
+
+_MODERATE, _LARGE = 1e12, 1e200
+"""Sizes of values at which claims are compared: the second where all are larger than the first."""
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+
+class TrialPoint:
+    """The values of nodes at one point, or of elementwise nodes at several points at once.
+
+    Args:
+        values: of the symbols; more nodes are remembered as they are computed.
+    """
+
+    def __init__(self, values: Mapping[Node, Any]) -> None:
+        self._known: dict[Node, Any] = dict(values)
+
+    def __call__(self, node: Node) -> Any:
+        """Return the value of a node in floats; NaN outside its domain."""
+        known = self._known
+        if node in known:
+            return known[node]
+        with np.errstate(all="ignore"):
+            for part in topological([node], until=known):
+                if part not in known:
+                    known[part] = _value(part, known)
+        return known[node]
+
+    def beside(self, values: Mapping[Node, Any]) -> TrialPoint:
+        """Return the same point with more symbols: what does not read them is shared."""
+        return TrialPoint({**self._known, **values})
+
+
+def _value(node: Node, known: Mapping[Node, Any]) -> Any:
+    if node.op is NUMBER:
+        value = node.value
+        return np.bool_(value) if isinstance(value, bool) else np.float64(float_of(value))
+    if node.op is CONSTANT:
+        return np.float64(CONSTANT_VALUES[node.params[0]])
+    args = [
+        _position(known[a]) if node.op.kind_of(i) == "index" else known[a] for i, a in enumerate(node.args)
+    ]
+    return node.op.evaluate(*node.params, *args)
+
+
+def _position(value: Any) -> Any:
+    return np.asarray(value).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialPoints:
+    """Where a claim is compared with what mistakes give.
+
+    Args:
+        points: one with many lanes if all is elementwise on numbers, else a few of arrays.
+        lanes: whether it is the former.
+        count: how many lanes there are.
+    """
+
+    points: Sequence[TrialPoint]
+    lanes: bool
+    count: int = 1
+
+
+def sampled_lanes(
+    nodes: Sequence[Node], first: Mapping[str, Any] | None = None, *, around: bool = False
+) -> TrialPoints:
+    """Return many points of a program of numbers, at which given nodes have values, as lanes of one.
+
+    Args:
+        nodes: what is to be finite.
+        first: a point that is to be among them: the witness.
+        around: whether the others are as large as that one: where all is about 1 a formula may be nothing but zero.
+    """
+    found = _lanes(nodes, first, around, _MODERATE)
+    # What has a constant such as 6.02e23 in it is nowhere moderate.
+    return found if found.points else _lanes(nodes, first, around, _LARGE)
+
+
+def _lanes(nodes: Sequence[Node], first: Mapping[str, Any] | None, around: bool, most: float) -> TrialPoints:
+    rng = np.random.default_rng(7)
+    symbols = symbols_of(nodes)
+    found: list[Array] = []
+    for width in (0.7, 0.3, 1.5, 3.0):
+        drawn = [_draw(s, rng, (DRAWS,), width) for s in symbols]
+        if first is not None and not found:
+            for values, s in zip(drawn, symbols, strict=True):
+                if s.name in first:
+                    values[0] = float(first[s.name])
+        if around and first is not None:
+            drawn = [_as_large(v, s, first, rng, width) for v, s in zip(drawn, symbols, strict=True)]
+        at = TrialPoint(dict(zip(symbols, drawn, strict=True)))
+        fine = np.ones(DRAWS, dtype=bool)
+        for node in nodes:
+            fine &= _moderate(np.broadcast_to(at(node), (DRAWS,)), most)
+        found.append(np.array(drawn)[:, fine] if symbols else np.zeros((0, 1)))
+        if sum(a.shape[1] for a in found) >= LANES:
+            break
+    lanes = np.concatenate(found, axis=1)[:, :LANES]
+    count = lanes.shape[1]
+    points = [TrialPoint(dict(zip(symbols, lanes, strict=True)))] if count else []
+    return TrialPoints(points, lanes=True, count=count)
+
+
+def _as_large(
+    drawn: Array, s: Node, first: Mapping[str, Any], rng: np.random.Generator, width: float
+) -> Array:
+    """Return values of the size of that of a point, where the domain has them."""
+    low, high = s.declaration.values.span
+    if s.name not in first or s.dtype != "real":
+        return drawn
+    # Nearer than others are to 1: exp(-157800/T) is to be of one size.
+    values: Array = float(first[s.name]) * np.exp(width / 4 * rng.normal(size=len(drawn)))
+    values[0] = float(first[s.name])
+    inside: Array = np.ones(len(drawn), dtype=bool)
+    if low is not None:
+        inside &= values > float(low)
+    if high is not None:
+        inside &= values < float(high)
+    return np.where(inside, values, drawn)
+
+
+def sampled_arrays(nodes: Sequence[Node], count: int = 2) -> TrialPoints:
+    """Return a few points of a program of arrays, at which given nodes have values."""
+    rng = np.random.default_rng(7)
+    symbols = symbols_of(nodes)
+    points: list[TrialPoint] = []
+    for attempt in range(8):
+        values = {s: _filled(s, rng, dominant=attempt % 2 == 1) for s in symbols}
+        at = TrialPoint(values)
+        if all(np.all(_moderate(np.asarray(at(n)))) for n in nodes):
+            points.append(at)
+        if len(points) == count:
+            break
+    return TrialPoints(points, lanes=False)
+
+
+def lengths(shape: Shape) -> tuple[int, ...]:
+    """Return the lengths of axes, all of which are numbers."""
+    found = tuple(n for n in shape if isinstance(n, int))
+    if len(found) < len(shape):
+        raise InternalError(f"an array of shape {shape} has no known number of entries")
+    return found
+
+
+def telling(values: Array) -> Array:
+    """Tell which values are other than zero, beside the largest."""
+    sizes = np.abs(values)
+    return sizes > _NEGLIGIBLE * np.max(sizes, initial=0)
+
+
+def entries(shape: Shape) -> int:
+    """Return how many entries an array has whose lengths are numbers."""
+    return math.prod(lengths(shape))
+
+
+def _moderate(values: Any, most: float = _MODERATE) -> Any:
+    size = np.abs(np.asarray(values, dtype=np.float64))
+    return np.isfinite(size) & (size < most)
+
+
+def _filled(s: Node, rng: np.random.Generator, *, dominant: bool) -> Any:
+    shape = lengths(s.shape)
+    if entries(shape) > ENTRIES:
+        raise OverflowError
+    values = np.asarray(_draw(s, rng, shape, 0.7))
+    square = len(shape) == 2 and shape[0] == shape[1]
+    if square and s.dtype == "real":
+        if s.declaration.symmetric:
+            values = (values + values.T) / 2
+        if dominant and s.declaration.values.span == (None, None):
+            values = values + 2 * shape[0] ** 0.5 * np.eye(shape[0])
+    return values
+
+
+def _draw(s: Node, rng: np.random.Generator, shape: tuple[int, ...], width: float) -> Any:
+    """Return random values of a variable, within its domain."""
+    low, high = s.declaration.values.span
+    if s.dtype == "bool":
+        return rng.random(shape) < 0.5
+    if s.dtype == "int":
+        least = 0 if low is None else int(np.ceil(float(low)))
+        most = least + 1 if high is None else int(np.floor(float(high)))
+        return rng.integers(least, max(least, most) + 1, shape).astype(np.float64)
+    if low is not None and high is not None:
+        return float(low) + (float(high) - float(low)) * rng.uniform(0.05, 0.95, shape)
+    if low is not None:
+        return float(low) + np.exp(width * rng.normal(size=shape))
+    if high is not None:
+        return float(high) - np.exp(width * rng.normal(size=shape))
+    # Not larger: where tanh is 1 but for the last digits, its derivative has none.
+    return np.clip(2.2 * width * rng.normal(size=shape), -3, 3)

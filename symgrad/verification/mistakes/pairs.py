@@ -1,0 +1,51 @@
+"""Two mistakes at once, where each adds its part to the derivative."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from symgrad.verification.mistakes.limits import AGREE, PAIRS_FOUND
+from symgrad.verification.mistakes.numbers import Array
+
+__all__ = ["pairs_that_give"]
+
+
+def pairs_that_give(total: Array, deltas: Sequence[Array]) -> Iterator[tuple[int, int]]:
+    """Yield positions of two vectors whose sum is another one, in the order of the first.
+
+    They meet in the middle: each vector is looked up as what is missing to another, by its product with one direction,
+    so that this takes about as long as to sort them.
+
+    Example:
+        >>> list(pairs_that_give(np.array([1.0, 5]), [np.array([1.0, 2]), np.array([3.0, 3]), np.array([0.0, 3])]))
+        [(0, 2)]
+    """
+    scale = float(np.max(np.abs(total), initial=0))
+    finite = [
+        k
+        for k, d in enumerate(deltas)
+        if np.all(np.isfinite(d)) and np.max(np.abs(d), initial=0) > AGREE * scale
+    ]
+    if not finite or not scale:
+        return
+    rows = np.array([deltas[k] for k in finite])
+    direction: Array = np.cos(np.arange(1.0, len(total) + 1))
+    heights = rows @ direction
+    order = np.argsort(heights)
+    wanted = total @ direction - heights
+    slack = AGREE * (np.abs(rows).sum(axis=1) + np.abs(total).sum())
+    ends: list[Array] = [np.searchsorted(heights[order], wanted + s) for s in (-slack, slack)]
+    low, high = ends
+    count = 0
+    for i in range(len(finite)):
+        for j in sorted(order[low[i] : high[i]]):
+            if j <= i:
+                continue
+            gap = np.abs(rows[i] + rows[j] - total)
+            if np.all(gap <= AGREE * (np.abs(rows[i]) + np.abs(rows[j]) + np.abs(total))):
+                yield finite[i], finite[int(j)]
+                count += 1
+                if count == PAIRS_FOUND:
+                    return

@@ -1,0 +1,318 @@
+"""Which mistakes give what is claimed: all single ones as numbers, then those that match as formulas."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.rewrite.pipeline import canonical
+from symgrad.support.errors import SymgradError
+from symgrad.verification.mistakes.derivation import RightDerivation, TooManyEntries
+from symgrad.verification.mistakes.edits.axes import other_sums, without_outer
+from symgrad.verification.mistakes.edits.formulas import Edit, dropped, edited, repaired
+from symgrad.verification.mistakes.edits.structure import (
+    Whole,
+    WholeDifference,
+    agree,
+    differences,
+    missing_sums,
+    of_symmetric,
+    on_a_branch,
+)
+from symgrad.verification.mistakes.found import Found, confirmed
+from symgrad.verification.mistakes.limits import EDITS, HUMAN, NESTED, PAIRS, PAIRS_FOUND, TELLING
+from symgrad.verification.mistakes.numbers import Array, lengths, sampled_arrays, sampled_lanes, telling
+from symgrad.verification.mistakes.pairs import pairs_that_give
+from symgrad.verification.mistakes.rows import ROWS
+from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
+
+__all__ = ["recognise"]
+
+_Made: TypeAlias = "tuple[MalRule, Node, Wrong]"
+
+
+def recognise(
+    y: Node,
+    wrt: Node,
+    claim: Node,
+    deadline: float,
+    *,
+    witness: Mapping[str, Any] | None = None,
+    sizes: Mapping[str, int] | None = None,
+    square: Collection[str] = (),
+) -> list[Found]:
+    """Return the mistakes that give a claim, best first.
+
+    Args:
+        y: a number, what is differentiated; all lengths are numbers.
+        wrt: the symbol by which.
+        claim: what is claimed.
+        deadline: on the clock of `time.monotonic`.
+        witness: a point at which it fails.
+        sizes: the names of lengths.
+        square: the names of the matrices that are square for all sizes.
+    """
+    try:
+        derivation = RightDerivation(y, wrt, _counts(sizes or {}, [y, claim]))
+    except TooManyEntries:
+        return []
+    search = _Recognition(derivation, claim, deadline, square)
+    search.sample(witness)
+    return search.run() if derivation.sampled.points else []
+
+
+def _apart(one: Wrong, other: Wrong) -> bool:
+    """Tell whether two mistakes are made in parts of a program of which neither holds the other."""
+    first, second = ([n for n, _ in w.parts if n is not None] for w in (one, other))
+    inside, around = set(topological(first)), set(topological(second))
+    return not any(n in around for n in first) and not any(n in inside for n in second)
+
+
+def _counts(sizes: Mapping[str, int], nodes: Sequence[Node]) -> dict[str, int]:
+    """Return numbers of entries as they are written: of named axes, or else of all that there are."""
+    named = dict(sizes) or {str(n): n for s in symbols_of(nodes) for n in lengths(s.shape) if n > 1}
+    pairs = {f"{a}*{b}": m * n for (a, m), (b, n) in combinations(named.items(), 2)}
+    return {**named, **pairs, **{f"{a}**2": n * n for a, n in named.items()}}
+
+
+class _Recognition:
+    """All that is compared with one claim, at the same points."""
+
+    def __init__(
+        self, derivation: RightDerivation, claim: Node, deadline: float, square: Collection[str]
+    ) -> None:
+        self.derivation = derivation
+        self.claim = claim
+        self.deadline = deadline
+        self.square = square
+        self.fits = claim.shape == derivation.wrt.shape
+        self.claimed: Array = np.zeros(0)
+        self.right: Array = np.zeros(0)
+        self.found: list[Found] = []
+        self.most = True
+        self.others: list[_Made] = []
+        self.deltas: list[Array] = []
+
+    def sample(self, witness: Mapping[str, Any] | None) -> None:
+        """Choose points at which the claim and the right derivative have values."""
+        d = self.derivation
+        nodes = [d.y, d.right, self.claim]
+        arrays = any(s.shape for s in symbols_of(nodes))
+        arrays = arrays or not all(n.op.pointwise or not n.args for n in topological(nodes))
+        d.sample(sampled_arrays(nodes) if arrays else sampled_lanes(nodes, witness))
+        if not arrays and d.sampled.points and np.sum(telling(d.right_values)) < TELLING:
+            # exp(-157800/T) is zero wherever T is about 1, and there claims with it agree with each other.
+            d.sample(sampled_lanes(nodes, witness, around=True))
+        if d.sampled.points:
+            self.right = d.right_values
+            self.claimed = d.vector(self.claim) if self.fits else self.claimed
+
+    def run(self) -> list[Found]:
+        """Return the mistakes, best first: those of more words are looked for where there are no simpler ones."""
+        lanes = self.derivation.sampled.lanes
+        if self.fits and agree(self.right, self.claimed, self.right, lanes=lanes, most=True):
+            self.most = False  # it is wrong at a few points, and these count
+        if self.fits and self.agrees(self.right, self.claimed):
+            return []  # at these points: what is wrong shows elsewhere
+        for stage in self.stages():
+            stage()
+            found = confirmed(self.found, self.deadline)
+            if found:
+                return found
+            self.found.clear()
+        return []
+
+    def stages(self) -> Iterator[Callable[[], None]]:
+        """Yield what is tried, one after the other."""
+        d = self.derivation
+        if not self.fits:
+            yield self.repairs
+            return
+        yield self.simple
+        yield lambda: self.slips(canonical([d.right]).nodes[0], outer=True)
+        yield lambda: self.structure(differences(d, self.claim, self.right, self.claimed))
+        yield lambda: self.structure(on_a_branch(d, self.right, self.claimed))
+        yield self.pairs
+
+    def simple(self) -> None:
+        """One mistake: in the derivation, or in writing the claim."""
+        self.whole()
+        self.single()
+        if not self.derivation.sampled.lanes:
+            self.repairs()
+            self.slips(self.derivation.right)
+            self.symmetric()
+
+    def late(self) -> bool:
+        """Tell whether the time is over."""
+        return time.monotonic() > self.deadline
+
+    def agrees(self, one: Array, other: Array) -> bool:
+        """Tell whether values are equal, but for rounding."""
+        return agree(one, other, self.right, lanes=self.derivation.sampled.lanes, most=self.most)
+
+    def note(self, found: Found) -> None:
+        """Keep a mistake that gives the claim."""
+        self.found.append(found)
+
+    # -------------------------------------------------------------------------------------------------- derivations
+
+    def single(self) -> None:
+        """Try each row of the catalogue at each equation."""
+        for site in self.derivation.sites():
+            if self.late():
+                return
+            for row in ROWS:
+                if row.ops and site.node.op.name not in row.ops:
+                    continue
+                try:
+                    for wrong in row.distort(site):
+                        self.tried(row, site.node, wrong)
+                except SymgradError:
+                    continue  # its shapes do not fit here
+
+    def tried(self, row: MalRule, node: Node, wrong: Wrong) -> None:
+        """Compare what a mistake gives with the claim."""
+        d, claim = self.derivation, self.claim
+        try:
+            values = d.values_of(wrong)
+        except (SymgradError, ValueError, np.linalg.LinAlgError):
+            return
+        if self.agrees(values, self.claimed) and not self.agrees(values, self.right):
+            sides = lambda: (d.formula(wrong), claim)  # noqa: E731  it is one of many
+            self.note(Found(row.kind, row.says, node, wrong.words, row.rank, sides))
+        elif not self.found and row.paired and not wrong.alone and len(self.others) < PAIRS:
+            self.others.append((row, node, wrong))
+            self.deltas.append(values - self.right)
+
+    def pairs(self) -> None:
+        """Find two mistakes that each add their part, or one inside of what another was made in."""
+        for i, j in pairs_that_give(self.claimed - self.right, self.deltas):
+            one, other = self.others[i], self.others[j]
+            if _apart(one[2], other[2]):
+                self.note_both(one, other, Wrong((*one[2].parts, *other[2].parts)))
+        if not self.found:
+            self.nested()
+
+    def nested(self) -> None:
+        """Make a second mistake in a derivation that has one already, below it."""
+        first_found = len(self.found) + PAIRS_FOUND
+        for outer in sorted(self.others, key=lambda o: o[0].rank)[:NESTED]:
+            wrong = outer[2]
+            if wrong.value is not None or any(n is None for n, _ in wrong.parts):
+                continue
+            for site in self.derivation.inside(wrong):
+                if self.late() or len(self.found) >= first_found:
+                    return
+                for row in ROWS:
+                    if row.paired and row.rank <= HUMAN and (not row.ops or site.node.op.name in row.ops):
+                        self.second(outer, row, site)
+
+    def second(self, outer: _Made, row: MalRule, site: Site) -> None:
+        """Try a second mistake at a place that the first has changed."""
+        d = self.derivation
+        try:
+            for inner in row.distort(site):
+                if inner.value is not None or inner.alone:
+                    continue
+                both = Wrong((*outer[2].parts, *inner.parts))
+                if self.agrees(d.values_of(both), self.claimed):
+                    self.note_both(outer, (row, site.node, inner), both)
+        except (SymgradError, ValueError, np.linalg.LinAlgError):
+            return  # its shapes do not fit here
+
+    def note_both(self, one: _Made, two: _Made, both: Wrong) -> None:
+        """Keep two mistakes that give the claim together, the commoner first."""
+        (row, node, wrong), (other, there, also) = sorted((one, two), key=lambda m: m[0].rank)
+        second = Found(other.kind, other.says, there, also.words, other.rank)
+        known = one[2].value is None and two[2].value is None
+        sides = (lambda: (self.derivation.formula(both), self.claim)) if known else None
+        self.note(Found(row.kind, row.says, node, wrong.words, row.rank + other.rank, sides, second))
+
+    # ------------------------------------------------------------------------------------------------------ formulas
+
+    def whole(self) -> None:
+        """Compare the claim with the right derivative as a whole."""
+        d, claim = self.derivation, self.claim
+        for f in Whole(d, claim, self.right, self.claimed).factors():
+            rank = f.rank
+            if f.kind == "lost-minus" and self.has_minus():
+                rank = 9
+            self.note(Found(f.kind, f.says, None, {}, rank, f.sides))
+
+    def has_minus(self) -> bool:
+        """Tell whether the right derivative has one minus sign without which it is the claim."""
+        right = self.derivation.right
+        signs = [e for e in dropped(right) if e.kind == "lost-minus"]
+        return any(self.agrees(self.derivation.vector(f), self.claimed) for _, f in edited(right, signs))
+
+    def repairs(self) -> None:
+        """Find changes of the claim that make it right."""
+        self.sums()
+        counts = self.derivation.counts
+        found = edited(self.claim, chain(repaired(self.claim, counts), other_sums(self.claim, counts)))
+        for n, (edit, formula) in enumerate(found):
+            if self.late() or n > EDITS:
+                return
+            self.compared(edit, formula, self.derivation.right)
+
+    def slips(self, right: Node, *, outer: bool = False) -> None:
+        """Find slips in writing the right derivative that make it the claim."""
+        for n, (edit, formula) in enumerate(edited(right, dropped(right, outer=outer))):
+            if self.late() or n > EDITS:
+                return
+            self.compared(edit, formula, self.claim)
+
+    def compared(self, edit: Edit, formula: Node, wanted: Node) -> None:
+        """Note an edit of the claim that gives the right derivative, or of that if it gives the claim."""
+        if formula.shape != self.derivation.wrt.shape:
+            return
+        try:
+            values = self.derivation.vector(formula)
+        except (SymgradError, ValueError, np.linalg.LinAlgError):
+            return
+        if self.agrees(values, self.claimed if wanted is self.claim else self.right):
+            words = {} if edit.held is None else {"held": edit.held}
+            sides = lambda: (formula, wanted)  # noqa: E731  it is one of many
+            of_claim = wanted is not self.claim
+            at = edit.node if of_claim else None
+            self.note(Found(edit.kind, edit.says, at, words, edit.rank, sides, in_claim=of_claim))
+
+    def sums(self) -> None:
+        """Find sums around all of the claim that are missing, or that there must not be."""
+        for edit, one, other in missing_sums(self.derivation, self.claim):
+            if all(
+                agree(np.ravel(p(one)), np.ravel(p(other)), np.ravel(p(other)), lanes=False)
+                for p in self.derivation.sampled.points
+            ):
+                sides = lambda one=one, other=other: (one, other)  # noqa: E731  it is one of two
+                at = edit.node if edit.node is self.claim else None
+                self.note(Found(edit.kind, edit.says, at, {}, edit.rank, sides, in_claim=True))
+
+        for right in (self.derivation.right, canonical([self.derivation.right]).nodes[0]):
+            for edit, made in without_outer(right, self.claim.shape) if not self.fits else ():
+                if all(
+                    agree(np.ravel(p(made)), np.ravel(p(self.claim)), np.ravel(p(made)), lanes=False)
+                    for p in self.derivation.sampled.points
+                ):
+                    sides = lambda made=made: (made, self.claim)  # noqa: E731  it is one of two
+                    self.note(Found(edit.kind, edit.says, None, {"held": edit.held}, edit.rank, sides))
+
+    def symmetric(self) -> None:
+        """Find whether the claim is right of symmetric matrices alone."""
+        for says, held, rank in of_symmetric(self.derivation, self.claim, self.square):
+            self.note(Found("symmetric-assumed", says, None, {} if held is None else {"held": held}, rank))
+
+    def structure(self, found: Iterable[WholeDifference]) -> None:
+        """Note how the claim differs, where no mistake explains it."""
+        for f in found:
+            words: dict[str, object] = {} if f.held is None else {"held": f.held, "other": f.other}
+            if f.number is not None:
+                words["number"] = f.number
+            self.note(Found(f.kind, f.says, None, words, f.rank, f.sides))

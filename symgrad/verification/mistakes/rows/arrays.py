@@ -1,0 +1,274 @@
+"""Sums, means, softmax, inverses, products of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations
+
+from symgrad.ir.graph import Node, as_node
+from symgrad.ir.traverse import topological
+from symgrad.ops.array.contraction import contract, sum_over
+from symgrad.ops.array.layout import full
+from symgrad.support.errors import SymgradError
+from symgrad.verification.mistakes.limits import PASSED
+from symgrad.verification.mistakes.numbers import entries
+from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
+
+__all__ = ["ROWS"]
+
+_REDUCTIONS = ("einsum", "mean", "div", "mul")
+
+
+def _value_of(node: Node) -> Fraction | None:
+    """Return the value of a product or quotient of numbers."""
+    if node.is_number():
+        return Fraction(node.value)
+    if node.op.name in ("mul", "div") and node.args:
+        a, b = map(_value_of, node.args)
+        if a is not None and b is not None and (node.op.name == "mul" or b):
+            return a * b if node.op.name == "mul" else a / b
+    return None
+
+
+def _mean_as_sum(s: Site) -> Iterator[Wrong]:
+    if s.node.op.name == "mean" and s.moving:
+        yield s.sends({0: s.right(0) * (entries(s.node.args[0].shape) // max(1, entries(s.node.shape)))})
+    elif s.node.op.name == "div" and s.moving == [0]:
+        divisor = _value_of(s.node.args[1])
+        for n in {*s.counts.values()} if divisor is not None else ():
+            if divisor and (divisor / n).denominator == 1:
+                yield s.sends({0: s.right(0) * n})
+
+
+def _by_count(s: Site) -> Iterator[Wrong]:
+    for i in s.moving:
+        for text, n in s.counts.items():
+            yield s.sends({i: s.right(i) * n}, count=text, by="times", held=s.node.args[i])
+            yield s.sends({i: s.right(i) / n}, count=text, by="divided by", held=s.node.args[i])
+
+
+def _softmax_input(node: Node) -> Node | None:
+    """Return u if a node is exp(u) over a sum of it, or softmax(u)."""
+    if node.op.name == "softmax":
+        return node.args[0]
+    if node.op.name != "div" or node.args[0].op.name != "exp":
+        return None
+    total = node.args[1]
+    while total.op.name in ("reshape", "broadcast_to"):
+        total = total.args[0]
+    summed = total.op.name == "einsum" and total.args == (node.args[0],)
+    return node.args[0].args[0] if summed else None
+
+
+def _diagonal(s: Site) -> Iterator[Wrong]:
+    u = _softmax_input(s.node)
+    if u is not None and s.moving:
+        out = s.node
+        parts = tuple((s.node.args[i], -s.right(i)) for i in s.moving)
+        yield Wrong((*parts, (u, s.bar * out * (1 - out))))
+
+
+def _other_axes(s: Site) -> Iterator[Wrong]:
+    """Sum over other axes than those along which an argument was repeated."""
+    for i in s.moving:
+        arg = s.node.args[i]
+        if s.node.op.push is not None or arg.shape == s.node.shape or len(s.node.shape) < 2:
+            continue
+        partial = s.node.op.partials[i]
+        assert partial is not None
+        whole = full(s.bar * partial(s.node, *s.node.args), s.node.shape)
+        rank = len(s.node.shape)
+        everything = full(sum_over(whole, range(rank)), arg.shape)
+        yield s.sends({i: everything})
+        for axes in combinations(range(rank), rank - len(arg.shape)):
+            found = sum_over(whole, axes)
+            if found.shape == arg.shape:
+                yield s.sends({i: found})
+
+
+def _inverse_sign(s: Site) -> Iterator[Wrong]:
+    for i in s.moving:
+        yield s.sends({i: -s.right(i)})
+
+
+def _transposed(x: Node) -> Node:
+    return contract([x], [(0, 1)], (1, 0))
+
+
+def _square_transposed(s: Site) -> Iterator[Wrong]:
+    """The cotangent of a square matrix, transposed."""
+    for i in s.moving:
+        sent = s.right(i)
+        if len(sent.shape) == 2 and sent.shape[0] == sent.shape[1]:
+            yield s.sends({i: _transposed(sent)})
+
+
+def _operand_transposed(s: Site) -> Iterator[Wrong]:
+    """What a product sends back, with one of the matrices transposed."""
+    for i in s.moving:
+        sent = s.right(i)
+        if sent.op.name != "einsum":
+            continue
+        labels, result = sent.params
+        for k, own in enumerate(labels):
+            if len(own) == 2 and own[0] != own[1]:
+                turned = [own[::-1] if j == k else other for j, other in enumerate(labels)]
+                try:
+                    yield s.sends({i: contract(sent.args, turned, result)})
+                except SymgradError:
+                    continue
+
+
+def _lost_way(s: Site) -> Iterator[Wrong]:
+    """Lose what goes through one argument: in a derivative of arrays that is a term."""
+    if s.y_of_arrays:
+        for i in s.moving:
+            yield s.sends({i: as_node(0)}, held=s.node.args[i])
+
+
+def _half(s: Site) -> Iterator[Wrong]:
+    """Lose the 2 that a product of something with itself gives."""
+    moving = s.moving
+    if len(s.wrt.shape) == 1 and len(moving) == 2:  # of a matrix, K@S@K.T, each is a term of its own
+        yield s.sends({i: s.right(i) / 2 for i in moving})
+
+
+def _one_way(s: Site) -> Iterator[Wrong]:
+    """Keep nothing but what goes through one argument."""
+    if s.y_of_arrays:
+        for i in s.moving:
+            yield Wrong(((s.node.args[i], s.right(i)),), alone=True, words={"held": s.node.args[i]})
+
+
+def _square_form(s: Site) -> Iterator[Wrong]:
+    """Differentiate c*x@x as c*x, as if one of two equal terms were the derivative."""
+    if len(s.moving) == 2 and len({_bare(a, s.wrt) for a in s.node.args}) == 1:
+        yield s.sends({0: as_node(0)})
+        yield s.sends({0: 3 * s.right(0)})
+
+
+def _bare(node: Node, wrt: Node) -> Node:
+    """Return a value without the factors that do not depend on the variable."""
+    while node.op.name in ("mul", "div", "neg"):
+        moving = [a for a in node.args if wrt in topological([a])]
+        if len(moving) != 1:
+            break
+        (node,) = moving
+    return node
+
+
+def _beyond(s: Site) -> Iterator[Wrong]:
+    """Pass a cotangent by several functions at once, to a value of the same shape."""
+    if not s.y_of_arrays or not s.moving:
+        return
+    yield from _past(s)
+
+
+def _beyond_numbers(s: Site) -> Iterator[Wrong]:
+    if not s.y_of_arrays:
+        yield from _past(s)
+
+
+def _past(s: Site) -> Iterator[Wrong]:
+    seen = {*s.node.args}
+    level = [a for i in s.moving for a in s.node.args[i].args]
+    for _ in range(PASSED):
+        for arg in dict.fromkeys(level):
+            if arg not in seen and arg.shape == s.node.shape and arg is not s.wrt:
+                seen.add(arg)
+                yield Wrong(((s.node, -s.bar), (arg, s.bar)), words={"held": arg})
+        level = [a for arg in level for a in arg.args]
+
+
+ROWS = (
+    MalRule(
+        kind="sum-instead-of-mean",
+        says="this is what one gets by a sum in place of the mean at {0}",
+        ops=("mean", "div"),
+        distort=_mean_as_sum,
+        rank=14,
+    ),
+    MalRule(
+        kind="factor-n",
+        says="this is what one gets if the derivative of {0} by {held} is {by} {count}",
+        ops=_REDUCTIONS,
+        distort=_by_count,
+        rank=21,
+    ),
+    MalRule(
+        kind="diagonal-softmax-jacobian-only",
+        says="this is what one gets by the diagonal of the Jacobian alone of the softmax {0}",
+        ops=("div", "softmax"),
+        distort=_diagonal,
+        rank=12,
+    ),
+    MalRule(
+        kind="wrong-axis-sum",
+        says="this is what one gets by summing the derivative of {0} over the wrong axes",
+        distort=_other_axes,
+        rank=21,
+        paired=False,
+    ),
+    MalRule(
+        kind="inverse-sign",
+        says="this is what one gets by a wrong sign of the derivative of {0}",
+        ops=("inv", "solve", "logdet", "det"),
+        distort=_inverse_sign,
+        rank=14.9,
+    ),
+    MalRule(
+        kind="missing-transpose",
+        says="this is what one gets by a transpose too many or too few in the derivative of {0}",
+        ops=("einsum", "inv", "solve", "logdet", "det"),
+        distort=_square_transposed,
+        rank=19,
+    ),
+    MalRule(
+        kind="missing-transpose",
+        says="this is what one gets by a transpose too many or too few in the derivative of {0}",
+        ops=("einsum",),
+        distort=_operand_transposed,
+        rank=19,
+    ),
+    MalRule(
+        kind="factor-2",
+        says="the derivative of {0} has lost its factor 2",
+        ops=("einsum", "mul"),
+        distort=_half,
+        rank=11.4,
+    ),
+    MalRule(
+        kind="missing-term",
+        says="the term that goes through {held} in {0} is missing",
+        distort=_lost_way,
+        rank=11.5,
+    ),
+    MalRule(
+        kind="missing-term",
+        says="the terms beside the one that goes through {held} in {0} are missing",
+        distort=_one_way,
+        rank=11.6,
+    ),
+    MalRule(
+        kind="factor-2",
+        says="this is what one gets by a factor of 2 too many or too few in the derivative of {0}, a square",
+        ops=("einsum", "mul"),
+        distort=_square_form,
+        rank=11.4,
+    ),
+    MalRule(
+        kind="forgot-inner-derivative",
+        says="this is what one gets by forgetting the derivative of {0} by {held}",
+        distort=_beyond,
+        rank=26,
+        paired=False,
+    ),
+    MalRule(
+        kind="forgot-inner-derivative",
+        says="this is what one gets by forgetting the derivative of {0} by {held}",
+        distort=_beyond_numbers,
+        rank=29.5,
+        paired=False,
+    ),
+)

@@ -1,0 +1,316 @@
+"""Exponents, logarithms, fractions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from symgrad.ir.graph import NUMBER, OPS, Node, as_node
+from symgrad.verification.mistakes.rewriting import (
+    AlgebraRule,
+    Swap,
+    factors_of,
+    product,
+    signed,
+    terms_of,
+    total,
+)
+
+__all__ = ["REWRITINGS"]
+
+
+def _power(node: Node) -> tuple[Node | None, Node]:
+    """Return base and exponent; no base of an exponential."""
+    if node.op.name == "pow":
+        return node.args[0], node.args[1]
+    return (None, node.args[0]) if node.op.name == "exp" else (node, as_node(1))
+
+
+def _raised(base: Node | None, exponent: Node) -> Node:
+    return OPS["exp"](exponent) if base is None else base**exponent
+
+
+def _multiplied(node: Node) -> Iterator[Swap]:
+    factors = factors_of(node)
+    for i, f in enumerate(factors):
+        for j in range(i):
+            (base, m), (other, n) = _power(factors[j]), _power(f)
+            if base is other and not (m.is_number(1) and n.is_number(1)):
+                rest = [g for k, g in enumerate(factors) if k not in (i, j)]
+                right = product([_raised(base, m + n), *rest])
+                yield Swap(product([_raised(base, m * n), *rest]), right)
+
+
+def _divided(node: Node) -> Iterator[Swap]:
+    (base, m), (other, n) = map(_power, node.args)
+    if base is other and base is not node.args[1]:
+        yield Swap(_raised(base, m / n), _raised(base, m - n))
+        yield Swap(_raised(base, m + n), _raised(base, m - n))
+
+
+def _added(node: Node) -> Iterator[Swap]:
+    inner, n = node.args
+    base, m = _power(inner)
+    if inner.op.name in ("pow", "exp"):
+        yield Swap(_raised(base, m + n), _raised(base, m * n))
+        yield Swap(_raised(base, m**n), _raised(base, m * n))
+
+
+def _negative(node: Node) -> Iterator[Swap]:
+    base, exponent = node.args
+    if base.op is NUMBER and exponent.op is NUMBER:
+        return  # a number of a measurement, 6.6*10**-34: a sign is lost elsewhere
+    if (exponent.op is NUMBER and exponent.value < 0) or exponent.op.name == "neg":
+        right = 1 / base ** (-exponent)
+        yield Swap(-(base ** (-exponent)), right)
+        yield Swap(base ** (-exponent), right)
+        yield Swap(-right, right)
+        if exponent.op is NUMBER:
+            yield Swap(base ** (-1 / exponent), right)
+    elif exponent.op is NUMBER and Fraction(exponent.value).denominator > 1:
+        yield Swap(base ** (-1 / exponent))
+
+
+def _as_product(node: Node) -> Iterator[Swap]:
+    base, exponent = node.args
+    if exponent.op is NUMBER:
+        yield Swap(exponent * base)
+
+
+def _lower_power(node: Node) -> Iterator[Swap]:
+    base, exponent = node.args
+    n = exponent.value if exponent.op is NUMBER else None
+    if isinstance(n, int) and n > 1:
+        yield Swap(base)
+        if n > 2:
+            yield Swap(base ** (n - 1))
+
+
+def _log_of_product(node: Node) -> Iterator[Swap]:
+    factors = factors_of(node.args[0])
+    if len(factors) > 1:
+        yield Swap(product(map(node.op, factors)), total(map(node.op, factors)))
+
+
+def _log_of_quotient(node: Node) -> Iterator[Swap]:
+    inner = node.args[0]
+    if inner.op.name == "div":
+        a, b = map(node.op, inner.args)
+        yield Swap(a / b, a - b)
+        yield Swap(a + b, a - b)
+
+
+def _log_of_power(node: Node) -> Iterator[Swap]:
+    inner = node.args[0]
+    if inner.op.name == "pow":
+        base, exponent = inner.args
+        right = exponent * node.op(base)
+        yield Swap(node.op(base) ** exponent, right)
+        yield Swap(node.op(base) + node.op(exponent), right)
+        yield Swap(node.op(base), right)
+
+
+def _exp_of_product(node: Node) -> Iterator[Swap]:
+    factors = factors_of(node.args[0])
+    if len(factors) > 1:
+        yield Swap(product(map(node.op, factors)), node.op(factors[0]) ** product(factors[1:]))
+        yield Swap(total(map(node.op, factors)), node.op(factors[0]) ** product(factors[1:]))
+
+
+def _of_function(node: Node) -> Iterator[Swap]:
+    """log(a)/log(b) as a/b: the function itself is cancelled."""
+    a, b = node.args
+    if a.op is b.op and len(a.args) == 1:
+        yield Swap(a.args[0] / b.args[0])
+
+
+def _added_fractions(node: Node) -> Iterator[Swap]:
+    terms = terms_of(node)
+    for j in range(1, len(terms)):
+        for i in range(j):
+            (s, a), (t, b) = terms[i], terms[j]
+            rest = [signed(u, x) for k, (u, x) in enumerate(terms) if k not in (i, j)]
+            (p, q), (r, w) = _fraction(a), _fraction(b)
+            if q.is_number(1) and w.is_number(1):
+                continue
+            above = signed(s, p) + signed(t, r)
+            right = total([(signed(s, p * w) + signed(t, r * q)) / (q * w), *rest])
+            yield Swap(total([above / (q + w), *rest]), right)
+            yield Swap(total([above / (q * w), *rest]), right)
+            yield Swap(total([above / (q - w), *rest]), right)
+            if q.is_number(1) or w.is_number(1):
+                yield Swap(total([above / (w if q.is_number(1) else q), *rest]), right)
+
+
+def _fraction(node: Node) -> tuple[Node, Node]:
+    return (node.args[0], node.args[1]) if node.op.name == "div" else (node, as_node(1))
+
+
+def _cancelled(node: Node) -> Iterator[Swap]:
+    """Strike a term above and below, or a factor of one term."""
+    above, below = node.args
+    over, under = terms_of(above), terms_of(below)
+    if len(over) == len(under) == 1:
+        return
+    for i, (s, a) in enumerate(over):
+        for j, (t, b) in enumerate(under):
+            left = [signed(u, x) for k, (u, x) in enumerate(over) if k != i]
+            down = [signed(u, x) for k, (u, x) in enumerate(under) if k != j]
+            if a is b:
+                yield Swap(_over(left, down))
+            for f in {*factors_of(a)} & {*factors_of(b)}:
+                yield Swap(_over([*left, signed(s, _without(a, f))], [*down, signed(t, _without(b, f))]))
+
+
+def _over(above: list[Node], below: list[Node]) -> Node:
+    """Return a quotient in which nothing is left of a struck denominator."""
+    return total(above) / total(below) if below else total(above)
+
+
+def _without(node: Node, factor: Node) -> Node:
+    factors = factors_of(node)
+    factors.remove(factor)
+    return product(factors)
+
+
+def _inverted(node: Node) -> Iterator[Swap]:
+    a, b = node.args
+    if b.op.name == "div":
+        p, q = b.args
+        right = a * q / p
+        yield Swap(a / (p * q), right)
+        yield Swap(a * p / q, right)
+    if a.op.name == "div":
+        p, q = a.args
+        right = p / (q * b)
+        yield Swap(p * b / q, right)
+        yield Swap(q / (p * b), right)
+
+
+def _upside_down(node: Node) -> Iterator[Swap]:
+    yield Swap(node.args[1] / node.args[0])
+
+
+def _both_scaled(node: Node) -> Iterator[Swap]:
+    for k in range(2):
+        other, fraction = node.args[1 - k], node.args[k]
+        if fraction.op.name == "div":
+            p, q = fraction.args
+            yield Swap((other * p) / (other * q), other * p / q)
+            yield Swap(p / (other * q), other * p / q)
+
+
+REWRITINGS = (
+    AlgebraRule(
+        kind="exponents-multiplied",
+        says="this is what one gets by multiplying the exponents at {0}: they add",
+        ops=("mul",),
+        distort=_multiplied,
+        rank=10,
+    ),
+    AlgebraRule(
+        kind="exponents-multiplied",
+        says="this is what one gets by dividing or adding the exponents at {0}: they are subtracted",
+        ops=("div",),
+        distort=_divided,
+        rank=10,
+    ),
+    AlgebraRule(
+        kind="exponents-added",
+        says="this is what one gets by adding the exponents at {0}, or by a power of them: they multiply",
+        ops=("pow",),
+        distort=_added,
+        rank=10,
+    ),
+    AlgebraRule(
+        kind="negative-power",
+        says="this is what one gets by misreading the exponent of {0}: negative is a reciprocal, a fraction a root",
+        ops=("pow",),
+        distort=_negative,
+        rank=11,
+    ),
+    AlgebraRule(
+        kind="power-as-product",
+        says="this is what one gets by multiplying with the exponent at {0}",
+        ops=("pow",),
+        distort=_as_product,
+        rank=12,
+    ),
+    AlgebraRule(
+        kind="lost-power",
+        says="this is what one gets by losing the exponent, or one of the factors, of {0}",
+        ops=("pow",),
+        distort=_lower_power,
+        rank=12.5,
+    ),
+    AlgebraRule(
+        kind="log-of-a-product",
+        says="this is what one gets by taking the logarithm of a product for the product of the logarithms at {0}",
+        ops=("log", "log2", "log10"),
+        distort=_log_of_product,
+        rank=10,
+    ),
+    AlgebraRule(
+        kind="log-of-a-quotient",
+        says="this is what one gets by taking {0} for the quotient or the sum of logarithms: it is a difference",
+        ops=("log", "log2", "log10"),
+        distort=_log_of_quotient,
+        rank=10,
+    ),
+    AlgebraRule(
+        kind="log-of-a-power",
+        says="this is what one gets by treating the exponent in {0} wrongly: it comes out as a factor",
+        ops=("log", "log2", "log10"),
+        distort=_log_of_power,
+        rank=10,
+    ),
+    AlgebraRule(
+        kind="log-of-a-quotient",
+        says="this is what one gets by cancelling the function in {0}",
+        ops=("div",),
+        distort=_of_function,
+        rank=10,
+    ),
+    AlgebraRule(
+        kind="exp-of-a-product",
+        says="this is what one gets by taking {0} for the product or the sum of the exponentials of its factors",
+        ops=("exp", "exp2"),
+        distort=_exp_of_product,
+        rank=10,
+    ),
+    AlgebraRule(
+        kind="fractions-added",
+        says="this is what one gets by adding fractions without a common denominator at {0}",
+        ops=("add",),
+        distort=_added_fractions,
+        rank=10,
+    ),
+    AlgebraRule(
+        kind="cancelled-term",
+        says="this is what one gets by cancelling a term of a sum in {0}",
+        ops=("div",),
+        distort=_cancelled,
+        rank=9.5,
+    ),
+    AlgebraRule(
+        kind="quotient-inverted",
+        says="this is what one gets by dividing by the fraction in {0} the wrong way",
+        ops=("div",),
+        distort=_inverted,
+        rank=10,
+    ),
+    AlgebraRule(
+        kind="quotient-inverted",
+        says="this is what one gets by turning {0} upside down",
+        ops=("div",),
+        distort=_upside_down,
+        rank=13,
+    ),
+    AlgebraRule(
+        kind="quotient-inverted",
+        says="this is what one gets by multiplying the denominator at {0}, too",
+        ops=("mul",),
+        distort=_both_scaled,
+        rank=12,
+    ),
+)

@@ -1,0 +1,98 @@
+"""Identities of trigonometric and hyperbolic functions with a sign or a factor that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from symgrad.ir.graph import OPS, Node, as_node
+from symgrad.verification.mistakes.rewriting import AlgebraRule, Swap, signed, terms_of, total
+
+__all__ = ["REWRITINGS"]
+
+_SIN, _COS, _SINH, _COSH = OPS["sin"], OPS["cos"], OPS["sinh"], OPS["cosh"]
+
+# Of each function: its square is `one` times 1 plus `other` times the square that the second part makes.
+_SQUARES: dict[str, tuple[int, int, Callable[[Node], Node]]] = {
+    "sin": (1, -1, _COS),
+    "cos": (1, -1, _SIN),
+    "sinh": (-1, 1, _COSH),
+    "cosh": (1, 1, _SINH),
+    "tan": (-1, 1, lambda u: 1 / OPS["cos"](u)),
+    "tanh": (1, -1, lambda u: 1 / OPS["cosh"](u)),
+}
+
+
+def _square(node: Node) -> Iterator[Swap]:
+    base, exponent = node.args
+    if not exponent.is_number(2) or base.op.name not in _SQUARES:
+        return
+    one, other, partner = _SQUARES[base.op.name]
+    square = partner(base.args[0]) ** 2
+    right = signed(one, as_node(1)) + signed(other, square)
+    for s, t in ((one, -other), (-one, other), (-one, -other)):
+        yield Swap(signed(s, as_node(1)) + signed(t, square), right)
+
+
+def _double_angle(node: Node) -> Iterator[Swap]:
+    half = node.args[0] / 2
+    s, c = _SIN(half), _COS(half)
+    right = c**2 - s**2
+    for other in (c**2 + s**2, s**2 - c**2, 1 - s**2, 2 * s**2 - 1, 1 - 2 * c**2, 2 * c**2, c**2 - 1):
+        yield Swap(other, right)
+
+
+def _double_angle_of_sine(node: Node) -> Iterator[Swap]:
+    half = node.args[0] / 2
+    right = 2 * _SIN(half) * _COS(half)
+    yield Swap(_SIN(half) * _COS(half), right)
+
+
+def _addition(node: Node) -> Iterator[Swap]:
+    terms = terms_of(node.args[0])
+    if len(terms) < 2:
+        return
+    a, b = signed(*terms[0]), total(signed(s, t) for s, t in terms[1:])
+    circular = node.op.name in ("sin", "cos")
+    sin, cos = (_SIN, _COS) if circular else (_SINH, _COSH)
+    mixed, like = (sin(a) * cos(b), cos(a) * sin(b)), (cos(a) * cos(b), sin(a) * sin(b))
+    sums = {
+        "sin": (mixed[0] + mixed[1], mixed[0] - mixed[1], like[0] - like[1], like[0] + like[1]),
+        "cos": (like[0] - like[1], like[0] + like[1], mixed[0] + mixed[1], mixed[0] - mixed[1]),
+        "sinh": (mixed[0] + mixed[1], mixed[0] - mixed[1], like[0] + like[1]),
+        "cosh": (like[0] + like[1], like[0] - like[1], mixed[0] + mixed[1]),
+    }
+    right, *wrong = sums[node.op.name]
+    for other in wrong:
+        yield Swap(other, right)
+
+
+REWRITINGS = (
+    AlgebraRule(
+        kind="trig-identity-sign",
+        says="this is what one gets by a wrong sign in the identity for {0}",
+        ops=("pow",),
+        distort=_square,
+        rank=10,
+    ),
+    AlgebraRule(
+        kind="trig-identity-sign",
+        says="this is what one gets by a wrong formula for the double angle at {0}",
+        ops=("cos",),
+        distort=_double_angle,
+        rank=10.5,
+    ),
+    AlgebraRule(
+        kind="factor-2",
+        says="this is what one gets by losing the 2 in the formula for the double angle at {0}",
+        ops=("sin",),
+        distort=_double_angle_of_sine,
+        rank=10.5,
+    ),
+    AlgebraRule(
+        kind="trig-identity-sign",
+        says="this is what one gets by a wrong sign in the addition formula at {0}",
+        ops=("sin", "cos", "sinh", "cosh"),
+        distort=_addition,
+        rank=10,
+    ),
+)

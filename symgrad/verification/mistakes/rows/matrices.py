@@ -1,0 +1,186 @@
+"""Products, inverses, traces and determinants of matrices; sums of products and of powers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+
+from symgrad.ir.graph import Node, apply
+from symgrad.ops.array.linalg import adjoint, product_of
+from symgrad.verification.mistakes.edits.formulas import chained, matrices_of, swapped
+from symgrad.verification.mistakes.rewriting import AlgebraRule, Swap, signed, terms_of, total
+
+__all__ = ["REWRITINGS"]
+
+
+def _is_transpose(node: Node) -> bool:
+    return len(node.args) == 1 and node.params == (((0, 1),), (1, 0))
+
+
+def _transpose(node: Node) -> Iterator[Swap]:
+    if _is_transpose(node):
+        factors = matrices_of(node.args[0])
+        if len(factors) > 1:
+            turned = [adjoint(f) for f in factors]
+            yield Swap(reduce(product_of, turned), reduce(product_of, turned[::-1]))
+
+
+def _inverse(node: Node) -> Iterator[Swap]:
+    factors = matrices_of(node.args[0])
+    if len(factors) > 1 and all(f.shape == node.shape for f in factors):
+        inverses = [node.op(f) for f in factors]
+        yield Swap(reduce(product_of, inverses), reduce(product_of, inverses[::-1]))
+
+
+def _order(node: Node) -> Iterator[Swap]:
+    if len(node.args) == 2 and all(len(a.shape) == 2 for a in node.args):
+        made = swapped(node)
+        if made is not None and made.shape == node.shape:
+            yield Swap(made)
+        for made in chained(node):
+            yield Swap(made)
+
+
+def _trace(node: Node) -> Iterator[Swap]:
+    if node.params == (((0, 0),), ()):
+        factors = matrices_of(node.args[0])
+        if len(factors) > 1 and all(f.shape == node.args[0].shape for f in factors):
+            traces = [apply(node.op, (f,), node.params) for f in factors]
+            yield Swap(reduce(lambda a, b: a * b, traces))
+
+
+def _multiple(node: Node) -> Iterator[Swap]:
+    inner = node.args[0]
+    if inner.op.name == "mul":
+        for k in range(2):
+            scalar, matrix = inner.args[k], inner.args[1 - k]
+            if not scalar.shape and matrix.shape:
+                power = -1 if node.op.name == "inv" else node.args[0].shape[0]
+                right = scalar**power * node.op(matrix) if isinstance(power, int) else None
+                yield Swap(scalar * node.op(matrix), right)
+
+
+def _norm(node: Node) -> Iterator[Swap]:
+    """The square of a sum of vectors as the sum of their squares."""
+    if node.shape:
+        return
+    labels = node.params[0]
+    if len(node.args) == 2 and node.args[0] is node.args[1] and labels == (labels[0],) * 2:
+        terms = terms_of(node.args[0])
+        made = [apply(node.op, (t, t), node.params) for _, t in terms]
+    elif len(node.args) == 1 and node.args[0].op.name == "pow" and node.args[0].args[1].is_number(2):
+        terms = terms_of(node.args[0].args[0])
+        made = [apply(node.op, (t**2,), node.params) for _, t in terms]
+    else:
+        return
+    if len(terms) > 1 and all(t.shape == terms[0][1].shape for _, t in terms):
+        yield Swap(total(made))
+        yield Swap(total(signed(s, m) for (s, _), m in zip(terms, made, strict=True)))
+
+
+def _is_sum_over(node: Node) -> bool:
+    """Tell whether an equation adds entries up, or takes their mean, and does nothing else."""
+    if node.op.name == "mean":
+        return True
+    return len(node.args) == 1 and len(node.params[1]) < len({*node.params[0][0]}) == len(node.params[0][0])
+
+
+def _product(node: Node) -> Iterator[Swap]:
+    if _is_sum_over(node):
+        inner = node.args[0]
+        if inner.op.name in ("mul", "div") and all(a.shape == inner.shape for a in inner.args):
+            a, b = (apply(node.op, (x,), node.params) for x in inner.args)
+            yield Swap(a * b if inner.op.name == "mul" else a / b)
+    elif node.op.name == "einsum" and node.params == (((0,), (0,)), ()):
+        a, b = (apply(node.op, (x,), (((0,),), ())) for x in (node.args[0], node.args[1]))
+        yield Swap(a * b)
+
+
+def _power(node: Node) -> Iterator[Swap]:
+    if _is_sum_over(node) and node.args[0].op.name == "pow":
+        base, exponent = node.args[0].args
+        if base.shape == node.args[0].shape and not exponent.shape:
+            yield Swap(apply(node.op, (base,), node.params) ** exponent)
+    elif node.op.name == "einsum" and node.params == (((0,), (0,)), ()) and node.args[0] is node.args[1]:
+        yield Swap(apply(node.op, (node.args[0],), (((0,),), ())) ** 2)
+
+
+def _function(node: Node) -> Iterator[Swap]:
+    if _is_sum_over(node):
+        inner = node.args[0]
+        if inner.op.pointwise and len(inner.args) == 1 and inner.op.name != "neg":
+            yield Swap(apply(inner.op, (apply(node.op, inner.args, node.params),), inner.params))
+
+
+REWRITINGS = (
+    AlgebraRule(
+        kind="transpose-of-a-product",
+        says="this is what one gets by transposing the factors of {0} without turning their order",
+        ops=("einsum",),
+        distort=_transpose,
+        rank=9,
+    ),
+    AlgebraRule(
+        kind="inverse-of-a-product",
+        says="this is what one gets by inverting the factors of {0} without turning their order",
+        ops=("inv",),
+        distort=_inverse,
+        rank=9,
+    ),
+    AlgebraRule(
+        kind="operands-swapped",
+        says="this is what one gets by exchanging the matrices of {0}",
+        ops=("einsum",),
+        distort=_order,
+        rank=11,
+    ),
+    AlgebraRule(
+        kind="trace-of-a-product",
+        says="this is what one gets by taking the trace of a product for the product of the traces at {0}",
+        ops=("einsum",),
+        distort=_trace,
+        rank=9,
+    ),
+    AlgebraRule(
+        kind="determinant-of-a-multiple",
+        says="this is what one gets by taking the factor out of {0} once: it comes out for each row",
+        ops=("det",),
+        distort=_multiple,
+        rank=9,
+    ),
+    AlgebraRule(
+        kind="function-of-a-multiple",
+        says="this is what one gets by taking the factor out of {0} as it is: it comes out inverted",
+        ops=("inv",),
+        distort=_multiple,
+        rank=9,
+    ),
+    AlgebraRule(
+        kind="norm-of-a-sum",
+        says="this is what one gets by taking {0} for the sum of the squares: the mixed product is missing",
+        ops=("einsum",),
+        distort=_norm,
+        rank=9,
+    ),
+    AlgebraRule(
+        kind="sum-of-a-product",
+        says="this is what one gets by taking {0} for the product of two sums",
+        ops=("einsum", "mean"),
+        distort=_product,
+        rank=9.5,
+    ),
+    AlgebraRule(
+        kind="sum-of-a-power",
+        says="this is what one gets by taking {0} for the power of the sum",
+        ops=("einsum", "mean"),
+        distort=_power,
+        rank=9,
+    ),
+    AlgebraRule(
+        kind="function-of-a-sum",
+        says="this is what one gets by taking {0} for the function of the sum",
+        ops=("einsum", "mean"),
+        distort=_function,
+        rank=10,
+    ),
+)

@@ -1,0 +1,240 @@
+"""The chain rule: paths that are lost, kept alone or cut short, and what counts as a constant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node
+from symgrad.ops.array.layout import full
+from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
+
+__all__ = ["ROWS"]
+
+_LINEAR = frozenset({"add", "neg", "reshape", "broadcast_to", "slice", "concatenate"})
+
+
+def _jump(s: Site) -> Iterator[Wrong]:
+    """Take what arrives at the argument of a function for the derivative by the variable."""
+    if _is_function(s.node):
+        yield from _jump_to(s)
+
+
+def _jump_in(s: Site) -> Iterator[Wrong]:
+    """The same in sums, products and quotients."""
+    if not _is_function(s.node):
+        yield from _jump_to(s)
+
+
+def _is_function(node: Node) -> bool:
+    return (len(node.args) == 1 and node.op.name != "neg") or node.op.name == "pow"
+
+
+def _jump_to(s: Site) -> Iterator[Wrong]:
+    for i in s.moving:
+        arg, sent = s.node.args[i], s.right(i)
+        if arg is not s.wrt and arg.shape == s.wrt.shape:
+            yield Wrong(((arg, -sent), (None, sent)))
+
+
+def _jump_from(s: Site) -> Iterator[Wrong]:
+    """Take the cotangent of a value of the shape of the variable for the derivative."""
+    if s.moving and s.wrt.shape and s.node.shape in (s.wrt.shape, ()):
+        yield Wrong(((s.node, -s.bar), (None, full(s.bar, s.wrt.shape))))
+
+
+def _skipped(s: Site) -> Iterator[Wrong]:
+    """Pass a cotangent through a function as if that were linear of slope 1."""
+    if len(s.node.args) == 1 and s.moving and s.node.op.name not in _LINEAR:
+        if s.node.args[0].shape == s.node.shape:
+            yield s.sends({0: s.bar})
+    elif s.node.op.name == "pow" and 0 in s.moving:
+        yield s.sends({0: s.slope(0, 1)})
+
+
+def _skipped_in_array(s: Site) -> Iterator[Wrong]:
+    """The same of each entry of an array: what is lost there is a whole factor, and no slip in writing one."""
+    if s.node.shape and s.node.op.pointwise and len(s.node.args) == 1:
+        yield from _skipped(s)
+
+
+def _held(s: Site) -> Iterator[Wrong]:
+    for i in s.moving:
+        yield s.sends({i: as_node(0)}, held=s.node.args[i])
+
+
+def _kept(s: Site) -> Iterator[Wrong]:
+    for i in s.moving:
+        yield Wrong(((s.node.args[i], s.right(i)),), alone=True, words={"held": s.node.args[i]})
+
+
+def _is_other(s: Site, arg: Node) -> bool:
+    """Tell whether an argument is another input that could be taken for the variable."""
+    return arg is not s.wrt and arg.op is SYMBOL and arg.dtype == "real" and arg.shape == s.wrt.shape
+
+
+def _as_variable(s: Site) -> Iterator[Wrong]:
+    for i, arg in enumerate(s.node.args):
+        if _is_other(s, arg) and not _is_noise(arg) and s.sent[i] is not None:
+            yield Wrong(((None, s.right(i)),), words={"held": arg})
+
+
+def _everywhere_variable(s: Site) -> Iterator[Wrong]:
+    for arg, bar in zip(s.node.args, s.bars, strict=True):
+        if _is_other(s, arg) and not _is_noise(arg) and bar is not None:
+            yield Wrong(((None, bar),), words={"held": arg})
+
+
+def _noise_as_variable(s: Site) -> Iterator[Wrong]:
+    for i, arg in enumerate(s.node.args):
+        if _is_other(s, arg) and _is_noise(arg) and s.sent[i] is not None:
+            yield Wrong(((None, s.right(i)),), words={"held": arg})
+
+
+def _minus(s: Site) -> Iterator[Wrong]:
+    """Lose the minus sign that is written there."""
+    if s.moving:
+        yield s.sends({0: -s.right(0)})
+
+
+def _sign(s: Site) -> Iterator[Wrong]:
+    for i in s.moving:
+        yield s.sends({i: -s.right(i)}, held=s.node.args[i])
+
+
+def _sign_of_arrays(s: Site) -> Iterator[Wrong]:
+    """Rules with signs of their own are those of numbers: among arrays a sign is a sign."""
+    if s.y_of_arrays:
+        yield from _sign(s)
+
+
+def _twice(s: Site) -> Iterator[Wrong]:
+    for i in s.moving:
+        yield s.sends({i: 2 * s.right(i)}, held=s.node.args[i])
+        yield s.sends({i: s.right(i) / 2}, held=s.node.args[i])
+
+
+def _lost_factor(s: Site) -> Iterator[Wrong]:
+    """Differentiate c*f as f: the factor that does not move is lost."""
+    name = s.node.op.name
+    for i in s.moving:
+        if name in ("mul", "div") and len(s.moving) == 1 and (name == "mul" or i == 0):
+            other = s.node.args[1 - i]
+            if other.op is not NUMBER or abs(other.value) not in (1, 2):
+                yield s.sends({i: s.slope(i, 1)}, held=other)
+
+
+def _is_noise(node: Node) -> bool:
+    return node.op is SYMBOL and node.declaration.distribution is not None
+
+
+def _lost_noise(s: Site) -> Iterator[Wrong]:
+    for i in s.moving:
+        if _is_noise(s.node.args[1 - i]):
+            yield s.sends({i: s.slope(i, 1)}, held=s.node.args[1 - i])
+
+
+ROWS = (
+    MalRule(
+        kind="noise-treated-as-constant-one",
+        says="this is what one gets by losing the noise {held} when {0} is differentiated, as if it were 1",
+        ops=("mul", "div"),
+        distort=_lost_noise,
+        rank=15,
+    ),
+    MalRule(
+        kind="forgot-inner-derivative",
+        says="this is what one gets by forgetting the inner derivative of {0}",
+        distort=_jump,
+        rank=17,
+    ),
+    MalRule(
+        kind="forgot-inner-derivative",
+        says="this is what one gets by forgetting the inner derivative of {0}",
+        distort=_jump_in,
+        rank=27,
+        paired=False,
+    ),
+    MalRule(
+        kind="forgot-inner-derivative",
+        says="this is what one gets by taking the derivative by {0} for the one that is asked",
+        distort=_jump_from,
+        rank=24,
+        paired=False,
+    ),
+    MalRule(
+        kind="forgot-inner-derivative",
+        says="this is what one gets by forgetting the derivative of {0} itself",
+        distort=_skipped,
+        rank=25,
+        paired=False,
+    ),
+    MalRule(
+        kind="forgot-inner-derivative",
+        says="this is what one gets by forgetting the derivative of {0} itself",
+        distort=_skipped_in_array,
+        rank=17.2,
+    ),
+    MalRule(
+        kind="treated-variable-as-constant",
+        says="this is what one gets by holding {held} fixed in {0}",
+        distort=_held,
+        rank=18,
+    ),
+    MalRule(
+        kind="chain-through-one-path-only",
+        says="this is what one gets by following one path alone, through {held} in {0}",
+        distort=_kept,
+        rank=18,
+    ),
+    MalRule(
+        kind="treated-constant-as-variable",
+        says="this is what one gets by differentiating {held} in {0} too, as if it were the variable",
+        distort=_as_variable,
+        rank=20,
+    ),
+    MalRule(
+        kind="treated-constant-as-variable",
+        says="this is what one gets by differentiating {held} too, as if it were the variable",
+        distort=_everywhere_variable,
+        rank=21,
+        paired=False,
+    ),
+    MalRule(
+        kind="noise-treated-as-variable",
+        says="this is what one gets by differentiating the noise {held} in {0} too, as if it were the variable",
+        distort=_noise_as_variable,
+        rank=20,
+    ),
+    MalRule(
+        kind="lost-minus",
+        says="this is what one gets by losing a minus sign at {0}",
+        ops=("neg",),
+        distort=_minus,
+        rank=18,
+    ),
+    MalRule(
+        kind="lost-minus",
+        says="this is what one gets by a wrong sign of the derivative of {0} by {held}",
+        distort=_sign_of_arrays,
+        rank=18,
+    ),
+    MalRule(
+        kind="lost-minus",
+        says="this is what one gets by a wrong sign of the derivative of {0} by {held}",
+        distort=_sign,
+        rank=30,
+    ),
+    MalRule(
+        kind="factor-2",
+        says="this is what one gets by a factor of 2 too many or too few in the derivative of {0} by {held}",
+        distort=_twice,
+        rank=31,
+    ),
+    MalRule(
+        kind="missing-term",
+        says="this is what one gets by losing the factor {held} when {0} is differentiated",
+        ops=("mul", "div"),
+        distort=_lost_factor,
+        rank=29,
+    ),
+)

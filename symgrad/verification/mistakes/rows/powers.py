@@ -1,0 +1,144 @@
+"""Powers, roots, exponentials, logarithms, absolute values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from symgrad.ir.graph import OPS, Node, as_node
+from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
+
+__all__ = ["ROWS"]
+
+_BASES = {"log2": 2, "log10": 10, "exp2": 2, "exp10": 10}
+
+
+def _log(x: Node | int) -> Node:
+    return OPS["log"](as_node(x))
+
+
+def _kept_exponent(s: Site) -> Iterator[Wrong]:
+    _, exponent = s.node.args
+    if 0 in s.moving:
+        yield s.sends({0: s.slope(0, exponent * s.node)})
+
+
+def _lost_factor(s: Site) -> Iterator[Wrong]:
+    base, exponent = s.node.args
+    if 0 in s.moving:
+        yield s.sends({0: s.slope(0, base ** (exponent - 1))})
+
+
+def _raised_exponent(s: Site) -> Iterator[Wrong]:
+    base, exponent = s.node.args
+    if 0 in s.moving:
+        yield s.sends({0: s.slope(0, exponent * base ** (exponent + 1))})
+        yield s.sends({0: s.slope(0, base ** (exponent + 1) / (exponent + 1))})
+
+
+def _root(s: Site) -> Iterator[Wrong]:
+    yield s.sends({0: s.slope(0, 1 / s.node)})
+
+
+def _root_kept(s: Site) -> Iterator[Wrong]:
+    half = as_node(Fraction(1, 2))
+    yield s.sends({0: s.slope(0, half * s.node)})
+    yield s.sends({0: s.slope(0, half / s.node.args[0])})
+    yield s.sends({0: s.slope(0, 2 / s.node)})
+
+
+def _exp_as_power(s: Site) -> Iterator[Wrong]:
+    if s.node.op.name == "pow":
+        base, exponent = s.node.args
+        if 1 in s.moving and 0 not in s.moving:
+            yield s.sends({1: s.slope(1, exponent * base ** (exponent - 1))})
+        return
+    exponent = s.node.args[0]
+    yield s.sends({0: s.slope(0, exponent * s.node.op(exponent - 1))})
+
+
+def _without_base(s: Site) -> Iterator[Wrong]:
+    name = s.node.op.name
+    if name == "pow":
+        base, _ = s.node.args
+        if 1 in s.moving:
+            yield s.sends({1: s.slope(1, s.node)}, base=base)
+            yield s.sends({1: s.slope(1, s.node / _log(base))}, base=base)
+        return
+    base = as_node(_BASES.get(name, 10))
+    (x,) = s.node.args
+    if name.startswith("exp"):
+        yield s.sends({0: s.slope(0, s.node)}, base=base)
+        yield s.sends({0: s.slope(0, s.node / _log(base))}, base=base)
+    elif name == "log":
+        yield s.sends({0: s.slope(0, 1 / (x * _log(10)))}, base=as_node(10))
+        yield s.sends({0: s.slope(0, 1 / (x * _log(2)))}, base=as_node(2))
+    else:
+        yield s.sends({0: s.slope(0, 1 / x)}, base=base)
+        yield s.sends({0: s.slope(0, _log(base) / x)}, base=base)
+
+
+def _abs(s: Site) -> Iterator[Wrong]:
+    yield s.sends({0: s.slope(0, 1)})
+    yield s.sends({0: s.slope(0, s.node)})
+    yield s.sends({0: s.slope(0, s.node.args[0])})
+
+
+ROWS = (
+    MalRule(
+        kind="power-kept-exponent",
+        says="this is what one gets by keeping the exponent in the derivative of {0}: it is one less there",
+        ops=("pow",),
+        distort=_kept_exponent,
+        rank=20,
+    ),
+    MalRule(
+        kind="power-lost-factor",
+        says="this is what one gets by losing the factor that the exponent becomes in the derivative of {0}",
+        ops=("pow",),
+        distort=_lost_factor,
+        rank=20,
+    ),
+    MalRule(
+        kind="power-raised-exponent",
+        says="this is what one gets by raising the exponent of {0}, as for an integral",
+        ops=("pow",),
+        distort=_raised_exponent,
+        rank=45,
+    ),
+    MalRule(
+        kind="sqrt-derivative-factor",
+        says="this is what one gets by losing the 2 in the derivative of {0}, which is 1/(2*sqrt(...))",
+        ops=("sqrt",),
+        distort=_root,
+        rank=20,
+    ),
+    MalRule(
+        kind="sqrt-derivative-wrong",
+        says="this is what one gets by a wrong derivative of {0}, which is 1/(2*sqrt(...))",
+        ops=("sqrt",),
+        distort=_root_kept,
+        rank=45,
+    ),
+    MalRule(
+        kind="exp-by-power-rule",
+        says="this is what one gets by the power rule for {0}, whose exponent moves",
+        ops=("exp", "exp2", "exp10", "pow"),
+        distort=_exp_as_power,
+        rank=20,
+    ),
+    MalRule(
+        kind="log-base",
+        says="this is what one gets by a wrong factor, the logarithm of {base}, in the derivative of {0}",
+        ops=("log", "log2", "log10", "exp2", "exp10", "pow"),
+        distort=_without_base,
+        rank=22,
+    ),
+    MalRule(
+        kind="abs-derivative",
+        says="this is what one gets by a derivative of {0} that is not the sign",
+        ops=("abs",),
+        distort=_abs,
+        rank=16,
+    ),
+)

@@ -1,0 +1,100 @@
+"""Which lengths of axes are tried."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import islice, permutations, product
+
+from symgrad.checker.program.lengths import length, names_in
+from symgrad.checker.program.steps import ProofProgram
+from symgrad.support.errors import UsageError
+from symgrad.verification.limits import SIZE_ROWS, SIZED_ENTRIES
+from symgrad.verification.points.thresholds import whole_numbers
+
+__all__ = ["lengths_of", "sizes_of"]
+
+_OTHERS = (1, 4, 5, 8, 6, 7, 11)
+_PAIRED = 3  # numbers of a program that are the values of several names
+
+
+def lengths_of(program: ProofProgram) -> list[int | str]:
+    """Return every length that a program mentions, each once."""
+    found: dict[int | str, None] = {}
+    for symbol in program.symbols:
+        found.update(dict.fromkeys(symbol.shape))
+        found.update(dict.fromkeys(names_in(end for end in symbol.ends if end is not None)))
+    for step in program.steps:
+        if step.shape:
+            found.update(dict.fromkeys(step.shape))
+        if step.op == "size":
+            found.setdefault(step.params[0])
+    return list(found)
+
+
+def sizes_of(program: ProofProgram) -> tuple[list[dict[str, int]], list[dict[str, int]]]:
+    """Return lengths for the names: a few distinct ones, so that a wrong axis shows; and others.
+
+    The others are small ones, and the numbers of the program with their neighbours, as far as arrays stay small.
+    """
+    lengths = lengths_of(program)
+    names = names_in(lengths)
+    if not names:
+        return [{}], []
+    rows = [
+        [2 + i % 4 for i in range(len(names))],
+        [3 - i % 3 for i in range(len(names))],
+        [3 + i % 3 for i in range(len(names))],
+        [5 + i for i in range(len(names))],
+    ]
+    found = [dict(zip(names, row, strict=True)) for row in rows]
+    first = (
+        [s for s in found[:3] if _possible(lengths, s)]
+        or [s for s in found[3:] if _possible(lengths, s)]
+        or [found[0]]
+    )
+    others: list[dict[str, int]] = []
+    for sizes in _others(program, names, found[0]):
+        if len(first) + len(others) >= SIZE_ROWS:
+            break
+        if (
+            sizes not in first
+            and sizes not in others
+            and _possible(lengths, sizes, 0)
+            and _small(program, sizes)
+        ):
+            others.append(sizes)
+    return first, others
+
+
+def _others(program: ProofProgram, names: list[str], base: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """Yield choices with numbers of the program, with one name that has another value than in the base, or all."""
+    numbers = whole_numbers(program)
+    near = dict.fromkeys([*numbers, *(n + 1 for n in numbers), *(n - 1 for n in numbers if n > 1)])
+    values = list(dict.fromkeys([*_OTHERS[:4], *near, *_OTHERS[4:]]))
+    yield dict.fromkeys(names, 1)
+    if len(names) > 1:
+        for row in islice(product(numbers[:_PAIRED], repeat=len(names)), _PAIRED**2):
+            yield dict(zip(names, row, strict=True))
+        for value in values:
+            for name in names:
+                yield {**base, name: value}
+    for value in values:
+        yield dict.fromkeys(names, value)
+    # Sums, differences and products of two that are numbers of the program.
+    for (name, other), value in product(permutations(names, 2), numbers):
+        for found in (value - base[other], value + base[other], value // base[other], value * base[other]):
+            if found > 0:
+                yield {**base, name: found}
+
+
+def _possible(lengths: list[int | str], sizes: Mapping[str, int], least: int = 1) -> bool:
+    """Whether every axis has so many entries at least."""
+    try:
+        return all(length(n, sizes) >= least for n in lengths if isinstance(n, str))
+    except UsageError:
+        return False
+
+
+def _small(program: ProofProgram, sizes: Mapping[str, int]) -> bool:
+    return sum(math.prod(length(n, sizes) for n in s.shape) for s in program.steps) <= SIZED_ENTRIES

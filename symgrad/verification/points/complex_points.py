@@ -1,0 +1,62 @@
+"""Exact complex points at which to try a statement: the same ones in every run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from itertools import chain, count, islice
+from typing import Any
+
+from symgrad.checker.complex.gaussian import Gaussian
+from symgrad.checker.program.steps import ProofProgram, Symbol
+from symgrad.verification.points.draw import points_of
+
+__all__ = ["complex_points"]
+
+_GENERIC = 8  # points before those on the axes
+_QUADRANTS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
+_HIGH = 4  # times the imaginary part of some: exp is no longer undone by log
+
+
+def complex_points(program: ProofProgram) -> Iterator[dict[str, Gaussian]]:
+    """Yield points: generic ones first, then also real and imaginary ones, which are where branches are cut.
+
+    Args:
+        program: variables of kind ``"complex"`` take any complex number, others what they are declared to take.
+    """
+    generic, real, imaginary = (_points(program, parts) for parts in (("re", "im"), ("re",), ("im",)))
+    turns = (iter(turn) for turn in (generic, real, generic, imaginary))
+    ways = list(turns)
+    yield from islice(ways[0], _GENERIC)
+    if not any(s.kind == "complex" for s in program.symbols):
+        yield from ways[0]
+    for k in count():
+        found = next(ways[k % len(ways)], None)
+        if found is None:
+            return
+        yield found
+
+
+def _points(program: ProofProgram, parts: tuple[str, ...]) -> Iterator[dict[str, Gaussian]]:
+    """Points whose complex coordinates have these parts, others are zero."""
+
+    def real_symbols(s: Symbol) -> list[Symbol]:
+        return [replace(s, name=f"{s.name} {p}", kind="real") for p in parts] if s.kind == "complex" else [s]
+
+    symbols = tuple(chain.from_iterable(map(real_symbols, program.symbols)))
+    for k, point in enumerate(points_of(ProofProgram(program.steps, symbols), aim=False)):
+        yield {s.name: _number(s, point.values, k + j * (1 + k // 4)) for j, s in enumerate(program.symbols)}
+
+
+def _number(symbol: Symbol, values: Mapping[str, Any], turn: int) -> Gaussian:
+    """The number of a variable, turned, so that every quadrant and both sides of either axis are soon met."""
+    if symbol.kind != "complex":
+        return Gaussian(values[symbol.name])
+    real, imag = (values.get(f"{symbol.name} {part}", Fraction(0)) for part in ("re", "im"))
+    across, up = _QUADRANTS[turn % 4]
+    if not (real and imag):
+        across = up = (-1) ** turn
+    if turn % 8 >= 6:
+        up *= _HIGH
+    return Gaussian(across * real, up * imag)

@@ -1,0 +1,44 @@
+"""Where a function changes its sign between two numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from symgrad.verification.limits import ROOT_STEPS
+
+__all__ = ["root_between"]
+
+
+def root_between(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return a float at which a function is zero, or beside which it changes its sign: by secants and halving.
+
+    It may jump. Where it has no value (NaN) the search ends. (SciPy's `brentq` would do, after an import that takes
+    longer than all that is done here.)
+
+    Args:
+        function: of one number.
+        low: a number.
+        high: a larger one, at which it has another sign.
+
+    Example:
+        >>> root_between(lambda x: x**2 - 2, 0.0, 2.0), root_between(lambda x: -1 if x < 3 else 1, 0, 100)
+        (1.4142135623730951, 3.0)
+    """
+    below, above = function(low), function(high)
+    for step in range(ROOT_STEPS):
+        middle = low + (high - low) / 2
+        # A secant that comes too near to an end says little: every third step halves.
+        if step % 3 < 2 and math.isfinite(below - above) and below != above:
+            part = min(max(below / (below - above), 0.001), 0.999)
+            middle = low + (high - low) * part
+        if not low < middle < high:
+            break
+        value = function(middle)
+        if math.isnan(value) or value == 0:
+            return middle
+        if (value > 0) == (below > 0):
+            low, below = middle, value
+        else:
+            high, above = middle, value
+    return high

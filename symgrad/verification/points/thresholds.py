@@ -1,0 +1,165 @@
+"""Numbers at which a statement may change: those of its formulas, roots of what is read there, and what is between."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import TypeAlias
+
+from symgrad.checker.kernels.evaluate import COMPARISONS
+from symgrad.checker.program.steps import ProofProgram, ProofStep
+from symgrad.verification.limits import (
+    LARGEST_THRESHOLD,
+    SEED_STEPS,
+    THRESHOLD_BITS,
+    THRESHOLD_EXPONENT,
+    THRESHOLDS,
+)
+
+__all__ = ["between", "cells", "literals", "whole_numbers"]
+
+_Line: TypeAlias = "tuple[str | None, Fraction, Fraction]"
+"""A variable, its factor, and what is added; without a variable a number."""
+
+_CLOSE = Fraction(1, 1024)
+_BITS = 256
+
+
+def literals(program: ProofProgram) -> list[Fraction]:
+    """Return the first few numbers that a program has."""
+    found: dict[Fraction, None] = {}
+    for step in program.steps[:SEED_STEPS]:
+        if step.op == "number" and not isinstance(step.params[0], bool):
+            value = Fraction(step.params[0])
+            if abs(value) < LARGEST_THRESHOLD and value.denominator.bit_length() <= THRESHOLD_BITS:
+                found.setdefault(value)
+        if len(found) >= THRESHOLDS:
+            break
+    return list(found)
+
+
+def whole_numbers(program: ProofProgram) -> list[int]:
+    """Return the first few positive whole numbers of a program, those of its slices and positions too."""
+    found = dict.fromkeys(int(c) for c in literals(program) if c.denominator == 1 and c > 0)
+    for step in program.steps[:SEED_STEPS]:
+        todo = list(step.params)
+        while todo and len(found) < 2 * THRESHOLDS:
+            item = todo.pop()
+            if isinstance(item, tuple):
+                todo += item
+            elif isinstance(item, int) and not isinstance(item, bool) and item:
+                found.setdefault(abs(item))
+    return list(found)
+
+
+def between(program: ProofProgram) -> list[Fraction]:
+    """Return roots of the lines that are compared or read by other functions, and numbers around and between all.
+
+    Example:
+        >>> from symgrad.checker.program.steps import Symbol
+        >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("number", (), (3,)), ProofStep("mul", (0, 1)),
+        ...     ProofStep("number", (), (7,)), ProofStep("lt", (2, 3)))
+        >>> Fraction(7, 3) in between(ProofProgram(steps, (Symbol("x", "real", None, None),)))
+        True
+    """
+    known = literals(program)
+    edges = list(dict.fromkeys([*(root for _, root in _edges(program)), *known]))[: 2 * THRESHOLDS]
+    found = dict.fromkeys(edges)
+    for c in edges:
+        found.update(dict.fromkeys((c / 2, 2 * c)))
+    ordered = sorted({Fraction(0), *edges})
+    found.update(dict.fromkeys((a + b) / 2 for a, b in pairwise(ordered)))
+    for c in edges:
+        found.update(dict.fromkeys((c * (1 - _CLOSE), c * (1 + _CLOSE), -c)))
+    return list(found)
+
+
+def cells(program: ProofProgram) -> dict[str, list[Fraction]]:
+    """Return for variables a number of each part into which what they are compared with cuts their line.
+
+    Example:
+        >>> from symgrad.checker.program.steps import Symbol
+        >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("number", (), (3,)), ProofStep("lt", (0, 1)))
+        >>> [str(c) for c in cells(ProofProgram(steps, (Symbol("x", "real", None, None),)))["x"]]
+        ['-1', '3/2', '11/2']
+    """
+    roots: dict[str, set[Fraction]] = {}
+    for name, root in _edges(program)[: 2 * THRESHOLDS]:
+        if name is not None:
+            roots.setdefault(name, set()).add(root)
+    found: dict[str, list[Fraction]] = {}
+    for name, edges in roots.items():
+        ordered = sorted(edges)
+        inner = [(a + b) / 2 for a, b in pairwise(ordered)]
+        # Half a root further, and one: near enough to be in the domain, and beyond what is next to it.
+        below, above = ordered[0] - abs(ordered[0]) / 2 - 1, ordered[-1] + abs(ordered[-1]) / 2 + 1
+        found[name] = [below, *inner, above]
+    return found
+
+
+def _edges(program: ProofProgram) -> list[tuple[str | None, Fraction]]:
+    """Roots of lines and of their differences, each with its variable, and the numbers that these are compared with."""
+    lines: list[_Line | None] = []
+    found: dict[tuple[str | None, Fraction], None] = {}
+    for step in program.steps[:SEED_STEPS]:
+        args = [lines[a] for a in step.args]
+        own = _line(step, args)
+        lines.append(own)
+        if own is not None:
+            continue
+        read = [line for line in args if line is not None]
+        if len(read) == 2 and step.op in (*COMPARISONS, "eq", "ne", "maximum", "minimum"):
+            turned = _times(read[1], Fraction(-1))
+            difference = None if turned is None else _sum(read[0], turned)
+            read += [] if difference is None else [difference]
+        for name, factor, rest in read:
+            root = rest if name is None else -rest / factor
+            if abs(root) < LARGEST_THRESHOLD:
+                found.setdefault((name, root))
+    return list(found)
+
+
+def _line(step: ProofStep, args: list[_Line | None]) -> _Line | None:
+    """Return a step as a line, if it is one."""
+    known = [line for line in args if line is not None]
+    if len(known) < len(args):
+        return None
+    match step.op, known:
+        case "number", [] if not isinstance(step.params[0], bool):
+            return None, Fraction(0), Fraction(step.params[0])
+        case "symbol", []:
+            return str(step.params[0]), Fraction(1), Fraction(0)
+        case "neg", [u]:
+            return _times(u, Fraction(-1))
+        case "add", [u, v]:
+            return _sum(u, v)
+        case "mul", [u, (None, _, c)] | [(None, _, c), u]:
+            return _times(u, c)
+        case "div", [u, (None, _, c)] if c:
+            return _times(u, 1 / c)
+        case "pow", [(None, _, c), (None, _, n)] if (
+            n.denominator == 1 and abs(n) <= THRESHOLD_EXPONENT and (c or n > 0)
+        ):
+            return _bounded((None, Fraction(0), Fraction(c ** int(n))))
+        case "stop_gradient" | "broadcast_to", [u]:
+            return u
+        case _:
+            return None
+
+
+def _times(u: _Line, c: Fraction) -> _Line | None:
+    return _bounded((u[0] if c else None, u[1] * c, u[2] * c))
+
+
+def _sum(u: _Line, v: _Line) -> _Line | None:
+    if u[0] is not None and v[0] is not None and u[0] != v[0]:
+        return None
+    factor = u[1] + v[1]
+    name = u[0] if v[0] is None else v[0]
+    return _bounded((name if factor else None, factor, u[2] + v[2]))
+
+
+def _bounded(line: _Line) -> _Line | None:
+    """A line, if its numbers are not too long."""
+    bits = max(max(abs(x.numerator), x.denominator).bit_length() for x in line[1:])
+    return line if bits <= _BITS else None

@@ -1,0 +1,269 @@
+"""What value a variable has at a point: a number of its domain, drawn in some style, or the nearest to one."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any, Literal, TypeAlias, cast
+
+import numpy as np
+
+from symgrad.checker.program.lengths import length
+from symgrad.checker.program.steps import ProofProgram, Symbol
+from symgrad.verification.limits import LARGEST_INDEX, SCALED_INPUTS, SHORTENED_POINTS
+
+__all__ = [
+    "THROUGH",
+    "STYLES",
+    "Positions",
+    "Style",
+    "admits",
+    "draw_value",
+    "has_values",
+    "nearest",
+    "negatives",
+    "plainer",
+    "positions_of",
+    "shorter",
+    "within",
+]
+
+Style: TypeAlias = Literal[
+    "positive", "signed", "unit", "above one", "wide", "near", "large", "odd", "huge", "tiny", "ends"
+]
+STYLES: tuple[Style, ...] = (
+    "signed", "odd", "unit", "above one", "wide", "ends", "positive", "near", "huge", "odd", "large", "tiny",
+)  # fmt: skip
+"""The order in which further points are drawn."""
+
+_PRIMES = (101, 127, 139, 257, 311, 397, 503, 613, 719, 839, 941, 997)
+_LARGE_PRIMES = (10_007, 99_991, 1_000_003)
+"""Denominators of some numbers: a formula that vanishes at all other points, such as sin(720*pi*x), does not there."""
+
+_SHORT = (1, 2, 4, 8, 10, 16, 64)  # denominators of short numbers
+_SCALE = Fraction(1000)
+_PLAIN = 4  # the largest denominator of a plain number
+
+THROUGH = frozenset({"reshape", "broadcast_to", "slice", "stop_gradient"})
+
+
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """Which axes a variable indexes.
+
+    Args:
+        lengths: of the axes from which it takes entries: others than -length to length - 1 are no positions.
+        depths: of those that it counts, as `one_hot` does: any whole number counts.
+    """
+
+    lengths: tuple[int | str, ...]
+    depths: tuple[int | str, ...]
+
+
+def positions_of(program: ProofProgram) -> dict[str, Positions]:
+    """Return for the variables that are used as positions the axes that they index."""
+    found: dict[str, tuple[list[int | str], list[int | str]]] = {}
+
+    def note(at: int, size: int | str, *, counts: bool = False) -> None:
+        step = program.steps[at]
+        while step.op in THROUGH:
+            step = program.steps[step.args[0]]
+        if step.op == "symbol":
+            found.setdefault(step.params[0], ([], []))[counts].append(size)
+
+    for step in program.steps:
+        if step.op in ("gather", "scatter_add"):
+            whole = program.steps[step.args[0]].shape if step.op == "gather" else step.shape
+            axes: tuple[int, ...] = step.params[0]
+            for a, axis in zip(step.args[1:], axes, strict=True):
+                note(a, whole[axis])
+        elif step.op == "one_hot":
+            note(step.args[0], step.params[0], counts=True)
+    return {name: Positions(tuple(lengths), tuple(depths)) for name, (lengths, depths) in found.items()}
+
+
+def has_values(symbol: Symbol) -> bool:
+    """Tell whether a variable can have any value."""
+    low, high = symbol.low, symbol.high
+    if low is None or high is None or symbol.kind == "bool":
+        return True
+    return low < high and (symbol.kind != "int" or low.__floor__() + 1 < high)
+
+
+def within(symbol: Symbol, value: Fraction) -> Fraction:
+    """Move a number, by its size and sign alone, into the domain of a variable."""
+    low, high = symbol.low, symbol.high
+    if symbol.kind == "int":
+        value = Fraction(round(value))
+        least = None if low is None else low.__floor__() + 1
+        most = None if high is None else high.__ceil__() - 1
+        if least is not None and most is not None:
+            return Fraction(least + int(abs(value)) % (most - least + 1))
+        if least is not None and value < least:
+            return least + abs(value)
+        return most - abs(value) if most is not None and value > most else value
+    if (low is None or value > low) and (high is None or value < high):
+        return value
+    size = abs(value) or Fraction(1, 4)
+    if low is not None and high is not None:
+        return low + (high - low) * (size / (size + 1))
+    if low is not None:
+        return low + size
+    return high - size if high is not None else value
+
+
+def nearest(
+    symbol: Symbol,
+    value: Fraction,
+    rng: random.Random,
+    positions: Mapping[str, Positions],
+    sizes: Mapping[str, int],
+) -> Any:
+    """Return a number in the domain of a variable; of what is no number, or a position, a random value."""
+    if symbol.kind == "bool" or symbol.name in positions:
+        return draw_value(symbol, "signed", rng, positions, sizes)
+    return within(symbol, value)
+
+
+def shorter(
+    program: ProofProgram, values: Mapping[str, Any], fixed: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield a few points near one with shorter numbers: none is 0 or ties with another that did not before.
+
+    Args:
+        program: its symbols say what values they take.
+        values: of the variables.
+        fixed: a variable that keeps its value.
+
+    Example:
+        >>> x = Symbol("x", "real", None, Fraction(1))
+        >>> next(shorter(ProofProgram((), (x,)), {"x": Fraction(-55, 64)}))
+        {'x': Fraction(-1, 1)}
+    """
+    symbols = [s for s in program.symbols if s.kind == "real" and s.name != fixed]
+    numbers = {s.name: np.array(values[s.name], dtype=object) for s in symbols}
+    distinct = {n for array in numbers.values() for n in array.flat}
+    longest = max((n.denominator for n in distinct), default=1)
+    left = SHORTENED_POINTS
+    for denominator in (d for d in _SHORT if d < longest):
+        short = {n: n.limit_denominator(denominator) for n in distinct}
+        plain = set(short.values())
+        if len(plain) < len(distinct) or (0 in plain) > (0 in distinct):
+            continue
+        if not all(admits(s, short[n]) for s in symbols for n in numbers[s.name].flat):
+            continue
+        if (left := left - 1) < 0:
+            return
+        moved = {name: np.vectorize(short.get, otypes=[object])(array) for name, array in numbers.items()}
+        yield {**values, **{name: array.tolist() for name, array in moved.items()}}
+
+
+def plainer(
+    program: ProofProgram, values: Mapping[str, Any], fixed: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield a few points with positive numbers: those of one, and with one variable or all a thousand times as large.
+
+    Args:
+        program: its symbols say what values they take.
+        values: of the variables.
+        fixed: a variable that keeps its value.
+
+    Example:
+        >>> x = Symbol("x", "real", None, None)
+        >>> [str(v["x"]) for v in plainer(ProofProgram((), (x,)), {"x": Fraction(-55, 32)})]
+        ['7/4', '2000', '1/500']
+    """
+    symbols = [s for s in program.symbols if s.kind == "real" and s.name != fixed][:SCALED_INPUTS]
+    some = [[s] for s in symbols] + ([symbols] if len(symbols) > 1 else [])
+    for scale, scaled in [(Fraction(1), []), *product((_SCALE, 1 / _SCALE), some)]:
+        moved = {s.name: _moved(s, values[s.name], scale if s in scaled else None) for s in symbols}
+        yield {**values, **moved}
+
+
+def _moved(symbol: Symbol, values: Any, scale: Fraction | None) -> Any:
+    """Positive plain numbers, and whole ones times a scale, as far as a variable may have these."""
+    if isinstance(values, list):
+        return [_moved(symbol, v, scale) for v in cast("list[Any]", values)]
+    n: Fraction = abs(values)
+    plain = n.limit_denominator(_PLAIN) or n
+    return within(symbol, plain if scale is None else scale * (round(n) or 1))
+
+
+def negatives(program: ProofProgram, values: Mapping[str, Any], fixed: str | None = None) -> int:
+    """Return how many variables are negative although they need not be."""
+    free = [
+        s for s in program.symbols if s.kind == "real" and s.name != fixed and (s.high is None or s.high > 0)
+    ]
+    return sum(any(n < 0 for n in np.array(values[s.name], dtype=object).flat) for s in free)
+
+
+def admits(symbol: Symbol, number: Fraction) -> bool:
+    """Tell whether a variable may have a value."""
+    if symbol.kind == "int" and number.denominator != 1:
+        return False
+    return (symbol.low is None or number > symbol.low) and (symbol.high is None or number < symbol.high)
+
+
+def draw_value(
+    symbol: Symbol,
+    style: Style,
+    rng: random.Random,
+    positions: Mapping[str, Positions],
+    sizes: Mapping[str, int],
+) -> Any:
+    """Return a value of a variable in some style."""
+    if symbol.kind == "bool":
+        return rng.random() < 0.5
+    if symbol.name in positions:
+        return within(symbol, Fraction(_position(positions[symbol.name], style, rng, sizes)))
+    if symbol.kind == "int":
+        return within(symbol, Fraction(_whole(style, rng)))
+    return within(symbol, _number(style, rng, 16 if symbol.shape else 1))
+
+
+def _position(own: Positions, style: Style, rng: random.Random, sizes: Mapping[str, int]) -> int:
+    """A position from either end; beyond the ends only where that counts too."""
+    lengths = [length(n, sizes) for n in own.lengths]
+    if not lengths:
+        lengths = [1 + max((length(n, sizes) for n in own.depths), default=1)]
+    n = max(1, min(lengths))
+    if style == "positive":
+        return rng.randrange(n)
+    return rng.choice((0, -1, n - 1, -n)) if style == "ends" else rng.randrange(-n, n)
+
+
+def _whole(style: Style, rng: random.Random) -> int:
+    if style in ("huge", "tiny"):
+        return rng.choice((-1, 1)) * rng.randint(1, 10 ** rng.randint(3, 12))
+    reach = 40 if style in ("wide", "large") else LARGEST_INDEX
+    return rng.randint(0 if style == "positive" else -reach // 2, reach)
+
+
+def _number(style: Style, rng: random.Random, fine: int) -> Fraction:
+    """A number; ``fine``: how much finer for one of many, of which two rarely tie."""
+    sign: Sequence[int] = (-1, 1)
+    match style:
+        case "positive":
+            return Fraction(rng.randint(13 * fine, 160 * fine), 64 * fine)
+        case "unit":
+            return Fraction(rng.randint(-63, 63), 64)
+        case "above one":
+            return 1 + Fraction(rng.randint(1, 60), rng.choice((7, 16, 24)))
+        case "near":
+            return rng.choice((-1, 0, 1, 1)) + Fraction(rng.randint(-16, 16), 1024)
+        case "wide":
+            return rng.choice(sign) * Fraction(rng.randint(8, 15), 8) * Fraction(2) ** rng.randint(-9, 6)
+        case "large":
+            return Fraction(rng.choice(sign) * rng.randint(3, 1000))
+        case "odd":
+            prime = rng.choice(_PRIMES if fine == 1 else _LARGE_PRIMES)
+            return Fraction(rng.randint(-3 * prime, 3 * prime), prime)
+        case "huge":
+            return Fraction(rng.choice(sign) * rng.randint(1, 9) * 10 ** rng.randint(3, 18))
+        case "tiny":
+            return Fraction(rng.choice(sign) * rng.randint(1, 9), 10 ** rng.randint(3, 18))
+        case _:
+            return Fraction(rng.randint(-160 * fine, 160 * fine), 64 * fine)

@@ -1,0 +1,55 @@
+"""Weights that show that a part of a case has no points, by linear programming."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.checker.kernels.field import Poly
+from symgrad.checker.kernels.fractions import Kernels
+from symgrad.checker.kernels.generators import fraction
+from symgrad.verification.limits import FARKAS_DENOMINATOR, INEQUALITIES
+
+__all__ = ["weights"]
+
+
+def weights(k: Kernels, quantities: Sequence[Poly]) -> list[Fraction] | None:
+    """Propose weights of sum 1 with which no monomial of the sum can be positive.
+
+    Monomials count as independent; of those whose sign is known the coefficient may have the other sign, of the
+    others it must vanish.
+    """
+    from scipy import optimize  # it starts slowly
+
+    columns = [q.to_dict() for q in quantities]
+    monomials = sorted({m for c in columns for m in c})
+    if not quantities or len(quantities) > INEQUALITIES or len(monomials) > INEQUALITIES:
+        return None
+    rows: dict[str, list[list[float]]] = {"equal": [[1.0] * len(columns)], "below": []}
+    for m in monomials:
+        low, high = k.range(k.field.ring.from_dict({m: 1}))
+        try:
+            row = [float(fraction(c[m])) if m in c else 0.0 for c in columns]
+        except OverflowError:
+            return None
+        if low is not None and low >= 0:
+            rows["below"].append(row)
+        elif high is not None and high <= 0:
+            rows["below"].append([-x for x in row])
+        else:
+            rows["equal"].append(row)
+    right = np.zeros(len(rows["equal"]))
+    right[0] = 1
+    solved = cast(Any, optimize).linprog(
+        np.zeros(len(columns)),
+        A_eq=np.array(rows["equal"]),
+        b_eq=right,
+        A_ub=np.array(rows["below"]) if rows["below"] else None,
+        b_ub=np.zeros(len(rows["below"])) if rows["below"] else None,
+    )
+    if not solved.success:
+        return None
+    return [Fraction(max(float(x), 0.0)).limit_denominator(FARKAS_DENOMINATOR) for x in solved.x]

@@ -1,0 +1,248 @@
+"""Looking for a proof that two steps of a program are equal: cases, restarts, signs.
+
+Both sides become fractions of polynomials in *kernels*: x, exp(x), the root of what is no square. In a field of such
+fractions two are equal if and only if numerators are, so the proof is that the difference is 0. Take
+
+    exp(2*x)/exp(x)  =  exp(x)
+
+1. There is no comparison to be decided, so there is one case (`branches`).
+2. The steps are walked in order. exp(2*x) is met first and becomes a kernel. exp(x) is then no polynomial in it, but
+   half the exponent: the kernel was too coarse (`TooCoarse`), and all begins again, with a kernel twice as fine.
+3. Now the kernel is g = exp(x), and exp(2*x) is g**2; the quotient is g**2/g = g, the other side is g, and the
+   difference is 0. What must not vanish is told: here nothing, since exp is never 0.
+4. The checker walks the same way again. What took a search is written down for it: how fine kernels are (`scales`), and
+   every answer of the oracle (`steps.py`), such as factors. It multiplies these out and believes none.
+
+    >>> import time
+    >>> from symgrad.frontend.text import parse_program
+    >>> from symgrad.verification.decide import equal
+    >>> p = parse_program("x : real; a = exp(2*x)/exp(x); b = exp(x)")
+    >>> claim = equal(p["a"], p["b"])
+    >>> found = prove(claim.program, claim.a, claim.b, time.monotonic() + 60)
+    >>> found.proved, found.excluded, found.cases[0].data["scales"]
+    (True, (), [['exp', 0, 2]])
+    >>> known = found.cases[0].known
+    >>> [(step.op, str(known[i].num)) for i, step in enumerate(claim.program.steps)]
+    [('number', '2'), ('symbol', 'g15'), ('mul', '2*g15'), ('exp', 'g14^2'), ('exp', 'g14'), ('div', 'g14')]
+
+A comparison makes cases, one for each way in which it comes out, each with the proof that the sides agree there:
+
+    >>> p = parse_program("x : real; a = where(x > 0, x, -x); b = abs(x)")
+    >>> claim = equal(p["a"], p["b"])
+    >>> found = prove(claim.program, claim.a, claim.b, time.monotonic() + 60)
+    >>> [(case.result, len(case.outcome)) for case in found.cases]
+    [('proved', 1), ('proved', 1)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from symgrad.checker.kernels.cases import covered
+from symgrad.checker.kernels.evaluate import branches, values
+from symgrad.checker.kernels.field import Budget, Element, Field, GiveUp, Nowhere, Poly, TooFewGenerators
+from symgrad.checker.kernels.fractions import Contradiction, Kernels, TooCoarse
+from symgrad.checker.kernels.functions import Functions
+from symgrad.checker.kernels.generators import fraction
+from symgrad.checker.kernels.parts import empty, parts
+from symgrad.checker.limits import GENERATORS
+from symgrad.checker.program.merging import is_same_step
+from symgrad.checker.program.steps import ProofProgram
+from symgrad.support.progress import working
+from symgrad.verification.limits import CASES, FIRST_GENERATORS, RESTARTS
+from symgrad.verification.search.farkas import weights
+from symgrad.verification.search.steps import Search
+
+__all__ = ["SAME", "Attempt", "Case", "SubCase", "prove"]
+
+
+@dataclass(frozen=True, slots=True)
+class SubCase:
+    """A part of a case: polynomials, each with whether it is positive or negative, and whether the claim is proved."""
+
+    signs: tuple[tuple[Poly, bool], ...]
+    proved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """How the comparisons come out, and what follows.
+
+    Args:
+        outcome: of the comparisons, by step.
+        result: ``proved``, ``empty`` (no point has this outcome), or why not.
+        excluded: what must not vanish, as text.
+        data: what the checker needs to replay it.
+        thin: whether points are left out at which both sides may well be defined and differ.
+        parts: where the difference depends on signs that nothing decides, the parts of the case that are not known to
+            be empty.
+        number: what the difference is everywhere, if that is a number other than zero.
+        nowhere: whether the search ended because a side has no value in it.
+        kernels: those of which the polynomials are made, if it came to that.
+        known: the values of steps in them.
+    """
+
+    outcome: Mapping[int, bool]
+    result: str
+    excluded: tuple[str, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    thin: bool = False
+    parts: tuple[SubCase, ...] = ()
+    number: Fraction | None = None
+    nowhere: bool = False
+    kernels: Functions | None = None
+    known: Mapping[int, Element] = field(default_factory=dict[int, Element])
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What came of looking for a proof."""
+
+    cases: tuple[Case, ...]
+
+    @property
+    def proved(self) -> bool:
+        return {"proved"} <= {c.result for c in self.cases} <= {"proved", "empty"}
+
+    @property
+    def empty(self) -> bool:
+        """Whether the two are nowhere defined together."""
+        return all(c.result == "empty" or c.nowhere for c in self.cases)
+
+    @property
+    def why(self) -> str:
+        return next((c.result for c in self.cases if c.result not in {"proved", "empty"}), "")
+
+    @property
+    def thin(self) -> bool:
+        """Whether points are left out at which the sides may be defined and differ."""
+        return any(c.thin for c in self.cases)
+
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """What must not vanish, of all cases."""
+        return tuple(dict.fromkeys(e for c in self.cases for e in c.excluded))
+
+
+SAME = Attempt((Case({}, "proved", (), {"outcome": [], "capacity": 1, "scales": [], "answers": []}),))
+"""The proof that two steps are equal that are the same by laws that change no domain."""
+
+
+def prove(program: ProofProgram, a: int, b: int, deadline: float) -> Attempt:
+    """Try to prove that two steps are equal wherever both are defined, but for thin sets that are listed."""
+    if is_same_step(program, a, b):
+        return SAME
+    cases: list[Case] = []
+    pending: list[dict[int, bool]] = [{}]
+    while pending:
+        outcome = pending.pop()
+        ways = branches(program, [a, b], outcome)
+        if ways:
+            if len(cases) + len(pending) > CASES:
+                return Attempt((*cases, Case(outcome, "too many cases")))
+            pending += ways
+            continue
+        with working("verdicts", f"proving case {len(cases) + 1}"):
+            cases.append(_case(program, a, b, outcome, deadline))
+    return Attempt(tuple(cases))
+
+
+def _case(program: ProofProgram, a: int, b: int, outcome: Mapping[int, bool], deadline: float) -> Case:
+    case, first = _run(program, a, b, outcome, deadline, {})
+    if case.result != "proved" or first is None or not len(first.poles) == len(first.angles) == 1:
+        return case
+    # Where the tangent that stands for the angle is infinite the angle is counted from elsewhere.
+    other, second = _run(program, a, b, outcome, deadline, {("turned", 0): 2})
+    if other.result != "proved" or second is None or "parts" in other.data or "parts" in case.data:
+        return case
+    try:
+        excluded = covered(first, (second, second.field.constant(0)))
+    except GiveUp:
+        return case
+    return replace(case, excluded=excluded, data={**case.data, "turned": other.data})
+
+
+def _run(
+    program: ProofProgram,
+    a: int,
+    b: int,
+    outcome: Mapping[int, bool],
+    deadline: float,
+    scales: dict[tuple[str, int], int],
+) -> tuple[Case, Functions | None]:
+    capacity = FIRST_GENERATORS
+    while capacity < len(program.symbols):
+        capacity *= 2
+    for _ in range(RESTARTS):
+        search = Search(scales)
+        kernels = Functions(Field(capacity, Budget(deadline)), search)
+        data = {
+            "outcome": [[i, way] for i, way in sorted(outcome.items())],
+            "capacity": capacity,
+            "scales": [[*key, by] for key, by in scales.items()],
+            "answers": search.answers,
+        }
+        try:
+            known: dict[int, Element] = {}
+            left, right = values(kernels, program, [a, b], outcome, known)
+            case = _judged(kernels, kernels.field.sub(left, right), outcome, data)
+            return replace(case, kernels=kernels, known=known), kernels
+        except TooFewGenerators:
+            capacity *= 2
+            if capacity > GENERATORS:
+                return Case(outcome, "gave up: too many kernels"), None
+        except TooCoarse as finer:
+            scales[finer.key] = scales.get(finer.key, 1) * finer.by
+        except Contradiction:
+            return Case(outcome, "empty", kernels.left_out(), data, bool(kernels.assumed)), kernels
+        except GiveUp as why:
+            return Case(outcome, f"gave up: {why}", nowhere=isinstance(why, Nowhere)), None
+        except KeyError:  # comparisons have no value in kernels
+            return Case(outcome, "gave up: a truth value that is more than a condition"), None
+    return Case(outcome, "gave up: the kernels grow ever finer"), None
+
+
+def _judged(
+    kernels: Functions, difference: Element, outcome: Mapping[int, bool], data: Mapping[str, Any]
+) -> Case:
+    F = kernels.field
+    excluded = kernels.left_out()
+    number = F.number(difference)
+    if number is not None and number != 0:
+        return Case(
+            outcome,
+            "no proof: the difference is another number",
+            excluded,
+            data,
+            number=fraction(number),
+        )
+    if F.is_zero(difference):
+        return Case(outcome, "proved", excluded, data, bool(kernels.assumed))
+    found, shown = _parts(kernels, difference)
+    data, excluded = {**data, "parts": shown}, kernels.left_out()
+    if shown and all(p.proved for p in found):
+        return Case(outcome, "proved" if found else "empty", excluded, data, bool(kernels.assumed))
+    return Case(outcome, "no proof: the difference has another normal form", excluded, data, parts=found)
+
+
+def _parts(kernels: Functions, difference: Element) -> tuple[tuple[SubCase, ...], list[list[str] | None]]:
+    """The parts of a case, and for each what shows that it is empty, if it is."""
+    found: list[SubCase] = []
+    shown: list[list[str] | None] = []
+    for signs, zero in parts(kernels, difference):
+        proposed: list[Fraction] = []
+
+        def propose(
+            k: Kernels, quantities: Sequence[Poly], into: list[Fraction] = proposed
+        ) -> list[Fraction] | None:
+            into += weights(k, quantities) or []
+            return into or None
+
+        void = not zero and empty(kernels, propose)
+        shown.append([str(w) for w in proposed] if void else None)
+        if not void:
+            found.append(SubCase(tuple(signs), zero))
+    return tuple(found), shown

@@ -1,0 +1,359 @@
+"""The search for a point at which two values certainly differ."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from symgrad.checker.balls.ops import Value, ball
+from symgrad.checker.balls.programs import context, evaluate, flint
+from symgrad.checker.clock import tick, until
+from symgrad.checker.program.steps import ProofProgram
+from symgrad.checker.witness import Witness, all_certain, are_apart, pairs, texts_apart
+from symgrad.support.progress import working
+from symgrad.verification.agreement import TOO_FEW, agreement, shrinks
+from symgrad.verification.limits import (
+    CERTAIN_DIGITS,
+    COMMON_POINTS,
+    ENTRIES,
+    POINTS,
+    POINTS_ENOUGH,
+    WITNESS_STEPS,
+)
+from symgrad.verification.points.draw import DrawnPoint, plain_points, points_of
+from symgrad.verification.points.values import negatives, plainer, shorter
+
+__all__ = ["Outcome", "refute"]
+
+fmpq: Any = flint.fmpq
+arb: Any = flint.arb
+
+_DECADES = 6  # powers of ten within which values have a moderate size
+_MODERATE = (0, 0)
+_FINER = (12, 8, 4, 3, 2)  # how many points are tried again at each doubling of the precision
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a search found.
+
+    Args:
+        witness: a point where the two values differ, or None.
+        points: points at which both values are certain and agree as far as computed, exact.
+        digits: decimal digits to which they agree at each of them, but for those at which the values are not known
+            precisely enough; None without points.
+        precise: at how many they are.
+        tried: how many points were tried.
+        exact: whether at all of them both values are rational numbers, and equal.
+        out_of_time: whether the search ended at the deadline.
+    """
+
+    witness: Witness | None
+    points: tuple[DrawnPoint, ...]
+    digits: int | None
+    precise: int
+    tried: int
+    exact: bool
+    out_of_time: bool
+
+
+class _PointSearch:
+    def __init__(
+        self,
+        program: ProofProgram,
+        wanted: list[int],
+        strict: bool | str,
+        plain: int | None,
+        deadline: float | None,
+        direction: str | None,
+    ) -> None:
+        self.program = program
+        self.wanted = wanted
+        self.strict = strict
+        self.plain = plain
+        self.deadline = deadline
+        self.direction = direction
+        self.witness: Witness | None = None
+        self.agreeing: dict[int, DrawnPoint] = {}
+        self.digits: dict[int, int | None] = {}  # None: exactly equal
+        self.gaps: dict[int, Any] = {}  # largest distances of values that are tiny or zero
+        self.unknown: dict[int, DrawnPoint] = {}
+        self.tried = 0
+        self.settled = False  # whether what is left to try are further points
+
+    def both(self, point: DrawnPoint, precision: int) -> list[tuple[tuple[int, ...], Value, Value]]:
+        """Return the entries of both values at a point, as far as they are certain."""
+        left, right, *rest = evaluate(
+            self.program,
+            point.values,
+            precision=precision,
+            sizes=point.sizes,
+            strict=self.strict,
+            plain=self.plain,
+            wanted=self.wanted,
+            deadline=self.deadline,
+        )
+        return pairs(left, right) if all_certain(rest) else []
+
+    def refuted(
+        self, point: DrawnPoint, precision: int, values: list[tuple[tuple[int, ...], Value, Value]]
+    ) -> float:
+        """Keep a point as the witness if its values differ; return how much they do, 0 if they do not."""
+        different = [(i, x, y) for i, x, y in values if are_apart(x, y)]
+        if not different:
+            return 0
+        index, x, y = max(different, key=lambda d: _distance(d[1], d[2]))
+        self.witness = Witness(point.values, point.sizes, precision, index, *texts_apart(x, y))
+        return max(_distance(x, y), 1e-300)
+
+    def point_out(self, point: DrawnPoint, precision: int) -> None:
+        """Of a witness in some direction, make one in the direction of a single entry: the first that differs most."""
+        if self.direction is None:
+            return
+        best, found = 0.0, self.witness
+        for unit in _units(np.shape(np.array(point.values[self.direction], dtype=object))):
+            there = DrawnPoint({**point.values, self.direction: unit}, point.sizes)
+            size = self.refuted(there, precision, self.both(there, precision))
+            if size > best:
+                best, found = size, self.witness
+        self.witness = found
+
+    def look(self, number: int, point: DrawnPoint, precision: int) -> bool:
+        """Evaluate at a point; tell whether it is a witness."""
+        both = self.both(point, precision)
+        with context.workprec(precision):
+            if self.refuted(point, precision, both):
+                self.point_out(point, precision)
+                return True
+            if both:
+                self.agreeing[number] = point
+                self.unknown.pop(number, None)
+                self.digits[number] = self.agree(number, precision, both)
+            elif number not in self.agreeing:
+                self.unknown[number] = point
+        return False
+
+    def agree(
+        self, number: int, precision: int, values: list[tuple[tuple[int, ...], Value, Value]]
+    ) -> int | None:
+        """Return to how many decimal digits all entries agree; None if they are exact and so equal."""
+        found: list[int] = []
+        vague = arb(0)
+        for _, x, y in values:
+            tick()
+            if type(x) is fmpq and type(y) is fmpq:
+                continue
+            x, y = ball(x), ball(y)
+            gap, size = (x - y).abs_upper(), x.abs_lower()
+            if gap > 0:
+                found.append(digits := agreement(gap, size, precision))
+                vague = gap if not digits and gap > vague else vague
+        before = self.gaps.pop(number, None)
+        if vague > 0:
+            self.gaps[number] = vague
+            if before is not None and shrinks(before, vague, precision):
+                found = [d or TOO_FEW for d in found]
+        return min(found, default=None)
+
+    @working("verdicts", "trying points")
+    def run(self, start: int, enough: int, most: int, *, finer: bool, simple: bool) -> None:
+        """Try many points at the first precision, some of them at higher ones, and then further points."""
+        points = enumerate(points_of(self.program))
+        if not self.several(points, start, enough) and not (finer and self.finer(start)):
+            self.settled = most > enough
+            self.several(points, start, most)
+        if simple:
+            self.simplify()
+        self.moderate()
+        self.shorten()
+
+    def moderate(self) -> None:
+        """Of a witness with negative inputs or values of extreme size make one without, if there is one near it.
+
+        Of `exp(a*F/(R*T))` with a large constant F the values that are drawn first are as large as 1e2000.
+        """
+        first = self.witness
+        if first is None or len(self.program.steps) > WITNESS_STEPS:
+            return
+        best = self.oddity(first)
+        if best <= _MODERATE:
+            return
+        for values in plainer(self.program, first.point, self.direction):
+            point = DrawnPoint(values, first.sizes)
+            both = self.both(point, first.precision)
+            with context.workprec(first.precision):
+                found = self.witness
+                if not self.refuted(point, first.precision, both):
+                    continue
+                oddity = self.oddity(self.witness)
+                if oddity < best:
+                    best = oddity
+                else:
+                    self.witness = found
+
+    def oddity(self, witness: Witness | None) -> tuple[int, int]:
+        """How far a witness is from one that a person would choose: by the size of its values, and negative inputs."""
+        if witness is None:
+            return _MODERATE
+        both = self.both(DrawnPoint(witness.point, witness.sizes), witness.precision)
+        sizes = [_decades(v) for i, x, y in both if i == witness.index and are_apart(x, y) for v in (x, y)]
+        return max(0, max(sizes, default=0) - _DECADES), negatives(
+            self.program, witness.point, self.direction
+        )
+
+    def simplify(self) -> None:
+        """Of a witness with arrays make one with few entries and small numbers, if there is one."""
+        first = self.witness
+        if first is None or not any(s.shape for s in self.program.symbols):
+            return
+        self.witness = None
+        for point in plain_points(self.program):
+            if _entries(point.values) < _entries(first.point) and self.look(0, point, first.precision):
+                return
+        self.witness = first
+
+    def shorten(self) -> None:
+        """Of a witness make one with shorter numbers, if those near it are one too."""
+        first = self.witness
+        if first is None:
+            return
+        for values in shorter(self.program, first.point, self.direction):
+            point = DrawnPoint(values, first.sizes)
+            both = self.both(point, first.precision)
+            with context.workprec(first.precision):
+                if self.refuted(point, first.precision, both):
+                    return
+
+    def several(self, points: Iterator[tuple[int, DrawnPoint]], precision: int, enough: int) -> bool:
+        """Evaluate at points until so many agree; tell whether one is a witness."""
+        while self.tried < POINTS and len(self.agreeing) < enough:
+            number, point = next(points, (0, None))
+            if point is None:
+                return False
+            if self.look(number, point, precision):
+                return True
+            # Where magnitudes are extreme few digits are left.
+            loose = self.digits.get(number)
+            if loose is not None and loose < CERTAIN_DIGITS and self.look(number, point, 4 * precision):
+                return True
+            self.tried += 1
+        return False
+
+    def finer(self, precision: int) -> bool:
+        """Evaluate at some points again, at higher precisions; tell whether one is a witness."""
+        for several in _FINER:
+            precision *= 2
+            loose = [k for k, d in self.digits.items() if d is not None]
+            loose.sort(key=lambda k: self.digits[k] or 0)
+            close = [(k, self.agreeing[k]) for k in loose[:several]]
+            for number, point in [*close, *list(self.unknown.items())[:several]]:
+                if self.look(number, point, precision):
+                    return True
+        return False
+
+
+def _entries(values: Mapping[str, Any]) -> int:
+    return sum(np.size(np.array(v, dtype=object)) for v in values.values())
+
+
+def _units(shape: tuple[int, ...]) -> Iterator[Any]:
+    """Yield the arrays with one 1 and else 0, as nested lists; of a large one only the first few."""
+    for index in islice(np.ndindex(*shape), ENTRIES):
+        unit = np.full(shape, Fraction(0), dtype=object)
+        unit[index] = Fraction(1)
+        yield unit.tolist()
+
+
+def _decades(x: Value) -> int:
+    """Return the size of a number as a power of ten, without its sign; 0 of a number that may be 0."""
+    low = ball(x).abs_lower()
+    return abs(round(float(low.log() / arb(10).log()))) if low > 0 else 0
+
+
+def _distance(x: Value, y: Value) -> float:
+    """Return the distance of two numbers relative to the larger, roughly."""
+    x, y = ball(x), ball(y)
+    scale = x.abs_upper() + y.abs_upper()
+    return float(((x - y) / scale).abs_lower())
+
+
+def refute(
+    program: ProofProgram,
+    a: int,
+    b: int,
+    *,
+    strict: bool | str = False,
+    plain: int | None = None,
+    deadline: float | None = None,
+    start: int = 64,
+    defined: Sequence[int] = (),
+    direction: str | None = None,
+    enough: int = POINTS_ENOUGH,
+    most: int | None = None,
+    finer: bool = True,
+    simple: bool = False,
+) -> Outcome:
+    """Look for a point inside the declared domains at which two values certainly differ.
+
+    Args:
+        program: the steps.
+        a: position of one value.
+        b: position of the other, of the same shape.
+        strict: whether ties, kinks and jumps do not count; see `symgrad.checker.balls.programs.evaluate`.
+        plain: of which value they do all the same.
+        deadline: when to stop, on the clock of `time.monotonic`.
+        start: the first precision, in bits; it is doubled a few times.
+        defined: positions of values that must be certain too at a point that counts; for "the derivative of y is
+            claim", that of y.
+        direction: the name of the variable that is a direction, if there is one: in a witness it is that of a single
+            entry.
+        enough: points of the common domain that are tried first.
+        most: points of it after which no more are tried; by default some more if ``finer``.
+        finer: whether points at which the values agree are tried again with more bits.
+        simple: whether to look for a witness with arrays of few entries, and not to take the first one.
+
+    Returns:
+        The first witness, or at which points the values agree.
+
+    Example:
+        >>> from symgrad.checker.program.steps import ProofStep, Symbol
+        >>> roots = (ProofStep("mul", (0, 0)), ProofStep("sqrt", (1,)), ProofStep("abs", (0,)))
+        >>> steps = (ProofStep("symbol", (), ("x",)), *roots)
+        >>> program = ProofProgram(steps, (Symbol("x", "real", None, None),))
+        >>> refute(program, 0, 2).witness.point["x"] < 0
+        True
+        >>> refute(program, 2, 3).witness is None
+        True
+    """
+    search = _PointSearch(program, [a, b, *defined], strict, plain, deadline, direction)
+    out_of_time = False
+    try:
+        with until(deadline):
+            search.run(
+                start, enough, most or (COMMON_POINTS if finer else enough), finer=finer, simple=simple
+            )
+    except TimeoutError:
+        out_of_time = not search.settled
+    inexact = [d for d in search.digits.values() if d is not None]
+    exact = bool(search.digits) and not inexact
+    found = [d for d in inexact if d >= TOO_FEW]
+    # That exact values are equal at a few points, where others are not known, is no agreement: 0*u is 0.
+    precise = len(search.digits) - len(inexact) + len(found) if found or exact else 0
+    return Outcome(
+        witness=search.witness,
+        points=tuple(search.agreeing.values()),
+        digits=min(found or (inexact if not precise else []), default=int(start * 0.30103))
+        if search.digits
+        else None,
+        precise=precise,
+        tried=search.tried,
+        exact=exact,
+        out_of_time=out_of_time
+        or (not search.settled and deadline is not None and time.monotonic() > deadline),
+    )

@@ -1,0 +1,115 @@
+"""Graphs as the steps that the checker reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, cast
+
+from symgrad.checker.program.distributions import ProofDistribution
+from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
+from symgrad.ir.graph import CONSTANT, NUMBER, OPS, SIZE, SYMBOL, Node
+from symgrad.ir.resize import size_with
+from symgrad.ir.sizes import Extent, Size, size_sum
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.types import End
+from symgrad.ops.own import without_definitions
+from symgrad.rewrite.facts.distribution_params import conditions_on
+from symgrad.verification.masks import without_infinities
+
+__all__ = ["guards", "program_of", "symbol_of"]
+
+
+def guards(outputs: Sequence[Node]) -> list[Node]:
+    """Return what has a value at those points alone that the random inputs of outputs can be at.
+
+    A parameter may be a formula, and then which values are drawn depends on the point; or entries are never equal.
+    """
+    conditions = [c for s in symbols_of(outputs) if s.op is SYMBOL for c in conditions_on(s)]
+    return [_guard(c.op.name, *c.args) for c in conditions]
+
+
+def _guard(sign: str, a: Node, b: Node) -> Node:
+    gap = b - a if sign in ("lt", "le") else a - b
+    return OPS["log" if sign in ("lt", "gt") else "sqrt"](gap)
+
+
+def program_of(
+    outputs: Sequence[Node], inputs: Sequence[Node] = (), sizes: Mapping[str, Size] | None = None
+) -> tuple[ProofProgram, list[int]]:
+    """Return the steps of a graph, and where the outputs stand.
+
+    Args:
+        outputs: nodes.
+        inputs: symbols to declare even where no output reads them.
+        sizes: what is written instead of names of sizes.
+    """
+
+    def length(size: Size) -> int | str:
+        found = size_with(size, sizes) if sizes else size
+        return found if isinstance(found, int) else str(found)
+
+    outputs = without_infinities(without_definitions(outputs))
+    steps: list[ProofStep] = []
+    at: dict[Node, int] = {}
+    for node in topological(outputs):
+        at[node] = len(steps)
+        shape = tuple(length(s) for s in node.shape)
+        args = tuple(at[a] for a in node.args)
+        if node.op is SYMBOL:
+            params: tuple[Any, ...] = (node.name,)
+        elif node.op is NUMBER:
+            value = node.value
+            params = (value if isinstance(value, bool) else Fraction(value),)
+        elif node.op is CONSTANT:
+            params = (str(node.params[0]),)
+        elif node.op is SIZE:
+            params = (str(length(node.params[0])),)
+        else:
+            params = tuple(_static(p, length) for p in node.params)
+        steps.append(ProofStep(node.op.name, args, params, shape, node.dtype))
+    symbols = dict.fromkeys([*symbols_of(outputs), *inputs])
+    return ProofProgram(tuple(steps), tuple(symbol_of(s, length) for s in symbols)), [at[o] for o in outputs]
+
+
+def _length(size: Size) -> int | str:
+    return size if isinstance(size, int) else str(size)
+
+
+def symbol_of(node: Node, length: Callable[[Size], int | str] = _length) -> Symbol:
+    """What a variable may be; a random one what its distribution takes."""
+    declared = node.declaration
+    # Of a draw with formulas as parameters, or with entries that depend on each other, the checker knows the interval.
+    drawn = declared.distribution
+    if drawn is not None and (drawn.formulas or not drawn.family.independent):
+        drawn = None
+    domain = declared.values
+    low, least = _end(domain.low, -1 if domain.closed and domain.kind == "int" else 0, length)
+    high, most = _end(domain.high, 1 if domain.closed and domain.kind == "int" else 0, length)
+    return Symbol(
+        node.name,
+        node.dtype,
+        low,
+        high,
+        tuple(length(s) for s in node.shape),
+        declared.symmetric,
+        None if drawn is None else ProofDistribution(drawn.name, tuple(map(Fraction, drawn.parameters))),
+        (least, most),
+    )
+
+
+def _end(
+    end: End | None, beyond: int, length: Callable[[Size], int | str]
+) -> tuple[Fraction | None, str | None]:
+    """Return an end as one that is excluded, a number or a length: 0 or 1 lies between -1 and 2."""
+    if isinstance(end, str | Extent):
+        found = length(size_sum([end, beyond]))
+        return (Fraction(found), None) if isinstance(found, int) else (None, found)
+    return (None if end is None else Fraction(end) + beyond), None
+
+
+def _static(value: Any, length: Callable[[Size], int | str]) -> Any:
+    """Numbers and tuples of them as they are, lengths as text."""
+    if isinstance(value, tuple):
+        return tuple(_static(v, length) for v in cast("tuple[Any, ...]", value))
+    return length(value) if isinstance(value, str | Extent) else value

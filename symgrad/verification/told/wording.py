@@ -1,0 +1,94 @@
+"""Steps of a program, and polynomials in kernels, as formulas that people read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from symgrad.checker.program.steps import ProofProgram
+from symgrad.frontend.text import parse_expression
+from symgrad.ir.graph import OPS, Node, apply, as_node, constant, truth
+from symgrad.ir.notation.printer import expression_text
+from symgrad.ir.traverse import topological
+from symgrad.rewrite.pipeline import canonical
+from symgrad.support.errors import SymgradError
+from symgrad.verification.limits import CONDITION_LENGTH, CONDITION_PARTS
+
+__all__ = ["Wording"]
+
+_LOG, _SIZE = re.compile(r"log\|([^|]+)\|"), re.compile(r"\|([^|]+)\|")
+_COMPARISONS = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
+
+
+class Wording:
+    """Says what steps of a program are, in its inputs.
+
+    Args:
+        program: the steps, of numbers.
+        inputs: its variables.
+    """
+
+    def __init__(self, program: ProofProgram, inputs: Sequence[Node]) -> None:
+        self._program = program
+        self._inputs: Mapping[str, Node] = {s.name: s for s in inputs}
+        self._nodes: dict[int, Node | None] = {}
+
+    def step(self, at: int) -> str | None:
+        """Return a step as text, None if that is long."""
+        return _text(self._node(at))
+
+    def comparison(self, at: int, *, way: bool) -> str | None:
+        """Return that a comparison comes out so, None if that is long."""
+        step = self._program.steps[at]
+        sides = [_text(self._node(a), canonically=False) for a in step.args]
+        if None in sides or step.op not in _COMPARISONS:
+            return None
+        nodes = [self._node(a) for a in step.args]
+        op = OPS[step.op if way else _COMPARISONS[step.op]]
+        return expression_text(apply(op, tuple(n for n in nodes if n is not None)))
+
+    def formula(self, text: str) -> str:
+        """Return the text of a polynomial in kernels as a formula, as it is if it is none."""
+        plain = _SIZE.sub(r"abs(\1)", _LOG.sub(r"log(abs(\1))", text))
+        try:
+            return _text(parse_expression(plain, self._inputs)) or text
+        except SymgradError:
+            return text
+
+    def _node(self, at: int) -> Node | None:
+        """The node of a step; None if it is long, or of an op that programs have not."""
+        stack = [at]
+        while stack:
+            i = stack[-1]
+            step = self._program.steps[i]
+            missing = [a for a in step.args if a not in self._nodes]
+            if missing:
+                stack += missing
+                continue
+            stack.pop()
+            args = [self._nodes[a] for a in step.args]
+            self._nodes[i] = self._made(i, [a for a in args if a is not None]) if None not in args else None
+        return self._nodes[at]
+
+    def _made(self, at: int, args: Sequence[Node]) -> Node | None:
+        step = self._program.steps[at]
+        match step.op:
+            case "symbol":
+                return self._inputs.get(step.params[0])
+            case "number":
+                value = step.params[0]
+                return truth(value) if isinstance(value, bool) else as_node(value)
+            case "constant":
+                return constant(step.params[0])
+            case _:
+                try:
+                    return apply(OPS[step.op], tuple(args), step.params)
+                except (KeyError, SymgradError):
+                    return None
+
+
+def _text(node: Node | None, *, canonically: bool = True) -> str | None:
+    if node is None or len(topological([node])) > CONDITION_PARTS:
+        return None
+    text = expression_text(canonical([node], drop_stops=True).nodes[0] if canonically else node)
+    return text if len(text) <= CONDITION_LENGTH else None

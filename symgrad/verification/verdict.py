@@ -1,0 +1,354 @@
+"""What is known of a claim, and how."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NoReturn, TypeAlias, cast
+
+from symgrad.checker.complex.gaussian import Gaussian
+from symgrad.checker.numbers import number_to_json
+from symgrad.report.about import About
+from symgrad.report.report import Reported
+from symgrad.support.errors import TruthValueError
+from symgrad.support.files import write_atomically
+from symgrad.verification.diagnosis import Diagnoses, Diagnosis
+from symgrad.verification.limits import DIAGNOSES_TOLD
+
+__all__ = [
+    "Proof",
+    "Region",
+    "Status",
+    "Undefined",
+    "Verdict",
+    "by_text",
+    "derivatives_text",
+    "names_text",
+    "value_text",
+    "values_apart",
+]
+
+Status: TypeAlias = Literal["proved", "refuted", "supported", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A proof or a refutation that `symgrad check` replays.
+
+    Args:
+        data: what its JSON holds.
+    """
+
+    data: Mapping[str, Any]
+
+    def to_json(self) -> str:
+        """Return it as the text of a file."""
+        return json.dumps(self.data, separators=(",", ":"))
+
+    def save(self, path: str | Path) -> None:
+        """Write it into a file.
+
+        Raises:
+            FileError: if it cannot be written.
+        """
+        write_atomically(Path(path), f"{self.to_json()}\n".encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A part of the domain, and what is known there.
+
+    Args:
+        status: ``proved``, ``refuted``, or ``undecided``.
+        where: conditions, in the program's names or those of the proof's kernels.
+        excluded: thin sets of points in it that a proof leaves out, as conditions.
+    """
+
+    status: Status
+    where: str
+    excluded: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        but = f" (not claimed where {'; '.join(self.excluded)})" if self.excluded else ""
+        return f"{self.status} where {self.where}{but}"
+
+    def rules_out(self, condition: str) -> bool:
+        """Tell whether it is certain from how it is written that a condition holds nowhere in the region.
+
+        Example:
+            >>> Region("proved", "x != 0 and sin(y) > 0").rules_out("sin(y) = 0")
+            True
+        """
+        quantity = condition.removesuffix(" = 0")
+        others = {f"{quantity} {op} 0" for op in ("<", ">", "!=")}
+        return quantity != condition and not others.isdisjoint(self.where.split(" and "))
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """Where one side of a claim has no value although the other one has.
+
+    Args:
+        side: the one that has none.
+        where: a condition under which that is so, wherever it holds.
+        other: the other side.
+        point: one at which the condition holds, and the other side has a value.
+    """
+
+    side: str
+    where: str
+    other: str
+    point: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.side} has no value where {self.where}; {self.other} has one at {_point_text(self.point)}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict(Reported):
+    """Whether a claim holds, and how that is known. It has no truth value: read ``status``.
+
+    Args:
+        status: ``proved``: an exact argument, kept in ``proof``, for every point at which both sides are defined but
+            those in ``excluded``. ``refuted``: at ``witness`` the two sides lie in disjoint balls, or the
+            shapes of a claim cannot be right (then there is no witness). ``supported``: they
+            agree at all points that were tried, and nothing is proved. ``undecided``: neither.
+        why: in words.
+        regions: parts of the domain, where branches matter.
+        witness: a point at which the claim fails, in exact numbers; complex ones have ``real`` and ``imag``.
+        values: the two balls there, as text: the first side's and the second's.
+        index: the entry of arrays that differs there.
+        excluded: thin sets of points that the proof leaves out, as conditions.
+        left_out: the same in words of the program, without what cannot be; None where it is ``excluded``.
+        undefined: of what is proved, where one side has no value although the other one has: a proof is about the
+            points at which both have.
+        points: how many points of the common domain agree.
+        digits: decimal digits to which they do.
+        error_probability: a bound on the probability that the claim is false although random points agree, where a
+            theorem gives one (Schwartz and Zippel's for polynomials).
+        proof: what `symgrad check` replays; None if there is none.
+        seconds: how long it took.
+        note: what was compared, where that is not what the claim says at first sight; None else.
+        diagnoses: where `diagnosis` comes from.
+        of_values: of two sides that hold ``stop_gradient``, the verdict on their values alone; None else. The
+            ``status`` is then that of both: ``refuted`` if values or gradients differ, ``proved`` if both are equal.
+        of_gradients: for each input of such sides, by name, the verdict on their gradients by it.
+        of_higher: for the names of inputs, such as ``("x", "x")``, the verdict on higher derivatives by them.
+        of_all_orders: the verdict on both sides as functions of their inputs and of frozen copies of these, where it
+            decides the derivatives of every order; None else.
+        about: what was claimed, for its report.
+
+    Example:
+        >>> import symgrad as sg
+        >>> v = sg.equal("sin(x)**2 + cos(x)**2", "1")
+        >>> v.status
+        'proved'
+    """
+
+    told_by: ClassVar[str] = "symgrad.verification.told.report:verdict_report"
+
+    status: Status
+    why: str
+    regions: tuple[Region, ...] = ()
+    witness: Mapping[str, Any] | None = None
+    values: tuple[str, str] | None = None
+    index: tuple[int, ...] = ()
+    excluded: tuple[str, ...] = ()
+    points: int = 0
+    digits: int | None = None
+    error_probability: float | None = None
+    proof: Proof | None = field(default=None, repr=False)
+    seconds: float = 0.0
+    diagnoses: Diagnoses = field(default_factory=Diagnoses, repr=False, compare=False)
+    of_values: Verdict | None = field(default=None, repr=False)
+    of_gradients: Mapping[str, Verdict] = field(default_factory=dict[str, "Verdict"], repr=False)
+    of_higher: Mapping[tuple[str, ...], Verdict] = field(
+        default_factory=dict[tuple[str, ...], "Verdict"], repr=False
+    )
+    of_all_orders: Verdict | None = field(default=None, repr=False)
+    left_out: tuple[str, ...] | None = None
+    undefined: tuple[Undefined, ...] = ()
+    note: str | None = None
+    about: About = field(default_factory=About, repr=False, compare=False)
+
+    @property
+    def diagnosis(self) -> list[Diagnosis]:
+        """The mistakes that explain a claim that is refuted, best first; empty where none is recognised.
+
+        They are looked for when this is first read, or the verdict is printed, and then remembered.
+        """
+        return list(self.diagnoses.all())
+
+    @property
+    def differ_by(self) -> tuple[str, ...]:
+        """The inputs by which the gradients of the two sides differ, where that was asked."""
+        return tuple(name for name, v in self.of_gradients.items() if v.status == "refuted")
+
+    def __bool__(self) -> NoReturn:
+        raise TruthValueError(
+            "a verdict has no truth value: it may also be 'supported' or 'undecided'",
+            cure="compare its status: verdict.status == 'proved'",
+        )
+
+    def __str__(self) -> str:
+        head = f"{self.status}: {self.why}"
+        if self.of_values is None:
+            return "\n".join([head, *self._details()])
+        if self.of_all_orders is not None:
+            return "\n".join([head, *self.of_all_orders._details()])
+        parts: dict[tuple[int, tuple[str, ...]], list[str]] = {(0, self.of_values._told()): []}
+        derivatives = [*(((name,), v) for name, v in self.of_gradients.items()), *self.of_higher.items()]
+        for names, verdict in derivatives:
+            parts.setdefault((len(names), verdict._told()), []).append(by_text(names))
+        lines = [head]
+        for (order, (first, *more)), inputs in parts.items():
+            what = (
+                f"{derivatives_text(order)} by {names_text([*dict.fromkeys(inputs)])}" if order else "values"
+            )
+            lines += [f"  {what}: {first}", *(f"  {line}" for line in more)]
+        return "\n".join(lines)
+
+    def _told(self) -> tuple[str, ...]:
+        """It as a part of another: what a proof or a witness says is not said twice."""
+        certain = self.status == "proved" or self.witness is not None
+        return (self.status if certain else f"{self.status}, {self.why}", *self._details())
+
+    def _details(self) -> list[str]:
+        lines: list[str] = []
+        if self.witness is not None and self.values is not None:
+            entry = f" (entry {list(self.index)})" if self.index else ""
+            left, right = values_apart(*self.values)
+            lines.append(f"  at {_point_text(self.witness)}{entry}: {left} against {right}")
+        if self.note is not None:
+            lines.append(f"  {self.note}")
+        found = self.diagnosis
+        firsts = {d.kind: d for d in reversed(found)}
+        lines += [f"  {d}" for d in found if firsts[d.kind] is d][:DIAGNOSES_TOLD]
+        right = next((d.corrected for d in found if d.corrected is not None), None)
+        if right is not None:
+            lines.append("  right is: " + right.replace("\n", "\n  "))
+        lines += [f"  {region}" for region in self.regions]
+        left_out = self.excluded if self.left_out is None else self.left_out
+        if left_out:
+            lines.append(f"  not claimed where {_some_of(left_out)}")
+        lines += [f"  {u}" for u in self.undefined]
+        return lines
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything but the proof as what `json.dumps` takes; numbers are text where they are exact.
+
+        ``differ_by``, ``of_values`` and ``of_gradients`` are there for sides that hold ``stop_gradient``.
+        """
+        found = {
+            "status": self.status,
+            "why": self.why,
+            "regions": [
+                {"status": r.status, "where": r.where, "excluded": list(r.excluded)} for r in self.regions
+            ],
+            "witness": None if self.witness is None else {k: _plain(v) for k, v in self.witness.items()},
+            "values": None if self.values is None else list(self.values),
+            "index": list(self.index),
+            "excluded": list(self.excluded),
+            "left_out": list(self.excluded if self.left_out is None else self.left_out),
+            "undefined": [
+                {"side": u.side, "where": u.where, "point": {k: _plain(v) for k, v in u.point.items()}}
+                for u in self.undefined
+            ],
+            "points": self.points,
+            "digits": self.digits,
+            "error_probability": self.error_probability,
+            "seconds": round(self.seconds, 6),
+            "diagnosis": [d.to_json() for d in self.diagnosis],
+        }
+        if self.note is not None:
+            found["note"] = self.note
+        if self.of_values is not None:
+            found["differ_by"] = list(self.differ_by)
+            found["of_values"] = self.of_values.to_json()
+            found["of_gradients"] = {name: v.to_json() for name, v in self.of_gradients.items()}
+        if self.of_higher:
+            found["of_higher"] = {", ".join(names): v.to_json() for names, v in self.of_higher.items()}
+        if self.of_all_orders is not None:
+            found["of_all_orders"] = self.of_all_orders.to_json()
+        return found
+
+
+_READ = 24
+"""Characters of an exact value that one reads; of a longer one some digits are shown."""
+
+_LINE = 120
+"""Characters of conditions in a line."""
+
+_ORDINALS = ("", "gradients", "second derivatives", "third derivatives")
+
+
+def derivatives_text(order: int) -> str:
+    """Return what derivatives of an order are called."""
+    return _ORDINALS[order] if order < len(_ORDINALS) else f"derivatives of order {order}"
+
+
+def by_text(names: Sequence[str]) -> str:
+    """Return by what a derivative is: x, or (x, y) of a mixed one."""
+    distinct = [*dict.fromkeys(names)]
+    return distinct[0] if len(distinct) == 1 else f"({', '.join(names)})"
+
+
+def names_text(names: Sequence[str]) -> str:
+    """Return names as a sentence has them.
+
+    Example:
+        >>> names_text(["x", "y", "z"])
+        'x, y and z'
+    """
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _plain(value: Any) -> Any:
+    """Exact numbers as text, arrays as lists."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in cast("list[Any]", value)]
+    if isinstance(value, Gaussian):
+        return value.to_json()
+    return _plain(value.tolist()) if hasattr(value, "tolist") else number_to_json(value)
+
+
+def values_apart(left: str, right: str) -> tuple[str, str]:
+    """Return two values as they are, or about, where an exact one is too long to be read."""
+    if max(len(left), len(right)) <= _READ or "+/-" in left + right:
+        return left, right
+    try:
+        numbers = Fraction(left), Fraction(right)
+        about = tuple(
+            f"about {float(n):.6g}" if len(t) > _READ else t
+            for n, t in zip(numbers, (left, right), strict=True)
+        )
+    except (ValueError, OverflowError):
+        return left, right
+    return (about[0], about[1]) if about[0] != about[1] else (left, right)
+
+
+def _some_of(conditions: Sequence[str]) -> str:
+    """Return conditions as a line has them: the first ones, and how many others `left_out` has."""
+    shown = list(conditions)
+    while len(shown) > 1 and len("; ".join(shown)) > _LINE:
+        shown.pop()
+    others = len(conditions) - len(shown)
+    return "; ".join([*shown, *([f"and {others} more, in `left_out`"] if others else [])])
+
+
+def _point_text(point: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {value_text(value)}" for name, value in point.items()) or "the only point"
+
+
+def value_text(value: Any) -> str:
+    """Return the value of an input as text, a long one by its beginning."""
+    text = str(value) if isinstance(value, Gaussian) else str(_plain(value)).replace("'", "")
+    return text if len(text) <= 60 else text[:57] + "..."
