@@ -30,10 +30,10 @@ from benchmarks.measure import ROOT, python
 
 __all__ = ["Limit", "limits_of", "main"]
 
-PACKAGES = ("symgrad.verification", "symgrad.checker", "symgrad.reasons", "symgrad.pretty")
+PACKAGES = ("symgrad.verification", "symgrad.checker", "symgrad.analysis.explain", "symgrad.pretty")
 PAGE = ROOT / "docs" / "limits.md"
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
-_EXPLAINED = ("symgrad.reasons", "symgrad.pretty")
+_EXPLAINED = ("symgrad.analysis.explain", "symgrad.pretty")
 _EVERY = {"rubi": 86, "right_claims": 9, "wrong_claims": 38, "matrix_identities": 3}
 _SECONDS = 10.0
 _FACTORS = (0.5, 2.0)

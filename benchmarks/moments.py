@@ -20,16 +20,16 @@ import numpy as np
 
 import symgrad as sg
 from benchmarks.measure import ROOT, Options, Row
+from symgrad.analysis.expectations.given import MomentBudget
+from symgrad.analysis.expectations.moment import Moment
+from symgrad.analysis.expectations.numeric.sampling import sampled
+from symgrad.analysis.expectations.reference import symbols_needed
+from symgrad.analysis.explain.noise.draws import domain_of, place_in
 from symgrad.api.noise.audit import Audit
 from symgrad.api.noise.estimators import Comparison
 from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.sizes import evaluate_size, names_of
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.moments.given import MomentBudget
-from symgrad.moments.moment import Moment
-from symgrad.moments.numeric.sampling import sampled
-from symgrad.moments.reference import symbols_needed
-from symgrad.reasons.noise.draws import domain_of, place_in
 
 __all__ = ["PAGES", "Example", "errors_of", "examples_of", "run"]
 

@@ -225,7 +225,7 @@ NO_NAMES = frozenset(("MOST", "MAX", "LIMIT", "MAXIMUM"))
 _BESIDE = "of one law for arrays, beside it"
 KEPT = {
     "symgrad.api.claims.fitting._LARGEST": "no number: the largest size that is tried, by how many there are",
-    "symgrad.reasons.noise.precision._MOST_DIGITS": "precision, with the two beside it",
+    "symgrad.analysis.explain.noise.precision._MOST_DIGITS": "precision, with the two beside it",
     "symgrad.verification.agreement.TOO_FEW": "precision: fewer digits say nothing",
     "symgrad.verification.opaque._ENOUGH_POINTS": "of a sequence of its own, read once",
     "symgrad.verification.search.steps._MANY": "one line of three numbers, a test of how long factoring takes",

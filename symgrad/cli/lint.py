@@ -21,9 +21,9 @@ from symgrad.ir.listing import one_of, suggest
 from symgrad.support.errors import SymgradError, UsageError
 
 if TYPE_CHECKING:
+    from symgrad.analysis.stop_gradient.finding import Finding
     from symgrad.importers.code.called import Arguments
     from symgrad.importers.code.frameworks import FrameworkName
-    from symgrad.stops.finding import Finding
 
 __all__ = ["lint"]
 
@@ -90,7 +90,7 @@ def lint(
         texts: dict[str, str] = {}
     else:
         found, texts = _of_program(source, asked)
-    from symgrad.stops.ignores import unignored
+    from symgrad.analysis.stop_gradient.ignores import unignored
 
     left = [f for f in unignored(found, texts) if f.code not in ignored and f.name not in ignored]
     report = _report(left, form)
@@ -187,8 +187,8 @@ def _codes(said: str | None) -> list[str]:
 
 def _checks() -> list[tuple[str, tuple[str, str]]]:
     """Return the code of every check with its name and what it is about."""
+    from symgrad.analysis.stop_gradient.table import CHECKS
     from symgrad.importers.code.checks import SOURCE_CHECKS
-    from symgrad.stops.table import CHECKS
 
     graph = [(c.code, (c.name, c.says)) for c in CHECKS]
     return [*graph, *((c.code, (c.name, c.help)) for c in SOURCE_CHECKS.values())]

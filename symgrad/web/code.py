@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import symgrad
+from symgrad.analysis.explain.naming import Naming
 from symgrad.api.handles.wording import readable
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import one_of
-from symgrad.reasons.naming import Naming
 from symgrad.render.frameworks.pasted import FRAMEWORKS
 from symgrad.render.numpy.source import numpy_source
 from symgrad.support.errors import InternalError, UsageError

@@ -8,15 +8,15 @@ from html.parser import HTMLParser
 import pytest
 
 import symgrad as sg
+from symgrad.analysis.explain.derivation import explain
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import OPS, symbol
 from symgrad.ir.types import Declaration
-from symgrad.reasons.derivation import explain
 from symgrad.render.reports.steps import derivation_report
 from symgrad.render.texts.derivation import derivation_latex, derivation_text, path_text
 from symgrad.render.texts.plain import derivation_json
 from symgrad.support.source import Place
-from tests.reasons.programs import HEAD, TRICKS
+from tests.analysis.explain.programs import HEAD, TRICKS
 
 NETWORK = """
 w1 : real

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symgrad.analysis.explain.derivation import explain
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import OPS, symbol
 from symgrad.ir.types import Declaration
-from symgrad.reasons.derivation import explain
 from symgrad.render.pictures.layout import place
 from symgrad.render.pictures.picture import Highlight, picture
 from symgrad.render.pictures.plot import Curve, plot_svg
 from symgrad.render.pictures.svg import graph_svg
 from symgrad.render.texts.derivation import derivation_highlight, derivation_svg
+from tests.analysis.explain.programs import TRICKS
 from tests.graphs import inputs, noise, random_graph
-from tests.reasons.programs import TRICKS
 
 SVG = "{http://www.w3.org/2000/svg}"
 

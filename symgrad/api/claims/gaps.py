@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
+from symgrad.analysis.explain.gaps.removable import Gap, gaps_of, looked_at, mended, slope_of_form
+from symgrad.analysis.explain.naming import Naming
 from symgrad.api.derivatives.targets import differentiable
 from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
 from symgrad.api.handles.wording import readable
-from symgrad.reasons.gaps.removable import Gap, gaps_of, looked_at, mended, slope_of_form
-from symgrad.reasons.naming import Naming
 from symgrad.support.errors import UnsupportedError
 
 __all__ = ["DomainCheck", "Gap", "check_domain"]

@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from symgrad.analysis.explain.derivation import naming_of
+from symgrad.analysis.explain.naming import Naming
 from symgrad.api.derivatives.differentiate import vjp
 from symgrad.api.derivatives.draws import differentiated_by
 from symgrad.api.derivatives.jacobians import jacobian
@@ -24,8 +26,6 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.control import without_stops
-from symgrad.reasons.derivation import naming_of
-from symgrad.reasons.naming import Naming
 from symgrad.report.report import Reported
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import NotScalarError, UsageError

@@ -6,6 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
+from symgrad.analysis.explain.by_hand import RuleLine
+from symgrad.analysis.explain.derivation import DerivationRecord as Record
+from symgrad.analysis.explain.derivation import DerivationStep
+from symgrad.analysis.explain.derivation import explain as derive
+from symgrad.analysis.explain.gaps.removable import Gap
+from symgrad.analysis.explain.noise.jumps import MovedJump
+from symgrad.analysis.explain.noise.verdict import NoiseVerdict
+from symgrad.analysis.explain.parts import ByParts, by_parts
 from symgrad.api.derivatives.draws import differentiated_by
 from symgrad.api.derivatives.targets import Wrt, Wrts
 from symgrad.api.handles.expr import Expr
@@ -15,14 +23,6 @@ from symgrad.ir.listing import Listing
 from symgrad.ops.numpy.calls import total
 from symgrad.ops.scalar.arith import mul
 from symgrad.pretty.adjoints import Adjoint
-from symgrad.reasons.by_hand import RuleLine
-from symgrad.reasons.derivation import DerivationRecord as Record
-from symgrad.reasons.derivation import DerivationStep
-from symgrad.reasons.derivation import explain as derive
-from symgrad.reasons.gaps.removable import Gap
-from symgrad.reasons.noise.jumps import MovedJump
-from symgrad.reasons.noise.verdict import NoiseVerdict
-from symgrad.reasons.parts import ByParts, by_parts
 from symgrad.report.report import Report, Reported, called
 from symgrad.support.errors import UsageError
 

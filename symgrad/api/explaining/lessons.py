@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+from symgrad.analysis.explain.derivation import DerivationRecord
 from symgrad.api.claims.verify import equal, verify
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import names_in
@@ -20,7 +21,6 @@ from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node, as_node, size_leaf
 from symgrad.ir.resize import size_names
 from symgrad.ir.traverse import substitute, topological
-from symgrad.reasons.derivation import DerivationRecord
 from symgrad.support.errors import ShapeError, SymgradError, TruthValueError, UsageError
 from symgrad.verification.verdict import Verdict
 

@@ -59,7 +59,7 @@ def _diagnosed(error: ShapeError, operands: Sequence[Handle]) -> ShapeError:
     traces = [t for e in operands for t in e.traces]
     if not traces:
         return error
-    from symgrad.reasons.parts import by_parts  # for start-up time: only a message needs it
+    from symgrad.analysis.explain.parts import by_parts  # for start-up time: only a message needs it
 
     names = {
         n: name for e in reversed(operands) for listing in e.listings for n, name in listing.name_of().items()

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
+from symgrad.analysis.expectations.given import MomentBudget
+from symgrad.analysis.expectations.moment import How, Moment
+from symgrad.analysis.explain.derivation import DerivationRecord, explain
+from symgrad.analysis.explain.noise.verdict import NoiseVerdict
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
 from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
@@ -12,10 +16,6 @@ from symgrad.api.handles.given import Formula
 from symgrad.api.handles.inputs import known_symbols
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
-from symgrad.moments.given import MomentBudget
-from symgrad.moments.moment import How, Moment
-from symgrad.reasons.derivation import DerivationRecord, explain
-from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.report.report import Reported
 from symgrad.support.errors import UsageError
 

@@ -9,6 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from symgrad.analysis.expectations.moment import Estimate, Moment
+from symgrad.analysis.expectations.reference import least_certain, less
+from symgrad.analysis.expectations.shortest import multiplied_out, shortest
 from symgrad.api.claims.verify import equal
 from symgrad.api.derivatives.effective import resolved_texts
 from symgrad.api.derivatives.targets import Wrt, differentiable
@@ -19,9 +22,6 @@ from symgrad.api.noise.question import Estimated
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.printer import str_text
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.moments.moment import Estimate, Moment
-from symgrad.moments.reference import least_certain, less
-from symgrad.moments.shortest import multiplied_out, shortest
 from symgrad.ops.array.contraction import sum_over
 from symgrad.ops.array.layout import shape_text
 from symgrad.pretty.simplify import simplest, simplified

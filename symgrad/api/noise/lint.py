@@ -7,6 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast, overload
 
+from symgrad.analysis.explain.derivation import naming_of
+from symgrad.analysis.stop_gradient.checks.asked import LintQuestion
+from symgrad.analysis.stop_gradient.finding import Finding
+from symgrad.analysis.stop_gradient.table import CHECKS, findings
 from symgrad.api.claims.verify import checked_seconds
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
 from symgrad.api.explaining.explain import joined_listing
@@ -14,11 +18,7 @@ from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
-from symgrad.reasons.derivation import naming_of
 from symgrad.report.report import Report, Reported
-from symgrad.stops.checks.asked import LintQuestion
-from symgrad.stops.finding import Finding
-from symgrad.stops.table import CHECKS, findings
 from symgrad.support.errors import UsageError
 from symgrad.support.progress import working
 

@@ -6,6 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+from symgrad.analysis.explain.derivation import naming_of
+from symgrad.analysis.explain.naming import Naming, join_texts
+from symgrad.analysis.stop_gradient.placement import PlacementOutcome, place
+from symgrad.analysis.stop_gradient.places.paths import ValueEdge
 from symgrad.api.claims.verify import checked_seconds
 from symgrad.api.derivatives.synthesis import fixed_at
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
@@ -17,11 +21,7 @@ from symgrad.ir.listing import Listing
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import topological
 from symgrad.ops.control import without_stops
-from symgrad.reasons.derivation import naming_of
-from symgrad.reasons.naming import Naming, join_texts
 from symgrad.report.report import Reported
-from symgrad.stops.placement import PlacementOutcome, place
-from symgrad.stops.places.paths import ValueEdge
 from symgrad.support.errors import DomainError, UsageError
 from symgrad.support.progress import working
 from symgrad.support.source import Place

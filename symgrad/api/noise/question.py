@@ -7,17 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from symgrad.api.derivatives.effective import as_grad_says, over_constants, resolved_texts
-from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.inputs import known_symbols, sizes_by_name
-from symgrad.autodiff.vjp import pull_back
-from symgrad.ir.graph import Node, as_node
-from symgrad.ir.traverse import is_elementwise, symbols_of
-from symgrad.ir.values.inputs import bind, check_shapes
-from symgrad.moments.expectation import expectation, variance
-from symgrad.moments.given import MomentBudget
-from symgrad.moments.moment import Estimate, How, Moment
-from symgrad.moments.reference import (
+from symgrad.analysis.expectations.expectation import expectation, variance
+from symgrad.analysis.expectations.given import MomentBudget
+from symgrad.analysis.expectations.moment import Estimate, How, Moment
+from symgrad.analysis.expectations.reference import (
     Reference,
     gradient_of_mean,
     gradient_without_noise,
@@ -26,7 +19,14 @@ from symgrad.moments.reference import (
     less,
     symbols_needed,
 )
-from symgrad.reasons.noise.cancellation import without
+from symgrad.analysis.explain.noise.cancellation import without
+from symgrad.api.derivatives.effective import as_grad_says, over_constants, resolved_texts
+from symgrad.api.handles.expr import Expr
+from symgrad.api.handles.inputs import known_symbols, sizes_by_name
+from symgrad.autodiff.vjp import pull_back
+from symgrad.ir.graph import Node, as_node
+from symgrad.ir.traverse import is_elementwise, symbols_of
+from symgrad.ir.values.inputs import bind, check_shapes
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import ShapeError
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.analysis.explain.naming import Naming
 from symgrad.api.derivatives.differentiate import grad
 from symgrad.api.explaining.explain import Derivation, joined_listing
 from symgrad.api.handles.expr import Expr
@@ -18,7 +19,6 @@ from symgrad.ir.values.evaluate import evaluate
 from symgrad.ir.values.inputs import bind
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.control import as_computed
-from symgrad.reasons.naming import Naming
 from symgrad.render.limits import BOXES, GRADIENT_CHARACTERS
 from symgrad.render.pictures.interactive import Graph
 from symgrad.render.pictures.picture import Highlight

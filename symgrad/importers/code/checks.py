@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from symgrad.analysis.stop_gradient.finding import Finding
 from symgrad.importers.code.flow import Break, Kind
 from symgrad.importers.code.flows import returned
-from symgrad.stops.finding import Finding
 from symgrad.verification.verdict import names_text
 
 __all__ = ["SOURCE_CHECKS", "SourceCheck", "source_findings"]

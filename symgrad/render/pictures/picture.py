@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
+from symgrad.analysis.explain.naming import Naming
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import shape_text
-from symgrad.reasons.naming import Naming
 from symgrad.render.limits import BOX_CHARACTERS
 
 __all__ = ["Box", "Edge", "Highlight", "Picture", "picture"]

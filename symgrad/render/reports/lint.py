@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from symgrad.analysis.stop_gradient.finding import Finding
 from symgrad.report.blocks import Banner, FindingBlock, Literal, Prose, Tone, prose
 from symgrad.report.report import Report
-from symgrad.stops.finding import Finding
 
 __all__ = ["findings_report"]
 

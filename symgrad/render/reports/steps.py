@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from symgrad.analysis.explain.derivation import DerivationRecord, DerivationStep
+from symgrad.analysis.explain.gaps.removable import Gap
+from symgrad.analysis.explain.noise.jumps import MovedJump
+from symgrad.analysis.explain.noise.verdict import NoiseVerdict
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
-from symgrad.reasons.derivation import DerivationRecord, DerivationStep
-from symgrad.reasons.gaps.removable import Gap
-from symgrad.reasons.noise.jumps import MovedJump
-from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.render.latex.expressions import latex, latex_name
 from symgrad.render.limits import GRADIENT_CHARACTERS, STEPS_ON_PAGE
 from symgrad.render.pictures.numeric import slope_figure
@@ -55,7 +55,7 @@ def derivation_report(d: DerivationRecord) -> Report:
     r"""Return a derivation as a report.
 
     Example:
-        >>> from symgrad.reasons.derivation import explain
+        >>> from symgrad.analysis.explain.derivation import explain
         >>> from symgrad.frontend.text import parse_program
         >>> p = parse_program("x : real\ny = sin(x)")
         >>> print(derivation_report(explain(p["y"], [p["x"]], p)).title)

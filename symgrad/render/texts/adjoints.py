@@ -6,12 +6,12 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from symgrad.analysis.explain.derivation import DerivationRecord
 from symgrad.autodiff.trace import Slope
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.printer import one_line, str_text
 from symgrad.pretty.adjoints import Adjoint
 from symgrad.pretty.said import name_derivatives
-from symgrad.reasons.derivation import DerivationRecord
 from symgrad.render.latex.expressions import latex
 from symgrad.render.latex.pieces import ATOM, Written, latex_name
 from symgrad.render.limits import LINE_CHARACTERS

@@ -10,12 +10,12 @@ from typing import Any
 
 import mpmath
 
+from symgrad.analysis.explain.derivation import DerivationRecord
+from symgrad.analysis.explain.noise.verdict import NoiseVerdict
 from symgrad.ir.graph import SIZE, SYMBOL, Node, apply, as_node
 from symgrad.ir.notation.printer import str_text
 from symgrad.ir.traverse import topological
 from symgrad.ir.values.evaluate import evaluate_mp
-from symgrad.reasons.derivation import DerivationRecord
-from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.render.texts.derivation import path_text, title_text
 from symgrad.rewrite.pipeline import canonical
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.moments.moment import Estimate
+from symgrad.analysis.expectations.moment import Estimate
 from symgrad.render.limits import COMPARED_CHARACTERS
 
 __all__ = ["ComparisonRow", "comparison_text", "estimate_text", "formula_lines"]

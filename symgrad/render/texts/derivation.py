@@ -5,15 +5,15 @@ from __future__ import annotations
 import textwrap
 from dataclasses import replace
 
+from symgrad.analysis.explain.derivation import DerivationRecord, DerivationStep
+from symgrad.analysis.explain.gaps.removable import Gap
+from symgrad.analysis.explain.naming import ELLIPSIS, quotient_text
+from symgrad.analysis.explain.noise.jumps import MovedJump
+from symgrad.analysis.explain.noise.verdict import NoiseVerdict
 from symgrad.autodiff.trace import placeholder
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.printer import one_line
 from symgrad.ir.traverse import symbols_of
-from symgrad.reasons.derivation import DerivationRecord, DerivationStep
-from symgrad.reasons.gaps.removable import Gap
-from symgrad.reasons.naming import ELLIPSIS, quotient_text
-from symgrad.reasons.noise.jumps import MovedJump
-from symgrad.reasons.noise.verdict import NoiseVerdict
 from symgrad.render.latex.expressions import latex, latex_name
 from symgrad.render.limits import (
     BOXES,
@@ -82,7 +82,7 @@ def derivation_text(d: DerivationRecord, *, steps: bool = False) -> str:
         steps: list every pullback with its rule, also where names of the program or rules of calculus say it.
 
     Example:
-        >>> from symgrad.reasons.derivation import explain
+        >>> from symgrad.analysis.explain.derivation import explain
         >>> from symgrad.frontend.text import parse_program
         >>> p = parse_program("x : real\nu ~ Uniform(0.9, 1.1)\ns = sin(x)\nz = exp(s*u)")
         >>> print(derivation_text(explain(p["z"], [p["x"]], p)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from symgrad.stops.finding import Finding
+from symgrad.analysis.stop_gradient.finding import Finding
 from symgrad.support.source import Location, Place, Source, Span
 
 __all__ = ["findings_github", "findings_sarif", "findings_text"]
@@ -24,7 +24,7 @@ def findings_text(findings: Sequence[Finding]) -> str:
     """Return findings one after the other, each with its line, and how many there are.
 
     Example:
-        >>> from symgrad.stops.finding import Finding
+        >>> from symgrad.analysis.stop_gradient.finding import Finding
         >>> print(findings_text([Finding("SG101", "redundant-stop", "note", "it changes nothing", "by z alone")]))
         SG101 it changes nothing (note, redundant-stop)
           by z alone
@@ -88,7 +88,7 @@ def findings_sarif(findings: Sequence[Finding], helps: Mapping[str, str], versio
         OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0", 2020.
 
     Example:
-        >>> from symgrad.stops.finding import Finding
+        >>> from symgrad.analysis.stop_gradient.finding import Finding
         >>> f = Finding("SG101", "redundant-stop", "note", "it changes nothing", "by z alone")
         >>> log = findings_sarif([f], {"SG101": "A stop that changes nothing."}, "1.0")
         >>> log["version"], log["runs"][0]["results"][0]["ruleId"]
@@ -176,7 +176,7 @@ def findings_github(findings: Sequence[Finding]) -> str:
 
     Example:
         >>> from symgrad.support.source import Place
-        >>> from symgrad.stops.finding import Finding
+        >>> from symgrad.analysis.stop_gradient.finding import Finding
         >>> at = Place("train.py", 7, 4, 10)
         >>> print(findings_github([Finding("SG501", "plain-number", "warning", "50% is lost", "by z", places=(at,))]))
         ::warning file=train.py,line=7,col=5,endColumn=11,title=SG501 plain-number::50%25 is lost%0Aby z

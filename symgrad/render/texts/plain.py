@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from symgrad.analysis.explain.derivation import DerivationRecord, DerivationStep
+from symgrad.analysis.explain.gaps.removable import Gap
+from symgrad.analysis.explain.noise.jumps import MovedJump
+from symgrad.analysis.explain.noise.verdict import NoiseVerdict, Reading
+from symgrad.analysis.explain.noise.witness import ExactValue, NoiseWitness
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.printer import number_text, str_text
-from symgrad.reasons.derivation import DerivationRecord, DerivationStep
-from symgrad.reasons.gaps.removable import Gap
-from symgrad.reasons.noise.jumps import MovedJump
-from symgrad.reasons.noise.verdict import NoiseVerdict, Reading
-from symgrad.reasons.noise.witness import ExactValue, NoiseWitness
 from symgrad.render.limits import READINGS
 from symgrad.render.texts.derivation import gap_title
 from symgrad.support.source import Place

@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from symgrad.analysis.explain.by_hand import RuleLine
+from symgrad.analysis.explain.derivation import DerivationRecord
 from symgrad.ir.graph import Node
-from symgrad.reasons.by_hand import RuleLine
-from symgrad.reasons.derivation import DerivationRecord
 from symgrad.render.latex.expressions import latex
 from symgrad.render.latex.pieces import latex_name
 from symgrad.render.limits import PAGE_CHARACTERS

@@ -1,0 +1,276 @@
+"""The four methods in order: closed form, symbolic integration, Gauss quadrature, Monte Carlo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from symgrad.analysis.expectations.arrays.forms import ArrayForms
+from symgrad.analysis.expectations.closed import ClosedForms
+from symgrad.analysis.expectations.given import Given, MomentBudget, NoMoment, Undecided
+from symgrad.analysis.expectations.integration import integrated
+from symgrad.analysis.expectations.moment import Estimate, Moment
+from symgrad.analysis.expectations.numeric.quadrature import Quadrature, first
+from symgrad.analysis.expectations.numeric.sampling import sampled
+from symgrad.ir.graph import Node, as_node, symbol
+from symgrad.ir.notation.printer import expression_text
+from symgrad.ir.traverse import fold, formulas_of, substitute, symbols_of, topological
+from symgrad.ir.types import POSITIVE, REAL, Declaration
+from symgrad.ops.array.layout import full
+from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.pipeline import canonical
+from symgrad.rewrite.trace import ZERO, Note
+from symgrad.support.logs import info
+from symgrad.support.progress import working
+
+__all__ = ["covariance", "expectation", "variance"]
+
+Kind = Literal["expectation", "covariance"]
+_LONG = 25
+"""Operations of a part without noise that is simplified with the noise; a longer one stays as it is."""
+
+
+def expectation(
+    outputs: Sequence[Node], over: Sequence[Node], budget: MomentBudget | None = None
+) -> list[Moment]:
+    """Return the expectations of nodes over independent random inputs.
+
+    Args:
+        outputs: nodes of any shapes.
+        over: the random inputs; what else they read stays as it is, other random inputs too.
+        budget: what is spent.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> from symgrad.ir.notation.printer import str_text
+        >>> p = parse_program("x : real; u ~ Normal(0, 1); y = (x + u)**2")
+        >>> str_text(expectation([p["y"]], [p["u"]])[0].node)
+        'x**2 + 1'
+    """
+    return [_moment("expectation", [n], over, budget or MomentBudget()) for n in outputs]
+
+
+def variance(
+    outputs: Sequence[Node], over: Sequence[Node], budget: MomentBudget | None = None
+) -> list[Moment]:
+    """Return the variances of nodes, entry by entry.
+
+    Args:
+        outputs: nodes of any shapes.
+        over: the random inputs.
+        budget: what is spent.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> from symgrad.ir.notation.printer import str_text
+        >>> p = parse_program("x : real; b ~ Bernoulli(1/4); y = x*b")
+        >>> str_text(variance([p["y"]], [p["b"]])[0].node)
+        '3*x**2/16'
+    """
+    return [_moment("covariance", [n, n], over, budget or MomentBudget()) for n in outputs]
+
+
+def covariance(
+    first: Sequence[Node], second: Sequence[Node], over: Sequence[Node], budget: MomentBudget | None = None
+) -> list[Moment]:
+    """Return the covariances of pairs of nodes, entry by entry.
+
+    Args:
+        first: some nodes.
+        second: as many; the shapes of a pair broadcast.
+        over: the random inputs.
+        budget: what is spent.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> from symgrad.ir.notation.printer import str_text
+        >>> p = parse_program("u ~ Uniform(0, 1); a = u**2; b = 1 - u")
+        >>> str_text(covariance([p["a"]], [p["b"]], [p["u"]])[0].node)
+        '-1/12'
+    """
+    return [
+        _moment(
+            "covariance", [full(a, (a + b).shape), full(b, (a + b).shape)], over, budget or MomentBudget()
+        )
+        for a, b in zip(first, second, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _MomentQuestion:
+    """A question in the form in which it is asked.
+
+    Args:
+        kind: which moment.
+        outputs: one node, or two; long parts without noise are symbols of their own in them.
+        sources: the random inputs that they read.
+        parts: what these symbols stand for.
+        notes: what simplifying has lost, in words.
+    """
+
+    kind: Kind
+    outputs: list[Node]
+    sources: list[Node]
+    parts: dict[Node, Node]
+    notes: tuple[str, ...]
+
+    def whole(self, nodes: Sequence[Node]) -> list[Node]:
+        """Return nodes with the parts themselves."""
+        return substitute(nodes, self.parts)
+
+
+def _asked(kind: Kind, outputs: Sequence[Node], over: Sequence[Node]) -> _MomentQuestion:
+    """Simplify a question: what is free of noise and long counts as one symbol, which keeps its sign."""
+    read = set(symbols_of(outputs))
+    sources = [s for s in over if s in read]
+    parts: dict[Node, Node] = {}
+    known = Conditions()
+    noisy = set(_noisy(outputs, sources)) | set(sources)
+    lengths = _lengths(outputs)
+    for node in topological(outputs):
+        for part in node.args if node in noisy else ():
+            if part not in noisy and lengths[part] > _LONG and part.dtype == "real" and part not in parts:
+                domain = POSITIVE if known.positive(part) == "yes" else REAL
+                parts[part] = symbol(Declaration(f"part {len(parts) + 1}", domain, part.shape))
+    simple = canonical(substitute(outputs, parts), drop_stops=True)
+    return _MomentQuestion(
+        kind,
+        simple.nodes,
+        [s for s in sources if s in set(symbols_of(simple.nodes))],
+        {name: part for part, name in parts.items()},
+        tuple(
+            f"the formula is {note.text.replace('{}', expression_text(note.node))}: the program has no value there"
+            for _, note in simple.widened
+            if _matters(note, sources)
+        ),
+    )
+
+
+def _lengths(outputs: Sequence[Node]) -> dict[Node, int]:
+    """Return of every node how many operations it is written with, up to a limit."""
+    return fold(outputs, lambda node, below: min(_LONG + 1, sum(below) + bool(node.args)))
+
+
+def _matters(note: Note, sources: Sequence[Node]) -> bool:
+    """Tell whether a value that was won has a probability above 0: zeros of continuous inputs have none."""
+    noise = [s for s in topological([note.node]) if s in sources]
+    return bool(noise) and (note.text != ZERO or any(s.dtype != "real" for s in noise))
+
+
+@working("moments", "looking for a moment")
+def _moment(kind: Kind, outputs: Sequence[Node], over: Sequence[Node], budget: MomentBudget) -> Moment:
+    nothing = full(as_node(0), outputs[0].shape)
+    if not set(over) & set(symbols_of(outputs)):
+        return Moment("closed form", outputs[0] if kind == "expectation" else nothing)
+    asked = _asked(kind, outputs, over)
+    outputs, sources = asked.outputs, asked.sources
+    if not sources:  # the noise has cancelled
+        (found,) = asked.whole([outputs[0] if kind == "expectation" else nothing])
+        return Moment("closed form", found, notes=asked.notes)
+    further = _further(kind, asked.whole(outputs), sources, budget)
+    given = Given(sources)
+    try:
+        found = _closed(kind, outputs, sources, given, budget)
+    except NoMoment as none:
+        info("moments", "%s: there is none", kind)
+        return Moment("none", reason=none.reason)
+    except Undecided:
+        info("moments", "%s: no closed form by the tables, symbolic integration is tried", kind)
+        given = Given(sources)
+        try:
+            if asked.parts:  # a long program: SymPy would hardly end
+                raise Undecided
+            found = _integrated(kind, outputs, sources, given, budget)
+        except Undecided:
+            why = "the program is long" if asked.parts else "no integral was found in time"
+            found = _numeric(kind, asked.whole(outputs), sources, budget, further)
+            info("moments", "%s by %s: %s", kind, found.how, why)
+            return found
+    nodes = asked.whole([*canonical([found]).nodes, *given.conditions])
+    conditions = dict(zip(nodes[1:], given.conditions.values(), strict=True))
+    return Moment("closed form", nodes[0], "", (*asked.notes, *_notes(conditions)), conditions, further)
+
+
+def _notes(conditions: Mapping[Node, bool]) -> tuple[str, ...]:
+    return tuple(
+        f"only where {expression_text(c)}: elsewhere "
+        + ("there is none" if exists else "the formula does not hold")
+        for c, exists in conditions.items()
+    )
+
+
+def _closed(
+    kind: Kind, outputs: Sequence[Node], sources: list[Node], given: Given, budget: MomentBudget
+) -> Node:
+    entrywise = all(n.op.pointwise for n in _noisy(outputs, sources))
+    forms = (ClosedForms if entrywise else ArrayForms)(sources, given, budget)
+    found = forms.expectation(outputs[0]) if kind == "expectation" else forms.covariance(*outputs)
+    return full(found, outputs[0].shape)
+
+
+def _noisy(outputs: Iterable[Node], sources: Sequence[Node]) -> list[Node]:
+    """Return the equations that depend on random inputs."""
+    noisy = set(sources)
+    found: list[Node] = []
+    for node in topological(outputs):
+        if any(a in noisy for a in node.args):
+            noisy.add(node)
+            found.append(node)
+    return found
+
+
+def _integrated(
+    kind: Kind, outputs: list[Node], sources: list[Node], given: Given, budget: MomentBudget
+) -> Node:
+    mean = integrated(outputs[0], sources, given, budget)
+    if kind == "expectation":
+        return mean
+    a, b = outputs
+    other = mean if b is a else integrated(b, sources, given, budget)
+    return integrated(a * b, sources, given, budget) - mean * other
+
+
+def _numeric(
+    kind: Kind,
+    outputs: list[Node],
+    sources: list[Node],
+    budget: MomentBudget,
+    further: Callable[[Mapping[Node, Any], Mapping[str, int] | None], Estimate],
+) -> Moment:
+    """Quadrature where the program is of its kind, and converges where there are no further symbols."""
+    try:
+        rule = Quadrature(outputs, sources)
+        node = rule.expression(budget.order) if kind == "expectation" else None
+        if (
+            set(symbols_of([*outputs, *formulas_of(outputs)])) <= set(sources)
+            and further({}, None).how != "quadrature"
+        ):
+            raise Undecided
+    except Undecided:
+        return Moment("monte carlo", _further=further)
+    return Moment("quadrature", node, _further=further)
+
+
+def centred(found: Sequence[Any], means: Sequence[Any]) -> Any:
+    """Return the product of two outputs less their expectations."""
+    a, b = (f - m for f, m in zip(found, means, strict=True))
+    return a * b
+
+
+def _further(
+    kind: Kind, outputs: list[Node], sources: list[Node], budget: MomentBudget
+) -> Callable[[Mapping[Node, Any], Mapping[str, int] | None], Estimate]:
+    """Return what computes a moment at numbers: quadrature where it converges, else Monte Carlo."""
+
+    def at(values: Mapping[Node, Any], sizes: Mapping[str, int] | None) -> Estimate:
+        try:
+            rule = Quadrature(outputs, sources)
+            value, error = rule.mean(values, budget.order, centred if kind == "covariance" else first)
+            return Estimate(value, value - error, value + error, "quadrature")
+        except Undecided:
+            found = sampled(outputs, sources, values, budget, kind, sizes)
+            low, high = found.value - found.half, found.value + found.half
+            return Estimate(found.value, low, high, "monte carlo", found.notes)
+
+    return at

@@ -1,0 +1,88 @@
+"""Symbolic integration against the density, where no row serves; believed only where quadrature agrees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from symgrad.analysis.expectations.families.table import parameters_of
+from symgrad.analysis.expectations.given import Given, MomentBudget, Undecided
+from symgrad.analysis.expectations.numeric.quadrature import Quadrature, first
+from symgrad.analysis.explain.noise.draws import value_at
+from symgrad.ir.graph import Node, as_node, symbol
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.types import Declaration
+from symgrad.ir.values.evaluate import evaluate
+from symgrad.ops.random.laws import density
+from symgrad.ops.sympy_bridge.integrals import definite_integral
+from symgrad.rewrite.pipeline import canonical
+
+__all__ = ["integrated"]
+
+_LARGEST = 40  # equations of an integrand
+_TRIALS = 3  # points at which the integral is compared
+_CLOSE = 1e-6
+
+
+def integrated(node: Node, sources: Sequence[Node], given: Given, budget: MomentBudget) -> Node:
+    """Return the expectation of a function of one random input that is a number, by SymPy.
+
+    Raises:
+        Undecided: if SymPy finds none in time, or numbers do not agree with what it finds.
+    """
+    if len(sources) != 1 or node.shape or budget.seconds <= 0:
+        raise Undecided
+    (u,) = sources
+    if u.shape or len(topological([node])) > _LARGEST or u.dtype != "real":
+        raise Undecided
+    if any(s.shape for s in symbols_of([node])):
+        raise Undecided
+    distribution = u.declaration.distribution
+    assert distribution is not None
+    plain = symbol(Declaration(u.name, distribution.support))
+    weight = density(u, plain)
+    if weight is None:
+        raise Undecided
+    inside = weight.args[1] if weight.op.name == "where" else weight
+    integrand = canonical([substitute([node], {u: plain})[0] * inside]).nodes[0]
+    found = definite_integral(integrand, plain, *_ends(u), budget.seconds)
+    if found is None:
+        raise Undecided
+    value, condition = found
+    if plain in symbols_of([value, condition]) or not _agrees(value, condition, node, u, budget):
+        raise Undecided
+    given.require(condition, None)
+    return value
+
+
+def _ends(u: Node) -> tuple[Node | None, Node | None]:
+    name, parameters = parameters_of(u)
+    if name == "Uniform":
+        return parameters[0], parameters[1]
+    distribution = u.declaration.distribution
+    assert distribution is not None
+    low, high = (None if end is None else as_node(end) for end in distribution.support.span)
+    return low, high
+
+
+def _agrees(value: Node, condition: Node, node: Node, u: Node, budget: MomentBudget) -> bool:
+    """Tell whether quadrature gives the same at trial points, one at least, of which none says otherwise."""
+    rule = Quadrature([node], [u])
+    agreed = False
+    for trial in range(_TRIALS):
+        values: dict[Node, Any] = {
+            s: float(value_at(s, trial)) for s in symbols_of([node, value]) if s is not u
+        }
+        if not evaluate([condition], values)[0]:
+            continue
+        try:
+            mean, error = rule.mean(values, budget.order, first)
+        except Undecided:
+            continue
+        apart = abs(evaluate([value], values)[0] - mean)
+        if not apart <= _CLOSE * max(1.0, abs(mean)) + 10 * np.max(error):
+            return False
+        agreed = True
+    return agreed

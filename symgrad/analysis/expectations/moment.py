@@ -1,0 +1,155 @@
+"""What is found out about a moment: a formula or a way to compute it, and how much is known of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import mpmath
+import numpy as np
+
+from symgrad.ir.graph import Node
+from symgrad.ir.notation.printer import expression_text
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.values.evaluate import evaluate, evaluate_mp
+
+__all__ = ["NONE", "Estimate", "How", "Moment"]
+
+How = Literal["closed form", "quadrature", "monte carlo", "none"]
+NONE: How = "none"
+
+_DIGITS = (30, 60, 120, 240)
+_ENTRIES = 500  # up to which formulas are computed with that many digits
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A moment at numbers.
+
+    Args:
+        value: a float or an array; NaN where there is none.
+        low, high: between which it lies: of a closed form up to rounding, of a quadrature as far as two orders agree,
+            of a Monte Carlo estimate with a probability of 99 %.
+        how: by which method.
+        notes: what speaks against it, and why there is none.
+    """
+
+    value: Any
+    low: Any
+    high: Any
+    how: How
+    notes: tuple[str, ...] = ()
+
+
+Further = Callable[[Mapping[Node, Any], Mapping[str, int] | None], Estimate]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """An expectation, a variance or a covariance.
+
+    Args:
+        how: the method: a closed form, Gauss quadrature, Monte Carlo; ``none`` if it is proved that there is none.
+        node: the closed form or the quadrature, in the remaining symbols; None if there is no expression.
+        reason: why there is no moment.
+        notes: under which conditions the formula holds, and which moments exist.
+        conditions: of a closed form: nodes of kind bool, and whether there is no moment where one does not hold.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> from symgrad.analysis.expectations.expectation import expectation
+        >>> from symgrad.ir.notation.printer import str_text
+        >>> p = parse_program("t : real; u ~ Exponential(2); y = exp(t*u)")
+        >>> (m,) = expectation([p["y"]], [p["u"]])
+        >>> str_text(m.node), m.how, m.notes
+        ('2/(2 - t)', 'closed form', ('only where 1 - t/2 > 0: elsewhere there is none',))
+        >>> print(m.at({p["t"]: 1}).value, m.at({p["t"]: 3}).how)
+        2.0 none
+    """
+
+    how: How
+    node: Node | None = None
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+    conditions: Mapping[Node, bool] = field(default_factory=dict[Node, bool])
+    _further: Further | None = None
+
+    @property
+    def formula(self) -> Node | None:
+        """The closed form; None if there is none."""
+        return self.node if self.how == "closed form" else None
+
+    def at(self, values: Mapping[Node, Any], sizes: Mapping[str, int] | None = None) -> Estimate:
+        """Compute the moment at numbers.
+
+        Args:
+            values: a number or array for every remaining symbol.
+            sizes: named sizes that no given array has.
+
+        Raises:
+            MissingInputError: if a symbol has no value.
+        """
+        if self.how == "none":
+            return _nothing(self.reason)
+        rounded = {s: _rounded(v) for s, v in values.items()}
+        if self.how != "closed form":
+            assert self._further is not None
+            return self._further(rounded, sizes)
+        for condition, exists in self.conditions.items():
+            if not np.all(evaluate([condition], rounded, sizes)[0]):
+                if exists:
+                    return _nothing(f"there is none where {expression_text(condition)} does not hold")
+                if self._further is not None:
+                    return self._further(rounded, sizes)
+        assert self.node is not None
+        value, error = _computed(self.node, values, sizes)
+        if not np.all(np.isfinite(value)) and self._further is not None:
+            return self._further(rounded, sizes)
+        return Estimate(value, value - error, value + error, "closed form")
+
+
+def _nothing(reason: str) -> Estimate:
+    nan = float("nan")
+    return Estimate(nan, nan, nan, NONE, (reason,))
+
+
+def _computed(node: Node, values: Mapping[Node, Any], sizes: Mapping[str, int] | None) -> tuple[Any, Any]:
+    """Return the value of a formula and a bound of its error: formulas cancel, so it is computed with more digits."""
+    rough = evaluate([node], {s: _rounded(v) for s, v in values.items()}, sizes)[0]
+    small = np.size(rough) <= _ENTRIES and all(
+        np.size(values[s]) <= _ENTRIES for s in symbols_of([node]) if s in values
+    )
+    if sizes or not small or any(n.op.name == "size" for n in topological([node])):
+        return rough, 1e-9 * np.abs(rough)
+    before: Any = math.inf
+    value, error = rough, math.inf
+    for digits in _DIGITS:
+        mp: Any = mpmath.MPContext()
+        mp.dps = digits
+        found = evaluate_mp(mp, [node], {s: _exact(mp, v) for s, v in values.items()})[0]
+        value = np.asarray(found, dtype=float)[()]
+        error = np.abs(np.asarray(found - before, dtype=float))[()] + 2.0**-52 * np.abs(value)
+        if np.all(error <= 1e-14 * np.abs(value)):
+            break
+        before = found
+    return value, error
+
+
+def _rounded(value: Any) -> Any:
+    """Return numbers of any kind as floats; truth values stay."""
+    array = np.asarray(value)
+    return array if array.dtype == bool else array.astype(float)[()]
+
+
+def _exact(mp: Any, value: Any) -> Any:
+    def one(x: Any) -> Any:
+        if isinstance(x, bool) or type(x) is np.bool_:
+            return bool(x)
+        numerator, denominator = getattr(x, "numerator", None), getattr(x, "denominator", None)
+        if isinstance(numerator, int) and isinstance(denominator, int):
+            return mp.mpf(numerator) / denominator
+        return mp.mpf(float(x))
+
+    return np.frompyfunc(one, 1, 1)(np.asarray(value, dtype=object)) if np.ndim(value) else one(value)

@@ -1,0 +1,273 @@
+"""Gauss quadrature over one or two random inputs, by the polynomials that are orthogonal for their densities.
+
+A rule has standard points e and weights w, and the input is written with them, with parameters that may be symbols:
+Normal is mean + sd*e. So a moment is one expression, a contraction with the weights (Golub and Welsch, 1969).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.analysis.expectations.families.table import parameters_of, values_of
+from symgrad.analysis.expectations.given import Undecided
+from symgrad.analysis.expectations.numeric.gauss import RULES, GaussRule
+from symgrad.ir.graph import Node, as_node, symbol
+from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.types import REAL, Declaration
+from symgrad.ir.values.evaluate import evaluate
+from symgrad.ops.array.contraction import contract
+from symgrad.ops.array.layout import concatenate, move_up
+from symgrad.ops.control import as_computed
+from symgrad.support.progress import working
+
+__all__ = ["Quadrature", "first"]
+
+_INPUTS = 2  # random inputs
+_CLOSE = 1e-6  # relative difference of two orders that is taken for convergence
+_PIECES = 100  # into which an interval is cut
+_GRID = 400  # points between which kinks are looked for
+_KINKS = 8  # of one op
+_KINKED = frozenset({"abs", "sign", "where", "maximum", "minimum", "relu", "clip", "hypot"})
+
+
+class Quadrature:
+    """The moments of functions of one or two random inputs, all of them numbers, by Gauss quadrature.
+
+    Args:
+        outputs: nodes that act entry by entry.
+        sources: the random inputs, at most two, without axes; some may have few values.
+
+    Raises:
+        Undecided: if the program is of another kind.
+    """
+
+    def __init__(self, outputs: Sequence[Node], sources: Sequence[Node]) -> None:
+        if not 0 < len(sources) <= _INPUTS or any(s.shape for s in sources):
+            raise Undecided
+        if not all(n.op.pointwise for n in topological(outputs)):
+            raise Undecided
+        self.sources = list(sources)
+        self.rank = max(len(o.shape) for o in outputs)
+        self.points: list[Node] = []
+        self.rules: list[GaussRule] = []
+        replaced: dict[Node, Node] = {}
+        for i, s in enumerate(sources):
+            name, parameters = parameters_of(s)
+            rule = RULES.get(name)
+            if values_of(s) is not None or rule is None:
+                raise Undecided
+            e = symbol(Declaration(f"{s.name}'", REAL, (f"{s.name}'", *[1] * (self.rank + i))))
+            replaced[s] = rule.input(parameters, e)
+            self.points.append(e)
+            self.rules.append(rule)
+        self.outputs = substitute(as_computed(outputs), replaced)
+        noisy = set(self.points)
+        kinks: list[Node] = []
+        for n in topological(self.outputs):
+            if any(a in noisy for a in n.args):
+                noisy.add(n)
+                if n.op.name in _KINKED or "piecewise-constant" in n.op.facts:
+                    kinks.append(n)
+        self.kinks = kinks
+
+    def numbers(self, values: Mapping[Node, Any], order: int) -> tuple[list[Any], Any]:
+        """Return the outputs at all points of a rule, points first, and their weights."""
+        given = dict(values)
+        weights: Any = np.ones([1] * (self.rank + len(self.sources)))
+        for i, (s, e, rule) in enumerate(zip(self.sources, self.points, self.rules, strict=True)):
+            _, parameters = parameters_of(s)
+            shapes = evaluate([parameters[j] for j in rule.shapes], values)
+            points, w = rule.points(order, *map(float, shapes))
+            axes = (len(points), *[1] * (self.rank + i))
+            given[e] = points.reshape(axes)
+            weights = weights * w.reshape(axes)
+        found = evaluate(self.outputs, given)
+        shape = weights.shape[: len(self.sources)]
+        whole = [
+            np.broadcast_to(f, np.broadcast_shapes(np.shape(f), (*shape, *[1] * self.rank))) for f in found
+        ]
+        return whole, weights
+
+    @working("moments", "integrating")
+    def mean(self, values: Mapping[Node, Any], order: int, of: Callable[..., Any]) -> tuple[Any, Any]:
+        """Return the expectation of a function of the outputs, and its error by another order.
+
+        Args:
+            values: for every other symbol.
+            order: how many points, and twice as many to compare.
+            of: the function: of the outputs, and the expectations of these.
+
+        Raises:
+            Undecided: if it does not converge absolutely, as far as orders tell.
+        """
+        methods = [] if self.kinks else [self._by_orders]
+        if len(self.sources) == 1 and self.rules[0].density is not None:
+            methods.append(self._adaptively)
+        for method in methods:
+            try:
+                return method(values, order, of)
+            except Undecided:
+                continue
+        raise Undecided
+
+    def _by_orders(self, values: Mapping[Node, Any], order: int, of: Callable[..., Any]) -> tuple[Any, Any]:
+        axes = tuple(range(len(self.sources)))
+        sizes: list[Any] = []
+        means: list[Any] = []
+        for n in (order, 2 * order, 4 * order):
+            outputs, weights = self.numbers(values, n)
+            with np.errstate(all="ignore"):
+                f = of(outputs, [np.sum(o * weights, axis=axes) for o in outputs])
+                means.append(np.sum(f * weights, axis=axes))
+                sizes.append(np.sum(np.abs(f) * weights, axis=axes))
+        first, second, third = sizes
+        grows = np.abs(third - second) > 0.6 * np.abs(second - first)
+        if np.any(grows & (np.abs(third - second) > 1e-6 * np.abs(third))) or not np.all(np.isfinite(means)):
+            raise Undecided
+        error = np.maximum(np.abs(means[2] - means[1]), np.abs(means[2] - means[0]) / 8)
+        error = np.maximum(error, 4e-14 * sizes[2])
+        return means[2], _small(error, sizes[2])
+
+    def _adaptively(self, values: Mapping[Node, Any], order: int, of: Callable[..., Any]) -> tuple[Any, Any]:
+        """Over the standard points themselves, piece by piece between the kinks."""
+        del order  # as many points as it takes
+        import scipy.integrate  # for start-up time
+
+        quad_vec: Any = cast("Any", scipy.integrate).quad_vec
+        (s,), (e,), (rule,) = self.sources, self.points, self.rules
+        parameters = parameters_of(s)[1]
+        shapes = [float(x) for x in evaluate([parameters[j] for j in rule.shapes], values)]
+        edges = self._edges(values)
+        assert rule.density is not None
+        density = cast("Callable[..., float]", rule.density)
+
+        def weighted(function: Callable[[list[Any]], Any]) -> Callable[[float], Any]:
+            def at(x: float) -> Any:
+                w = density(x, *shapes)
+                if not w:
+                    return zero
+                found = evaluate(self.outputs, {**values, e: np.full([1] * (self.rank + 1), x)})
+                with np.errstate(all="ignore"):
+                    return np.broadcast_to(
+                        function(found) * w, (1, *[1] * self.rank) if not self.rank else np.shape(zero)
+                    )
+
+            return at
+
+        def integral(function: Callable[[list[Any]], Any]) -> tuple[Any, Any]:
+            total: Any = 0.0
+            error: Any = 0.0
+            for low, high in itertools.pairwise(edges):
+                part, apart, told = quad_vec(
+                    weighted(function), low, high, epsabs=1e-12, epsrel=1e-10, limit=_PIECES, full_output=True
+                )
+                if not told.success and apart > _CLOSE * max(1e-300, float(np.max(np.abs(part)))):
+                    raise Undecided
+                total, error = total + part, error + apart
+            if not np.all(np.isfinite(total)):
+                raise Undecided
+            return np.reshape(total, np.shape(zero)[1:])[()], error
+
+        start = evaluate(self.outputs, {**values, e: np.full([1] * (self.rank + 1), 0.5)})
+        zero = np.zeros(np.broadcast_shapes((1,), *map(np.shape, start)))
+        means = [integral(_item(i))[0] for i in range(len(self.outputs))]
+        value, error = integral(lambda found: of(found, means))
+        size, _ = integral(lambda found: np.abs(of(found, means)))
+        return value, _small(np.maximum(error, 4e-14 * size), size)
+
+    def _edges(self, values: Mapping[Node, Any]) -> list[float]:
+        """Return the ends and the kinks between them: where an argument of an op that has one changes its sign."""
+        import scipy.optimize  # for start-up time
+
+        brentq: Any = cast("Any", scipy.optimize).brentq
+        (e,), (rule,) = self.points, self.rules
+        grid = np.linspace(-1, 1, _GRID + 1)[1:-1] + 1e-9
+        if math.isinf(rule.high):
+            grid = np.tan(grid * math.pi / 2) if math.isinf(rule.low) else (1 + grid) / (1 - grid)
+        elif rule.low == 0:
+            grid = (1 + grid) / 2
+        found = {0.0} if rule.low < 0 < rule.high else set[float]()
+        switches = [w for n in self.kinks for w in _switches(n) if not self.rank]
+        for switch in switches:
+            y = np.broadcast_to(evaluate([switch], {**values, e: grid})[0], grid.shape)
+
+            def value(x: float, switch: Node = switch) -> float:
+                return float(evaluate([switch], {**values, e: x})[0])
+
+            for i in np.flatnonzero(np.sign(y[1:]) * np.sign(y[:-1]) < 0)[:_KINKS]:
+                found.add(float(brentq(value, grid[i], grid[i + 1])))
+        return [rule.low, *sorted(found), rule.high]
+
+    def expression(self, order: int) -> Node | None:
+        """Return the expectation of the first output as one node; None where the rule depends on symbols."""
+        if self.rank:
+            return None
+        weights: Node = as_node(1)
+        labels: list[int] = []
+        replaced: dict[Node, Node] = {}
+        for i, (s, e, rule) in enumerate(zip(self.sources, self.points, self.rules, strict=True)):
+            parameters = [parameters_of(s)[1][j] for j in rule.shapes]
+            if not all(p.is_number() for p in parameters):
+                return None
+            points, w = rule.points(order, *[float(p.value) for p in parameters])
+            replaced[e] = _array(points, (len(points), *[1] * i))
+            weights = weights * _array(w, (len(points), *[1] * i))
+            labels.insert(0, i)
+        (found,) = substitute(self.outputs[:1], replaced)
+        if len(found.shape) != len(labels):
+            return None
+        return contract([weights, found], [labels, labels], ())
+
+
+def first(found: Sequence[Any], means: Sequence[Any]) -> Any:
+    """Return the first output: the function of which an expectation is the mean."""
+    del means
+    return found[0]
+
+
+def _item(i: int) -> Callable[[list[Any]], Any]:
+    return lambda found: found[i]
+
+
+def _small(error: Any, size: Any) -> Any:
+    """Return an error that is small beside what was integrated.
+
+    Raises:
+        Undecided: if it is not.
+    """
+    if not np.all(error <= _CLOSE * np.maximum(size, 1e-300)):
+        raise Undecided
+    return error
+
+
+def _switches(node: Node) -> list[Node]:
+    """Return what is zero where an op has its kink."""
+    name, args = node.op.name, node.args
+    if name in {"abs", "sign", "relu", "hypot"}:
+        return [args[0]]
+    if name in {"maximum", "minimum"}:
+        return [args[0] - args[1]]
+    if name == "clip":
+        return [args[0] - args[1], args[0] - args[2]]
+    if name != "where":
+        return []
+    found: list[Node] = []
+    pending = [args[0]]
+    while pending:
+        c = pending.pop()
+        if c.op.name in {"and_", "or_", "not_", "xor"}:
+            pending += c.args
+        elif c.op.name in {"lt", "le", "gt", "ge", "eq", "ne"} and c.args[0].dtype != "bool":
+            found.append(c.args[0] - c.args[1])
+    return found
+
+
+def _array(numbers: Any, shape: tuple[int, ...]) -> Node:
+    entries = [move_up(as_node(float(x)), (1,)) for x in numbers]
+    whole = concatenate(*entries, params=(0,)) if len(entries) > 1 else entries[0]
+    return move_up(whole, shape)

@@ -1,0 +1,211 @@
+"""Monte Carlo: seeded draws, on a compiled kernel, in blocks, with intervals that hold with 99 % probability."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from symgrad.analysis.expectations.given import MomentBudget
+from symgrad.ir.graph import Node
+from symgrad.ir.sizes import evaluate_size
+from symgrad.ir.traverse import is_elementwise, symbols_of, topological
+from symgrad.ir.values.evaluate import evaluate, sizes_of
+from symgrad.ops.random.laws import drawn
+from symgrad.support.progress import steps
+
+__all__ = ["LEVEL", "Sampled", "sampled"]
+
+LEVEL = 0.99
+_Z = 2.5758293035489004
+"""The quantile of the normal distribution beyond which there is half of what the level leaves."""
+
+_BLOCK = 2**14
+_ENTRIES = 2**22  # of an array of draws
+_TOTAL = 2**27  # entries drawn at most
+_TOP = 80  # of the sizes of draws, by which the tail is judged
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """An estimate.
+
+    Args:
+        value: of the moment.
+        half: half of the width of its interval.
+        notes: what the sample says against it.
+    """
+
+    value: Any
+    half: Any
+    notes: tuple[str, ...]
+
+
+def sampled(
+    outputs: Sequence[Node],
+    sources: Sequence[Node],
+    values: Mapping[Node, Any],
+    budget: MomentBudget,
+    kind: Literal["expectation", "covariance"],
+    sizes: Mapping[str, int] | None = None,
+) -> Sampled:
+    """Estimate the expectation of the first output, or the covariance of the first two, entry by entry.
+
+    Args:
+        outputs: one node, or two.
+        sources: the random inputs.
+        values: a number or array for every other symbol.
+        budget: how many draws, and the seed.
+        kind: which moment.
+        sizes: named sizes that no given array has.
+    """
+    known = sizes_of([*topological(outputs), *sources], values, sizes)
+    symbols = [s for s in symbols_of(outputs) if s in values or s in sources]
+    kernel = _kernel(outputs, symbols) if symbols else None
+    shapes = {s: tuple(evaluate_size(x, known) for x in s.shape) for s in sources}
+    entries = max([1, *(math.prod(s) for s in shapes.values()), *(_length(o, known) for o in outputs)])
+    block = max(1, min(_BLOCK, _ENTRIES // entries))
+    total = max(2 * block, min(budget.samples, _TOTAL // entries))
+    # What acts entry by entry broadcasts from the last axis on, with the block before all axes that there are.
+    elementwise = is_elementwise(outputs) and all(o.shape == outputs[0].shape for o in outputs)
+    rank = max(len(n.shape) for n in topological(outputs)) if elementwise else 0
+    shaped = elementwise and any(s.shape for s in symbols)
+    generator = np.random.default_rng(budget.seed)
+    sums = _SampleSums()
+    for _ in steps("moments", "drawing samples", range(-(-total // block))):
+        draws = _draws(sources, shapes, values, known, block, generator)
+        given = [_aligned(draws[s], rank) if s in draws else values[s] for s in symbols]
+        found: Any = evaluate(outputs, values) if kernel is None else _called(kernel, given, shaped)
+        arrays: list[Any] = list(found) if isinstance(found, tuple | list) else [found]  # pyright: ignore[reportUnknownArgumentType]  (of a kernel)
+        whole = [_batched(f, o, known, block) for f, o in zip(arrays, outputs, strict=True)]
+        sums.add(whole if kind == "covariance" else whole[:1])
+    return sums.covariance() if kind == "covariance" else sums.expectation()
+
+
+def _kernel(outputs: Sequence[Node], symbols: Sequence[Node]) -> Any:
+    from symgrad.compiler.kernels.compile import (
+        compile_nodes,  # closed forms need no llvmlite, which a browser has not
+    )
+
+    return compile_nodes(list(outputs), symbols)
+
+
+def _called(kernel: Any, given: Sequence[Any], shaped: bool) -> Any:
+    """Return what a kernel makes of a block: of one that acts entry by entry, whose ufunc checks no declared shapes."""
+    if not shaped:
+        return kernel(*given)
+    with np.errstate(all="ignore"):  # of what is not taken
+        return kernel.ufunc(*given)
+
+
+def _aligned(draws: Any, rank: int) -> Any:
+    """Return a block of draws with axes of length 1 behind that of the block."""
+    missing = rank + 1 - draws.ndim
+    return draws.reshape(draws.shape[0], *[1] * missing, *draws.shape[1:]) if missing > 0 else draws
+
+
+def _length(node: Node, sizes: Mapping[str, int]) -> int:
+    return math.prod(evaluate_size(x, sizes) for x in node.shape)
+
+
+def _batched(found: Any, node: Node, sizes: Mapping[str, int], block: int) -> Any:
+    return np.broadcast_to(found, (block, *[evaluate_size(x, sizes) for x in node.shape]))
+
+
+def _draws(
+    sources: Sequence[Node],
+    shapes: Mapping[Node, tuple[int, ...]],
+    values: Mapping[Node, Any],
+    known: Mapping[str, int],
+    block: int,
+    generator: Any,
+) -> dict[Node, Any]:
+    """Return a block of draws of each input, in an order in which parameters come first."""
+    found: dict[Node, Any] = {}
+    for s in sources:
+        distribution = s.declaration.distribution
+        assert distribution is not None
+        formulas = list(distribution.formulas)
+        given = dict(zip(formulas, evaluate(formulas, values, known), strict=True))
+        if distribution.family.independent:
+            draw = drawn(distribution, generator, (block, *shapes[s]), given)
+        else:
+            draw = np.stack([drawn(distribution, generator, shapes[s], given) for _ in range(block)])
+        found[s] = np.asarray(draw, dtype=np.float64 if s.dtype == "real" else np.int64)
+    return found
+
+
+class _SampleSums:
+    """Sums of powers of the distances from the mean of the first block, of one output or two."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.centre: list[Any] = []
+        self.power: Any = None
+        self.tail: list[Any] = []
+        self.lost = 0
+
+    def add(self, outputs: list[Any]) -> None:
+        """Take in a block."""
+        if not self.centre:
+            self.centre = [np.mean(o, axis=0) for o in outputs]
+        self.lost += int(
+            np.sum(np.any([~np.isfinite(o).reshape(len(o), -1).all(axis=1) for o in outputs], axis=0))
+        )
+        x, y = outputs[0] - self.centre[0], outputs[-1] - self.centre[-1]
+        sums = [np.sum(x**i * y**j, axis=0) for i, j in _POWERS]
+        self.power = sums if self.power is None else [a + b for a, b in zip(self.power, sums, strict=True)]
+        self.count += len(x)
+        if not self.tail:
+            # By the median: a mean without an expectation is anywhere.
+            sizes = [np.abs(o - np.median(o, axis=0)) for o in outputs]
+            self.tail = [np.sort(d, axis=0)[-min(_TOP, len(d) // 10 or 1) :] for d in sizes]
+
+    def _mean(self, i: int, j: int) -> Any:
+        return self.power[_POWERS.index((i, j))] / self.count
+
+    def expectation(self) -> Sampled:
+        """Return the mean, with its interval by the variance."""
+        moved = self._mean(1, 0)
+        spread = np.maximum(self._mean(2, 0) - moved**2, 0) * self.count / (self.count - 1)
+        said = self._said(1, "expectation: there may be no interval")
+        half = np.full(np.shape(moved), math.inf)[()] if said else _Z * np.sqrt(spread / self.count)
+        said = said or self._said(2, "variance: the interval may be too narrow by far")
+        return Sampled(self.centre[0] + moved, half, said)
+
+    def covariance(self) -> Sampled:
+        """Return the covariance, with its interval by the fourth moments."""
+        a, b = self._mean(1, 0), self._mean(0, 1)
+        value = self._mean(1, 1) - a * b
+        # The variance of (x - a)*(y - b), multiplied out.
+        square = (
+            self._mean(2, 2)
+            - 2 * b * self._mean(2, 1)
+            - 2 * a * self._mean(1, 2)
+            + b**2 * self._mean(2, 0)
+            + a**2 * self._mean(0, 2)
+            + 4 * a * b * self._mean(1, 1)
+            - 3 * a**2 * b**2
+        )
+        half = _Z * np.sqrt(np.maximum(square - value**2, 0) / self.count)
+        said = self._said(2, "variance: there may be no interval")
+        half = np.full(np.shape(half), math.inf)[()] if said else half
+        said = said or self._said(4, "fourth moment: the interval may be too narrow by far")
+        return Sampled(value * self.count / (self.count - 1), half, said)
+
+    def _said(self, order: float, what: str) -> tuple[str, ...]:
+        """Judge the tail by Hill's estimator (1975): a density that falls as x**-(a + 1) has moments below a."""
+        if self.lost:
+            return (f"{self.lost} of {self.count} draws have no value",)
+        lightest = math.inf
+        for top in self.tail:
+            with np.errstate(all="ignore"):
+                a = 1 / np.mean(np.log(top[1:] / top[0]), axis=0)
+            lightest = min(lightest, float(np.min(np.where(np.isfinite(a), a, math.inf))))
+        return (f"the draws look as if there were no {what}",) if lightest <= order + 0.1 else ()
+
+
+_POWERS = ((1, 0), (0, 1), (2, 0), (1, 1), (0, 2), (2, 1), (1, 2), (2, 2))

@@ -1,0 +1,248 @@
+"""The walk: every node of a program as a sum of products, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+from symgrad.analysis.expectations.given import Given, Undecided
+from symgrad.analysis.expectations.terms.monomials import (
+    ONE,
+    Monomial,
+    Terms,
+    is_indicator,
+    node_of,
+    opposite,
+    ordered,
+    plus,
+    product,
+)
+from symgrad.ir.graph import OPS, Node, as_node
+from symgrad.ir.traverse import topological
+from symgrad.rewrite.pipeline import canonical
+
+__all__ = ["Expansion", "TermRule", "is_even", "is_whole", "node_of_sum", "simple"]
+
+_0, _1 = as_node(0), as_node(1)
+_REGIONS = 3  # thresholds of one argument
+_TERMS = 8_000  # of all equations together: those of a long program whose sums grow take minutes
+
+
+class Expansion:
+    """The terms of nodes, remembered.
+
+    Args:
+        sources: the random inputs; all else counts as known.
+        given: what is known of nodes.
+        most: terms that a product may have.
+        rules: how each op acts on terms, by its name.
+    """
+
+    def __init__(
+        self, sources: Collection[Node], given: Given, most: int, rules: Mapping[str, TermRule]
+    ) -> None:
+        self.sources = {s: 1 << i for i, s in enumerate(sources)}
+        self.given = given
+        self.most = most
+        self._rules = rules
+        self._mask: dict[Node, int] = dict(self.sources)
+        self._terms: dict[Node, Terms] = {}
+        self._made = 0
+
+    def mask(self, node: Node) -> int:
+        """Return a bit for each random input that a node's value depends on."""
+        known = self._mask
+        if node not in known:
+            for n in topological([node], until=known):
+                if n not in known:
+                    bits = 0
+                    for a in n.args:
+                        bits |= known[a]
+                    known[n] = bits
+        return known[node]
+
+    def of(self, node: Node) -> Node | None:
+        """Return the only random input that a node depends on; None if there are none or several."""
+        mask = self.mask(node)
+        return next((s for s, bit in self.sources.items() if bit == mask), None)
+
+    def __call__(self, node: Node) -> Terms:
+        """Return the terms of a node; a node that has too many is an atom.
+
+        Raises:
+            Undecided: if all of them together are too many.
+        """
+        known = self._terms
+        pending = [node]
+        while pending:
+            if self._made > _TERMS:
+                raise Undecided
+            top = pending[-1]
+            if top in known:
+                pending.pop()
+                continue
+            if not self.mask(top):
+                known[top] = {ONE: top} if not top.is_number(0) else {}
+                continue
+            missing = [a for a in top.args if a not in known and a.dtype != "bool"]
+            missing += [a for c in _conditions(top) for a in c.args if a not in known]
+            if missing:
+                pending += missing
+                continue
+            known[top] = self._expanded(top)
+            self._made += len(known[top])
+        return known[node]
+
+    def _expanded(self, node: Node) -> Terms:
+        if node in self.sources:
+            return {((node, _1),): _1}
+        rule = self._rules.get(node.op.name)
+        if rule is not None:
+            try:
+                return rule(self, node)
+            except Undecided:
+                pass
+        return {((node, _1),): _1}
+
+    # ------------------------------------------------------------------------------------------------- regions
+
+    def regions(self, terms: Terms) -> Iterator[tuple[Terms, Terms]]:
+        """Yield the indicator of every region in which a sum has no indicator, and the sum there."""
+        sides = {a for m in terms for a, _ in m if is_indicator(a)}
+        edges = ordered((a, _1) for a in sides if opposite(a) not in sides or a.args[0].op.name == "lt")
+        if len(edges) > _REGIONS:
+            raise Undecided
+        places: list[tuple[Terms, frozenset[Node]]] = [({ONE: _1}, frozenset())]
+        for edge, _ in edges:
+            places = [
+                (product(t, {((side, _1),): _1}, self.most), held | {side})
+                for t, held in places
+                for side in (edge, opposite(edge))
+            ]
+        for where, held in places:
+            here: Terms = {}
+            for m, c in terms.items():
+                if all(not is_indicator(a) or a in held for a, _ in m):
+                    plus(here, self._signed(tuple(f for f in m if not is_indicator(f[0])), c, held))
+            yield where, here
+
+    def _signed(self, m: Monomial, c: Node, held: frozenset[Node]) -> Terms:
+        """Write a product with the sizes of those inputs whose sign is known in a region."""
+        factors: list[tuple[Node, Node]] = []
+        for atom, e in m:
+            sides = [s.args[0] for s in held if s.args[0].args[0] is atom and is_whole(e)]
+            if any(s.op.name == "ge" and self.nonnegative(s.args[1]) for s in sides):
+                factors.append((OPS["abs"](atom), e))
+            elif any(s.op.name == "lt" and self.nonnegative(-s.args[1]) for s in sides):
+                factors.append((OPS["abs"](atom), e))
+                c = c if is_even(e) else -c
+            else:
+                factors.append((atom, e))
+        return {ordered(factors): c}
+
+    def by_region(self, terms: Terms, function: Callable[[Terms], Terms]) -> Terms:
+        """Apply a function to a sum, region by region."""
+        if not any(is_indicator(a) for m in terms for a, _ in m):
+            return function(terms)
+        found: Terms = {}
+        for where, here in self.regions(terms):
+            plus(found, product(where, function(here), self.most))
+        return found
+
+    # ------------------------------------------------------------------------------------------------- what is known
+
+    def positive(self, node: Node) -> bool:
+        """Tell whether a node is known to be above 0."""
+        return self.given.known.positive(node) == "yes"
+
+    def nonnegative(self, node: Node) -> bool:
+        """Tell whether a node is known not to be below 0."""
+        return self.given.known.nonnegative(node) == "yes"
+
+    def is_continuous(self, node: Node) -> bool:
+        """Tell whether each single value of a random input has probability 0."""
+        return node in self.sources and node.dtype == "real"
+
+    def affine(self, terms: Terms) -> tuple[Node, Node, Node] | None:
+        """Return u, c0 and c1 of a sum that is c0 + c1*u."""
+        noisy = [m for m in terms if m]
+        if len(noisy) != 1 or len(noisy[0]) != 1:
+            return None
+        ((atom, exponent),) = noisy[0]
+        if atom not in self.sources or not exponent.is_number(1):
+            return None
+        return atom, terms.get(ONE, _0), terms[noisy[0]]
+
+    def factored(self, terms: Terms) -> tuple[Node, Monomial]:
+        """Write a sum as a coefficient times a monomial: what its terms have in common, times c0 + u or the rest.
+
+        Raises:
+            Undecided: if it is zero.
+        """
+        if not terms:
+            raise Undecided
+        if len(terms) == 1:
+            ((m, c),) = terms.items()
+            return c, m
+        common = dict(next(iter(terms)))
+        for m in terms:
+            powers = dict(m)
+            common = {
+                a: e if e is powers[a] or e.value <= powers[a].value else powers[a]
+                for a, e in common.items()
+                if a in powers and (e is powers[a] or (e.is_number() and powers[a].is_number()))
+            }
+        rest: Terms = {}
+        for m, c in terms.items():
+            less = [(a, e - common[a] if a in common else e) for a, e in m]
+            plus(rest, {tuple(f for f in less if not f[1].is_number(0)): c})
+        affine = self.affine(rest)
+        scale = _1
+        if affine is not None:
+            u, c0, c1 = affine
+            sign = 1 if self.positive(c1) else -1 if self.positive(-c1) else 0
+            if sign:
+                scale = sign * c1
+                base = simple(c0 / scale + sign * u)
+                if self.given.known.negative(base) == "yes":
+                    scale, base = -scale, simple(-base)
+            else:
+                base = c0 + c1 * u
+        else:
+            base = node_of_sum(rest)
+        return scale, ordered([*common.items(), (simple(base), _1)])
+
+
+def is_whole(e: Node) -> bool:
+    """Tell whether an exponent is a whole number."""
+    return e.is_number() and isinstance(e.value, int)
+
+
+def is_even(e: Node) -> bool:
+    """Tell whether an exponent is an even number."""
+    return e.is_number() and isinstance(e.value, int) and e.value % 2 == 0
+
+
+def simple(node: Node) -> Node:
+    """Return a node in canonical form."""
+    return canonical([node]).nodes[0]
+
+
+def node_of_sum(terms: Terms) -> Node:
+    """Return a sum as one node."""
+    total = _0
+    for m, c in terms.items():
+        total = total + c * node_of(m)
+    return total
+
+
+def _conditions(node: Node) -> Iterator[Node]:
+    pending = [a for a in node.args if a.dtype == "bool"]
+    while pending:
+        c = pending.pop()
+        if c.op.name in {"and_", "or_", "not_"}:
+            pending += c.args
+        elif c.op.name in {"lt", "le", "gt", "ge"} and all(a.dtype != "bool" for a in c.args):
+            yield c
+
+
+TermRule = Callable[[Expansion, Node], Terms]

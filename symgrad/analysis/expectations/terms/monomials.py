@@ -1,0 +1,149 @@
+"""Products of powers of noisy parts, and sums of such products with coefficients that are free of noise.
+
+Terms    ::= {Monomial: coefficient}          -- a sum; coefficients are nodes without a random input
+Monomial ::= ((atom, exponent)*)              -- a product; exponents are nodes without a random input
+atom     ::= u                                -- a random input
+           | exp(m) | log(m) | cos(c*m) | sin(c*m) | s**u
+           | abs(u) | c0 + u | c0 - u
+           | where(u < c, 1, 0) | where(u >= c, 1, 0)
+           | any other node, of which nothing is known
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from symgrad.analysis.expectations.given import Undecided
+from symgrad.ir.graph import OPS, Node, as_node
+from symgrad.ir.traverse import digest
+
+__all__ = [
+    "ONE",
+    "Monomial",
+    "Terms",
+    "above",
+    "below",
+    "is_indicator",
+    "node_of",
+    "opposite",
+    "ordered",
+    "plus",
+    "power",
+    "power_of",
+    "product",
+    "raised",
+    "scaled",
+    "times",
+]
+
+Monomial = tuple[tuple[Node, Node], ...]
+Terms = dict[Monomial, Node]
+
+ONE: Monomial = ()
+_0, _1 = as_node(0), as_node(1)
+
+
+def below(u: Node, c: Node) -> Node:
+    """Return 1 where u < c, and 0 elsewhere."""
+    return OPS["where"](OPS["lt"](u, c), _1, _0)
+
+
+def above(u: Node, c: Node) -> Node:
+    """Return 1 where u >= c, and 0 elsewhere."""
+    return OPS["where"](OPS["ge"](u, c), _1, _0)
+
+
+def is_indicator(atom: Node) -> bool:
+    """Tell whether an atom is what `below` or `above` made."""
+    return atom.op.name == "where" and atom.args[1] is _1 and atom.args[2] is _0
+
+
+def opposite(atom: Node) -> Node:
+    """Return the indicator of the other side."""
+    u, c = atom.args[0].args
+    return above(u, c) if atom.args[0].op.name == "lt" else below(u, c)
+
+
+def power_of(base: Node, exponent: Node) -> Node:
+    """Return a power, folded where it is a number, a root where it reads as one."""
+    if base.is_number(1):
+        return base
+    if exponent.is_number() and exponent.value == exponent.value.__class__(1) / 2:
+        return OPS["sqrt"](base)
+    return base**exponent
+
+
+def node_of(monomial: Monomial) -> Node:
+    """Return a monomial as one node."""
+    found = _1
+    for atom, exponent in monomial:
+        found = found * power_of(atom, exponent)
+    return found
+
+
+def times(a: Monomial, b: Monomial) -> Monomial | None:
+    """Return the product of two monomials; None if it is zero, because they are of different regions."""
+    if not a or not b:
+        return a or b
+    exponents = dict(a)
+    for atom, exponent in b:
+        if is_indicator(atom):
+            if opposite(atom) in exponents:
+                return None
+            exponents[atom] = _1
+        elif atom in exponents:
+            exponents[atom] = exponents[atom] + exponent
+        else:
+            exponents[atom] = exponent
+    return ordered((n, e) for n, e in exponents.items() if not e.is_number(0))
+
+
+def ordered(factors: Iterable[tuple[Node, Node]]) -> Monomial:
+    """Return factors as a monomial, in an order that depends on their structure alone."""
+    return tuple(sorted(factors, key=lambda f: digest(f[0])))
+
+
+def raised(monomial: Monomial, exponent: Node) -> Monomial:
+    """Return a power of a monomial without indicators."""
+    return tuple((atom, e * exponent) for atom, e in monomial)
+
+
+def plus(total: Terms, more: Terms) -> Terms:
+    """Add terms to a sum."""
+    for monomial, c in more.items():
+        known = total.get(monomial)
+        total[monomial] = c if known is None else known + c
+    return total
+
+
+def product(a: Terms, b: Terms, most: int) -> Terms:
+    """Return the product of two sums, multiplied out.
+
+    Raises:
+        Undecided: if it has more terms than these.
+    """
+    if len(a) * len(b) > most and min(len(a), len(b)) > 1:
+        raise Undecided
+    found: Terms = {}
+    for m, c in a.items():
+        for n, d in b.items():
+            both = times(m, n)
+            if both is not None:
+                plus(found, {both: c * d})
+    return found
+
+
+def scaled(terms: Terms, c: Node) -> Terms:
+    """Return a sum times a coefficient."""
+    return {} if c.is_number(0) else {m: d * c for m, d in terms.items()}
+
+
+def power(terms: Terms, n: int, most: int) -> Terms:
+    """Return a sum to a whole power, multiplied out."""
+    if len(terms) > 1 and math.comb(len(terms) + n - 1, n) > most:
+        raise Undecided
+    found: Terms = {ONE: _1}
+    for _ in range(n):
+        found = product(found, terms, most)
+    return found

@@ -1,0 +1,381 @@
+"""The derivation of a gradient, as one record: every rule that was applied, and what became of every random input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from symgrad.analysis.explain.by_hand import RuleLine, rule_lines
+from symgrad.analysis.explain.forms import GradientForms
+from symgrad.analysis.explain.gaps.removable import Gap
+from symgrad.analysis.explain.naming import Naming, join_texts, rule_of
+from symgrad.analysis.explain.noise.dependence import blocking_stops
+from symgrad.analysis.explain.noise.jumps import MovedJump, moved_jumps
+from symgrad.analysis.explain.noise.verdict import NoiseVerdict, judge
+from symgrad.autodiff.trace import BackwardTrace, Nothing, Pullback, placeholder
+from symgrad.autodiff.vjp import pull_back
+from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node
+from symgrad.ir.listing import Listing, suggest
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ops.array.layout import shape_text
+from symgrad.pretty.adjoints import Adjoint
+from symgrad.pretty.forms.numbers import Literals
+from symgrad.pretty.said import adjoints
+from symgrad.support.errors import NotDifferentiableError, NotInProgramError, NotScalarError, UsageError
+from symgrad.support.source import Place
+
+__all__ = ["DerivationRecord", "DerivationStep", "ends_of", "explain", "naming_of", "noise_in", "why_nothing"]
+
+
+@dataclass(frozen=True, slots=True)
+class DerivationStep:
+    """One pullback of the backward pass.
+
+    The texts are formed when asked for: a derivation can have 100,000 steps.
+
+    Attributes:
+        number: its position, from 1, from the output back.
+        step: the record of the backward pass.
+    """
+
+    number: int
+    step: Pullback
+    naming: Naming = field(repr=False)
+
+    @property
+    def rule(self) -> str:
+        """The op whose rule was applied; for a contraction what it is: matmul, dot, sum, transpose, trace, ..."""
+        return rule_of(self.step.node)
+
+    @property
+    def place(self) -> Place | None:
+        """The line that computes the equation, of a program that was read from other code."""
+        return self.naming.places.get(self.step.node)
+
+    @property
+    def linear(self) -> bool:
+        """Whether the rule only passes the cotangent on (sums, signs, moves of entries): bookkeeping."""
+        node = self.step.node
+        return "linear" in node.op.facts or (node.op.name == "einsum" and len(node.args) == 1)
+
+    @property
+    def is_map(self) -> bool:
+        """Whether the derivative is a linear map, which `partial` writes out, and no factor entry by entry."""
+        return not self.step.node.op.pointwise
+
+    @property
+    def stretches(self) -> bool:
+        """Whether the equation repeats the argument along axes, so that what comes back is summed over them."""
+        return self.step.node.op.pointwise and self.step.target.shape != self.step.node.shape
+
+    @property
+    def shape(self) -> str:
+        """The shape of the equation."""
+        return shape_text(self.step.node.shape)
+
+    @property
+    def target_shape(self) -> str:
+        """The shape of the argument that receives the contribution."""
+        return shape_text(self.step.target.shape)
+
+    @property
+    def cotangent(self) -> str:
+        """What the cotangent of the equation is called in `partial`, where that is a map."""
+        return self.naming.cotangent(self.step.node)
+
+    @property
+    def equation(self) -> str:
+        """The forward equation."""
+        node, naming = self.step.node, self.naming
+        body = naming.body(node)
+        return f"{naming.names[node]} = {body}" if node in naming.names and node.args else body
+
+    @property
+    def target(self) -> str:
+        """The argument that receives the contribution."""
+        return self.naming.text(self.step.target)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The forward values that the pullback reads (residuals)."""
+        return tuple(self.naming.text(r) for r in self.step.residuals if not r.is_number())
+
+    @property
+    def partial(self) -> str:
+        """The local partial derivative, of the equation by the argument; where it is a map: h_bar -> W.T@h_bar."""
+        if not self.is_map:
+            return self.naming.text(self.step.coefficient)
+        known = {placeholder(self.step.node): self.cotangent}
+        return f"{self.cotangent} -> {self.naming.body(self.step.coefficient, known=known)}"
+
+    @property
+    def incoming(self) -> str:
+        """The cotangent that came in."""
+        return self.naming.text(self.step.cotangent)
+
+    @property
+    def produced(self) -> str:
+        """The contribution to the cotangent of the argument."""
+        return self.naming.text(self.step.contribution)
+
+
+@dataclass(frozen=True, slots=True)
+class DerivationRecord:
+    """How a gradient comes about, and which random inputs enter it.
+
+    Attributes:
+        y: what was differentiated.
+        wrt: by what.
+        gradient: the gradients as the backward pass made them.
+        steps: the pullbacks, from the output back.
+        noise: for each random input, whether it enters, with path and evidence.
+        jumps: jumps that move with ``wrt`` and that a random input crosses: of the derivative of the mean the gradient
+            misses a term.
+        nothing: for each of ``wrt``, the kind of nothing that the gradient is, or None.
+        nothing_reasons: for each of ``wrt``, why it is nothing, as a sentence, or None.
+        nothing_places: for each of ``wrt``, the lines at which its derivative ends.
+        naming: the names of nodes.
+        forms: the gradients simplified, when asked for.
+        listing: the program.
+    """
+
+    y: Node
+    wrt: tuple[Node, ...]
+    gradient: tuple[Node, ...]
+    steps: tuple[DerivationStep, ...] = field(repr=False)
+    noise: Mapping[str, NoiseVerdict]
+    jumps: tuple[MovedJump, ...]
+    nothing: tuple[Nothing | None, ...]
+    nothing_reasons: tuple[str | None, ...]
+    nothing_places: tuple[tuple[Place, ...], ...]
+    naming: Naming = field(repr=False)
+    forms: GradientForms = field(repr=False)
+    listing: Listing | None = field(repr=False)
+
+    @property
+    def adjoints(self) -> tuple[Adjoint, ...]:
+        """The backward pass in the names of the program, a line for each named value; nothing without names."""
+        wrt = [w for w, nothing in zip(self.wrt, self.nothing, strict=True) if nothing is None]
+        return adjoints(self.listing, self.y, wrt) if self.listing is not None and wrt else ()
+
+    @property
+    def told_by_names(self) -> bool:
+        """Whether the adjoints say more than the gradients: that of a named value between is among them."""
+        ends = {self.naming.text(n) for n in (self.y, *self.wrt)}
+        return any(a.of is not None and a.of not in ends for a in self.adjoints)
+
+    @property
+    def rules(self) -> tuple[RuleLine, ...]:
+        """The derivation as it is written by hand, a rule of calculus a line, for one of ``wrt`` after the other.
+
+        Nothing where there is more to say than rules: for random inputs, stopped and missing gradients, and arrays.
+        """
+        if self.noise or any(self.nothing):
+            return ()
+        return rule_lines(self.y, self.wrt, self.naming)
+
+    @property
+    def canonical(self) -> tuple[Node, ...]:
+        """The gradients, simplified, with stop_gradient kept (so they can be differentiated again)."""
+        return self.forms.kept
+
+    @property
+    def values(self) -> tuple[Node, ...]:
+        """The gradients, simplified as values: stop_gradient(e) is e."""
+        return self.forms.values
+
+    @property
+    def gaps(self) -> tuple[tuple[Node | None, Gap], ...]:
+        """Points at which the value (None), or the gradient by a node, is 0/0 and has a limit."""
+        own = [(None, g) for g in self.forms.gaps]
+        return (
+            *own,
+            *((w, g) for w, all_ in zip(self.wrt, self.forms.gaps_of_gradients, strict=True) for g in all_),
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Where simplification made the domain larger."""
+        return self.forms.notes
+
+
+def explain(y: Node, wrt: Sequence[Node], listing: Listing | None = None) -> DerivationRecord:
+    r"""Differentiate a scalar and record why the gradient is what it is.
+
+    Args:
+        y: a scalar node, shape ().
+        wrt: symbols or intermediate nodes to differentiate by; an intermediate one counts as a symbol.
+        listing: the program, for names and for the random inputs that do not reach ``y``.
+
+    Returns:
+        The derivation: steps, gradients and the verdict on every random input.
+
+    Raises:
+        NotScalarError: if ``y`` is not a scalar.
+        NotDifferentiableError: if ``y`` is a truth value.
+        NotInProgramError: if one of ``wrt`` occurs neither in the program nor in ``y``.
+        UsageError: if ``wrt`` is empty.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> p = parse_program("x : real\nu ~ Uniform(0.9, 1.1)\nz = sqrt(x**2*u)")
+        >>> d = explain(p["z"], [p["x"]], p)
+        >>> d.noise["u"].enters, d.noise["u"].path
+        (True, ('z', 'x**2*u', 'u'))
+        >>> d.noise["u"].reason
+        'the pullback of sqrt reads the forward value z, which depends on u through x**2*u'
+    """
+    naming = naming_of(y, listing)
+    _check(y, wrt, listing, naming)
+    whole = pull_back([y], [as_node(1)], wrt)
+    trace = _without_dead_ends(whole)
+    forms = GradientForms(y, trace.wrt, trace.gradients, naming, whole.answers)
+    random = _random_inputs(y, wrt, listing)
+    return DerivationRecord(
+        y=y,
+        wrt=tuple(wrt),
+        gradient=trace.gradients,
+        steps=tuple(DerivationStep(i, step, naming) for i, step in enumerate(trace.steps, 1)),
+        noise=judge(y, trace, forms, random, naming),
+        jumps=moved_jumps(y, wrt, random, naming),
+        nothing=trace.nothing,
+        nothing_reasons=tuple(why_nothing(trace, i, naming) for i in range(len(wrt))),
+        nothing_places=tuple(naming.lines(ends_of(trace, i)) for i in range(len(wrt))),
+        naming=naming,
+        forms=forms,
+        listing=listing,
+    )
+
+
+def noise_in(
+    y: Node, wrt: Sequence[Node], sources: Sequence[Node], naming: Naming, *, quick: bool = False
+) -> dict[str, NoiseVerdict]:
+    """Return the verdict on random inputs alone: what `explain` has in its ``noise``.
+
+    Args:
+        y: a scalar node.
+        wrt: by what it is differentiated.
+        sources: the random inputs.
+        naming: names for the sentences.
+        quick: see `judge`.
+    """
+    whole = pull_back([y], [as_node(1)], wrt)
+    trace = _without_dead_ends(whole)
+    return judge(
+        y,
+        trace,
+        GradientForms(y, trace.wrt, trace.gradients, naming, whole.answers),
+        sources,
+        naming,
+        quick=quick,
+    )
+
+
+def naming_of(y: Node, listing: Listing | None) -> Naming:
+    """Return what the nodes of a program are called where a value is spoken of."""
+    names = {} if listing is None else listing.name_of()
+    # A short number, such as 1, also stands for much that has nothing to do with the name of a constant.
+    literals = Literals() if listing is None else Literals.of(listing)
+    named = {n: t for n, t in names.items() if not n.is_number() or n is y or literals.is_long(n)}
+    negated = {as_node(-n.value): f"-{t}" for n, t in named.items() if n.op is NUMBER and n.dtype != "bool"}
+    return Naming(
+        named,
+        {**literals.spellings, **negated},
+        {} if listing is None else listing.places,
+    )
+
+
+def _check(y: Node, wrt: Sequence[Node], listing: Listing | None, naming: Naming) -> None:
+    if y.shape != ():
+        raise NotScalarError(
+            f"'{naming.text(y)}' has shape {shape_text(y.shape)}",
+            expected="a scalar",
+            cure="take a scalar: its sum, sum(y), or one of its entries, y[0]",
+        )
+    if y.dtype == "bool":
+        raise NotDifferentiableError(
+            f"'{naming.text(y)}' is a truth value", cure="differentiate a number, such as where(c, x, y)"
+        )
+    if not wrt:
+        raise UsageError("there is nothing to differentiate by", cure="name at least one input: wrt=x")
+    written = [] if listing is None else [*listing.symbols.values(), *listing.assignments.values()]
+    known = set(topological([y, *written]))
+    for node in wrt:
+        # Without a program, a symbol that y does not contain is one that y does not depend on.
+        if node not in known and (listing is not None or node.op is not SYMBOL):
+            name = naming.text(node)
+            raise NotInProgramError(
+                f"'{name}' does not occur in the program",
+                expected="one of " + join_texts(list(dict.fromkeys(naming.names.values())), 8)
+                if naming.names
+                else None,
+                cure=suggest(name, naming.names.values()),
+            )
+
+
+def _without_dead_ends(trace: BackwardTrace) -> BackwardTrace:
+    """Return the trace without steps whose contributions never arrive at wrt: further on all partials vanish."""
+    arriving = set(trace.wrt)
+    live: list[Pullback] = []
+    for step in reversed(trace.steps):
+        if step.target in arriving:
+            arriving.add(step.node)
+            live.append(step)
+    return replace(trace, steps=tuple(reversed(live)))
+
+
+def _random_inputs(y: Node, wrt: Sequence[Node], listing: Listing | None) -> list[Node]:
+    declared = [] if listing is None else list(listing.symbols.values())
+    reached = dict.fromkeys([*declared, *symbols_of([y, *wrt])])
+    return [s for s in reached if s.declaration.distribution is not None]
+
+
+def why_nothing(trace: BackwardTrace, index: int, naming: Naming) -> str | None:
+    """Say why the gradient by one of wrt is a structural zero."""
+    node, nothing, y = trace.wrt[index], trace.nothing[index], trace.outputs[0][0]
+    if nothing is None:
+        return None
+    x, name = naming.text(node), naming.text(y)
+    match nothing:
+        case Nothing.NO_TANGENT:
+            kind = "an integer" if node.dtype == "int" else "a truth value"
+            return f"{x} is {kind}: there is no direction to move it in"
+        case Nothing.DISCONNECTED:
+            return f"{name} does not depend on {x}"
+        case Nothing.STOPPED:
+            stops = ends_of(trace, index)
+            edges = "edge is" if len(stops) == 1 else "edges are"
+            inside = join_texts([naming.body(s) for s in stops])
+            return f"{x} reaches {name} only inside {inside}, whose derivative {edges} cut"
+        case Nothing.ZERO:
+            flat = [naming.body(n) for n in ends_of(trace, index)]
+            through = f" through {join_texts(flat)}, where the derivative is zero" if flat else ""
+            return (
+                f"every derivative of {name} along the paths to {x} is zero: {x} reaches {name} only{through}"
+            )
+
+
+def ends_of(trace: BackwardTrace, index: int) -> list[Node]:
+    """Return the equations at which the derivative by one of wrt ends, where all of it does."""
+    node, nothing, y = trace.wrt[index], trace.nothing[index], trace.outputs[0][0]
+    if nothing not in (Nothing.STOPPED, Nothing.ZERO):
+        return []
+    stops = blocking_stops(y, node)[1]
+    return stops if nothing is Nothing.STOPPED else [*_flat(y, node), *stops]
+
+
+def _flat(y: Node, target: Node) -> list[Node]:
+    """Return the outermost equations at which derivatives towards the target end: jumps and conditions."""
+    stops = {n for n in topological([y]) if "stops" in n.op.facts}
+    order = topological([y], until=stops)
+    reaches: set[Node] = {target}
+    for node in order:
+        if node not in stops and any(a in reaches for a in node.args):
+            reaches.add(node)
+    found: list[Node] = []
+    for node in reversed(order):
+        if node not in reaches or node is target:
+            continue
+        if node.dtype != "real" or "piecewise-constant" in node.op.facts:
+            found.append(node)
+    return [n for n in found if not any(n in m.args and m.dtype == "bool" for m in found)]

@@ -1,0 +1,90 @@
+"""The canonical forms of gradients, made when first asked for: on a large graph they cost more than the derivation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, partial
+
+from symgrad.analysis.explain.gaps.removable import Gap, gaps_of, mended, slope_of_form
+from symgrad.analysis.explain.limits import GAP_SECONDS, SLOPE_GAP_SECONDS
+from symgrad.analysis.explain.naming import Naming
+from symgrad.ir.graph import Node
+from symgrad.rewrite.memo import Answers, keeping
+from symgrad.rewrite.pipeline import Canonical, canonical
+
+__all__ = ["GradientForms"]
+
+
+class GradientForms:
+    """Gradients as the backward pass made them, and simplified.
+
+    Args:
+        y: what is differentiated.
+        wrt: by what.
+        raw: the gradients.
+        naming: names for the notes.
+        answers: where to hold what is found out about them.
+    """
+
+    def __init__(
+        self, y: Node, wrt: Sequence[Node], raw: Sequence[Node], naming: Naming, answers: Answers
+    ) -> None:
+        self._y = y
+        self._wrt = tuple(wrt)
+        self.raw = tuple(raw)
+        self._naming = naming
+        self._answers = answers
+
+    @cached_property
+    def _kept(self) -> Canonical:
+        with keeping(self._answers):
+            return canonical(self.raw)
+
+    @cached_property
+    def _values(self) -> Canonical:
+        with keeping(self._answers):
+            return canonical(self.raw, drop_stops=True)
+
+    @property
+    def kept(self) -> tuple[Node, ...]:
+        """Simplified, with stop_gradient kept, so they can be differentiated again."""
+        return tuple(self._kept.nodes)
+
+    @property
+    def values(self) -> tuple[Node, ...]:
+        """Simplified as values: stop_gradient(e) is e."""
+        return tuple(self._values.nodes)
+
+    @property
+    def faithful(self) -> bool:
+        """Whether `values` equal the raw gradients wherever those are defined, with nothing assumed."""
+        return all(s.soundness in ("exact", "widens") for s in self._values.trace.steps)
+
+    @cached_property
+    def gaps(self) -> tuple[Gap, ...]:
+        """Points at which what is differentiated has no value, but a limit."""
+        with keeping(self._answers):
+            return tuple(gaps_of(self._y, seconds=GAP_SECONDS))
+
+    @cached_property
+    def _mended(self) -> Node | None:
+        return mended(self._y, self.gaps)
+
+    @cached_property
+    def gaps_of_gradients(self) -> tuple[tuple[Gap, ...], ...]:
+        """The same of each gradient; what computes it there is the gradient of the form of the value."""
+        with keeping(self._answers):
+            return tuple(
+                tuple(
+                    gaps_of(
+                        g, mended_slope=partial(slope_of_form, self._mended, [w]), seconds=SLOPE_GAP_SECONDS
+                    )
+                )
+                for g, w in zip(self.values, self._wrt, strict=True)
+            )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What simplifying the values changed in the domain, one sentence each."""
+        found = [note.text.replace("{}", self._naming.text(note.node)) for _, note in self._values.widened]
+        return tuple(dict.fromkeys(found))

@@ -1,0 +1,182 @@
+"""What the nodes of a program are called: by their names, and without one by a short expression."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from symgrad.analysis.explain.limits import NAMED_PARTS, REPEATED_CHARACTERS
+from symgrad.ir.graph import Node
+from symgrad.ir.notation.contractions import spell
+from symgrad.ir.notation.printer import expression_text
+from symgrad.ir.traverse import topological
+from symgrad.support.source import Place
+
+__all__ = ["ELLIPSIS", "Naming", "join_texts", "quotient_text", "rule_of"]
+
+ELLIPSIS = "…"
+
+_DEPTHS = (60, 30, 20, 14, 10, 7, 5, 4, 3, 2, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """Names for nodes, and bounded texts for those that have none.
+
+    The text of a shared graph can be exponentially longer than the graph, so every text here has a width:
+    what lies too deep becomes an ellipsis.
+
+    Args:
+        names: the nodes that have a name.
+        numbers: how numbers are spelled in the program.
+        places: the lines that compute nodes, of a program that was read from other code.
+    """
+
+    names: Mapping[Node, str] = field(repr=False)
+    numbers: Mapping[Node, str] = field(repr=False, default_factory=dict[Node, str])
+    places: Mapping[Node, Place] = field(repr=False, default_factory=dict[Node, Place])
+
+    def lines(self, nodes: Iterable[Node]) -> tuple[Place, ...]:
+        """Return the lines that compute nodes, each once, in the order of the nodes."""
+        lines: dict[tuple[str, int], Place] = {}
+        for place in (self.places[n] for n in nodes if n in self.places):
+            lines.setdefault((place.file, place.line), place)
+        return tuple(lines.values())
+
+    def text(self, node: Node, width: int = 60) -> str:
+        """Return the name of a node, or its expression in about ``width`` characters."""
+        return self.names[node] if node in self.names else self.body(node, width)
+
+    def body(self, node: Node, width: int = 60, known: Mapping[Node, str] | None = None) -> str:
+        """Return the expression that computes a node, its arguments by name where they have one.
+
+        Args:
+            node: the node.
+            width: about how long the text may be.
+            known: further names.
+        """
+        if known and node in known:
+            return known[node]
+        return expression_text(node, {**self.numbers, **self.abbreviated(node, width), **(known or {})})
+
+    def whole(self, node: Node, width: int) -> str | None:
+        """Return the expression that computes a node in full, None if it is longer than ``width``."""
+        names = {n: name for n, name in self.names.items() if n is not node}
+        size: dict[Node, int] = {}
+        for n in topological([node], until=names):
+            size[n] = 1 if n in names else min(1 + sum(size[a] for a in n.args), width + 1)
+        if size[node] > width:
+            return None
+        text = expression_text(node, {**self.numbers, **names})
+        return text if len(text) <= width else None
+
+    def with_parts(
+        self, shown: Iterable[Node], taken: Collection[str], width: int = 60
+    ) -> tuple[Naming, dict[Node, str]]:
+        """Return names with which formulas print whole, and those that are new: t1, t2, ..., the inner ones first.
+
+        Args:
+            shown: the formulas; of one that has a name, what computes it.
+            taken: names that are no new ones.
+            width: about how long a text may be.
+
+        Returns:
+            These names and no new ones where that would take too many.
+        """
+        roots = [a for n in shown for a in ((n,) if n not in self.names else n.args)]
+        known = {**self.numbers, **self.names}
+        free = (name for k in count(1) if (name := f"t{k}") not in taken)
+        new: dict[Node, str] = {}
+        length: dict[Node, int] = {}
+        for node in topological(roots, until=self.names):
+            if node in known or not node.args:
+                continue
+            while (size := len(expression_text(node, known))) > width:
+                inner = [_unsigned(a) for a in node.args]
+                longest = max(inner, key=lambda a: 0 if a in known else length.get(a, 0))
+                if longest in known or length.get(longest, 0) <= REPEATED_CHARACTERS:
+                    break
+                known[longest] = new[longest] = next(free)
+            length[node] = size
+            if len(new) > NAMED_PARTS:
+                return self, {}
+        return replace(self, names={**self.names, **new}), new
+
+    def cotangent(self, node: Node) -> str:
+        """Return what the cotangent of a node is called."""
+        return f"{self.names[node]}_bar" if node in self.names else "bar"
+
+    def abbreviated(self, node: Node, width: int) -> dict[Node, str]:
+        """Return the names with which a node prints in about ``width`` characters: those it has, and ellipses."""
+        if not node.args:
+            return {}
+        for depth in _DEPTHS:
+            cut = self._cut(node, depth, width)
+            if cut is not None and (
+                depth == 1 or len(expression_text(node, {**self.numbers, **cut})) <= width
+            ):
+                return cut
+        return {}
+
+    def _cut(self, root: Node, depth: int, most: int) -> dict[Node, str] | None:
+        """Return names that end the printing at a depth, or None where that still prints more than ``most`` nodes."""
+        cut: dict[Node, str] = {}
+        seen, layer = {root}, [root]
+        for level in range(depth + 1):
+            below: list[Node] = []
+            for node in layer:  # grows: a sign takes no level of its own
+                if node in self.names and node is not root:
+                    cut[node] = self.names[node]
+                elif node.args and level == depth and node.op.name != "neg":
+                    cut[node] = ELLIPSIS
+                else:
+                    fresh = [a for a in dict.fromkeys(node.args) if a not in seen]
+                    seen.update(fresh)
+                    (layer if node.op.name == "neg" else below).extend(fresh)
+            if len(seen) > most and depth > 1:
+                return None
+            layer = below
+        printed: dict[Node, int] = {}
+        for node in topological([root], until=cut):
+            printed[node] = 1 if node in cut else 1 + sum(printed[a] for a in node.args)
+        return cut if printed[root] <= most or depth == 1 else None
+
+
+def _unsigned(node: Node) -> Node:
+    while node.op.name == "neg":
+        (node,) = node.args
+    return node
+
+
+def quotient_text(top: str, by: str) -> str:
+    """Return dz/dx, with brackets around what has no name."""
+    return "/".join(f"d{t}" if t.isidentifier() else f"d({t})" for t in (top, by))
+
+
+def rule_of(node: Node) -> str:
+    """Return what the rule of an equation is called: its op, or what kind of contraction it is."""
+    if node.op.name in ("where_minus_oo", "where_plus_oo"):
+        return "where"
+    if node.op.name != "einsum":
+        return node.op.name
+    match spell(node).form:
+        case "product":
+            return "matmul" if node.shape else "dot"
+        case "permute":
+            return "transpose"
+        case "diagonal" | "diag":
+            return "diag"
+        case "elementwise" | "index":
+            return "einsum"
+        case form:
+            return form
+
+
+def join_texts(texts: Sequence[str], most: int = 3) -> str:
+    """Join texts as a person would: "a", "a and b", "a, b and c", "a, b, c and 4 more"."""
+    if len(texts) > most:
+        texts = [*texts[:most], f"{len(texts) - most} more"]
+    if len(texts) <= 1:
+        return "".join(texts)
+    return f"{', '.join(texts[:-1])} and {texts[-1]}"

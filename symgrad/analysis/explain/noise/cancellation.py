@@ -1,0 +1,149 @@
+"""Noise that cancels: the proof that any two draws give the same gradients, or two that do not.
+
+The engine behind verdicts is asked whether g(x, u) = g(x, v) for all x, u and v, v a second draw. That sees what no
+form of g alone shows, such as that sum(x + u - mean(x + u)) is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from symgrad.analysis.explain.limits import CANCELLED_SECONDS, PROVABLE_EQUATIONS
+from symgrad.analysis.explain.noise.draws import domain_of, inside, place_in
+from symgrad.analysis.explain.noise.witness import NoiseWitness
+from symgrad.ir.graph import Node, as_node, symbol
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ops.array.layout import full
+from symgrad.support.errors import SymgradError
+
+if TYPE_CHECKING:
+    from symgrad.verification.verdict import Verdict
+
+__all__ = ["TwoDraws", "are_same", "compare_draws", "without"]
+
+_PLACES = tuple(Fraction(n, 12) for n in (6, 4, 9))
+"""Where in its support a random input is put where neither 0 nor 1 will do."""
+
+_DIGITS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class TwoDraws:
+    """What is known of any two draws of a random input.
+
+    Attributes:
+        same: True if they are proved to give the same gradients, False if two do not, None if neither is known.
+        witness: two draws that do not.
+    """
+
+    same: bool | None
+    witness: NoiseWitness | None = None
+
+
+def compare_draws(gradients: Sequence[Node], source: Node) -> TwoDraws:
+    """Return whether any two draws of a random input give the same gradients.
+
+    Args:
+        gradients: what may depend on the input.
+        source: the random input, a symbol of any shape.
+    """
+    taken = {s.name for s in symbols_of(gradients)}
+    name = f"{source.name}_"
+    while name in taken:
+        name += "_"
+    other = symbol(replace(source.declaration, name=name))
+    read = [k for k, g in enumerate(gradients) if source in topological([g])]
+    same = True
+    for k, again in zip(read, substitute([gradients[k] for k in read], {source: other}), strict=True):
+        verdict = _decided(gradients[k], again)
+        if verdict is not None and verdict.status == "refuted":
+            return TwoDraws(False, _witness(verdict, k, source.name, name))
+        same = same and verdict is not None and _is_proof(verdict, gradients[k], again)
+    return TwoDraws(True if same else None)
+
+
+def without(gradient: Node, source: Node) -> Node | None:
+    """Return a gradient in which a random input cancels with a number in its place: None where none is proved to do.
+
+    Args:
+        gradient: what reads the input.
+        source: the random input.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> from symgrad.ir.notation.printer import str_text
+        >>> p = parse_program("x : real[n]; u ~ Normal(0, 1); y = logsumexp(x + u) - u; z = logsumexp(x + u)")
+        >>> str_text(without(p["y"], p["u"])), without(p["z"], p["u"])
+        ('logsumexp(x + 0) - 0', None)
+    """
+    for value in _plain_values(source):
+        (fixed,) = substitute([gradient], {source: full(as_node(value), source.shape)})
+        verdict = _decided(gradient, fixed)
+        if verdict is not None and _is_proof(verdict, gradient, fixed):
+            return fixed
+        if verdict is None or verdict.points or verdict.status == "refuted":
+            return None  # any other value does no better, unless there is no gradient at this one
+    return None
+
+
+def are_same(a: Node, b: Node) -> bool:
+    """Tell whether two formulas are proved equal wherever both have a value."""
+    verdict = _decided(a, b)
+    return verdict is not None and _is_proof(verdict, a, b)
+
+
+def _plain_values(source: Node) -> Iterator[Any]:
+    """Yield values that a random input takes, those first that leave the least behind."""
+    domain = domain_of(source)
+    yield from (v for v in (0, 1) if domain.kind != "bool" and inside(domain, v))
+    yield from (place_in(domain, t) for t in _PLACES)
+
+
+def _decided(a: Node, b: Node) -> Verdict | None:
+    """Return the verdict on an equation; None for what is too large, or cannot be asked."""
+    # For start-up time: of most gradients it is plain whether noise enters.
+    from symgrad.verification.decide import decide, equal
+
+    if len(topological([a, b])) > PROVABLE_EQUATIONS:
+        return None
+    try:
+        return decide(equal(a, b), CANCELLED_SECONDS)
+    except SymgradError:
+        return None
+
+
+def _is_proof(verdict: Verdict, *sides: Node) -> bool:
+    """Tell whether a verdict leaves no point out at which both sides have a value."""
+    chooses = any(
+        n.dtype == "bool" or n.op.name == "abs" or "piecewise-constant" in n.op.facts
+        for n in topological(sides)
+    )
+    return verdict.status == "proved" and not (chooses and verdict.excluded)
+
+
+def _witness(verdict: Verdict, wrt: int, name: str, other: str) -> NoiseWitness | None:
+    """Return the two draws that a refutation found, with the gradients that they give."""
+    if verdict.witness is None or verdict.values is None:
+        return None
+    point = dict(verdict.witness)
+    draws = point.pop(name), point.pop(other)
+    one, second = map(_decimal, verdict.values)
+    gradients = (one, second) if one != second else verdict.values
+    return NoiseWitness(point, draws, wrt, gradients, name, verdict.index)
+
+
+def _decimal(text: str) -> str:
+    """Return a fraction or a ball in decimals, of a ball its middle; anything else as it is."""
+    import mpmath  # only needed where a program has random inputs
+
+    if text.startswith("["):
+        return text[1:].split(" ")[0]
+    top, sign, bottom = text.partition("/")
+    if not sign:
+        return text
+    mp: Any = mpmath.MPContext()
+    mp.dps = _DIGITS
+    return str(mp.nstr(mp.mpf(top) / int(bottom), _DIGITS))

@@ -1,0 +1,136 @@
+"""Named values that are clean by themselves in a gradient that noise enters: where it enters, and a cure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from symgrad.analysis.explain.limits import CURE_EQUATIONS, CURE_PLACES, CURES_TOLD
+from symgrad.analysis.explain.naming import Naming, join_texts, rule_of
+from symgrad.analysis.explain.noise.dependence import Dependence
+from symgrad.analysis.explain.noise.draws import domain_of, place_in
+from symgrad.autodiff.trace import BackwardTrace
+from symgrad.autodiff.vjp import pull_back
+from symgrad.ir.graph import OPS, Node, as_node
+from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.types import Distribution
+from symgrad.ops.array.layout import full
+from symgrad.ops.random.laws import mean
+
+__all__ = ["CleanValue", "clean_values"]
+
+
+@dataclass(frozen=True, slots=True)
+class CleanValue:
+    """A named value whose own derivative has no noise, in a gradient that has.
+
+    Attributes:
+        name: of the value.
+        random: the random input.
+        wrt: by what.
+        through: what reads the noise behind it: a rule, and the value that it reads, nearest to the value first.
+        cure: what to write instead so that the gradient has no noise and the value keeps it; None where none is known.
+    """
+
+    name: str
+    random: str
+    wrt: str
+    through: tuple[tuple[str, str], ...]
+    cure: str | None = field(repr=False)
+
+    def __str__(self) -> str:
+        entries = join_texts([f"{rule} (reads {value})" for rule, value in self.through], 2)
+        pullbacks = "pullbacks" if len(self.through) > 1 else "pullback"
+        return (
+            f"{self.name} by itself is clean: its derivative by {self.wrt} has no {self.random}; the noise enters "
+            f"downstream through the {pullbacks} of {entries}"
+        )
+
+
+def clean_values(
+    y: Node, trace: BackwardTrace, noisy: Mapping[int, Sequence[Node]], source: Node, naming: Naming
+) -> tuple[CleanValue, ...]:
+    """Return the named values nearest to the noise whose own derivatives do not read it.
+
+    Args:
+        y: what is differentiated.
+        trace: its backward pass, without dead ends.
+        noisy: the positions of the steps whose coefficients depend on the random input, with what they read of it.
+        source: the random input.
+        naming: the names of values.
+    """
+    order = topological([y])
+    if not noisy or len(order) > CURE_EQUATIONS or len(trace.steps) > CURE_EQUATIONS:
+        return ()
+    passed = {s.node for s in trace.steps}
+    named = [n for n in order if n in passed and n in naming.names and n.args and n is not y]
+    stepped = {i: trace.steps[i].node for i in noisy}
+    reads = Dependence([y], [*dict.fromkeys([*named, *stepped.values()])])
+    clean: list[tuple[Node, list[int]]] = []
+    for n in reversed(named):
+        if any(reads(m, n) for m, _ in clean):
+            continue  # a part of what is clean
+        inside = [i for i, m in stepped.items() if reads(n, m)]
+        behind = [i for i, m in stepped.items() if not reads(n, m) and reads(m, n)]
+        if not inside and behind:
+            clean.append((n, behind))
+    if not clean:
+        return ()
+    cure = _cure(y, trace, source, naming, {n for n, _ in clean})
+    by = join_texts([naming.text(w) for w in trace.wrt])
+    return tuple(
+        CleanValue(
+            naming.names[n],
+            source.name,
+            by,
+            tuple(
+                dict.fromkeys(
+                    (rule_of(trace.steps[i].node), naming.text(v))
+                    for i in sorted(behind, reverse=True)
+                    for v in noisy[i]
+                )
+            ),
+            cure,
+        )
+        for n, behind in clean[:CURES_TOLD]
+    )
+
+
+def _cure(y: Node, trace: BackwardTrace, source: Node, naming: Naming, clean: Collection[Node]) -> str | None:
+    """What to write for a named value, the smallest behind the clean ones that does; each is tried."""
+    typical = _typical(source)
+    if typical is None:
+        return None
+    plain = full(typical, source.shape)
+    reads = Dependence([y], [*clean])
+    places = [n for n in reads.order if n in naming.names and n.args and any(reads(n, c) for c in clean)]
+    for place in dict.fromkeys([*places[:CURE_PLACES], y]):
+        if place in clean or place.dtype != "real":
+            continue
+        (calm,) = substitute([place], {source: plain})
+        stop = OPS["stop_gradient"]
+        kept = stop(place) - (stop(calm) - calm)
+        (whole,) = substitute([y], {place: kept})
+        gradients = pull_back([whole], [as_node(1)], trace.wrt).gradients
+        depends = Dependence(gradients, [source])
+        if not any(depends(g, source) for g in gradients):
+            name = naming.text(place)
+            return (
+                f"write stop_gradient({name}) - (stop_gradient(c) - c) for {name}, where c is {name} with "
+                f"{source.name} = {naming.text(typical)}: the value keeps the noise, the gradient is that of c"
+            )
+    return None
+
+
+def _typical(source: Node) -> Node | None:
+    """A value in the middle of a distribution."""
+    distribution: Distribution | None = source.declaration.distribution
+    if distribution is None or source.dtype != "real":
+        return None
+    if distribution.name in ("Normal", "Laplace", "Cauchy"):
+        return as_node(distribution.parameters[0])
+    if distribution.formulas:
+        return mean(source)
+    middle = place_in(domain_of(source), Fraction(1, 2))
+    return None if isinstance(middle, bool) else as_node(middle)

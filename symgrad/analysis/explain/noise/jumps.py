@@ -1,0 +1,383 @@
+"""Jumps that a parameter moves: where the gradient of a value is not the gradient of its expectation.
+
+The mean over u of y(u, t) is an integral. Where y jumps at u = s(t), moving t moves the jump, and the derivative of the
+integral has a term that the mean of dy/dt has not (Leibniz's rule): (y just below s - y just above s)*p(s)*ds/dt, with
+the density p of u. No pullback sees it: the derivative of a jump is zero wherever there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from symgrad.analysis.explain.limits import JUMP_EQUATIONS, JUMP_SECONDS, JUMPS
+from symgrad.analysis.explain.naming import Naming, join_texts
+from symgrad.analysis.explain.noise.dependence import Dependence
+from symgrad.analysis.explain.noise.draws import as_floats, domain_of, place_in, value_at
+from symgrad.analysis.explain.noise.solving import tie_of
+from symgrad.autodiff.jvp import push_forward
+from symgrad.autodiff.vjp import pull_back
+from symgrad.ir.graph import OPS, Node, as_node, symbol, truth
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.types import REAL, Declaration
+from symgrad.ir.values.evaluate import evaluate
+from symgrad.ops.array.layout import full
+from symgrad.ops.random.laws import density
+from symgrad.rewrite.pipeline import canonical
+from symgrad.support.errors import SymgradError
+from symgrad.support.source import Place
+from symgrad.verification.points.roots import root_between
+
+__all__ = ["MovedJump", "moved_jumps", "overlooks_jumps"]
+
+_CONDITIONS = {"lt": 1, "le": 1, "gt": -1, "ge": -1}
+"""Comparisons, and whether they hold where the left side is the smaller one."""
+_PIECES = frozenset({"abs", "maximum", "minimum", "relu", "where"})
+_POINTS = 6
+_SHARP = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class MovedJump:
+    """A jump that parameters move: the derivative of the mean has a term there that the mean of the derivative has not.
+
+    Attributes:
+        value: what jumps.
+        random: the random input that crosses the jump.
+        choice: what makes it: a condition, or an op such as ``floor``.
+        where: the value of the random input there; None where no formula is known.
+        terms: for each parameter that moves it the missing term, None where no formula is known. Random inputs that a
+            term reads are to be averaged over.
+    """
+
+    value: str
+    random: str
+    choice: str
+    where: str | None
+    terms: Mapping[str, Any] = field(repr=False)
+    _node: Node = field(repr=False)
+    _naming: Naming = field(repr=False)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The line that makes the choice, of a program that was read from other code."""
+        return self._naming.lines([self._node])
+
+    @property
+    def headline(self) -> str:
+        """What is missing of what."""
+        by, several = join_texts(list(self.terms)), len(self.terms) > 1
+        what = f"the gradients by {by} miss" if several else f"the gradient by {by} misses"
+        return f"{what} a term of the derivative of the mean over {self.random}"
+
+    @property
+    def reason(self) -> str:
+        """Why, in a sentence."""
+        place = f" where {self.random} = {self.where}" if self.where is not None else ""
+        by, several = join_texts(list(self.terms)), len(self.terms) > 1
+        return (
+            f"{self.value} jumps at {self.choice}{place}, and {by} move{'' if several else 's'} that point; on either "
+            "side of a jump its derivative is 0, so no pullback sees it"
+        )
+
+    @property
+    def additions(self) -> Mapping[str, str]:
+        """For each parameter, what is to be added to the mean of the gradient, as text; {} where that is not known."""
+        found: dict[str, str] = {}
+        for name, term in self.terms.items():
+            if term is not None:
+                node = getattr(term, "node", term)
+                text = self._naming.body(node, 300)
+                random = [s.name for s in symbols_of([node]) if s.declaration.distribution is not None]
+                found[name] = f"the mean over {join_texts(random)} of {text}" if random else text
+        return found
+
+    @property
+    def advice(self) -> str:
+        """What to do about it, in a sentence."""
+        if not self.additions:
+            return "no formula is known here; a smooth choice in its place has no such term"
+        added = "; ".join(f"{text} to that by {name}" for name, text in self.additions.items())
+        return f"add {added}"
+
+    def __str__(self) -> str:
+        return f"{self.headline}: {self.reason}; {self.advice}"
+
+
+def moved_jumps(
+    y: Node, wrt: Sequence[Node], sources: Sequence[Node], naming: Naming
+) -> tuple[MovedJump, ...]:
+    """Return the jumps of a value that parameters move across random inputs.
+
+    Args:
+        y: a scalar.
+        wrt: by what it is differentiated.
+        sources: the random inputs.
+        naming: names of nodes.
+    """
+    drawn = [u for u in sources if u.dtype == "real"]
+    stops = {n for n in topological([y]) if "stops" in n.op.facts}
+    order = topological([y], until=stops)
+    if not drawn or len(order) > JUMP_EQUATIONS:
+        return ()
+    held = set(topological([n.args[0] for n in stops]))
+    depends = Dependence(order, [*drawn, *wrt])
+    found: list[MovedJump] = []
+    looked = 0
+    for node in order:
+        if node in stops or not _jumps(node):
+            continue
+        crossing = [u for u in drawn if any(depends(a, u) for a in node.args)]
+        moving = [w for w in wrt if w.dtype == "real" and _moves(node, w, depends)]
+        if not crossing or not moving or looked == JUMPS:
+            continue
+        looked += 1
+        jump = _Jump(y, node, order, tuple(moving), naming, node in held).found(crossing)
+        found += [] if jump is None else [jump]
+    return _once(found)
+
+
+def _jumps(node: Node) -> bool:
+    return node.op.name in _CONDITIONS or "piecewise-constant" in node.op.facts
+
+
+def _has_pieces(node: Node) -> bool:
+    picked = node.op.structure is not None and node.op.structure.entries == "picked"
+    stepped = "piecewise-constant" in node.op.facts
+    return picked or stepped or node.op.name in _PIECES or node.dtype == "bool"
+
+
+def _moves(node: Node, w: Node, depends: Dependence) -> bool:
+    """Whether a parameter moves an argument, as derivatives see it: not through what is held back."""
+    if not any(depends(a, w) for a in node.args):
+        return False
+    arguments = [a for a in node.args if a.dtype == "real"]
+    trace = pull_back(arguments, [as_node(1)] * len(arguments), [w])
+    return trace.nothing[0] is None
+
+
+def _once(found: Sequence[MovedJump]) -> tuple[MovedJump, ...]:
+    """Jumps that are the same count once: a condition may stand in several ways."""
+    keys = [(j.random, j.where or j.choice, tuple(j.terms.items())) for j in found]
+    return tuple(dict(zip(reversed(keys), reversed(found), strict=True)).values())[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Jump:
+    """A node that jumps, and what is asked of it."""
+
+    y: Node
+    node: Node
+    order: Sequence[Node]
+    wrt: tuple[Node, ...]
+    naming: Naming
+    held: bool
+
+    def found(self, crossing: Sequence[Node]) -> MovedJump | None:
+        """Return what is known of it; None if it is no jump, or may be none."""
+        gap = self._gap()
+        for u in () if self.held else crossing:
+            found = None if gap is None else self._with_formula(u, gap)
+            if found is not None:
+                at, terms = found
+                return self._told(u, at, terms) if terms else None
+        (u, *_) = crossing
+        return self._told(u, None, dict.fromkeys(self.wrt)) if self._certain(u, gap) else None
+
+    def _told(self, u: Node, at: Node | None, terms: Mapping[Node, Node | None]) -> MovedJump:
+        if at is not None and at.op.name == "broadcast_to":
+            (at,) = at.args
+        text = self.naming.text
+        where = None if at is None else text(at)
+        named = {text(w): term for w, term in terms.items()}
+        return MovedJump(
+            text(self.y), u.name, self.naming.body(self.node), where, named, self.node, self.naming
+        )
+
+    def _gap(self) -> Node | None:
+        """What is zero where the node jumps, and grows to where a comparison holds no longer."""
+        name, args = self.node.op.name, self.node.args
+        if name == "sign":
+            return args[0]
+        if name not in _CONDITIONS or any(a.dtype == "bool" for a in args):
+            return None
+        return (args[0] - args[1]) if _CONDITIONS[name] > 0 else (args[1] - args[0])
+
+    # ------------------------------------------------------------------------------------------------ with a formula
+
+    def _with_formula(self, u: Node, gap: Node) -> tuple[Node, dict[Node, Node | None]] | None:
+        """Where it jumps, and the terms, {} if that is no jump; None if no formula is found."""
+        if self.node.shape and (self.node.shape != u.shape or not _pointwise(gap, u)):
+            return None
+        if not self.node.shape and u.shape:
+            return None
+        (slope,) = canonical(push_forward([gap], {u: full(as_node(1), u.shape)})).nodes
+        if slope.is_number(0):
+            return None
+        if u not in topological([slope]):
+            at: Node | None = -substitute([gap], {u: full(as_node(0), u.shape)})[0] / slope
+        else:
+            at = tie_of(*self.node.args[:2], u) if len(self.node.args) == 2 else None
+        if at is None:
+            return None
+        (at,) = canonical([full(at, self.node.shape)]).nodes
+        (slope,) = substitute([slope], {u: at})
+        sides = self._sides(u, at)
+        if sides is None:
+            return None
+        below, above = sides
+        if not _differ(below, above):
+            return at, {}
+        rising = OPS["sign"](slope)
+        likely = density(u, at)
+        assert likely is not None
+        seed = full((below - above) * rising * likely, at.shape)
+        gradients = pull_back([at], [seed], self.wrt).gradients
+        terms = canonical(gradients, drop_stops=True).nodes
+        found: dict[Node, Node | None] = {}
+        for w, term in zip(self.wrt, terms, strict=True):
+            inner = term.args[0] if term.op.name == "broadcast_to" else term
+            if not inner.is_number(0):
+                found[w] = term
+        return at, found
+
+    def _sides(self, u: Node, at: Node) -> tuple[Node, Node] | None:
+        """The value where the gap is negative, and where it is positive, at the jump; of arrays entry by entry."""
+        low, high = (truth(True), truth(False)) if self.node.dtype == "bool" else (as_node(-1), as_node(1))
+        if not self.node.shape:
+            # A comparison with the same place would be decided by how ties are: such are left to others.
+            pair = [substitute([self.y], {self.node: v})[0] for v in (low, high)]
+            if any(self._ties(n, u, at) for n in topological(pair)):
+                return None
+            first, second = (substitute([e], {u: at})[0] for e in pair)
+            return first, second
+        readers = [n for n in self.order if self.node in n.args]
+        if any(
+            n.op.name not in ("where", "mul", "neg", "add") or n.shape != self.node.shape for n in readers
+        ):
+            return None
+        # Where whole numbers are chosen there is no cotangent: real ones stand in for them.
+        stands = [symbol(Declaration(f"__{k}", REAL, n.shape)) for k, n in enumerate(readers)]
+        (linear,) = substitute([self.y], dict(zip(readers, stands, strict=True)))
+        weights = canonical(pull_back([linear], [as_node(1)], stands).gradients).nodes
+        for weight in weights:
+            nodes = topological([weight])
+            if not {self.node, *stands}.isdisjoint(nodes) or (u in nodes and not _pointwise(weight, u)):
+                return None
+        sums: list[Node] = []
+        for value in (low, high):
+            total: Node = as_node(0)
+            for reader, weight in zip(readers, weights, strict=True):
+                args = tuple(value if a is self.node else a for a in reader.args)
+                total = total + weight * OPS[reader.op.name](*args)
+            sums.append(substitute([total], {u: at})[0])
+        return sums[0], sums[1]
+
+    def _ties(self, n: Node, u: Node, at: Node) -> bool:
+        """Whether another choice may tie at the place of this one, other than at single values of parameters."""
+        if n is self.node or not _jumps(n) or u not in topological([n]):
+            return False
+        if n.op.name not in (*_CONDITIONS, "sign"):
+            return True
+        left, right = [*(substitute([a], {u: at})[0] for a in n.args), as_node(0)][:2]
+        # What is made of pieces may tie in a whole region.
+        in_pieces = any(_has_pieces(m) for m in topological([left, right]))
+        return in_pieces or not _differ(left, right)
+
+    # --------------------------------------------------------------------------------------------- without a formula
+
+    def _certain(self, u: Node, gap: Node | None) -> bool:
+        """Whether the value certainly jumps where no formula was found: at points of one's own."""
+        symbols = symbols_of([self.y])
+        if any(s.shape for s in symbols) or self.held:
+            return False
+        if gap is None:
+            return self._steps()
+        low, high = (truth(True), truth(False)) if self.node.dtype == "bool" else (as_node(-1), as_node(1))
+        pair = [substitute([self.y], {self.node: v})[0] for v in (low, high)]
+        for k in range(_POINTS):
+            point = {s: as_floats(s, value_at(s, k)) for s in symbols}
+            crossed = _root(gap, u, point)
+            if crossed is None:
+                continue
+            near = crossed + 0.01 * (1 + abs(crossed))
+            here, beside = (
+                [float(v) for v in evaluate(pair, {**point, u: np.float64(x)})] for x in (crossed, near)
+            )
+            scale = abs(here[0]) + abs(here[1]) + abs(beside[0] - beside[1])
+            if np.isfinite(scale) and abs(here[0] - here[1]) > _SHARP * scale:
+                return True
+        return False
+
+    def _steps(self) -> bool:
+        """Whether the value changes when a step is one further."""
+        if self.node.op.name not in ("floor", "ceil", "round"):
+            return False
+        (moved,) = substitute([self.y], {self.node: self.node + 1})
+        for k in range(_POINTS):
+            point = {s: as_floats(s, value_at(s, k)) for s in symbols_of([self.y])}
+            before, after = (float(v) for v in evaluate([self.y, moved], point))
+            if (
+                np.isfinite(before)
+                and np.isfinite(after)
+                and abs(before - after) > _SHARP * (1 + abs(before))
+            ):
+                return True
+        return False
+
+
+def _pointwise(node: Node, u: Node) -> bool:
+    """Whether each entry depends on that entry of a random input alone."""
+    depends = Dependence([node], [u])
+    return node.shape == u.shape and all(
+        n.op.pointwise and n.shape == u.shape for n in depends.order if n is not u and depends(n, u)
+    )
+
+
+def _differ(a: Node, b: Node) -> bool:
+    """Whether two values certainly differ somewhere."""
+    # For start-up time: few gradients have jumps to compare.
+    from symgrad.verification.decide import decide, equal
+
+    gap = canonical([a - b], drop_stops=True).nodes[0]
+    if gap.is_number():
+        return not gap.is_number(0)
+    try:
+        return decide(equal(a, b), JUMP_SECONDS).status == "refuted"
+    except SymgradError:
+        return False
+
+
+def _root(gap: Node, u: Node, point: Mapping[Node, Any]) -> float | None:
+    """Where the gap vanishes at a value of the random input, by halving; None if it is not seen to."""
+    places = [float(place_in(domain_of(u), Fraction(k, 24))) for k in range(1, 24)]
+
+    def at(v: float) -> float:
+        return float(evaluate([gap], {**point, u: np.float64(v)})[0])
+
+    values = [at(v) for v in places]
+    for low, high, a, b in zip(places, places[1:], values, values[1:], strict=False):
+        if np.isfinite(a) and np.isfinite(b) and a * b < 0:
+            return root_between(at, low, high)
+    return None
+
+
+def overlooks_jumps(y: Node, wrt: Sequence[Node], sources: Sequence[Node]) -> bool:
+    """Tell whether `moved_jumps` would leave out some because there are too many, or too much besides."""
+    drawn = [u for u in sources if u.dtype == "real"]
+    order = topological([y])
+    if not drawn:
+        return False
+    depends = Dependence(order, [*drawn, *wrt])
+    moving = [
+        n
+        for n in order
+        if _jumps(n)
+        and any(depends(a, u) for a in n.args for u in drawn)
+        and any(depends(a, w) for a in n.args for w in wrt)
+    ]
+    return len(moving) > JUMPS or (bool(moving) and len(order) > JUMP_EQUATIONS)

@@ -1,0 +1,211 @@
+"""Values at two high precisions, and whether rounding may have decided anything on the way: at any scale alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from random import Random
+from typing import Any
+
+from symgrad.analysis.explain.noise.draws import converted
+from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node, number, truth
+from symgrad.ir.traverse import substitute
+from symgrad.ir.values.evaluate import evaluate_mp, exact_number
+from symgrad.rewrite.condition import Conditions
+
+__all__ = ["CONTINUOUS", "PrecisionPair", "has_arrays", "is_finite", "settled", "steady"]
+
+_DIGITS, _MOST_DIGITS = 20, 110  # of the two values that are shown
+
+_GUARD = 10
+"""Digits behind those that are random."""
+
+_DOUBTFUL = 10**6
+"""How many times what two precisions differ by a value may be off: by chance they are far nearer to each other."""
+
+_BENT = 2.0**-10
+"""How far a function may be from linear, beside what it changes."""
+
+CONTINUOUS = frozenset(
+    (
+        "abs",
+        "acos",
+        "acosh",
+        "asin",
+        "cbrt",
+        "clip",
+        "hypot",
+        "max",
+        "maximum",
+        "min",
+        "minimum",
+        "norm",
+        "relu",
+        "sqrt",
+    )
+)
+"""Ops that have kinks, yet neither jumps nor poles."""
+
+_PICKS = frozenset({"counted", "moved", "picked", "placed"})
+_ROUNDS_NOT = frozenset({"abs", "maximum", "minimum", "neg", "stop_gradient", "where"})
+
+
+class PrecisionPair:
+    """Two precisions that must agree, and what counts as beyond rounding in the first of them.
+
+    In the first every result is off by a random last digit, as in discrete stochastic arithmetic (Vignes, A stochastic
+    arithmetic for reliable scientific computation, 1993): so what has lost its digits on the way differs from the
+    second by about as much as it is wrong, at any scale, even where both precisions would round alike.
+    """
+
+    def __init__(self, digits: tuple[int, int]) -> None:
+        import mpmath  # only needed where a program has random inputs
+
+        self.contexts: tuple[Any, Any] = (mpmath.mp.clone(), mpmath.mp.clone())
+        for context, places in zip(self.contexts, (digits[0] + _GUARD, digits[1]), strict=True):
+            context.dps = places
+        self.margin = 10.0 ** -(digits[0] // 2)
+        self._random = Random(0)
+        self._unit = self.contexts[0].mpf(10) ** -digits[0]
+
+    def evaluate(
+        self, order: Sequence[Node], at: Mapping[Node, Any]
+    ) -> tuple[dict[Node, Any], dict[Node, Any]]:
+        """Return the values of nodes at both precisions.
+
+        Args:
+            order: the nodes, each after its arguments.
+            at: an exact number, or an array of them, for every symbol.
+        """
+        places = has_arrays(order)  # whole numbers may be positions
+        coarse, fine = (
+            {
+                s: converted(v, int if places and s.dtype == "int" else partial(exact_number, mp))
+                for s, v in at.items()
+            }
+            for mp in self.contexts
+        )
+        low = evaluate_mp(self.contexts[0], order, coarse, self._rounded)
+        high = evaluate_mp(self.contexts[1], order, fine)
+        return dict(zip(order, low, strict=True)), dict(zip(order, high, strict=True))
+
+    def _rounded(self, node: Node, value: Any) -> Any:
+        if node.dtype != "real" or _is_exact(node):
+            return value
+        return converted(
+            value, lambda v: v * (1 + self._unit * self._random.choice((-1, 1)) * (1 + self._random.random()))
+        )
+
+    def _moved(self, value: Any) -> Any:
+        return value * (1 + self._unit * self._random.choice((1, -1)) * self._random.uniform(1, 2))
+
+    def texts(self, coarse: Sequence[Any], fine: Sequence[Any]) -> tuple[str, str]:
+        """Return two different values as text, "0" for what is nothing but rounding.
+
+        There are 20 digits, or as many as it takes to see that the two differ; where that is more than a hundred, the
+        second is told by its distance from the first.
+        """
+        mp = self.contexts[1]
+        rounding = [abs(a - b) > abs(b) * self.margin for a, b in zip(coarse, fine, strict=True)]
+        for digits in range(_DIGITS, _MOST_DIGITS + 1, 5):
+            one, other = ("0" if r else str(mp.nstr(v, digits)) for r, v in zip(rounding, fine, strict=True))
+            if one != other:
+                return one, other
+        gap = fine[1] - fine[0]
+        return str(mp.nstr(fine[0], _DIGITS)), f"the first {'-' if gap < 0 else '+'} {mp.nstr(abs(gap), 5)}"
+
+    def doubt(self, coarse: Any, fine: Any) -> Any:
+        """How far off a value may be: some of its digits, and many times what the precisions differ by."""
+        return self.margin * abs(coarse) + _DOUBTFUL * abs(coarse - fine)
+
+    def apart(self, a: Any, b: Any) -> bool:
+        """Tell whether two values differ beyond rounding; NaN does not differ from anything."""
+        return bool(abs(a - b) > max(abs(a), abs(b)) * self.margin)
+
+
+def _is_exact(node: Node) -> bool:
+    """Tell whether the result of an op is one of its arguments, but for a sign, or a whole number."""
+    structure = node.op.structure
+    picks = structure is not None and structure.entries in _PICKS
+    return picks or node.op.name in _ROUNDS_NOT or "piecewise-constant" in node.op.facts
+
+
+def has_arrays(order: Sequence[Node]) -> bool:
+    """Tell whether anything among nodes is not a number for itself."""
+    return any(n.shape or not n.op.pointwise or n.op is SIZE for n in order)
+
+
+def is_finite(mp: Any, value: Any) -> bool:
+    """Tell whether a value is a finite real number or a truth value."""
+    return isinstance(value, (bool, int)) or (isinstance(value, mp.mpf) and bool(mp.isfinite(value)))
+
+
+def settled(
+    level: PrecisionPair,
+    order: Sequence[Node],
+    values: Mapping[Node, Any],
+    finer: Mapping[Node, Any],
+    at: Mapping[Node, Any],
+) -> bool:
+    """Tell whether no comparison and no jump is so near a tie that rounding may have decided it."""
+    # Exact operands, or equal roundings of equal numbers, decide by themselves.
+    inexact = {a: a.dtype == "real" and a.op not in (SYMBOL, NUMBER) for n in order for a in n.args}
+
+    def doubts(node: Node, inexact: Iterable[bool]) -> list[Any]:
+        args = zip(node.args, inexact, strict=True)
+        return [level.doubt(values[a], finer[a]) if i else 0 for a, i in args]
+
+    jumping = [n for n in order if n.dtype == "bool" or n.op.kinks]
+    near = [n for n in jumping if not _sure(level, n, values, doubts(n, (inexact[a] for a in n.args)))]
+    if not near:
+        return True
+    # The point is exact, so exact arithmetic tells that x - x and 0, or floor(x) and 1, are the same number.
+    known = Conditions()
+    exact = {s: truth(v) if isinstance(v, bool) else number(v) for s, v in at.items()}
+    for node, there in zip(near, substitute(near, exact), strict=True):
+        decided = known.facts(there).point
+        if decided is None or decided != values[node]:
+            return False
+        points = [known.facts(a).point for a in there.args]
+        if any(not is_finite(level.contexts[0], values[a]) for a in node.args):
+            return False
+        still = [inexact[a] and p is None for a, p in zip(node.args, points, strict=True)]
+        if node.dtype != "bool" and not _sure(level, node, values, doubts(node, still)):
+            return False
+    return True
+
+
+def _sure(
+    level: PrecisionPair,
+    node: Node,
+    values: Mapping[Node, Any],
+    doubts: Sequence[Any],
+) -> bool:
+    """Tell whether a node's value is far from any other that its arguments could give it if they are a little off."""
+    if not any(doubts):
+        return True
+    args = [values[a] for a in node.args]
+    if node.dtype == "bool":
+        a, b = args
+        return node.args[0] is node.args[1] or bool(abs(a - b) > sum(doubts))
+    return steady(level, node, values[node], args, doubts)
+
+
+def steady(level: PrecisionPair, node: Node, result: Any, args: Sequence[Any], doubts: Sequence[Any]) -> bool:
+    """Tell whether an op with kinks has no jump and no pole where its arguments, which may be off, may be."""
+    mp = level.contexts[0]
+    if not is_finite(mp, result):
+        return True  # a value that does not exist lies in a branch that is not taken
+    if node.op.name in CONTINUOUS or (node.op.name == "pow" and args[1] > 0):
+        return True
+    for i, arg in enumerate(args):
+        if not doubts[i]:
+            continue
+        up, down = (
+            node.op.reference(mp, *node.params, *args[:i], arg + away, *args[i + 1 :])
+            for away in (doubts[i], -doubts[i])
+        )
+        # Away from jumps and poles a function is about linear in so small a change, at any scale.
+        if not abs(up - 2 * result + down) <= _BENT * abs(up - down):
+            return False
+    return True

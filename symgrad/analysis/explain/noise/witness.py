@@ -1,0 +1,275 @@
+"""Two draws of a random input at one point: the direct evidence that a gradient depends on it.
+
+Float64 proposes, exact points at two high precisions decide. A pair counts only if nothing near it is decided
+by rounding: the gradients are finite and real, their difference is the same at both precisions, and no
+comparison or jump is a near tie, unless exact arithmetic decides it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from symgrad.analysis.explain.limits import (
+    WIDEST_VALUE,
+    WITNESS_ENTRIES_TOLD,
+    WITNESS_INPUTS_TOLD,
+    WITNESS_PAIRS,
+    WITNESS_WORK,
+)
+from symgrad.analysis.explain.noise.draws import domain_of, draws, inside, value_at
+from symgrad.analysis.explain.noise.precision import PrecisionPair, is_finite, settled
+from symgrad.analysis.explain.noise.straddle import straddling
+from symgrad.ir.exact import nearest_float
+from symgrad.ir.graph import NUMBER, Node
+from symgrad.ir.notation.printer import number_text
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.types import Number, decimal_text
+from symgrad.ir.values.evaluate import evaluate
+from symgrad.rewrite.facts.distribution_params import conditions_on
+from symgrad.support.errors import NumberTooLargeError, SymgradError
+
+__all__ = [
+    "Evidence",
+    "ExactValue",
+    "NoiseWitness",
+    "find_evidence",
+    "find_straddling",
+    "requirements",
+]
+
+_POINTS = 12
+_BASES = 3  # points from which one input is moved, and numbers of the program beside which others are
+# Two precisions each. At 50 digits, differences and distances from a jump above 1e-25 are no rounding; a long chain can
+# damp a dependence below that, and so is asked again where nothing was seen.
+_NORMAL, _DEEP = (50, 90), (300, 400)
+
+ExactValue: TypeAlias = "Number | bool | list[ExactValue]"
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseWitness:
+    """One point and two draws at which the gradient differs.
+
+    Attributes:
+        values: the other inputs, exact; an array is a list, of lists if it has several axes.
+        draws: the two values of the random input, exact.
+        wrt: the position of the gradient that differs, in the order asked for.
+        gradients: the gradient for either draw, to so many digits that they differ; of an array the entry that does.
+        name: the random input.
+        entry: where in the gradient that entry is; () for a number.
+    """
+
+    values: Mapping[str, ExactValue]
+    draws: tuple[ExactValue, ExactValue]
+    wrt: int
+    gradients: tuple[str, str]
+    name: str
+    entry: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        told = list(self.values.items())[:WITNESS_INPUTS_TOLD]
+        at = ", ".join(f"{name} = {_written(value)}" for name, value in told)
+        left = len(self.values) - len(told)
+        more = f" and {left} more inputs" if left else ""
+        where = f" in entry {list(self.entry)}" if self.entry else ""
+        one, other = (
+            f"{self.name} = {_written(draw)} gives {gradient}{where}"
+            for draw, gradient in zip(self.draws, self.gradients, strict=True)
+        )
+        return f"{'at ' if at else ''}{at}{more}{', ' if at else ''}{one}, {other}"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A witness with the value of every node for either draw."""
+
+    witness: NoiseWitness
+    first: Mapping[Node, Any]
+    second: Mapping[Node, Any]
+    level: PrecisionPair
+
+    def differs(self, node: Node) -> bool:
+        """Tell whether a node's value depends on the draw, beyond rounding."""
+        a: Any = self.first[node]
+        b: Any = self.second[node]
+        if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+            one, other = np.asarray(a, dtype=object).ravel(), np.asarray(b, dtype=object).ravel()
+            return any(self._apart(p, q) for p, q in zip(one, other, strict=True))
+        return self._apart(a, b)
+
+    def _apart(self, a: Any, b: Any) -> bool:
+        if isinstance(a, bool) or isinstance(b, bool):
+            return bool(a) != bool(b)
+        return self.level.apart(a, b)
+
+
+def requirements(outputs: Sequence[Node]) -> list[Node]:
+    """Return conditions without which the random inputs that outputs read do not have their values at a point.
+
+    They read what parameters are computed from: its values are then part of the point.
+    """
+    return [c for s in symbols_of(outputs) for c in conditions_on(s)]
+
+
+def find_evidence(y: Node, gradients: Sequence[Node], extra: Sequence[Node], source: Node) -> Evidence | None:
+    """Look for two draws of a random input that give different gradients.
+
+    Args:
+        y: the differentiated value: it must exist at the point.
+        gradients: what may depend on the input.
+        extra: further nodes whose values the caller wants.
+        source: the random input, a symbol.
+
+    Returns:
+        The evidence, or None if no pair was found, which proves nothing.
+    """
+    order = topological([y, *gradients, *extra, *requirements([y, *gradients, *extra])])
+    inputs = [s for s in symbols_of(order) if s is not source]
+    landmarks = [n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool)]
+    candidates = draws(source, landmarks)
+    seen, unseen = _proposals(order, y, gradients, source, inputs, candidates)
+    most = max(1, min(WITNESS_PAIRS, WITNESS_WORK // len(order)))
+    attempts = [(_NORMAL, seen[:most]), (_NORMAL, unseen[: (most + 1) // 2])]
+    if most > 1:
+        attempts.append((_DEEP, unseen[: most // 2]))
+    for digits, proposals in attempts:
+        level = PrecisionPair(digits)
+        for index, one, other in proposals:
+            point: dict[Node, Any] = {s: value_at(s, index) for s in inputs}
+            pair = (candidates[one], candidates[other])
+            evidence = _decide(level, order, y, gradients, source, point, pair)
+            if evidence is not None:
+                return evidence
+    return None
+
+
+def find_straddling(
+    y: Node, gradients: Sequence[Node], extra: Sequence[Node], source: Node
+) -> Evidence | None:
+    """Look for two draws with a kink, a jump or a threshold between them; arguments as `find_evidence` takes them."""
+    order = topological([y, *gradients, *extra, *requirements([y, *gradients, *extra])])
+    inputs = [s for s in symbols_of(order) if s is not source]
+    candidates = sorted(draws(source, ()), key=float)
+    if len(candidates) < 2 or len(order) > WITNESS_WORK // WITNESS_PAIRS:
+        return None
+    # The middle half of the draws is likelier, the outer ones are further apart.
+    pairs = [(candidates[1], candidates[-2]), (candidates[0], candidates[-1])]
+    level = PrecisionPair(_NORMAL)
+    landmarks = dict.fromkeys(n.value for n in order if n.op is NUMBER and not isinstance(n.value, bool))
+    beside = [v + side for v in list(landmarks)[:_BASES] for side in (1, -1)]
+    bases = [{s: value_at(s, k) for s in inputs} for k in range(_BASES)]
+    bases += [{s: v if inside(domain_of(s), v) else value_at(s, 0) for s in inputs} for v in beside]
+    for point in bases:
+        for pair in pairs:
+            try:
+                for there in straddling(order, source, pair, point):
+                    evidence = _decide(level, order, y, gradients, source, there, pair)
+                    if evidence is not None:
+                        return evidence
+            except (SymgradError, ArithmeticError, ValueError):
+                continue  # outside the domain of some op
+    return None
+
+
+def _proposals(
+    order: list[Node],
+    y: Node,
+    gradients: Sequence[Node],
+    source: Node,
+    inputs: Sequence[Node],
+    candidates: Sequence[Number | bool],
+) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]:
+    """Return some (point, draw, draw): where float64 sees a difference, and where it sees none."""
+    rows = range(_POINTS)
+    values: dict[Node, Any] = {
+        s: np.array([[_float(value_at(s, i))] for i in rows], dtype=bool if s.dtype == "bool" else float)
+        for s in inputs
+    }
+    values[source] = np.array([[_float(v) for v in candidates]])
+    shape = (_POINTS, len(candidates))
+    try:
+        results = dict(zip(order, evaluate(order, values), strict=True))
+    except NumberTooLargeError:
+        return [], []
+    usable = np.ones(shape, dtype=bool)
+    for condition in requirements([y, *gradients]):
+        usable &= np.broadcast_to(results[condition], shape)
+    for node in order:
+        if node.dtype != "bool":
+            usable &= ~(
+                np.abs(results[node]) > WIDEST_VALUE
+            )  # NaN is usable: it may lie in a branch not taken
+    usable &= np.isfinite(np.broadcast_to(results[y], shape))
+    for gradient in gradients:
+        usable &= np.isfinite(np.broadcast_to(results[gradient], shape))
+    seen: list[tuple[int, int, int]] = []
+    unseen: list[tuple[int, int, int]] = []
+    for i in range(_POINTS):
+        columns = [int(k) for k in np.flatnonzero(usable[i])]
+        pairs = [(a, b) for n, a in enumerate(columns) for b in columns[n + 1 :]]
+        lines = [np.broadcast_to(results[g], shape)[i] for g in gradients]
+        first = next(((a, b) for a, b in pairs if any(_far_apart(v[a], v[b]) for v in lines)), None)
+        if first is not None:
+            seen.append((i, *first))
+        elif pairs:
+            unseen.append((i, *pairs[0]))
+    return seen, unseen
+
+
+def _far_apart(a: Any, b: Any) -> bool:
+    return bool(abs(a - b) > 1e-7 * max(abs(a), abs(b)))
+
+
+def _float(value: Number | bool) -> float | bool:
+    return value if isinstance(value, bool) else nearest_float(value)
+
+
+def _decide(
+    level: PrecisionPair,
+    order: list[Node],
+    y: Node,
+    gradients: Sequence[Node],
+    source: Node,
+    point: Mapping[Node, Number | bool],
+    pair: tuple[Number | bool, Number | bool],
+) -> Evidence | None:
+    sides: list[tuple[dict[Node, Any], dict[Node, Any]]] = []
+    for draw in pair:
+        try:
+            values = level.evaluate(order, {**point, source: draw})
+        except (ArithmeticError, ValueError, TypeError, NotImplementedError):
+            return None  # outside the domain of some op: complex, a pole, no convergence
+        for mp, at in zip(level.contexts, values, strict=True):
+            if not all(is_finite(mp, at[n]) for n in (y, *gradients)):
+                return None
+            if not all(at[c] for c in requirements([y, *gradients])):
+                return None  # no draw has this value there
+        sides.append(values)
+    low, high = ([side[k] for side in sides] for k in (0, 1))
+    for i, gradient in enumerate(gradients):
+        coarse, fine = low[1][gradient] - low[0][gradient], high[1][gradient] - high[0][gradient]
+        if not level.apart(high[0][gradient], high[1][gradient]) or abs(coarse - fine) > level.margin * abs(
+            fine
+        ):
+            continue
+        sure = (
+            settled(level, order, coarse, fine, {**point, source: draw})
+            for coarse, fine, draw in zip(low, high, pair, strict=True)
+        )
+        if not all(sure):
+            return None
+        texts = level.texts(*([side[gradient] for side in sides] for sides in (low, high)))
+        named = {s.name: v for s, v in point.items()}
+        return Evidence(NoiseWitness(named, pair, i, texts, source.name), high[0], high[1], level)
+    return None
+
+
+def _written(value: ExactValue) -> str:
+    if isinstance(value, list):
+        shown = [_written(v) for v in value[:WITNESS_ENTRIES_TOLD]]
+        return f"[{', '.join([*shown, *(['...'] if len(value) > WITNESS_ENTRIES_TOLD else [])])}]"
+    return str(value) if isinstance(value, bool) else decimal_text(value) or number_text(value)

@@ -1,0 +1,132 @@
+"""A straight-through value that rounds: ``x + stop_gradient(f - x)`` is not f bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+
+from symgrad.analysis.stop_gradient.checks.asked import LintQuestion, Sighting
+from symgrad.analysis.stop_gradient.checks.points import point_text
+from symgrad.ir.graph import OPS, Node, symbol
+from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ir.types import REAL, Declaration
+from symgrad.ops.control import straight_through
+from symgrad.verification.gradients.orders import decide_all_orders
+from symgrad.verification.verdict import Verdict
+
+__all__ = ["find"]
+
+_SECONDS = 2.0
+_TERMS = 12
+
+_Term: TypeAlias = "tuple[int, Node]"
+"""A term of a sum with its sign."""
+
+
+def find(asked: LintQuestion) -> Iterator[Sighting]:
+    """Yield sums in which what a stop_gradient subtracts is added again, where that rounds."""
+    inner = {a for n in asked.order if n.op.name in ("add", "neg") for a in n.args}
+    stopped = {s.args[0] for s in asked.order if "stops" in s.op.facts}
+    for n in asked.order:
+        if n.op.name != "add" or (n in inner and n not in stopped and n not in asked.naming.names):
+            continue
+        meant = _meant(n)
+        if meant is None:
+            continue
+        value, g, exact, parts = meant
+        witness = _rounds(asked, n, value)
+        if witness is None:
+            continue
+        (repaired,) = substitute([asked.y], {n: exact})
+        verdict = _same(n, exact, parts)
+        if verdict.status != "proved":
+            continue
+        what, by = asked.body(value), asked.text(g)
+        yield Sighting(
+            n,
+            f"{asked.text(n)} is meant to have the value of {what}, and rounds",
+            f"{by} is subtracted and added again: {witness}",
+            repaired,
+            f"write {asked.naming.body(exact, 100)}, where {by} - {by} is exactly zero",
+            verdict,
+        )
+
+
+def _terms(n: Node, sign: int = 1) -> list[_Term]:
+    """Return the terms of a sum; the parts of what is stopped are looked at apart."""
+    found: list[_Term] = []
+    pending = [(sign, n)]
+    while pending and len(found) < _TERMS:
+        s, e = pending.pop()
+        if e.op.name == "add":
+            pending += [(s, a) for a in reversed(e.args)]
+        elif e.op.name == "neg":
+            pending.append((-s, e.args[0]))
+        else:
+            found.append((s, e))
+    return found if not pending else []
+
+
+def _meant(n: Node) -> tuple[Node, Node, Node, list[Node]] | None:
+    """Return the value that a sum is meant to have, what is added again, the exact form, and the terms of both.
+
+    None for another sum.
+    """
+    outer = _terms(n)
+    for i, (sign, s) in enumerate(outer):
+        if "stops" not in s.op.facts:
+            continue
+        rest = outer[:i] + outer[i + 1 :]
+        parts = _terms(s.args[0], sign)
+        again = [t for t in rest if (-t[0], t[1]) in parts]
+        value = [t for t in parts if (-t[0], t[1]) not in again]
+        if not again or not value:
+            continue  # g - stop_gradient(g) is exactly zero
+        others = [t for t in rest if t not in again]
+        f, g = _sum(value), _sum(again)
+        if f.shape != n.shape or g.shape != n.shape:
+            continue
+        exact = straight_through(f, g)
+        terms = list(dict.fromkeys(e for _, e in (*rest, *parts) if not e.is_number()))
+        if others:
+            return _sum([*others, *value]), g, _sum([*others, (1, exact)]), terms
+        return f, g, exact, terms
+    return None
+
+
+def _sum(terms: Sequence[_Term]) -> Node:
+    signed = [e if sign > 0 else OPS["neg"](e) for sign, e in terms]
+    total = signed[0]
+    for e in signed[1:]:
+        total = OPS["add"](total, e)
+    return total
+
+
+def _same(n: Node, exact: Node, terms: Sequence[Node]) -> Verdict:
+    """Decide whether two sums are equal to all orders whatever their terms are."""
+    inputs = {e: symbol(Declaration(f"t{i}", REAL, shape=e.shape)) for i, e in enumerate(terms, 1)}
+    first, second = substitute([n, exact], inputs)
+    verdict = decide_all_orders(first, second, list(inputs.values()), None, _SECONDS)
+    return replace(verdict, why=f"{verdict.why}, whatever the terms of the sum are")
+
+
+def _rounds(asked: LintQuestion, n: Node, value: Node) -> str | None:
+    """Return a point at which the bits of a sum are not those of what is meant, in words; None if there is none."""
+    for batch in asked.points.rough():
+        found = asked.points.evaluate([n, value], batch)
+        if found is None:
+            continue
+        got, meant = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in found))
+        wrong = np.isfinite(got) & np.isfinite(meant) & (got != meant)
+        if np.any(wrong):
+            place = tuple(int(i) for i in np.argwhere(wrong)[0])
+            index = place[0] if asked.points.vector and place else 0
+            read = {s.name for s in symbols_of([n])}
+            point = {k: v for k, v in asked.points.point(batch, index).items() if k in read}
+            few = {k: v for k, v in point.items() if np.ndim(v) == 0}
+            at = f"at {point_text(few)} " if few and len(few) <= 4 else ""
+            return f"{at}it is {float(got[place])!r} instead of {float(meant[place])!r}"
+    return None

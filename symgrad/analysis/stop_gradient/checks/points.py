@@ -1,0 +1,233 @@
+"""Points at which programs are tried: plain ones, and those where something of a program vanishes, ends or overflows.
+
+Of a program of numbers all points are one batch; arrays are tried one point after the other, their sizes small.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from symgrad.analysis.explain.gaps.zeros import maybe_zeros
+from symgrad.analysis.explain.noise.draws import domain_of, inside, place_in
+from symgrad.ir.graph import SIZE, Node
+from symgrad.ir.sizes import evaluate_size, names_of
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.values.evaluate import evaluate
+from symgrad.support.errors import SymgradError
+
+__all__ = ["Batch", "Points", "point_text"]
+
+Batch: TypeAlias = "dict[Node, Any]"
+
+_PLAIN = 4
+_SPECIAL = (0, 1, -1, 1000, -1000, 50, -50)
+_BESIDE = (
+    (1, 0),
+    (Fraction(1, 2), 0),
+    (Fraction(3, 2), 0),
+    (1, Fraction(1, 1000)),
+    (1, Fraction(-1, 1000)),
+    (1, 1),
+    (1, -1),
+)
+"""From where something vanishes: a multiple, and what is added."""
+_ROUGH = 64  # points of many digits
+_SYMBOLS = 12  # inputs that are moved alone
+_SOLVED = 40  # equations that are solved
+_POINTS = 400
+_ARRAYS = 17  # points of arrays
+_ENTRIES = 4_000  # of all arrays of a point; larger ones are not tried
+_VANISH = frozenset({"acos", "asin", "clip", "ge", "gt", "le", "lt", "maximum", "minimum", "relu"})
+_ARGUMENTS = frozenset({"log", "log10", "log2", "pow", "sqrt", "cbrt", "abs", "atanh"})
+
+
+class Points:
+    """Values for the inputs of a program.
+
+    Args:
+        y: the program.
+        end: when to stop solving for points, by the monotonic clock.
+    """
+
+    def __init__(self, y: Node, end: float) -> None:
+        self._order = topological([y])
+        self.symbols = symbols_of([y])
+        self.vector = all(n.op.pointwise and not n.shape and n.op is not SIZE for n in self._order)
+        """Whether the points are one batch: entries of arrays."""
+        names = names_of(*((n.shape, n.params if n.op is SIZE else ()) for n in self._order))
+        self._sizes = {name: 3 + i % 3 for i, name in enumerate(names)}
+        self._end = end
+        self._feasible = sum(int(np.prod(self._shape(s))) for s in self.symbols) <= _ENTRIES
+
+    @cached_property
+    def batches(self) -> list[Batch]:
+        """The points, those of numbers in one batch."""
+        if not self.vector:
+            return self._of_arrays()
+        rows = list(self._rows())
+        return [{s: np.array([row[s] for row in rows]) for s in self.symbols}]
+
+    def plain(self) -> list[Batch]:
+        """Return points at which nothing is special."""
+        if self.vector:
+            rows = [{s: self._plain(s, k) for s in self.symbols} for k in range(_PLAIN)]
+            return [{s: np.array([row[s] for row in rows]) for s in self.symbols}]
+        return self._of_arrays()[:_PLAIN]
+
+    def rough(self) -> list[Batch]:
+        """Return points whose numbers have all digits of a float: what rounds does so there."""
+        random = np.random.default_rng(0)
+
+        def filled(s: Node, shape: tuple[int, ...]) -> Any:
+            if s.dtype != "real":
+                return self._filled(s, 0, None) if not self.vector else np.full(shape, self._plain(s, 0))
+            low, high = domain_of(s).span
+            t = random.uniform(0.01, 0.99, shape)
+            if low is not None and high is not None:
+                return float(low) + (float(high) - float(low)) * t
+            if low is not None or high is not None:
+                return float(low) + t / (1 - t) if low is not None else float(high or 0) - t / (1 - t)
+            return 3 * random.standard_normal(shape)
+
+        if self.vector:
+            return [{s: filled(s, (_ROUGH,)) for s in self.symbols}]
+        times = _PLAIN if self._feasible else 0
+        return [{s: filled(s, self._shape(s)) for s in self.symbols} for _ in range(times)]
+
+    def direction(self, w: Node, batch: Batch) -> Any:
+        """Return a direction in which an input, or a value between, is moved."""
+        shape = (self.count(batch),) if self.vector else self._shape(w)
+        return np.random.default_rng(1).uniform(0.5, 1.5, shape)
+
+    def evaluate(self, nodes: Sequence[Node], batch: Batch) -> list[Any] | None:
+        """Return values of nodes at points, None where they cannot be computed."""
+        try:
+            return evaluate(nodes, batch, self._sizes)
+        except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
+            return None
+
+    def count(self, batch: Batch) -> int:
+        """Return how many points a batch holds."""
+        return len(next(iter(batch.values()))) if self.vector and batch else 1
+
+    def point(self, batch: Batch, index: int) -> dict[str, Any]:
+        """Return a point of a batch by the names of inputs."""
+        return {s.name: v[index] if self.vector else v for s, v in batch.items()}
+
+    def _rows(self) -> Iterator[dict[Node, Any]]:
+        plain = [{s: self._plain(s, k) for s in self.symbols} for k in range(_PLAIN)]
+        yield from plain
+        moved = [s for s in self.symbols if s.dtype == "real"]
+        for t in _SPECIAL:
+            yield {**plain[0], **{s: float(t) for s in moved if _takes(s, t)}}
+        for s in moved[:_SYMBOLS]:
+            for t in _SPECIAL:
+                if _takes(s, t):
+                    yield {**plain[1], s: float(t)}
+        yield from self._solved(plain)
+
+    def _solved(self, plain: Sequence[Mapping[Node, Any]]) -> Iterator[dict[Node, Any]]:
+        """Points where an argument of a function vanishes, two sides of a choice tie, and beside these."""
+        made = 0
+        for f in list(dict.fromkeys(self._vanishing()))[:_SOLVED]:
+            below = topological([f])
+            for v in [s for s in self.symbols if s.dtype == "real" and s in below][:3]:
+                for at in maybe_zeros(f, v):
+                    if time.monotonic() > self._end or made > _POINTS:
+                        return
+                    value = self.evaluate([at], {s: plain[0][s] for s in self.symbols})
+                    if value is None or not np.isfinite(value[0]):
+                        continue
+                    for times, step in _BESIDE:
+                        moved = float(value[0]) * float(times) + float(step)
+                        if _takes(v, Fraction(moved)):
+                            made += 1
+                            yield {**plain[0], v: moved}
+
+    def _vanishing(self) -> Iterator[Node]:
+        for n in self._order:
+            name = n.op.name
+            if name in _ARGUMENTS or name in _VANISH:
+                yield n.args[0]
+            if name in _VANISH:
+                yield from (n.args[0] - a for a in n.args[1:] if not a.is_number(0))
+            if name == "div" and not n.args[1].is_number():
+                yield n.args[1]
+
+    def _of_arrays(self) -> list[Batch]:
+        if not self._feasible:
+            return []
+        found = [{s: self._filled(s, k, None) for s in self.symbols} for k in range(_PLAIN)]
+        found += [{s: self._filled(s, 0, (t,)) for s in self.symbols} for t in (0, 1, -1, 1000)]
+        found += [
+            {s: self._filled(s, 1, v) for s in self.symbols}
+            for v in ((0, None, 1, -1, 1000), (1000, None, -1000))
+        ]
+        found += [{s: self._filled(s, 1, (t, None, -t)) for s in self.symbols} for t in (50, 5)]
+        found += [{s: self._filled(s, 1, v) for s, v in self._opposite(t)} for t in (1000, 5)]
+        found += [{s: self._filled(s, 1, (None, t)) for s in self.symbols} for t in self._ends()]
+        for s in [s for s in self.symbols if s.dtype == "real"][: max(_ARRAYS - len(found), 0)]:
+            found.append({**found[1], s: self._filled(s, 0, (0,))})
+        return found
+
+    def _opposite(self, t: float) -> Iterator[tuple[Node, Sequence[Any]]]:
+        """Give each other input the other sign, so that products of two are negative."""
+        for k, s in enumerate(self.symbols):
+            yield s, (-t, None, t) if k % 2 else (t, None, -t)
+
+    def _shape(self, s: Node) -> tuple[int, ...]:
+        return tuple(evaluate_size(size, self._sizes) for size in s.shape)
+
+    def _ends(self) -> list[float]:
+        """Numbers inside the ranges that a program cuts off."""
+        bounds = [a.value for n in self._order if n.op.name in _VANISH for a in n.args if a.is_number()]
+        return [float(b) / 2 for b in dict.fromkeys(bounds) if b][:4]
+
+    def _filled(self, s: Node, k: int, values: Sequence[Any] | None) -> Any:
+        shape = self._shape(s)
+        if not shape:
+            t = values[0] if values else None
+            return float(t) if t is not None and s.dtype == "real" and _takes(s, t) else self._plain(s, k)
+        flat: list[Any] = []
+        for i in range(int(np.prod(shape))):
+            t = values[i % len(values)] if values else None
+            wanted = s.dtype == "real" and t is not None and _takes(s, t)
+            flat.append(float(t) if t is not None and wanted else self._plain(s, k, i))
+        array = np.array(flat).reshape(shape)
+        if s.declaration.symmetric:
+            array = np.tril(array) + np.tril(array, -1).T
+        return array
+
+    def _plain(self, s: Node, k: int, i: int = 0) -> Any:
+        key = hashlib.blake2b(f"{s.name}|{k}|{i}".encode(), digest_size=4).digest()
+        t = Fraction(3 + int.from_bytes(key, "big") % 9_497, 9_503)
+        if s.dtype == "int" and s.shape and not s.declaration.domain.sizes:
+            return int(t * 2)  # most often a position
+        value = place_in(domain_of(s), t)
+        return value if isinstance(value, bool) else int(value) if s.dtype == "int" else float(value)
+
+
+def _takes(s: Node, value: Any) -> bool:
+    """Tell whether an input takes a value."""
+    domain = domain_of(s)
+    ends = domain.span
+    return inside(domain, value) or (domain.closed and value in ends)
+
+
+def point_text(point: Mapping[str, Any]) -> str:
+    """Return a point as a sentence has it; of arrays a few entries."""
+
+    def shown(v: Any) -> str:
+        if np.ndim(v) == 0:
+            return str(bool(v)) if np.asarray(v).dtype == bool else f"{v:.6g}"
+        text = np.array2string(np.asarray(v), precision=4, separator=", ", threshold=6, edgeitems=2)
+        return " ".join(text.split())
+
+    return ", ".join(f"{name} = {shown(v)}" for name, v in point.items())

@@ -1,0 +1,169 @@
+"""A stop_gradient whose removal changes neither the value nor derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from symgrad.analysis.explain.naming import join_texts
+from symgrad.analysis.stop_gradient.checks.asked import LintQuestion, Sighting
+from symgrad.analysis.stop_gradient.checks.dead import dead_stops, stops_in, untouched
+from symgrad.analysis.stop_gradient.edges import Edges
+from symgrad.autodiff.jvp import push_forward
+from symgrad.autodiff.trace import Nothing
+from symgrad.autodiff.vjp import pull_back
+from symgrad.autodiff.zeros import classify
+from symgrad.ir.graph import Node, as_node, symbol
+from symgrad.ir.traverse import symbols_of
+from symgrad.ir.types import REAL, Declaration
+from symgrad.ops.array.layout import full
+from symgrad.ops.control import without_stops
+from symgrad.verification.verdict import Verdict, derivatives_text
+
+__all__ = ["find"]
+
+_SECONDS = 2.0  # for the proof that one of them changes nothing
+_ASKED = 8  # proofs
+_SHARP = 1e-9
+
+
+def find(asked: LintQuestion) -> Iterator[Sighting]:
+    """Yield stop_gradients that hold back nothing, and those that hold back what is zero or adds up to it."""
+    wrt = tuple(dict.fromkeys([*asked.wrt, *asked.frozen, *asked.variables]))
+    dead = dead_stops(asked)
+    dropped = set(dead)
+    active = Edges(asked.y, wrt, dropped).active
+    open_: list[Node] = []
+    for s in stops_in(asked):
+        if s in dropped:
+            continue
+        if s.args[0] in active:
+            open_.append(s)
+            continue
+        # What is not active stays so without it: nothing else changes for those that follow.
+        dropped.add(s)
+        reason = _why(asked, s.args[0], wrt)
+        yield _found(asked, s, reason, untouched(reason))
+    for s, slope in _without_effect(asked, open_, wrt, dropped):
+        # Together with those above: of two that hold back the same one is left.
+        repaired = without_stops([asked.y], {*dropped, s})[asked.y]
+        flat = asked.equal(slope, full(as_node(0), slope.shape), _SECONDS)
+        if flat is not None and flat.status == "proved":
+            dropped.add(s)
+            reason = f"the derivative of {asked.text(s.args[0])} is zero everywhere, and so are those of every order"
+            yield _found(asked, s, reason, replace(flat, why=f"{reason}: {flat.why}"), repaired)
+            continue
+        verdict = asked.same(repaired, _SECONDS)
+        if verdict is None:
+            continue
+        proved = _order(verdict)
+        if verdict.status == "proved":
+            reason = f"what it holds back is zero or adds up to zero: {verdict.why}"
+        elif proved:
+            reason = f"proved up to the {derivatives_text(proved)}; {verdict.why}"
+        else:
+            continue
+        dropped.add(s)
+        yield _found(asked, s, reason, verdict, repaired)
+
+
+def _found(
+    asked: LintQuestion, s: Node, reason: str, verdict: Verdict, repaired: Node | None = None
+) -> Sighting:
+    (inner,) = s.args
+    return Sighting(
+        s,
+        f"{asked.body(s)} is redundant: without it the value and the derivatives are the same",
+        reason,
+        without_stops([asked.y], {s})[asked.y] if repaired is None else repaired,
+        f"write {asked.text(inner)} instead of {asked.body(s)}",
+        verdict,
+    )
+
+
+def _order(verdict: Verdict) -> int:
+    """Return up to which order a verdict proves that derivatives agree; 0 where not even gradients, or one differs."""
+    if verdict.status == "refuted" or not verdict.of_gradients:
+        return 0
+    orders = {1: list(verdict.of_gradients.values())}
+    for names, v in verdict.of_higher.items():
+        orders.setdefault(len(names), []).append(v)
+    proved = 0
+    for k in sorted(orders):
+        if k != proved + 1 or any(v.status != "proved" for v in orders[k]):
+            break
+        proved = k
+    return proved
+
+
+def _why(asked: LintQuestion, inner: Node, wrt: Sequence[Node]) -> str:
+    """Say why nothing would flow through a value."""
+    text = asked.text(inner)
+    read = symbols_of([inner])
+    if not read:
+        return f"{text} is a constant"
+    if inner.dtype != "real":
+        return f"{text} takes whole numbers, which have no derivative"
+    named = join_texts([s.name for s in read])
+    kinds = dict(zip(wrt, classify([inner], wrt, ()), strict=True)) if wrt else {}
+    if all(k in (Nothing.DISCONNECTED, Nothing.NO_TANGENT) for k in kinds.values()):
+        if all(s.declaration.distribution is not None for s in read):
+            return f"{text} reads random inputs alone ({named}): they are data"
+        by = join_texts([asked.text(w) for w in wrt])
+        return f"{text} reads {named}, and does not depend on {by}"
+    on = join_texts([asked.text(w) for w, k in kinds.items() if k in (Nothing.ZERO, Nothing.STOPPED)])
+    return f"{text} has no derivative by {on}: there is no path through it but such as end in steps or other stops"
+
+
+def _without_effect(
+    asked: LintQuestion, stops: Sequence[Node], wrt: Sequence[Node], dropped: Collection[Node]
+) -> list[tuple[Node, Node]]:
+    """Return the stop_gradients without which no gradient is seen to change, with the slopes of their values.
+
+    Neither alone, nor together with those that are taken out already.
+
+    Args:
+        asked: the program.
+        stops: which ones.
+        wrt: by what it is differentiated.
+        dropped: those that are taken out already.
+    """
+    if not stops:
+        return []
+    matters, _ = _in_numbers(asked, stops, wrt, ())
+    more, slopes = _in_numbers(asked, stops, wrt, dropped)
+    quiet = [(s, slope) for s, slope in zip(stops, slopes, strict=True) if s not in matters and s not in more]
+    return quiet[:_ASKED]
+
+
+def _in_numbers(
+    asked: LintQuestion, stops: Sequence[Node], wrt: Sequence[Node], dropped: Collection[Node]
+) -> tuple[set[Node], list[Node]]:
+    """Return the stop_gradients without which the gradient changes at a point, and the slopes of all their values."""
+    rest = without_stops([asked.y], dropped)
+    held = [rest[s] for s in stops]
+    number = asked.as_number(rest[asked.y])
+    cotangents = pull_back([number], [as_node(1)], held).gradients
+    moving = {
+        rest.get(w, w): symbol(Declaration(f"__{i}", REAL, shape=w.shape))
+        for i, w in enumerate(wrt)
+        if w.dtype == "real"
+    }
+    # Along one direction of all inputs: what is not zero there matters.
+    slopes = push_forward([s.args[0] for s in held], moving)
+    matters: set[Node] = set()
+    for batch in asked.points.rough():
+        directions = {v: asked.points.direction(w, batch) for w, v in moving.items()}
+        values = asked.points.evaluate([number, *cotangents, *slopes], {**batch, **directions})
+        if values is None:
+            continue
+        y, *both = (np.asarray(v, dtype=float) for v in values)
+        for s, c, d in zip(stops, both[: len(stops)], both[len(stops) :], strict=True):
+            with np.errstate(all="ignore"):
+                changed = np.abs(c * d) if asked.points.vector else np.abs(np.sum(c * d))
+                scale = _SHARP * (1 + np.abs(y))
+            if np.any(np.isfinite(changed) & np.isfinite(y) & (changed > scale)):
+                matters.add(s)
+    return matters, slopes

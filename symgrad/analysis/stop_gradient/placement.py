@@ -1,0 +1,397 @@
+"""Where stop_gradients belong, that a gradient be the one without noise: the search, and the proof that none will do.
+
+Sets of edges are tried by size. Exact points refute nearly all of them, in floats with a bound on rounding; what no
+point refutes is proved equal to the reference by the engine behind verdicts, or refuted by it. Beyond three edges there
+is one candidate, the smallest cut that leaves exactly the paths without noise.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from symgrad.analysis.explain.naming import Naming
+from symgrad.analysis.explain.noise.dependence import Dependence
+from symgrad.analysis.stop_gradient.places.answers import same_gradient, why_none
+from symgrad.analysis.stop_gradient.places.computed import Computed
+from symgrad.analysis.stop_gradient.places.impossible import CutRegion, Refusal, noisy_region, refuse
+from symgrad.analysis.stop_gradient.places.paths import PathGraph, ValueEdge
+from symgrad.analysis.stop_gradient.places.rewriting import outer_forms, replaced, stopped, with_fixed
+from symgrad.analysis.stop_gradient.places.spots import Question, points_of
+from symgrad.analysis.stop_gradient.places.sums import Cut, Sieve
+from symgrad.autodiff.vjp import pull_back
+from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
+from symgrad.ir.notation.free_names import free_name
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.types import REAL, Declaration
+from symgrad.ops.array.layout import full
+from symgrad.ops.control import straight_through, without_stops
+from symgrad.rewrite.pipeline import canonical
+from symgrad.verification.gradients.both import together
+from symgrad.verification.verdict import Verdict
+
+__all__ = ["PlacementOutcome", "Outer", "place"]
+
+_EXHAUSTED = 3
+_PROOFS = 4  # sets of one size that are handed to the engine
+_FORMS = 4  # values whose replacement is tried
+_FEW_PLACES, _MOST_PLACES = 6, 13
+"""Where the noise enters, of which all sets are tried, at once and at the end."""
+
+_SEARCHED = 2.5  # seconds for all sets of one size
+_TOGETHER = 3.0  # seconds for those of all sizes, in the program as it is and without its stop_gradients
+_WORTHWHILE = 0.5  # seconds for one more search
+_PROOF_SHARE = 0.4  # of the time that is left, for one proof
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    """A value that is replaced by itself, with the derivatives of what it is without noise.
+
+    Attributes:
+        value: the value.
+        calm: what it is without noise.
+        nodes: the program's nodes as they are then.
+        verdict: that the gradient is the reference.
+    """
+
+    value: Node
+    calm: Node
+    nodes: Mapping[Node, Node] = field(repr=False)
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementOutcome:
+    """What was found out about a program.
+
+    Attributes:
+        possible: whether some set of stop_gradients gives the reference; None where that is neither proved nor refuted.
+        cut: the edges, where a set was found.
+        nodes: the program's nodes as they are with it.
+        removed: stop_gradients of the program that have to go for that.
+        verdict: that the gradient is the reference; of the outer form where there is no set.
+        minimal: ``"proved"``, or in words what is known.
+        reason: why none will do, or what is not known.
+        outer: the outer form, where no set was found.
+        tried: how many sets of each size were refuted or proved; edges in series count once.
+        points: how many exact points there were.
+    """
+
+    possible: bool | None
+    cut: tuple[ValueEdge, ...] = ()
+    nodes: Mapping[Node, Node] = field(default_factory=dict[Node, Node], repr=False)
+    removed: tuple[Node, ...] = ()
+    verdict: Verdict | None = None
+    minimal: str = ""
+    reason: str = ""
+    outer: Outer | None = None
+    tried: Mapping[int, int] = field(default_factory=dict[int, int])
+    points: int = 0
+
+
+def place(
+    y: Node, wrt: Sequence[Node], fixed: Mapping[Node, Node], naming: Naming, time_limit: float
+) -> PlacementOutcome:
+    """Find the smallest set of stop_gradients that makes a gradient the one without noise, or show that there is none.
+
+    Args:
+        y: the value.
+        wrt: by what one differentiates. What is computed of noise counts as an input then.
+        fixed: what each noise is fixed at.
+        naming: names for the reason.
+        time_limit: seconds.
+    """
+    search = _Search(y, wrt, fixed, naming, time.monotonic() + time_limit)
+    found = search.found()
+    if found.possible or found.cut:
+        return found
+    again = search.with_stops_removed()
+    if again is not None and again.possible:
+        return again
+    if again is not None and found.possible is False:
+        found = replace(found, reason=f"{found.reason}. To take out its own stop_gradients does not help")
+    outer = search.outer()
+    return replace(found, outer=outer, verdict=outer.verdict if outer else None)
+
+
+class _Search:
+    """The search in one program.
+
+    Args:
+        y, wrt, fixed, naming: as `place` takes them.
+        deadline: of `time.monotonic`.
+        reference: the paths of the program with the noise fixed, where these are known: its stop_gradients may be
+            others.
+        computed: what an earlier search with this reference has computed.
+        seconds: how long sets may be searched for, in all searches together.
+    """
+
+    def __init__(
+        self,
+        y: Node,
+        wrt: Sequence[Node],
+        fixed: Mapping[Node, Node],
+        naming: Naming,
+        deadline: float,
+        reference: PathGraph | None = None,
+        computed: Computed | None = None,
+        seconds: list[float] | None = None,
+    ) -> None:
+        self.seconds = [_TOGETHER] if seconds is None else seconds
+        self.y, self.wrt, self.fixed = y, tuple(wrt), dict(fixed)
+        self.naming, self.deadline = naming, deadline
+        depends = Dependence([y, *wrt], [*fixed])
+        held = tuple(w for w in wrt if w.args and any(depends(w, u) for u in fixed))
+        self.calm = with_fixed(y, {**fixed, **{h: h for h in held}})
+        graph = PathGraph(y, wrt)
+        if reference is None:
+            reference = PathGraph(self.calm[y], [self.calm.get(w, w) for w in wrt])
+        self.question = Question(graph, reference, tuple(fixed), held)
+        self.graph = graph
+        coefficients = [e.step.coefficient for e in graph.edges if e.step is not None]
+        reads = Dependence(coefficients, [*fixed])
+        self.noisy = [
+            e.step is not None and any(reads(e.step.coefficient, u) for u in fixed) for e in graph.edges
+        ]
+        self.computed = Computed() if computed is None else computed
+        self.points = points_of(self.question, self.computed)
+        self.sieve = Sieve(graph, self.points)
+        self.doubtful = False
+        """Whether there were more sets that no point refutes than were handed to the engine."""
+
+    def left(self) -> float:
+        """The seconds that are left."""
+        return max(self.deadline - time.monotonic(), 0.05)
+
+    # ------------------------------------------------------------------------------------------------ the search
+
+    def found(self) -> PlacementOutcome:
+        """Return the smallest set, or why there is none."""
+        if not self.graph.edges or not self.points:
+            return self._unseen()
+        cleanest = tuple(self.graph.smallest_cut(self.noisy))
+        fits = bool(self.sieve.left([cleanest]))
+        supported: PlacementOutcome | None = None
+        exhausted = -1
+        for size in range(_EXHAUSTED + 1):
+            known = [cleanest] if fits and size == len(cleanest) else []
+            cuts = known or self._of_size(size)
+            if cuts is None:
+                break
+            outcome, supported = self._proved(cuts, supported, size, exhausted)
+            if outcome is not None:
+                return outcome
+            if supported is not None or known:
+                break
+            exhausted = size
+            if size == 0 and not fits and (refused := self._refused(_FEW_PLACES)) is not None:
+                return refused
+        if supported is not None:
+            return supported
+        if fits and exhausted < len(cleanest) - 1:
+            outcome, supported = self._proved([cleanest], None, len(cleanest), exhausted)
+            if outcome is not None or supported is not None:
+                return outcome or supported or self._open(exhausted)
+        refused = self._refused(_MOST_PLACES)
+        return refused or self._any_size(exhausted) or self._open(exhausted)
+
+    def _of_size(self, size: int) -> list[Cut] | None:
+        start = time.monotonic()
+        cuts = self.sieve.of_size(size, start + min(_SEARCHED, self.seconds[0], 0.5 * self.left()))
+        self.seconds[0] = max(self.seconds[0] - (time.monotonic() - start), 0)
+        return cuts
+
+    @cached_property
+    def _regions(self) -> list[CutRegion]:
+        """Where the noise enters, the smallest part first; the last is the whole program."""
+        whole = noisy_region(self.graph, [True] * len(self.noisy))
+        # What is computed of other inputs too may not change alone, so it counts everywhere.
+        alone = all(u.op is SYMBOL for u in self.fixed)
+        return [noisy_region(self.graph, self.noisy), whole] if alone else [whole]
+
+    def _refused(self, most: int) -> PlacementOutcome | None:
+        """Return the proof that no set will do, from a part of so many places in which the noise enters."""
+        for region in self._regions:
+            if len(region.places) <= most:
+                refusal = refuse(self.graph, self.points, region)
+                if isinstance(refusal, Refusal):
+                    return self._outcome(
+                        False, reason=why_none(self.question, self.noisy, refusal, self.naming)
+                    )
+        return None
+
+    def _any_size(self, exhausted: int) -> PlacementOutcome | None:
+        """Return a set of any size, of a program that is small enough to try them all."""
+        region = self._regions[-1]
+        left = refuse(self.graph, self.points, region) if len(region.places) <= _MOST_PLACES else []
+        if isinstance(left, Refusal):
+            return None
+        for size in range(exhausted + 1, len(region.places) + 1):
+            outcome, supported = self._proved([c for c in left if len(c) == size], None, size, size - 1)
+            if outcome is not None or supported is not None:
+                return outcome or supported
+        return None
+
+    def _proved(
+        self, cuts: Sequence[Cut], supported: PlacementOutcome | None, size: int, exhausted: int
+    ) -> tuple[PlacementOutcome | None, PlacementOutcome | None]:
+        """Return what is proved of the first of some sets that the engine can prove, and what it can only support."""
+        ordered = sorted(cuts, key=self._taste)
+        minimal = self._minimal(size, exhausted)
+        self.doubtful |= len(ordered) > _PROOFS
+        for cut in ordered[:_PROOFS]:
+            edges = self._shown(cut)
+            nodes = stopped(self.y, edges)
+            verdict = self._decided(nodes[self.y], [nodes.get(w, w) for w in self.wrt])
+            if verdict.status == "refuted":
+                continue
+            proved = verdict.status == "proved"
+            if proved or supported is None:
+                reason = "" if proved else f"no proof that the gradients are equal: {verdict.why}"
+                outcome = self._outcome(
+                    True if proved else None,
+                    cut=edges,
+                    nodes=nodes,
+                    verdict=verdict,
+                    minimal=minimal,
+                    reason=reason,
+                )
+                if proved:
+                    return outcome, None
+                supported = outcome
+        return None, supported
+
+    def _minimal(self, size: int, exhausted: int) -> str:
+        if exhausted >= size - 1 and not self.doubtful:
+            return "proved"
+        some = exhausted > 0 and not self.doubtful
+        tried = (
+            f"all sets of up to {exhausted} edges were refuted"
+            if some
+            else "not all smaller sets were refuted"
+        )
+        return f"the smallest set that leaves exactly the paths without noise; {tried}"
+
+    def _taste(self, cut: Cut) -> tuple[int, ...]:
+        """Sets of the same size as a person would choose: named values first, then those near the output."""
+        edges = self._shown(cut)
+        return (sum(e.target not in self.naming.names for e in edges), *sorted(cut))
+
+    def _shown(self, cut: Cut) -> tuple[ValueEdge, ...]:
+        """Return the edges of a set, each as that of those in series with it which a person would take."""
+        of = {k: series for series in self.graph.classes for k in series}
+        chosen: list[int] = []
+        for k in sorted(cut):
+            inner = [e for e in of[k] if e] or [k]
+            named = [e for e in inner if (t := self.graph.edges[e].target) in self.naming.names and t.args]
+            chosen.append((named or inner)[0])
+        return tuple(self.graph.edges[k] for k in sorted(chosen))
+
+    def _unseen(self) -> PlacementOutcome:
+        """Return what is known where there is no path, or no point."""
+        verdict = self._decided(self.y, self.wrt)
+        if verdict.status == "proved":
+            return self._outcome(True, nodes={}, verdict=verdict, minimal="proved")
+        why = (
+            "nothing to cut"
+            if not self.graph.edges
+            else "the program could not be computed at an exact point"
+        )
+        return self._outcome(None, reason=f"{why}, so no placement was tried")
+
+    def _open(self, exhausted: int) -> PlacementOutcome:
+        places = len(self.sieve.places)
+        what = f"no set of up to {exhausted} edges will do" if exhausted > 0 else "few sets were tried"
+        return self._outcome(
+            None,
+            reason=f"{what}, and larger ones of the {places} places were not all tried: nothing is proved",
+        )
+
+    def _outcome(self, possible: bool | None, **parts: object) -> PlacementOutcome:
+        return PlacementOutcome(possible, tried=dict(self.sieve.tried), points=len(self.points), **parts)  # pyright: ignore[reportArgumentType]  (its own fields)
+
+    # ------------------------------------------------------------------------------------------------ verdicts
+
+    def _decided(self, y: Node, wrt: Sequence[Node]) -> Verdict:
+        """Decide whether a program has the value of this one, and the gradient that is wanted."""
+        reference = self.question.calm
+        limit = max(_PROOF_SHARE * self.left(), 0.5)
+        free = {h: symbol(Declaration(self._called(h), REAL, h.shape)) for h in self.question.held}
+        seed = symbol(Declaration(self._fresh("v"), REAL, y.shape)) if y.shape else as_node(1)
+        gradients: dict[str, Verdict] = {}
+        for w, mine, theirs in zip(self.wrt, wrt, reference.wrt, strict=True):
+            ours = full(pull_back([y], [seed], [mine]).gradients[0], w.shape)
+            right = full(pull_back([reference.y], [seed], [theirs]).gradients[0], w.shape)
+            a, b = substitute([ours, right], {**free, **({mine: free[w]} if w in free else {})})
+            gradients[self.naming.text(w)] = same_gradient(a, b, limit / len(self.wrt))
+        return together(Verdict("proved", "the value is the same"), gradients)
+
+    def _fresh(self, name: str) -> str:
+        return free_name(name, {s.name for s in symbols_of([self.y])})
+
+    def _called(self, node: Node) -> str:
+        name = self.naming.names.get(node, "h")
+        return self._fresh(name)
+
+    # ------------------------------------------------------------------------------------------------ other ways
+
+    def with_stops_removed(self) -> PlacementOutcome | None:
+        """Return what is possible where stop_gradients of the program may go, with as few of them gone as will do.
+
+        That it is proved impossible then too is an answer as well; None where neither is known.
+        """
+        stops = [n for n in topological([self.y]) if "stops" in n.op.facts]
+        if not stops or not self.points or self.left() < _WORTHWHILE:
+            return None
+        found = self._without(stops).found()
+        if found.possible is not True:
+            return found if found.possible is False else None
+        for stop in list(stops):
+            fewer = [s for s in stops if s is not stop]
+            if fewer and self.left() > _WORTHWHILE:
+                without = self._without(fewer).found()
+                if without.possible is True:
+                    stops, found = fewer, without
+        made = without_stops([self.y], stops)
+        return replace(found, nodes={n: found.nodes.get(m, m) for n, m in made.items()}, removed=tuple(stops))
+
+    def _without(self, stops: Sequence[Node]) -> _Search:
+        made = without_stops([self.y], set(stops))
+        names = {made[n]: name for n, name in self.naming.names.items() if n in made}
+        return _Search(
+            made[self.y],
+            [made.get(w, w) for w in self.wrt],
+            {made.get(u, u): f for u, f in self.fixed.items()},
+            replace(self.naming, names={**self.naming.names, **names}),
+            self.deadline,
+            self.question.calm,
+            self.computed,
+            self.seconds,
+        )
+
+    def outer(self) -> Outer | None:
+        """Return the smallest value whose outer form makes the gradient the reference, proved; None if none is."""
+        if not self.points or not self.graph.edges:
+            return None
+        smallest = outer_forms(self.question, self.calm, self.points)[:_FORMS]
+        for value in dict.fromkeys([*smallest, self.y]):  # the whole is right by its construction
+            raw = self.calm[value]
+            for calm in dict.fromkeys([self._simpler(raw), raw]):
+                nodes = replaced(self.y, value, straight_through(value, calm))
+                verdict = self._decided(nodes[self.y], [nodes.get(w, w) for w in self.wrt])
+                if verdict.status == "proved":
+                    return Outer(value, calm, nodes, verdict)
+        return None
+
+    def _simpler(self, calm: Node) -> Node:
+        """Return what a value is without noise as a person would write it, over the names that read no noise."""
+        below = topological([calm])
+        named = [n for n in below if n.args and n in self.naming.names and n is not calm]
+        stand = {
+            n: symbol(Declaration(f"__{i}", REAL, n.shape)) for i, n in enumerate(named) if n.dtype == "real"
+        }
+        form = canonical(substitute([calm], stand)).nodes[0]
+        return substitute([form], {s: n for n, s in stand.items()})[0]

@@ -1,0 +1,55 @@
+"""Programs of the same value in which derivatives pass where they ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symgrad.analysis.stop_gradient.edges import Edges, derivative_edges
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import fold, topological, with_args
+from symgrad.ops.control import straight_through
+
+__all__ = ["led_to", "passed_on", "rounds"]
+
+
+def rounds(n: Node) -> bool:
+    """Tell whether it gives a number near its argument, by steps: floor, ceil and round do, sign and argmax do not."""
+    facts = n.op.facts
+    if not {"piecewise-constant", "integral", "idempotent"} <= facts or "bounded-by-one" in facts:
+        return False
+    return n.op.pointwise and len(n.args) == 1 and n.dtype == "real" and n.args[0].dtype == "real"
+
+
+def passed_on(y: Node, wrt: Sequence[Node], steps: bool) -> tuple[Node, list[Node]]:
+    """Return a program in which derivatives pass to inputs where they ended, and the equations at which they did.
+
+    Its value is the same bit for bit: a stop_gradient is left out, and of a step it is f in
+    ``stop_gradient(f) - (stop_gradient(g) - g)``, where g, its argument, is finite.
+
+    Args:
+        y: the program.
+        wrt: the inputs, or values between.
+        steps: whether these are steps that round, which get the derivative of their argument, or stop_gradients.
+    """
+    order = topological([y])
+    ends = {n for n in order if (rounds(n) if steps else "stops" in n.op.facts and n.dtype == "real")}
+    edges = Edges(y, wrt, ends)
+    through = [n for n in order if n in ends and edges.passes(n)]
+    chosen = set(through)
+
+    def opened(n: Node, args: list[Node]) -> Node:
+        if n not in chosen:
+            return with_args(n, args)
+        return straight_through(n, args[0]) if steps else args[0]
+
+    return fold([y], opened)[y], through
+
+
+def led_to(y: Node, through: Sequence[Node]) -> set[Node]:
+    """Return all that derivatives lead to by way of the equations that ended them, if they pass these."""
+    ends = set(through)
+    found = set(ends)
+    for n in reversed(topological([y])):
+        if n in found:
+            found.update(n.args if n in ends else derivative_edges(n))
+    return found

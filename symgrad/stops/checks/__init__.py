@@ -1,1 +1,0 @@
-"""The checks of `symgrad.lint`, a file each; the table of them is `symgrad/stops/table.py`."""

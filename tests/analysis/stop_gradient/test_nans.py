@@ -1,0 +1,173 @@
+"""SG301, SG302, SG303: NaN gradients of finite values in other frameworks, and guards that come too late."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad.analysis.explain.derivation import naming_of
+from symgrad.analysis.stop_gradient.checks.asked import LintQuestion
+from symgrad.frontend.text import parse_program
+from symgrad.ir.graph import Node
+
+
+def found(text: str, code: str) -> list[Any]:
+    return [f for f in sg.lint(text, time_limit=30) if f.code == code]
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "repaired"),
+    [
+        (
+            "x : real\ny = where(x > 0, sqrt(x), 0)",
+            "where x <= 0",
+            "where(x > 0, sqrt(where(x > 0, x, 1)), 0)",
+        ),
+        (
+            "x : real\ny = where(x <= 0, 0, sqrt(x))",
+            "where x <= 0",
+            "where(x <= 0, 0, sqrt(where(x <= 0, 1, x)))",
+        ),
+        (
+            "x : real\ny = where(x == 0, 1, sin(x)/x)",
+            "where x = 0",
+            "where(x == 0, 1, sin(where(x == 0, 1, x))/where(x == 0, 1, x))",
+        ),
+        (
+            "x : real\ny = where(x < 20, log(1 + exp(x)), x)",
+            "at x = 1000",
+            "where(x < 20, log(1 + exp(where(x < 20, x, 1))), x)",
+        ),
+        (
+            "x : real[n]\ny = sum(where(x > 0, sqrt(x), 0))",
+            "where x <= 0",
+            "sum(where(x > 0, sqrt(where(x > 0, x, 1)), 0))",
+        ),
+    ],
+)
+def test_a_branch_that_is_not_taken(text: str, where: str, repaired: str) -> None:
+    (finding,) = found(text, "SG301")
+    assert where in finding.message
+    assert "in JAX" in finding.message
+    assert str(finding.repaired) == repaired
+    assert finding.verdict is not None
+    assert finding.verdict.of_values is not None
+    assert finding.verdict.of_values.status in ("proved", "supported")
+    assert finding.verdict.status != "refuted"
+    assert "SG301" not in sg.lint(finding.repaired).codes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x : real\ny = where(x > 0, sqrt(where(x > 0, x, 1)), 0)",
+        "x : positive\ny = where(x > 1, sqrt(x), 0)",
+        "x : real\ny = where(x > 0, x**2, sin(x))",
+        "x : real\ny = where(x > 0, sqrt(1 + x**2), 0)",
+        "x : real\ny = where(sqrt(abs(x)) > 1, x, 0)",
+        "x : real(0.1, 1)\ny = where(x > 0.5, log(x), 1/x)",
+    ],
+)
+def test_no_branch(text: str) -> None:
+    assert found(text, "SG301") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "frameworks"),
+    [
+        ("x, y : real\nz = sqrt(x**2 + y**2)", "JAX, torch and TensorFlow"),
+        ("x : real[n]\nz = norm(x)", "JAX and TensorFlow"),
+        ("x : real[n]\nz = sqrt(sum(x**2))", "JAX, torch and TensorFlow"),
+        ("x : real\nz = sqrt(maximum(x, 0))", "in JAX,"),
+        ("x : real\nz = sqrt(relu(x))", "in TensorFlow,"),
+    ],
+)
+def test_roots(text: str, frameworks: str) -> None:
+    (finding,) = found(text, "SG302")
+    assert frameworks in finding.message
+    assert finding.repaired is not None
+    assert "SG302" not in sg.lint(finding.repaired).codes
+    names = {str(i.name): (np.array([0.3, -0.4, 1.2]) if i.shape else 0.7) for i in finding.repaired.inputs}
+    assert float(finding.repaired(**names)) == float(sg.parse(text).last(**names))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x : positive\nz = sqrt(x)",
+        "x : real\nz = sqrt(x)",  # infinite at 0, as the derivative is
+        "x, y : real\nz = sqrt(x**2 + y**2 + 1e-12)",
+        "x : real\nz = exp(x)/(1 + exp(x))",  # overflows, and has no value there
+        "x : positive\nz = sqrt(x**2)",
+    ],
+)
+def test_no_root(text: str) -> None:
+    assert found(text, "SG302") == []
+
+
+def test_a_guard_behind_the_root() -> None:
+    (finding,) = found("x : real\ny = maximum(sqrt(x), 0)", "SG303")
+    assert str(finding.repaired) == "where(x > 0, sqrt(where(x > 0, x, 1)), 0)"
+    assert finding.verdict is not None
+    assert finding.verdict.status == "proved"
+    assert found("x : positive\ny = maximum(sqrt(x), 0)", "SG303") == []
+    assert found("x : real\ny = maximum(sqrt(x**2), 0)", "SG303") == []
+    assert found("x : positive\ny = maximum(sqrt(x), 1)", "SG303") == []
+
+
+LONG = ["x : real", "a0 = x", *(f"a{k} = sin(a{k - 1}) + cos(a{k - 1})*0.3" for k in range(1, 160))]
+
+
+def asked_of(lines: list[str]) -> tuple[LintQuestion, dict[str, Node]]:
+    """Return the question of a program too long for the engine, and its nodes by name."""
+    listing = parse_program("\n".join([*LONG, *lines]))
+    y = listing["y"]
+    naming = naming_of(y, listing)
+    end = time.monotonic() + 30
+    asked = LintQuestion(y, (listing["x"],), False, (), (), (), listing, naming, end)
+    return asked, dict(listing.assignments)
+
+
+def test_a_repair_in_a_long_program_is_proved_where_it_is() -> None:
+    lines = ["h = a159 + x", "y = where(h > 0, sqrt(h), 0) + a7"]
+    (finding,) = found("\n".join([*LONG, *lines]), "SG301")
+    assert finding.cure == "write where(h > 0, sqrt(where(h > 0, h, 1)), 0)"
+    assert finding.verdict is not None
+    assert finding.verdict.status == "proved"
+    assert "whatever they read" in finding.verdict.why
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "proved"),
+    [
+        ("h*h", "h**2", True),
+        ("h*stop_gradient(h)", "h**2", False),  # another gradient
+        ("stop_gradient(h)", "h", False),
+        ("abs(h)", "h", False),  # equal at most where h is not negative, which nobody knows
+        ("sqrt(h**2)", "abs(h)", True),
+        ("where(h > 1, h, 1)", "maximum(h, 1)", True),
+        ("h*k", "k*h + 1e-30", False),
+        ("exp(log(e))", "e", True),  # e is an exponential, and so positive
+    ],
+)
+def test_two_values_of_a_long_program_are_compared_whatever_they_read(
+    old: str, new: str, proved: bool
+) -> None:
+    lines = ["h = a159 + x", "k = a158*x", "e = exp(a9)", f"old = {old}", f"new = {new}", "y = old*a7 + new"]
+    asked, nodes = asked_of(lines)
+    verdict = asked.same_but_for(nodes["old"], nodes["new"], 5)
+    assert (verdict is not None and verdict.status == "proved") == proved
+
+
+def test_a_long_repair_has_a_name_for_what_stands_in_it_several_times() -> None:
+    text = "a, b, c, x : real\ny = sqrt(stop_gradient(a*x + b*x**2 + c*x**3 - x) + (x - a)**2 + (x - b)**2)"
+    (finding,) = found(text, "SG302")
+    assert finding.cure == (
+        "write where(t > 0, sqrt(where(t > 0, t, 1)), 0) "
+        "with t = stop_gradient(a*x + b*x**2 + c*x**3 - x) + (x - a)**2 + (x - b)**2 "
+        "for sqrt(stop_gradient(a*x + b*x**2 + c*x**3 - x) + (x - a)**2 + (x - b)**2)"
+    )
