@@ -15,8 +15,8 @@ from typing import Any
 
 import grimp
 
-from symgrad.render.pictures.picture import Box, Edge, Picture
-from symgrad.render.pictures.svg import picture_svg
+from symgrad.printing.pictures.picture import Box, Edge, Picture
+from symgrad.printing.pictures.svg import picture_svg
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "docs" / "house.svg"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-from symgrad.render.progress import Callback, Display
+from symgrad.printing.progress import Callback, Display
 from symgrad.support.errors import UsageError
 from symgrad.support.progress import AFTER_S, Work, watching
 

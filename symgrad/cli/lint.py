@@ -196,10 +196,10 @@ def _checks() -> list[tuple[str, tuple[str, str]]]:
 
 def _report(findings: Sequence[Finding], form: str) -> str:
     if form in ("markdown", "latex", "html"):
-        from symgrad.render.reports.lint import findings_report
+        from symgrad.printing.reports.lint import findings_report
 
         return findings_report(findings).written(form)
-    from symgrad.render.texts.findings import findings_github, findings_sarif, findings_text
+    from symgrad.printing.texts.findings import findings_github, findings_sarif, findings_text
 
     if form == "json":
         return json.dumps([f.json() for f in findings], indent=2, ensure_ascii=False)

@@ -29,7 +29,7 @@ from symgrad.cli.options import (
     program_options,
     targets,
 )
-from symgrad.render.progress import show_usually
+from symgrad.printing.progress import show_usually
 from symgrad.support.errors import FileError, NumberTooLargeError, SymgradError, UsageError
 from symgrad.support.files import make_folder, reason
 

@@ -206,7 +206,7 @@ def check(file: Path, whole: bool, time_limit: float, form: str, output: Path | 
     if form == "text":
         emit("\n".join(checked_lines(found, whole=whole)), output)
     else:
-        from symgrad.render.reports.proof import check_report
+        from symgrad.printing.reports.proof import check_report
 
         emit(check_report(found, file.name).written(form), output)
     sys.exit(EXIT[found.status])

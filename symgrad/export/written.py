@@ -15,7 +15,7 @@ from symgrad.ir.notation.printer import program_text
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ops.array.layout import full
 from symgrad.ops.random.laws import mean as mean_of
-from symgrad.render.frameworks.pasted import framework_source
+from symgrad.printing.frameworks.pasted import framework_source
 from symgrad.support.errors import DomainError, MissingInputError, UsageError
 
 __all__ = ["at_means", "function_of", "source_of", "source_text", "text_of"]

@@ -27,7 +27,7 @@ from symgrad.api.reports.gradients import program_report
 from symgrad.cli import main
 from symgrad.cli.options import expression_of, targets
 from symgrad.notebook.cells import bindings, error_report, read_cell
-from symgrad.render.progress import show_usually
+from symgrad.printing.progress import show_usually
 from symgrad.report.report import Reported
 from symgrad.support.errors import SymgradError, UsageError
 

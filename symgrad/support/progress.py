@@ -3,7 +3,7 @@
 A pass says `for node in steps("backward", "differentiating", nodes)`, or `with working(...)` where nothing is counted.
 Where nobody watches both cost next to nothing: `steps` returns what it was given. Watchers (`Watcher`) have a thread
 that looks at the work there is ten times a second, so a pass does no more than count. How work is drawn is not known
-here: `symgrad/render/progress.py`.
+here: `symgrad/printing/progress.py`.
 """
 
 from __future__ import annotations

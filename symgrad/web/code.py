@@ -10,8 +10,8 @@ from symgrad.analysis.explain.naming import Naming
 from symgrad.api.handles.wording import readable
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import one_of
-from symgrad.render.frameworks.pasted import FRAMEWORKS
-from symgrad.render.numpy.source import numpy_source
+from symgrad.printing.frameworks.pasted import FRAMEWORKS
+from symgrad.printing.numpy.source import numpy_source
 from symgrad.support.errors import InternalError, UsageError
 from symgrad.web.blocks import Block, code, listing, text
 from symgrad.web.limits import CODE_LINES

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from symgrad.analysis.stop_gradient.finding import Finding
 from symgrad.analysis.stop_gradient.table import CHECKS
 from symgrad.importers.code.checks import SOURCE_CHECKS
-from symgrad.render.texts.findings import findings_github, findings_sarif, findings_text
+from symgrad.printing.texts.findings import findings_github, findings_sarif, findings_text
 from symgrad.support.source import Place
 
 

@@ -21,7 +21,7 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.control import as_computed
-from symgrad.render.frameworks.pasted import framework_source
+from symgrad.printing.frameworks.pasted import framework_source
 from tests.arrays import PROGRAMS, random_value, symbol_of
 from tests.graphs import inputs, random_graph
 

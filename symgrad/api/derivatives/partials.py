@@ -110,8 +110,8 @@ class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
             >>> print(sg.derivatives(p["loss"], ["w", "c"]).numpy_source().splitlines()[-1].strip())
             return 2.0*(X.T @ r), 2.0*np.sum(r)
         """
-        from symgrad.render.numpy.source import numpy_source  # for start-up time
-        from symgrad.render.texts.said import said_source
+        from symgrad.printing.numpy.source import numpy_source  # for start-up time
+        from symgrad.printing.texts.said import said_source
 
         exprs = [e for _, e in self._shown()]
         said = None if expand or any(e.slope is None for e in exprs) else said_together(exprs)

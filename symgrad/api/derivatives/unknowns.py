@@ -326,8 +326,8 @@ class Implicit:
             \frac{\partial z}{\partial a} &= \frac{1}{2 z}
             \end{aligned}
         """
-        from symgrad.render.latex.pieces import latex_name  # for start-up time
-        from symgrad.render.texts.said import latex_rows, leibniz, named_latex, said_rows
+        from symgrad.printing.latex.pieces import latex_name  # for start-up time
+        from symgrad.printing.texts.said import latex_rows, leibniz, named_latex, said_rows
 
         told = self._told
         if told is None:

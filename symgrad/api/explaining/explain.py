@@ -28,7 +28,7 @@ from symgrad.support.errors import UsageError
 
 if TYPE_CHECKING:
     from symgrad.api.explaining.lessons import DerivationLine, Lesson, NextStep
-    from symgrad.render.pictures.interactive import Graph
+    from symgrad.printing.pictures.interactive import Graph
     from symgrad.verification.verdict import Verdict
 
 __all__ = ["Adjoint", "ByParts", "Derivation", "explain"]
@@ -158,7 +158,7 @@ class Derivation(Reported):
         Args:
             steps: list every pullback with its rule, also where names of the program or rules of calculus say it.
         """
-        from symgrad.render.texts.derivation import derivation_text
+        from symgrad.printing.texts.derivation import derivation_text
 
         return derivation_text(self._record, steps=steps)
 
@@ -168,19 +168,19 @@ class Derivation(Reported):
         Args:
             steps: a line for each pullback instead; what has no names and no rules has these alone.
         """
-        from symgrad.render.texts.derivation import derivation_latex
+        from symgrad.printing.texts.derivation import derivation_latex
 
         return derivation_latex(self._record, steps=steps)
 
     def report(self) -> Report:
         """Return it as a report, with the picture: to be written as text, Markdown, LaTeX, HTML or JSON."""
-        from symgrad.render.reports.steps import derivation_report
+        from symgrad.printing.reports.steps import derivation_report
 
         return derivation_report(self._record)
 
     def json(self) -> dict[str, Any]:
         """Return it as a dictionary of plain values, keyed by attribute names."""
-        from symgrad.render.texts.plain import derivation_json
+        from symgrad.printing.texts.plain import derivation_json
 
         return derivation_json(self._record)
 
@@ -190,7 +190,7 @@ class Derivation(Reported):
         Args:
             noise: the random input to follow; by default all.
         """
-        from symgrad.render.texts.derivation import derivation_svg
+        from symgrad.printing.texts.derivation import derivation_svg
 
         if noise is not None and noise not in self.noise:
             known = ", ".join(self.noise) or "none: the program has no random input"

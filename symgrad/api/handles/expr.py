@@ -32,7 +32,7 @@ from symgrad.support.errors import (
 )
 
 if TYPE_CHECKING:
-    from symgrad.render.pictures.interactive import Graph
+    from symgrad.printing.pictures.interactive import Graph
 
 __all__ = ["Expr", "ExprLike", "Operand", "apply_op", "as_expr", "build_expr", "handle", "node_of"]
 

@@ -220,8 +220,8 @@ class FormMethods(ArrayMethods):
             >>> print((x / 2).latex())
             \frac{x}{2}
         """
-        from symgrad.render.latex.expressions import latex
-        from symgrad.render.texts.said import named_latex, said_latex
+        from symgrad.printing.latex.expressions import latex
+        from symgrad.printing.texts.said import named_latex, said_latex
 
         said = None if expand else said_together([self])
         if said is not None:
@@ -241,8 +241,8 @@ class FormMethods(ArrayMethods):
             UsageError: if that is no identifier of Python, or one that the source needs itself.
             UnsupportedError: for an op that has neither a NumPy function nor a formula.
         """
-        from symgrad.render.numpy.source import numpy_source
-        from symgrad.render.texts.said import said_source
+        from symgrad.printing.numpy.source import numpy_source
+        from symgrad.printing.texts.said import said_source
 
         said = None if expand else said_together([self])
         return numpy_source([readable(self)], name=name) if said is None else said_source(said, name)
@@ -300,7 +300,7 @@ class FormMethods(ArrayMethods):
                 return _f_value(x), grad
             <BLANKLINE>
         """
-        from symgrad.render.frameworks.pasted import framework_source
+        from symgrad.printing.frameworks.pasted import framework_source
 
         names = {n: t for listing in reversed(self.listings) for n, t in listing.name_of().items()}
         return framework_source(readable(self), framework, name, names, gradient=int(gradient))

@@ -42,7 +42,7 @@ def latex_together(exprs: Sequence[Expr], titles: Sequence[str], *, expand: bool
 
     Rows of an ``aligned`` environment, if there are several.
     """
-    from symgrad.render.texts.said import latex_rows, said_rows
+    from symgrad.printing.texts.said import latex_rows, said_rows
 
     found = None if expand else said_together(exprs)
     told = iter(() if found is None else said_rows(found))
@@ -63,8 +63,8 @@ def title(y: Expr, by: Sequence[Expr]) -> str:
 
 def leibniz_of(y: Expr, by: Sequence[Expr]) -> str:
     """Return what a derivative is called as LaTeX."""
-    from symgrad.render.latex.expressions import latex_name
-    from symgrad.render.texts.said import leibniz
+    from symgrad.printing.latex.expressions import latex_name
+    from symgrad.printing.texts.said import leibniz
 
     def name(e: Expr) -> str:
         return latex_name(e.name) if e.name else rf"\left({e.latex(expand=True)}\right)"

@@ -29,7 +29,7 @@ def save(
     if path.suffix != ".py":
         return save_native(kernel, path, name=name, outputs=outputs, cpu=cpu, triple=triple)
     from symgrad.compiler.kernels.artefacts.artefact import check_path  # most kernels are never written
-    from symgrad.render.numpy.source import numpy_source
+    from symgrad.printing.numpy.source import numpy_source
 
     check_path(path, cpu, triple)
     if outputs is not None and len(outputs) != len(kernel.outputs):

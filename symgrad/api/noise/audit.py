@@ -191,7 +191,7 @@ class Audit(_Moments, Mapping[str, NoiseAudit], Reported):
         return found[0] if self._single else found
 
     def __str__(self) -> str:
-        from symgrad.render.texts.audit import Averaged, audit_text  # for start-up time
+        from symgrad.printing.texts.audit import Averaged, audit_text  # for start-up time
 
         q = self._question
         sections = [Averaged(a.verdict, a.question.told(), a.notes) for a in self._each.values()]

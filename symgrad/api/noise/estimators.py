@@ -25,8 +25,8 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.array.contraction import sum_over
 from symgrad.ops.array.layout import shape_text
 from symgrad.pretty.simplify import simplest, simplified
-from symgrad.render.pictures.numeric import chosen_values
-from symgrad.render.texts.comparison import ComparisonRow, comparison_text, estimate_text, formula_lines
+from symgrad.printing.pictures.numeric import chosen_values
+from symgrad.printing.texts.comparison import ComparisonRow, comparison_text, estimate_text, formula_lines
 from symgrad.report.report import Reported
 from symgrad.support.errors import NotInProgramError, NotScalarError, ShapeError, UsageError
 from symgrad.support.progress import steps, working
@@ -278,7 +278,7 @@ class Comparison(Mapping[str, Estimator], Reported):
         Raises:
             UsageError: without matplotlib.
         """
-        from symgrad.render.pictures.curves import estimators_svg  # for start-up time
+        from symgrad.printing.pictures.curves import estimators_svg  # for start-up time
 
         grid = np.linspace(*between, points)
         curves: dict[str, tuple[list[float], list[float]]] = {}
@@ -292,7 +292,7 @@ class Comparison(Mapping[str, Estimator], Reported):
 
 def _lines(found: Any, y: Expr) -> list[str]:
     """Return the lines in which a formula is printed, in the names of a program."""
-    from symgrad.render.texts.audit import with_decimals  # for start-up time
+    from symgrad.printing.texts.audit import with_decimals  # for start-up time
 
     if isinstance(found, Estimated):
         return [str(found) if found.how == "none" else _NUMERIC]

@@ -51,7 +51,7 @@ class Findings(Sequence[Finding], Reported):
 
     def report(self) -> Report:
         """Return them as a report, each with its line."""
-        from symgrad.render.reports.lint import findings_report  # for start-up time
+        from symgrad.printing.reports.lint import findings_report  # for start-up time
 
         return findings_report(self)
 

@@ -180,7 +180,7 @@ class AuditQuestion:
         literals: Literals | None = None,
     ) -> str:
         """Return a moment as text: as a spoken question has it, if that has a formula that depends on anything."""
-        from symgrad.render.texts.audit import with_decimals  # for start-up time
+        from symgrad.printing.texts.audit import with_decimals  # for start-up time
 
         formula, y = moment.formula, self.y
         if formula is None:

@@ -11,7 +11,7 @@ from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import symbol
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.types import Declaration
-from symgrad.render.latex.expressions import latex
+from symgrad.printing.latex.expressions import latex
 from symgrad.report.about import Subject
 from symgrad.report.blocks import Block, Code, MathLines, Maths
 from symgrad.support.errors import SymgradError

@@ -10,8 +10,8 @@ from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.told import leibniz_of, title, together
 from symgrad.api.reports.maths import expression, program_blocks
-from symgrad.render.pictures.numeric import accuracy_figure, sole_variable
-from symgrad.render.pictures.spreads import Spread, spreads_svg
+from symgrad.printing.pictures.numeric import accuracy_figure, sole_variable
+from symgrad.printing.pictures.spreads import Spread, spreads_svg
 from symgrad.report.blocks import (
     Banner,
     Block,

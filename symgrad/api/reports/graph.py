@@ -19,11 +19,11 @@ from symgrad.ir.values.evaluate import evaluate
 from symgrad.ir.values.inputs import bind
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.control import as_computed
-from symgrad.render.limits import BOXES, GRADIENT_CHARACTERS
-from symgrad.render.pictures.interactive import Graph
-from symgrad.render.pictures.picture import Highlight
-from symgrad.render.pictures.svg import graph_svg
-from symgrad.render.texts.derivation import derivation_highlight, title_text
+from symgrad.printing.limits import BOXES, GRADIENT_CHARACTERS
+from symgrad.printing.pictures.interactive import Graph
+from symgrad.printing.pictures.picture import Highlight
+from symgrad.printing.pictures.svg import graph_svg
+from symgrad.printing.texts.derivation import derivation_highlight, title_text
 
 __all__ = ["derivation_graph", "formula_graph"]
 

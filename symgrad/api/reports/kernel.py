@@ -8,7 +8,7 @@ from typing import Any
 from symgrad.api.handles.expr import Expr
 from symgrad.api.reports.maths import expression, listing_of, program_blocks
 from symgrad.compiler.kernels.kernel import Kernel
-from symgrad.render.pictures.numeric import accuracy_figure, sole_variable
+from symgrad.printing.pictures.numeric import accuracy_figure, sole_variable
 from symgrad.report.about import Subject
 from symgrad.report.blocks import Block, Heading, MathLines, Maths
 

@@ -11,10 +11,10 @@ from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.told import leibniz_of, title
 from symgrad.api.reports.maths import program_blocks
 from symgrad.ir.graph import Node
-from symgrad.render.latex.expressions import latex
-from symgrad.render.reports.steps import noise_blocks, steps_block
-from symgrad.render.texts.audit import AGAINST
-from symgrad.render.texts.derivation import derivation_svg, title_text
+from symgrad.printing.latex.expressions import latex
+from symgrad.printing.reports.steps import noise_blocks, steps_block
+from symgrad.printing.texts.audit import AGAINST
+from symgrad.printing.texts.derivation import derivation_svg, title_text
 from symgrad.report.blocks import (
     Banner,
     Block,

@@ -15,9 +15,9 @@ from symgrad.analysis.explain.noise.precision import PrecisionPair
 from symgrad.frontend.text import parse_program
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.render.reports.steps import derivation_report
-from symgrad.render.texts.derivation import derivation_latex, derivation_svg, derivation_text
-from symgrad.render.texts.plain import derivation_json
+from symgrad.printing.reports.steps import derivation_report
+from symgrad.printing.texts.derivation import derivation_latex, derivation_svg, derivation_text
+from symgrad.printing.texts.plain import derivation_json
 
 FREEZING = """
 X : real[n, 5]

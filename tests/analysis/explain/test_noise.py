@@ -415,7 +415,7 @@ def test_the_same_for_every_hash_seed():
     code = (
         "from symgrad.analysis.explain.derivation import explain\n"
         "from symgrad.frontend.text import parse_program\n"
-        "from symgrad.render.texts.derivation import derivation_svg, derivation_text\n"
+        "from symgrad.printing.texts.derivation import derivation_svg, derivation_text\n"
         "from tests.analysis.explain.programs import TRICKS\n"
         "p = parse_program(TRICKS)\n"
         "for name in ('z', 'z_inner', 'z_exact'):\n"

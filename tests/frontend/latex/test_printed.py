@@ -23,7 +23,7 @@ from symgrad.ir.types import BOOL, Declaration
 from symgrad.support.source import Source
 from tests.conftest import GOLDEN
 from tests.end_to_end import test_golden_arrays, test_golden_gradients
-from tests.render.test_latex_arrays import SPELLINGS
+from tests.printing.test_latex_arrays import SPELLINGS
 
 ROOT = Path(__file__).parents[3]
 PROGRAMS = {**test_golden_gradients.PROGRAMS, **test_golden_arrays.PROGRAMS}

@@ -1,0 +1,301 @@
+"""Operations on whole arrays in JAX, torch, TensorFlow and Keras: a writer for each, with what differs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeAlias
+
+from symgrad.ir.graph import NUMBER, Node
+from symgrad.ir.notation.contractions import ContractionSpelling, Factor, spell
+from symgrad.ir.notation.literals import ATOM, MUL
+from symgrad.ir.shapes import Triple
+from symgrad.ir.sizes import Shape, Size
+from symgrad.printing.frameworks.table import Framework
+from symgrad.printing.python_text import aligned, applied, tuple_text
+
+__all__ = ["ARRAYS", "FrameworkContext"]
+
+
+class FrameworkContext(Protocol):
+    """What is written already, and where."""
+
+    framework: str
+    known: Framework
+
+    def of(self, node: Node, rank: int = 0) -> str:
+        """Return an argument as it is written, in parentheses if it binds less tightly than a rank."""
+        ...
+
+    def tensor(self, node: Node, rank: int = 0) -> str:
+        """Return an argument as an array of numbers of the common dtype."""
+        ...
+
+    def positions(self, node: Node) -> str:
+        """Return an argument as whole numbers."""
+        ...
+
+    def size(self, size: Size) -> str:
+        """Return a size as an expression."""
+        ...
+
+    def helper(self, name: str) -> str:
+        """Ask for a function of `own_functions`, and return its name."""
+        ...
+
+
+_Text: TypeAlias = "str | tuple[str, int]"
+_Writer: TypeAlias = Callable[[Node, FrameworkContext], _Text]
+
+
+def shape_text(shape: Shape, w: FrameworkContext) -> str:
+    """Return a shape as a tuple."""
+    return tuple_text([w.size(s) for s in shape])
+
+
+def _moved(x: Node, w: FrameworkContext) -> str:
+    """An argument of what moves entries only: whole numbers stay as they are."""
+    return w.tensor(x) if x.dtype == "real" or x.op is NUMBER else w.of(x)
+
+
+# ------------------------------------------------------------------------------------------------------ reductions
+
+_SUM = {"jax": "jnp.sum", "torch": "torch.sum", "tensorflow": "tf.reduce_sum", "keras": "ops.sum"}
+
+
+def _summed(x: str, axes: Sequence[int], rank: int, w: FrameworkContext) -> str:
+    """A sum over axes; over all of them without saying so."""
+    function = _SUM[w.framework]
+    if tuple(axes) == tuple(range(rank)):
+        return f"{function}({x})"
+    return f"{function}({x}, {w.known.axis}={axes[0] if len(axes) == 1 else tuple(axes)})"
+
+
+def _flip(x: str, axes: Sequence[int], w: FrameworkContext) -> str:
+    match w.framework:
+        case "torch":
+            return f"torch.flip({x}, {tuple(axes)})"
+        case "tensorflow":
+            return f"tf.reverse({x}, {list(axes)})"
+        case _:
+            return f"{w.known.array}.flip({x}, {axes[0] if len(axes) == 1 else tuple(axes)})"
+
+
+# ---------------------------------------------------------------------------------------------------- contractions
+
+
+def _einsum(node: Node, w: FrameworkContext) -> _Text:
+    s = spell(node)
+    x = node.args[0]
+    array = w.known.array
+    rank = len(x.shape)
+    match s.form:
+        case "product" | "outer" if (found := _product(node, s, w)) is not None:
+            return found
+        case "trace" if len(node.args) == 1 and (rank == 2 or w.framework in ("jax", "keras")):
+            return f"{'tf.linalg' if w.framework == 'tensorflow' else array}.trace({w.tensor(x)})"
+        case "diagonal":
+            name = {"tensorflow": "tf.linalg.diag_part"}.get(w.framework, f"{array}.diagonal")
+            return f"{name}({w.tensor(x)})"
+        case "diag":
+            return f"{'tf.linalg' if w.framework == 'tensorflow' else array}.diag({w.tensor(x)})"
+        case "permute":
+            return f"{array}.{'permute' if w.framework == 'torch' else 'transpose'}({_moved(x, w)}, {s.axes})"
+        case "sum":
+            return _summed(w.tensor(x), s.axes, rank, w)
+        case "elementwise" if not s.axes:
+            return aligned(node, s, w.tensor), MUL
+        case _:
+            return f'{array}.einsum("{s.subscripts}", {", ".join(w.tensor(a) for a in node.args)})'
+
+
+def _product(node: Node, s: ContractionSpelling, w: FrameworkContext) -> _Text | None:
+    """Matrix products as such. TensorFlow's are of matrices only: what has a vector is an einsum there."""
+    shapes = [len(node.args[f.operand].shape) for part in s.parts for f in part]
+    if w.framework == "tensorflow" and any(rank != 2 for rank in shapes):
+        return None
+    parts = [_chain(node, part, w) for part in s.parts]
+    return f"{w.known.array}.outer({', '.join(parts)})" if s.form == "outer" else (parts[0], MUL)
+
+
+def _chain(node: Node, chain: Sequence[Factor], w: FrameworkContext) -> str:
+    texts: list[str] = []
+    for f in chain:
+        text = w.tensor(node.args[f.operand], ATOM)
+        if f.transposed:
+            text = f"{text}.T" if w.framework in ("jax", "torch") else f"{w.known.array}.transpose({text})"
+        texts.append(text)
+    vector = len(node.args[chain[-1].operand].shape) == 1
+    if w.framework == "keras":  # the operator of its backends' arrays is not one and the same
+        while len(texts) > 1:
+            at = len(texts) - 2 if vector else 0
+            texts[at : at + 2] = [f"ops.matmul({texts[at]}, {texts[at + 1]})"]
+        return texts[0]
+    return applied(texts, vector=vector)
+
+
+# ---------------------------------------------------------------------------------------------------------- layout
+
+
+def _reshape(node: Node, w: FrameworkContext) -> _Text:
+    return f"{w.known.array}.reshape({_moved(node.args[0], w)}, {shape_text(node.shape, w)})"
+
+
+def _broadcast(node: Node, w: FrameworkContext) -> _Text:
+    x, shape = node.args[0], shape_text(node.shape, w)
+    if x.op is NUMBER:
+        return w.known.full.format(shape, w.of(x))
+    return f"{w.known.array}.broadcast_to({_moved(x, w)}, {shape})"
+
+
+def _concatenate(node: Node, w: FrameworkContext) -> _Text:
+    name = {"tensorflow": "tf.concat"}.get(w.framework, f"{w.known.array}.concatenate")
+    axis = node.params[0]
+    says = f"{w.known.axis}={axis}"
+    return f"{name}([{', '.join(w.tensor(a) for a in node.args)}], {says})"
+
+
+def _end(end: Size | None, w: FrameworkContext, *, flipped: bool) -> str:
+    if end is None:
+        return ""
+    if not flipped:
+        return w.size(end)
+    return str(-(end + 1)) if isinstance(end, int) else f"-({w.size(end)} + 1)"
+
+
+def _key(triples: Sequence[Triple], w: FrameworkContext, *, backwards: bool) -> tuple[str, list[int]]:
+    """Return subscripts, and the axes to flip first where steps must be positive: entry i is -(i + 1) of what is."""
+    items: list[str] = []
+    flipped: list[int] = []
+    for axis, (start, stop, step) in enumerate(triples):
+        turn = step < 0 and not backwards
+        if turn:
+            flipped.append(axis)
+            step = -step
+        ends = [_end(start, w, flipped=turn), _end(stop, w, flipped=turn)]
+        items.append(":".join([*ends, *([str(step)] if step != 1 else [])]))
+    while len(items) > 1 and items[-1] == ":":
+        items.pop()
+    return ", ".join(items), flipped
+
+
+def _slice(node: Node, w: FrameworkContext) -> _Text:
+    x = node.args[0]
+    key, flipped = _key(node.params[0], w, backwards=w.framework in ("jax", "tensorflow"))
+    if flipped:
+        return f"{_flip(_moved(x, w), flipped, w)}[{key}]"
+    return f"{w.tensor(x, ATOM) if x.dtype == 'real' else w.of(x, ATOM)}[{key}]"
+
+
+def _unslice(node: Node, w: FrameworkContext) -> _Text:
+    triples, shape = node.params
+    x = w.tensor(node.args[0])
+    if w.framework == "jax":
+        key, _ = _key(triples, w, backwards=True)
+        return f"jnp.zeros({shape_text(shape, w)}, dtype).at[{key}].set({x})"
+    key, flipped = _key(triples, w, backwards=False)
+    helper = w.helper("_unslice")
+    items = key.split(", ")
+    slices = [_slice_of(item) for item in items] + ["slice(None)"] * (len(shape) - len(items))
+    text = f"{helper}({x}, {tuple_text(slices)}, {shape_text(shape, w)})"
+    return _flip(text, flipped, w) if flipped else text
+
+
+def _slice_of(item: str) -> str:
+    parts = [part or "None" for part in item.split(":")]
+    return f"slice({', '.join(parts)})"
+
+
+# ------------------------------------------------------------------------------------------------------- positions
+
+
+def _gather(node: Node, w: FrameworkContext) -> _Text:
+    x, *indices = node.args
+    axes: tuple[int, ...] = node.params[0]
+    texts = [w.positions(i) for i in indices]
+    array = w.tensor(x, ATOM) if x.dtype == "real" else w.of(x, ATOM)
+    if w.framework in ("jax", "torch"):
+        if axes == tuple(range(axes[0], axes[0] + len(axes))):
+            return f"{array}[{', '.join([':'] * axes[0] + texts)}]"
+    elif len(axes) == 1:
+        (axis,) = axes
+        if w.framework == "keras":
+            if indices[0].op is NUMBER:
+                return f"{array}[{', '.join([':'] * axis + texts)}]"
+            return f"ops.take({array}, {texts[0]}, axis={axis})"
+        if indices[0].op is NUMBER:
+            return f"{array}[{', '.join([':'] * axis + texts)}]"
+        return f"tf.gather({array}, {w.helper('_wrapped')}({texts[0]}, {array}, {axis}), axis={axis})"
+    return f"{w.helper('_gather')}({array}, {axes}, {', '.join(texts)})"
+
+
+def _scatter_add(node: Node, w: FrameworkContext) -> _Text:
+    values, *indices = node.args
+    axes, shape = node.params[0], shape_text(node.shape, w)
+    texts = [w.positions(i) for i in indices]
+    if w.framework == "jax" and axes == tuple(range(len(axes))):
+        return f"jnp.zeros({shape}, dtype).at[{', '.join(texts)}].add({w.tensor(values)})"
+    return f"{w.helper('_scatter_add')}({w.tensor(values)}, {axes}, {shape}, {', '.join(texts)})"
+
+
+def _one_hot(node: Node, w: FrameworkContext) -> _Text:
+    index = node.args[0]
+    places = w.known.arange.format(w.size(node.params[0]))
+    text = w.positions(index)
+    if index.shape:
+        text = f"{w.known.array}.{'unsqueeze' if w.framework == 'torch' else 'expand_dims'}({text}, -1)"
+    return w.known.cast.format(Bare(f"({text} == {places})"))
+
+
+class Bare(str):
+    """A text that binds tightly enough for every place."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        return str(self)
+
+
+def _iota(node: Node, w: FrameworkContext) -> _Text:
+    return w.known.arange.format(w.size(node.params[0]))
+
+
+def _eye(node: Node, w: FrameworkContext) -> _Text:
+    rows, columns = node.params
+    return w.known.eye.format(", ".join(w.size(s) for s in ([rows] if rows == columns else [rows, columns])))
+
+
+# -------------------------------------------------------------------------------------------------- linear algebra
+
+_LINALG = {"jax": "jnp.linalg", "torch": "torch.linalg", "tensorflow": "tf.linalg", "keras": "ops"}
+
+
+def _solve(node: Node, w: FrameworkContext) -> _Text:
+    a, b = node.args
+    function = f"{_LINALG[w.framework]}.solve"
+    if len(b.shape) == 1:
+        return f"{function}({w.tensor(a)}, {w.tensor(b, ATOM)}[:, None])[:, 0]"
+    texts = [w.tensor(a), w.tensor(b)]
+    if a.shape[:-2] != b.shape[:-2]:  # of stacks that are repeated
+        lead = node.shape[:-2]
+        texts = [
+            f"{w.known.array}.broadcast_to({text}, {shape_text((*lead, *x.shape[-2:]), w)})"
+            for text, x in zip(texts, (a, b), strict=True)
+        ]
+    return f"{function}({', '.join(texts)})"
+
+
+ARRAYS: Mapping[str, _Writer] = {
+    "broadcast_to": _broadcast,
+    "concatenate": _concatenate,
+    "einsum": _einsum,
+    "eye": _eye,
+    "gather": _gather,
+    "iota": _iota,
+    "one_hot": _one_hot,
+    "reshape": _reshape,
+    "scatter_add": _scatter_add,
+    "slice": _slice,
+    "solve": _solve,
+    "unslice": _unslice,
+}
+"""What arrays are made of, and solve; the others bring templates."""

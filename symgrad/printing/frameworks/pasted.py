@@ -1,0 +1,233 @@
+"""Formulas in the operations of JAX, torch, TensorFlow and Keras: to paste into a program there, or to commit.
+
+As plain operations, values and derivatives are the framework's own, at every order, stop_gradient included; at kinks it
+takes its own side. With the gradient that symgrad derived, the framework is told the pullback; it differentiates that
+for the next order.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Collection, Mapping, Sequence
+
+from symgrad.autodiff.vjp import pull_back
+from symgrad.ir.graph import Node, symbol
+from symgrad.ir.listing import one_of
+from symgrad.ir.notation.free_names import free_name
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.types import Declaration
+from symgrad.ops.control import value_alone
+from symgrad.printing.frameworks.gradients import RESERVED, SPREAD, WRAPPED, Wrapped, zeros
+from symgrad.printing.frameworks.own_functions import HELPERS
+from symgrad.printing.frameworks.table import FRAMEWORK
+from symgrad.printing.frameworks.writer import FunctionBody, unspelled
+from symgrad.printing.limits import SLOPE_EQUATIONS
+from symgrad.printing.python_text import parameters
+from symgrad.rewrite.pipeline import canonical, stable
+from symgrad.support.errors import UnsupportedError, UsageError
+
+__all__ = ["FRAMEWORKS", "framework_source"]
+
+FRAMEWORKS = tuple(FRAMEWORK)
+"""The names of the frameworks."""
+
+
+def framework_source(
+    outputs: Node | Sequence[Node],
+    framework: str,
+    name: str = "f",
+    names: Mapping[Node, str] | None = None,
+    *,
+    inputs: Sequence[Node] | None = None,
+    gradient: int = 0,
+) -> str:
+    """Return a Python function in the operations of a framework, operation by operation as written.
+
+    Args:
+        outputs: a node, or several, which it returns as a tuple.
+        framework: one of `FRAMEWORKS`.
+        name: the function's name.
+        names: of intermediate values; each is a line of the function.
+        inputs: symbols in the order of arguments; None for those that are read, in the order in which they are.
+        gradient: for how many orders of differentiation the framework is given the pullback that symgrad derives; 0 for
+            plain operations.
+
+    Raises:
+        UsageError: for another framework, or a name that is no identifier.
+        UnsupportedError: for operations that have no spelling here; it names them all.
+    """
+    if framework not in FRAMEWORK:
+        raise UsageError(f"the framework {framework!r}", expected=one_of(FRAMEWORKS))
+    nodes = [outputs] if isinstance(outputs, Node) else list(outputs)
+    symbols = symbols_of(nodes) if inputs is None else list(inputs)
+    reached = set(topological(nodes))
+    wanted = {n: t for n, t in (names or {}).items() if n.args and n in reached}
+    for text in (name, *(s.name for s in symbols), *wanted.values()):
+        if not text.isidentifier() or (keyword.iskeyword(text) and text == name):
+            raise UsageError(f"{text!r} cannot name a value", expected="a Python identifier")
+    for node in nodes if gradient else ():
+        if node.dtype != "real":
+            raise UnsupportedError(
+                f"an output that is {node.dtype} has no gradient", cure="leave it out, or gradient=False"
+            )
+    writer = _Module(framework, name, symbols, wanted, RESERVED if gradient else ())
+    writer.function(name, nodes, symbols, gradient, single=isinstance(outputs, Node))
+    parts = [FRAMEWORK[framework].imports + "\n", *writer.helpers.values(), *writer.functions]
+    return "\n\n".join(parts)
+
+
+class _Module:
+    """The functions of a module, one after the other.
+
+    Attributes:
+        helpers: those that stand before the others, by name.
+        functions: their texts.
+    """
+
+    def __init__(
+        self,
+        framework: str,
+        name: str,
+        symbols: Sequence[Node],
+        names: Mapping[Node, str],
+        reserved: Collection[str],
+    ) -> None:
+        self.framework = framework
+        self.helpers: dict[str, str] = {}
+        self.functions: list[str] = []
+        self.taken = {*FRAMEWORK[framework].modules, name, "dtype", "like", *reserved}
+        self.arguments = parameters(symbols, self.taken)
+        self.names = {n: t for n, t in names.items() if t not in self.taken and not keyword.iskeyword(t)}
+
+    def function(
+        self,
+        name: str,
+        outputs: Sequence[Node],
+        symbols: Sequence[Node],
+        gradient: int,
+        *,
+        single: bool,
+        like: Sequence[Node] = (),
+    ) -> None:
+        """Write a function of symbols, with its gradient for so many orders.
+
+        Where shapes are not declared, ``like`` has for each output the symbol of whose shape it must be.
+        """
+        if gradient <= 0:
+            self.plain(name, outputs, symbols, single=single, like=like)
+        elif (
+            self.framework == "keras" and len(outputs) > 1
+        ):  # its torch backend takes the cotangent of one value
+            parts = [f"_{name.strip('_')}_{k}" for k in range(len(outputs))]
+            for k, (part, output) in enumerate(zip(parts, outputs, strict=True)):
+                self.custom(part, [output], symbols, gradient, single=True, like=like[k : k + 1])
+            given = ", ".join(self.arguments[s] for s in symbols)
+            calls = ", ".join(f"{part}({given})" for part in parts)
+            self.functions.append(f"def {name}({given}):\n    return {calls}\n")
+        else:
+            self.custom(name, outputs, symbols, gradient, single=single, like=like)
+
+    def plain(
+        self,
+        name: str,
+        outputs: Sequence[Node],
+        symbols: Sequence[Node],
+        *,
+        single: bool,
+        like: Sequence[Node] = (),
+    ) -> list[str]:
+        """Write a function in plain operations; return the sizes that it takes beside the symbols."""
+        missing = unspelled(topological(outputs), self.framework)
+        if missing:
+            raise UnsupportedError(
+                f"no spelling in {self.framework} for {', '.join(missing)}",
+                expected=f"operations that {FRAMEWORK[self.framework].title} has",
+                cure="the kernel form has them all, on the CPU: sg.to_torch, sg.to_jax, sg.to_tensorflow",
+            )
+        arguments = {s: self.arguments[s] for s in symbols}
+        body = FunctionBody(outputs, self.framework, arguments, self.names, self.helpers, self.taken)
+        results = [
+            zeros(self.framework, arguments[like[k]]) if like and o.is_number(0) else body.result(o)
+            for k, o in enumerate(outputs)
+        ]
+        if self.framework == "torch":  # whose Functions may not give back what they were given
+            results = [
+                f"{r}.clone()" if name.endswith("_value") and r in arguments.values() else r for r in results
+            ]
+        returned = results[0] if single else ", ".join(results) + ("," if len(results) == 1 else "")
+        lines = [*body.setup(), *body.lines, f"return {returned}"]
+        signature = ", ".join([*arguments.values(), *body.extra])
+        self.functions.append(f"def {name}({signature}):\n" + "".join(f"    {line}\n" for line in lines))
+        return body.extra
+
+    def custom(
+        self,
+        name: str,
+        outputs: Sequence[Node],
+        symbols: Sequence[Node],
+        gradient: int,
+        *,
+        single: bool,
+        like: Sequence[Node] = (),
+    ) -> None:
+        """Write a function with its pullback."""
+        real = [s for s in symbols if s.dtype == "real"]
+        if not real:
+            self.plain(name, outputs, symbols, single=single, like=like)
+            return
+        stem = "_" + name.strip("_")
+        free = not any(n.shape or not n.op.pointwise for n in (*topological(outputs), *symbols))
+        cotangents = self.cotangents(outputs)
+        pulled = self.pulled(outputs, real, cotangents)
+        value, pullback = f"{stem}_value", f"{stem}_pullback"
+        missing = self.plain(value, value_alone(outputs), symbols, single=single, like=like)
+        if missing:  # frameworks hand arrays alone to a function with a gradient of its own
+            raise UsageError(
+                f"no argument has the size {missing[0]} in its shape",
+                expected="inputs that give every size",
+                cure=f"list one that has it, such as like : real[{missing[0]}], among the inputs",
+            )
+        given = [*symbols, *cotangents]
+        like = real if free else ()
+        self.function(pullback, pulled, given, gradient - 1, single=len(real) == 1, like=like)
+        if self.framework == "keras":
+            self.helpers.setdefault("_with_pullback", HELPERS["keras"]["_with_pullback"])
+        names = [self.arguments[s] for s in symbols]
+        spread = free and len(symbols) > 1
+        inner = f"{stem}_given" if spread else name
+        is_real = [s.dtype == "real" for s in symbols]
+        self.functions.append(
+            WRAPPED[self.framework](
+                Wrapped(inner, value, pullback, names, is_real, 1 if single else len(outputs))
+            )
+        )
+        if spread:
+            lines = [*SPREAD[self.framework](names, is_real), f"return {inner}({', '.join(names)})"]
+            self.functions.append(
+                f"def {name}({', '.join(names)}):\n" + "".join(f"    {line}\n" for line in lines)
+            )
+
+    def cotangents(self, outputs: Sequence[Node]) -> list[Node]:
+        """Return new symbols of the shapes of outputs."""
+        made: list[Node] = []
+        for k, output in enumerate(outputs):
+            text = self.names.get(output, f"out{k}" if len(outputs) > 1 else "out")
+            text = free_name(f"{text}_bar", {*self.taken, *self.names.values()})
+            self.taken.add(text)
+            made.append(symbol(Declaration(text, shape=output.shape)))
+            self.arguments[made[-1]] = text
+        return made
+
+    def pulled(
+        self, outputs: Sequence[Node], wanted: Sequence[Node], cotangents: Sequence[Node]
+    ) -> Sequence[Node]:
+        """Return what cotangents of outputs send to symbols; stop_gradient stays, for the next order."""
+        found = pull_back(list(outputs), list(cotangents), list(wanted)).gradients
+        # A form that is equal for symmetric matrices alone has other derivatives: they leave these.
+        if len(topological(found)) > SLOPE_EQUATIONS or any(
+            s.declaration.symmetric for s in symbols_of(found)
+        ):
+            return found
+        tidy = canonical(found).nodes
+        best = stable(tidy).nodes
+        return tidy if unspelled(topological(best), self.framework) else best

@@ -1,0 +1,360 @@
+r"""Array expressions as LaTeX: matrix products by juxtaposition, A \odot B entry by entry, vectors as columns.
+
+What a contraction is was decided in `spell/contractions.py`. Where no matrix form exists there is index notation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from symgrad.ir.graph import Node
+from symgrad.ir.notation.contractions import ContractionSpelling, Factor, Item, spell, subscript
+from symgrad.ir.sizes import size_sum
+from symgrad.printing.latex.pieces import (
+    ATOM,
+    HADAMARD,
+    MATRIX,
+    MUL,
+    OPEN,
+    POW,
+    SCALED,
+    SIGNED,
+    Texts,
+    Written,
+    beside,
+    latex_shape,
+    latex_size,
+    within,
+)
+from symgrad.printing.limits import NESTED_CONTRACTIONS
+
+__all__ = ["ARRAY_FORMS", "array_power", "array_product", "array_quotient", "is_product"]
+
+_SIMPLE = re.compile(r"\\?[a-zA-Z]+|\\mathrm\{\w+\}")  # names that can take an index
+
+
+# ------------------------------------------------------------------------------------------------- products, quotients
+
+
+def is_product(rank: float) -> bool:
+    """Tell whether a text is a matrix product, perhaps scaled: beside another factor it could be read in two ways."""
+    return SCALED <= rank <= MATRIX
+
+
+def array_product(node: Node, texts: Texts) -> Written:
+    """Write a product of which at least one factor is an array."""
+    a, b = node.args
+    if a.shape and b.shape:
+        return _hadamard([texts[a], texts[b]])
+    scalar, array = (b, a) if a.shape else (a, b)
+    return _scaled(texts[scalar], texts[array])
+
+
+def _scaled(scalar: Written, array: Written) -> Written:
+    if scalar[0] == "1":
+        return array
+    # A scalar product x'y before a vector could be read as x'(y z); a sum needs parentheses anyway.
+    first = rf"\left({scalar[0]}\right)" if is_product(scalar[1]) else within(scalar, SIGNED)
+    second = within(array, HADAMARD)
+    text = rf"{first} \cdot {second}" if second[0].isdigit() else beside([first, second])
+    if scalar[1] == SIGNED:
+        return text, SIGNED
+    return text, SCALED if is_product(array[1]) else min(MUL, array[1])
+
+
+def _hadamard(factors: Sequence[Written]) -> Written:
+    parts = [
+        rf"\left({text}\right)" if is_product(rank) and i else within((text, rank), HADAMARD)
+        for i, (text, rank) in enumerate(factors)
+    ]
+    if is_product(factors[0][1]):
+        parts[0] = rf"\left({parts[0]}\right)"
+    return r" \odot ".join(parts), HADAMARD
+
+
+def array_quotient(node: Node, texts: Texts) -> Written | None:
+    r"""Write an array over a number with the numbers in one fraction before it: \frac{2}{n} X^{\top} r.
+
+    Returns None for a quotient that is written as a plain fraction.
+    """
+    above, below = node.args
+    if below.shape or not above.shape:
+        return None
+    scalars: list[Node] = []
+    while above.op.name == "mul" and above not in texts.opaque and not all(a.shape for a in above.args):
+        scalar, above = above.args[::-1] if above.args[0].shape else above.args
+        scalars.append(scalar)
+    text, rank = texts[above]
+    sign = ""
+    if not scalars and rank == SIGNED:
+        text, sign, rank = text[1:].lstrip(), "-", MUL
+    if rank in (ATOM, POW) and not scalars:
+        return rf"{sign}\frac{{{text}}}{{{texts[below][0]}}}", SIGNED if sign else MUL
+    top = "1"
+    if scalars:
+        first, *others = (texts[s] for s in scalars)
+        top = beside([within(first, SIGNED if others else 0), *(within(o, MUL) for o in others)])
+        if first[1] == SIGNED:
+            top, sign = top[1:].lstrip(), "-"
+    fraction = rf"{sign}\frac{{{top}}}{{{texts[below][0]}}}"
+    return _scaled((fraction, SIGNED if sign else MUL), (text, rank))
+
+
+def array_power(base: Written, exponent: str, rank: int) -> Written:
+    r"""Write a power entry by entry: of a matrix with a ring, since A^2 is a matrix product."""
+    ring = r"\circ " if rank > 1 else ""
+    return f"{within(base, ATOM)}^{{{ring}{exponent}}}", POW
+
+
+# -------------------------------------------------------------------------------------------------------- contractions
+
+
+def _transposed(node: Node, texts: Texts, depth: int = 0) -> str:
+    """Write a transposed factor: of a column that is a product itself as a row, x' A rather than (A' x)'."""
+    if node.op.name == "inv" and node not in texts.opaque:
+        return f"{within(texts[node.args[0]], ATOM)}^{{-\\top}}"
+    if (
+        depth < NESTED_CONTRACTIONS
+        and node.op.name == "einsum"
+        and node not in texts.opaque
+        and len(node.shape) == 1
+    ):
+        s = spell(node)
+        if s.form == "product" and all(len(a.shape) <= 2 for a in node.args):
+            chain = s.parts[0]
+            column = len(node.args[chain[-1].operand].shape) == 1
+            return _chain(
+                node, _flipped(node, chain) if column else chain, texts, column=False, depth=depth + 1
+            )
+    return f"{within(texts[node], ATOM)}^{{\\top}}"
+
+
+def _chain(node: Node, chain: Sequence[Factor], texts: Texts, *, column: bool = True, depth: int = 0) -> str:
+    """Write factors side by side. A vector is a transposed column, but for the last one if the product is a column."""
+    found: list[str] = []
+    for factor in chain:
+        arg = node.args[factor.operand]
+        row = len(arg.shape) == 1 and not (column and factor is chain[-1])
+        found.append(
+            _transposed(arg, texts, depth) if factor.transposed or row else within(texts[arg], MATRIX)
+        )
+    return beside(found)
+
+
+def _flipped(node: Node, chain: Sequence[Factor]) -> list[Factor]:
+    """Return the transposed product: (A B v)' is v' B' A'."""
+    return [
+        Factor(f.operand, not f.transposed and len(node.args[f.operand].shape) == 2) for f in reversed(chain)
+    ]
+
+
+def _einsum(node: Node, texts: Texts) -> Written:
+    s = spell(node)
+    arg = node.args[0]
+    flat = all(len(a.shape) <= 2 for a in node.args)
+    match s.form:
+        case "product" if flat:
+            chain: Sequence[Factor] = s.parts[0]
+            ends = [len(node.args[chain[i].operand].shape) == 1 for i in (0, -1)]
+            if ends == [True, False]:  # a vector is a column, so v @ A is written A' v
+                chain = _flipped(node, chain)
+            return _chain(node, chain, texts), MATRIX
+        case "outer":
+            left, right = s.parts
+            row = _chain(node, _flipped(node, right), texts, column=False)
+            return f"{_chain(node, left, texts)} {row}", MATRIX
+        case "trace" if len(node.args) > 1 or len(arg.shape) == 2:
+            return _call("tr", _chain(node, s.parts[0], texts))
+        case "diagonal" | "diag":
+            return _call("diag", texts[arg][0])
+        case "permute":
+            if s.axes == (1, 0):
+                return _transposed(arg, texts), POW
+            return _call("transpose", texts[arg][0], s.axes)
+        case "sum":
+            return _sum(node, s, texts)
+        case "elementwise":
+            return _entries(node, s, texts)
+        case _:
+            return _indexed(node, s, texts)
+
+
+def _sum(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
+    arg = node.args[0]
+    text = texts[arg][0]
+    if len(s.axes) < len(arg.shape):
+        return _call("sum", text, s.axes)
+    if (
+        arg.op.name == "pow"
+        and arg not in texts.opaque
+        and arg.args[1].is_number(2)
+        and arg.shape == arg.args[0].shape
+    ) and len(arg.shape) <= 2:
+        return f"{_norm_of(texts[arg.args[0]][0], len(arg.shape))}^{{2}}", POW
+    if _SIMPLE.fullmatch(text):
+        return rf"\sum_{{{', '.join(s.labels[0])}}} {text}_{{{' '.join(s.labels[0])}}}", OPEN
+    return _call("sum", text)
+
+
+def _entries(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
+    rank = max(map(len, s.places))
+    if all(len(p) == rank for p in s.places):
+        text, own = _hadamard([texts[a] for a in node.args])
+        if not s.axes:
+            return text, own
+        return _call("sum", text, s.axes if len(s.axes) < rank else ())
+    if rank == 2 and not s.axes and len(node.args) == 2:
+        # Rows or columns weighted by a vector.
+        k = 0 if len(s.places[0]) == 1 else 1
+        scale = _call("diag", texts[node.args[k]][0])[0]
+        matrix = within(texts[node.args[1 - k]], MATRIX)
+        return (f"{scale} {matrix}" if s.places[k] == (0,) else f"{matrix} {scale}"), MATRIX
+    return _indexed(node, s, texts)
+
+
+def _indexed(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
+    factors: list[str] = []
+    for arg, own in zip(node.args, s.labels, strict=True):
+        factors.append(f"{_indexable(texts[arg])}_{{{' '.join(own)}}}")
+    text = beside(factors)
+    if s.summed:
+        text = rf"\sum_{{{', '.join(s.summed)}}} {text}"
+    if s.result:
+        return rf"\left[{text}\right]_{{{' '.join(s.result)}}}", ATOM
+    return text, OPEN if s.summed else MUL
+
+
+# ------------------------------------------------------------------------------------------------------- calls, layout
+
+
+def _call(name: str, inside: str, axes: Sequence[int] = (), above: str = "") -> Written:
+    word = rf"\{name}" if name in ("max", "min", "det") else rf"\operatorname{{{name}}}"
+    below = f"_{{{', '.join(map(str, axes))}}}" if axes else ""
+    return rf"{word}{above and '^{' + above + '}'}{below}\left({inside}\right)", ATOM
+
+
+def _norm_of(text: str, axes: int) -> str:
+    return rf"\left\lVert {text} \right\rVert" + ("_{F}" if axes == 2 else "")
+
+
+def _broadcast(node: Node, texts: Texts) -> Written:
+    arg, shape = node.args[0], latex_shape(node.shape)
+    if arg.shape:
+        return rf"\operatorname{{broadcast}}_{{{shape}}}\left({texts[arg][0]}\right)", ATOM
+    if arg.is_number(0):
+        return rf"\mathbf{{0}}_{{{shape}}}", ATOM
+    return _scaled(texts[arg], (rf"\mathbf{{1}}_{{{shape}}}", ATOM))
+
+
+def _reshape(node: Node, texts: Texts) -> Written:
+    arg = node.args[0]
+    if not arg.shape:
+        return texts[arg]  # one number is one number whatever the number of axes
+    found = subscript(node, texts.opaque)
+    if found is not None:
+        return _subscripted(texts[found[0]], [_item(i) for i in found[1]])
+    return rf"\operatorname{{reshape}}_{{{latex_shape(node.shape)}}}\left({texts[arg][0]}\right)", ATOM
+
+
+def _slice(node: Node, texts: Texts) -> Written:
+    return _subscripted(texts[node.args[0]], [_item(t) for t in node.params[0]])
+
+
+def _item(item: Item) -> str:
+    if item is None:
+        return r"\ast"
+    if isinstance(item, int):
+        return str(item)
+    start, stop, step = item
+    ends = ["" if end is None else latex_size(end) for end in (start, stop)]
+    return ":".join([*ends, *([str(step)] if step != 1 else [])])
+
+
+def _subscripted(base: Written, items: Sequence[str]) -> Written:
+    shown = list(items)
+    while len(shown) > 1 and shown[-1] == ":":
+        shown.pop()
+    return f"{_indexable(base)}_{{{', '.join(shown)}}}", ATOM
+
+
+def _indexable(part: Written) -> str:
+    """Return a text that can take an index: one that has none yet."""
+    text, rank = part
+    call = rank == ATOM and text.endswith(r"\right)") and not text.startswith(r"\left")
+    return text if call or _SIMPLE.fullmatch(text) else rf"\left({text}\right)"
+
+
+def _gather(node: Node, texts: Texts) -> Written:
+    base, *indices = node.args
+    axes: tuple[int, ...] = node.params[0]
+    items = [":"] * (max(axes) + 1)
+    for axis, index in zip(axes, indices, strict=True):
+        items[axis] = texts[index][0]
+    return _subscripted(texts[base], items)
+
+
+def _transpose_of(name: str) -> Callable[[Node, Texts], Written]:
+    """The transpose of an index map: zeros of a shape with values written, or added, at places."""
+
+    def write(node: Node, texts: Texts) -> Written:
+        inside = ", ".join(texts[a][0] for a in node.args)
+        where = ", ".join(_item(t) for t in node.params[0]) if node.op.name == "unslice" else ""
+        if where:
+            inside = rf"{inside};\ {where}"
+        return rf"\operatorname{{{name}}}_{{{latex_shape(node.shape)}}}\left({inside}\right)", ATOM
+
+    return write
+
+
+def _concatenate(node: Node, texts: Texts) -> Written:
+    entries = [a.args[0] for a in node.args if a.op.name == "broadcast_to" and a.shape == (1,)]
+    if len(entries) == len(node.args):
+        return rf"\left({', '.join(texts[e][0] for e in entries)}\right)", ATOM
+    axes = node.params if len(node.shape) > 1 else ()
+    return _call("concatenate", ", ".join(texts[a][0] for a in node.args), axes)
+
+
+def _one_hot(node: Node, texts: Texts) -> Written:
+    return (
+        rf"\operatorname{{onehot}}_{{{latex_size(node.params[0])}}}\left({texts[node.args[0]][0]}\right)",
+        ATOM,
+    )
+
+
+def _eye(node: Node, _texts: Texts) -> Written:
+    rows, columns = node.params
+    return f"I_{{{latex_size(rows) if rows == columns else latex_shape((rows, columns))}}}", ATOM
+
+
+def _iota(node: Node, _texts: Texts) -> Written:
+    return rf"\left(0, \ldots, {latex_size(size_sum([node.params[0], -1]))}\right)", ATOM
+
+
+def _inv(node: Node, texts: Texts) -> Written:
+    return f"{within(texts[node.args[0]], ATOM)}^{{-1}}", POW
+
+
+def _solve(node: Node, texts: Texts) -> Written:
+    a, b = node.args
+    turned = a.op.name == "einsum" and a not in texts.opaque and spell(a).axes == (1, 0)
+    matrix, power = (a.args[0], r"-\top") if turned else (a, "-1")
+    return f"{within(texts[matrix], ATOM)}^{{{power}}} {within(texts[b], MATRIX)}", MATRIX
+
+
+ARRAY_FORMS: dict[str, Callable[[Node, Texts], Written]] = {
+    "broadcast_to": _broadcast,
+    "concatenate": _concatenate,
+    "einsum": _einsum,
+    "eye": _eye,
+    "gather": _gather,
+    "inv": _inv,
+    "iota": _iota,
+    "one_hot": _one_hot,
+    "reshape": _reshape,
+    "scatter_add": _transpose_of(r"scatter\_add"),
+    "slice": _slice,
+    "solve": _solve,
+    "unslice": _transpose_of("unslice"),
+}
+"""What arrays are made of, and quotients of matrices, which look at their neighbours; the others bring templates."""

@@ -1,0 +1,299 @@
+r"""Expressions as LaTeX, as a mathematician would write them.
+
+Ops bring their templates (`Op.latex`); what depends on the neighbours is decided here: signs and differences, products
+by juxtaposition, \sin^{2}, parentheses, names. Needs amsmath for choices and for expressions of several lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import count
+
+from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node
+from symgrad.ir.traverse import topological, uses
+from symgrad.printing.latex.arrays import ARRAY_FORMS, array_power, array_product, array_quotient, is_product
+from symgrad.printing.latex.pieces import (
+    ADD,
+    ATOM,
+    HADAMARD,
+    MUL,
+    OPEN,
+    POW,
+    SIGNED,
+    Texts,
+    beside,
+    latex_name,
+    latex_number,
+    latex_size,
+    within,
+)
+from symgrad.printing.latex.pieces import Written as _Written
+from symgrad.printing.limits import LATEX_CHARACTERS, LATEX_LINE_CHARACTERS, LATEX_REPEATED_CHARACTERS
+
+__all__ = ["latex", "latex_name"]
+
+
+_CONSTANTS = {
+    "pi": r"\pi",
+    "E": "e",
+    "EulerGamma": r"\gamma_{\mathrm{E}}",
+    "Catalan": r"G_{\mathrm{Catalan}}",
+    "GoldenRatio": r"\varphi_{\mathrm{golden}}",
+}
+_FUNCTION = re.compile(r"(\\[a-zA-Z]+|\\operatorname\{\{\w+\}\})\\left\(\{0\}\\right\)")
+
+
+def latex(
+    node: Node, names: Mapping[Node, str] | None = None, spelled: Mapping[Node, _Written] | None = None
+) -> str:
+    r"""Return a node as LaTeX.
+
+    Args:
+        node: the node.
+        names: nodes that are written as a name (a program's variable names, say).
+        spelled: nodes that are written otherwise, with how tight that binds.
+
+    Returns:
+        One expression, or, where that would be long, an ``aligned`` environment: lines that define parts t_1, t_2, ...,
+        then the expression.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> from symgrad.ops.scalar.trig import sin
+        >>> x = symbol(Declaration("x"))
+        >>> print(latex(sin(x) ** 2 / (1 - x)))
+        \frac{\sin^{2}\left(x\right)}{1 - x}
+    """
+    given = dict(names or {})
+    # What a name stands for is not written: its text may be exponentially longer than its graph.
+    order = topological([node], until={n for n in (*given, *(spelled or {})) if n is not node})
+    taken: set[str] = set()
+    written = Texts()
+    for n, text in (spelled or {}).items():
+        written[n] = text
+        written.opaque.add(n)
+    for n in order:
+        if n in written:
+            continue
+        if n in given or n.op is SYMBOL:
+            name = given.get(n, n.name if n.op is SYMBOL else "")
+            text = latex_name(name)
+            if (
+                text in taken or text == _CONSTANTS["E"]
+            ):  # x1 and x_1 look alike, and so do a symbol e and the constant
+                text = rf"\mathtt{{{name.replace('_', chr(92) + '_')}}}"
+            taken.add(text)
+            if n is not node or n.op is SYMBOL:
+                written[n] = (text, ATOM)
+                written.opaque.add(n)
+    short = _expanded(order, written) <= LATEX_CHARACTERS
+    used = uses([node])
+    fresh = _fresh(taken)
+    lines: list[str] = []
+    for n in order:
+        if n in written:
+            continue
+        text, rank = _write(n, written)
+        if (
+            not short
+            and n is not node
+            and n.args
+            and len(text) > (LATEX_REPEATED_CHARACTERS if used[n] > 1 else LATEX_LINE_CHARACTERS)
+        ):
+            name = next(fresh)
+            lines.append(f"{name} &= {text}")
+            text, rank = name, ATOM
+            written.opaque.add(n)
+        written[n] = (text, rank)
+    result = written[node][0]
+    if not lines:
+        return result
+    return " \\\\\n".join(
+        [r"\begin{aligned}" + "\n" + lines[0], *lines[1:], f"& {result}\n" + r"\end{aligned}"]
+    )
+
+
+def _fresh(taken: set[str]) -> Iterator[str]:
+    """Return the names t_1, t_2, ... that are not taken."""
+    first = 1 + sum(1 for t in taken if t.startswith("t_{"))
+    return (name for number in count(first) if (name := f"t_{{{number}}}") not in taken)
+
+
+def _expanded(order: Iterable[Node], written: Texts) -> int:
+    """The length of the last node's text with nothing named, about, capped beyond what is written whole."""
+    lengths: dict[Node, int] = {}
+    total = 0
+    for node in order:
+        own = len(written[node][0]) if node in written else len(_template(node)) + 12 * (node.op is NUMBER)
+        arguments = 0 if node in written else sum(lengths[a] for a in node.args)
+        total = lengths[node] = min(own + arguments, 10 * LATEX_CHARACTERS)
+    return total
+
+
+def _write(node: Node, written: Texts) -> _Written:
+    op = node.op
+    if op is NUMBER:
+        value = node.value
+        return (rf"\mathrm{{{value}}}", ATOM) if isinstance(value, bool) else latex_number(value)
+    if op is CONSTANT:
+        return _CONSTANTS[node.params[0]], ATOM
+    if op is SIZE:
+        return latex_size(node.params[0]), ATOM
+    if op.name in ARRAY_FORMS:
+        return ARRAY_FORMS[op.name](node, written)
+    template = _template(node)
+    if not op.pointwise:
+        return template.format(*(written[a][0] for a in node.args)), op.precedence
+    special = _SPECIAL.get(op.name)
+    if special is not None:
+        return special(node, written)
+    if op.precedence == ATOM:
+        arguments = [written[a][0] for a in node.args]
+        rank = POW if template.endswith("^{{{0}}}") else ATOM
+    else:  # an infix or prefix form of truth values or comparisons
+        arguments = [within(written[a], op.precedence + 1) for a in node.args]
+        rank = op.precedence
+    return template.format(*arguments, **dict(zip(op.parameters, node.params, strict=True))), rank
+
+
+def _sum(node: Node, written: Texts) -> _Written:
+    left = within(written[node.args[0]], ADD)
+    text, rank = written[node.args[1]]
+    if rank == SIGNED:
+        return f"{left} - {text[1:].lstrip()}", ADD
+    return f"{left} + {within((text, rank), ADD)}", ADD
+
+
+def _negative(node: Node, written: Texts) -> _Written:
+    return "-" + within(written[node.args[0]], HADAMARD), SIGNED
+
+
+def _product(node: Node, written: Texts) -> _Written:
+    if node.shape:
+        return array_product(node, written)
+    left, right = (written[a] for a in node.args)
+    rank = SIGNED if left[1] == SIGNED else MUL
+    first, second = within(left, SIGNED), within(right, MUL)
+    if is_product(left[1]):  # x' y z could be x' (y z)
+        first = rf"\left({first}\right)"
+    # Digits side by side would read as one number, a fraction after a digit as a mixed one.
+    digits = second[0].isdigit() or (first[-1].isdigit() and second.startswith(r"\frac"))
+    both = node.args[0].op is NUMBER and node.args[1].op is NUMBER
+    return rf"{first} \cdot {second}" if digits or both else beside([first, second]), rank
+
+
+def _quotient(node: Node, written: Texts) -> _Written:
+    found = array_quotient(node, written)
+    if found is not None:
+        return found
+    sign, above_of, below_of = _parts(node, written.opaque)
+    nested = any(a.op.name == "div" and a not in written.opaque for a in _inner(node, written.opaque))
+    lonely = above_of[0] if len(above_of) == 1 else None
+    if nested:  # one fraction, not one in another
+        made = rf"\frac{{{_factors(above_of, written)}}}{{{_factors(below_of, written)}}}"
+        return f"{sign}{made}", SIGNED if sign else MUL
+    (above, rank), (below, _) = (written[a] for a in node.args)
+    if lonely is not None and lonely.op.name == "add" and lonely not in written.opaque and len(below_of) == 1:
+        text = written[lonely][0]
+        if (
+            r"\frac" in text and not node.args[1].args
+        ):  # a number or name below a sum of fractions stands before it
+            return rf"{sign}\frac{{1}}{{{below}}} \left({text}\right)", SIGNED if sign else MUL
+    if rank == SIGNED:  # the sign stands before the fraction, as by hand
+        return rf"-\frac{{{above[1:].lstrip()}}}{{{below}}}", SIGNED
+    return rf"\frac{{{above}}}{{{below}}}", MUL
+
+
+def _inner(node: Node, opaque: Collection[Node]) -> list[Node]:
+    """Return the products, quotients and negations inside a quotient that are written as part of it."""
+    found: list[Node] = []
+    pending = list(node.args)
+    while pending:
+        top = pending.pop()
+        if top.op.name in ("mul", "div", "neg") and top not in opaque and not top.shape:
+            found.append(top)
+            pending += top.args
+    return found
+
+
+def _parts(node: Node, opaque: Collection[Node]) -> tuple[str, list[Node], list[Node]]:
+    """Return the sign of a quotient, and what it has above and below."""
+    above: list[Node] = []
+    below: list[Node] = []
+    minus = False
+    pending = [(node, True)]
+    while pending:
+        top, up = pending.pop()
+        if top in opaque or top.shape or top.op.name not in ("mul", "div", "neg"):
+            (above if up else below).append(top)
+            continue
+        minus ^= top.op.name == "neg"
+        if top.op.name == "div":
+            pending += [(top.args[1], not up), (top.args[0], up)]
+        else:
+            pending += [(a, up) for a in reversed(top.args)]
+    first = above[0] if above else None
+    if first is not None and first.op is NUMBER and first.value == 1 and len(above) > 1:
+        above = above[1:]
+    return "-" if minus else "", above, below
+
+
+def _factors(nodes: Sequence[Node], written: Texts) -> str:
+    """Return factors beside each other; digits are never side by side."""
+    if not nodes:
+        return "1"
+    if len(nodes) == 1:
+        return written[nodes[0]][0]
+    text = within(written[nodes[0]], MUL)
+    for node in nodes[1:]:
+        second = within(written[node], MUL)
+        text = rf"{text} \cdot {second}" if second[0].isdigit() else beside([text, second])
+    return text
+
+
+def _power(node: Node, written: Texts) -> _Written:
+    base, exponent = node.args
+    text = written[exponent][0]
+    function = None if base in written.opaque else _FUNCTION.fullmatch(_template(base))
+    inside = written[base.args[0]][0] if function else ""
+    # sin^2(x), but never sin^-1(x), which is another function; a named base is a name.
+    if function and exponent.op is NUMBER and exponent.value >= 2 and exponent.dtype == "int":
+        name = function[1].format()
+        if written[base] == (rf"{name}\left({inside}\right)", ATOM):
+            return rf"{name}^{{{text}}}\left({inside}\right)", POW
+    return array_power(written[base], text, len(node.shape))
+
+
+def _choice(node: Node, written: Texts) -> _Written:
+    condition, value, other = node.args
+    rest = written[other][0]
+    start, end = r"\begin{cases} ", r" \end{cases}"
+    if written[other][1] == OPEN and other.op.name == "where":
+        rest = rest.removeprefix(start).removesuffix(end)
+    else:
+        rest = rf"{rest} & \text{{otherwise}}"
+    return rf"{start}{written[value][0]} & \text{{if }} {written[condition][0]} \\ {rest}{end}", OPEN
+
+
+def _infinite(node: Node, written: Texts) -> _Written:
+    condition, value = (written[a][0] for a in node.args)
+    return _template(node).format(condition, value), OPEN
+
+
+_SPECIAL = {
+    "add": _sum,
+    "neg": _negative,
+    "mul": _product,
+    "div": _quotient,
+    "pow": _power,
+    "where": _choice,
+    "where_minus_oo": _infinite,
+    "where_plus_oo": _infinite,
+}
+
+
+def _template(node: Node) -> str:
+    latex = node.op.latex
+    return latex if isinstance(latex, str) else latex(node)

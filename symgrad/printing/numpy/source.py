@@ -1,0 +1,447 @@
+"""Graphs as a Python function over NumPy that stands alone: what one hands to a colleague without symgrad.
+
+It computes operation by operation, as `ir/values/evaluate.py` does, and gives the same bits, but for matrix products,
+which NumPy hands to BLAS. Ops whose evaluation is a NumPy function are written as a call of it, composed ones become a
+helper traced from the formula behind native code. Named sizes come from the shapes of the arguments.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.ir.graph import CONSTANT, NUMBER, SIZE, SYMBOL, Node, Op
+from symgrad.ir.notation.literals import ATOM, NEG
+from symgrad.ir.notation.printer import ONE_LINE, str_text
+from symgrad.ir.op import Builder
+from symgrad.ir.sizes import Size, names_of
+from symgrad.ir.traverse import symbols_of, topological, uses
+from symgrad.ir.values.evaluate import CONSTANT_VALUES, evaluate
+from symgrad.ops.control import as_computed
+from symgrad.ops.numpy_builder import OF_SCIPY
+from symgrad.ops.special.orders import BY_ORDER, number_of
+from symgrad.printing.limits import NUMPY_CHARACTERS
+from symgrad.printing.numpy.helpers import ARRAY_HELPERS, HELPERS
+from symgrad.printing.numpy.sizes import functions_in, size_source
+from symgrad.printing.numpy.whole_arrays import ARRAY_SOURCES, is_view
+from symgrad.printing.python_text import (
+    HELPER,
+    TemplateArgument,
+    infix,
+    parameters,
+    template_of,
+    within,
+)
+from symgrad.support.errors import UnsupportedError, UsageError
+
+__all__ = ["numpy_source"]
+
+
+_CALL = {
+    "clip": "np.minimum(np.maximum({0}, {1}), {2})",
+    "erf": "special.erf({0})",
+    "erfc": "special.erfc({0})",
+    "gamma": "special.gamma({0})",
+    "erfi": "special.erfi({0})",
+    "erfinv": "special.erfinv({0})",
+    "erfcinv": "special.erfcinv({0})",
+    "expi": "special.expi({0})",
+    "exp1": "special.exp1({0})",
+    "jv": "special.jv({0}, {1})",
+    "yv": "special.yv({0}, {1})",
+    "iv": "special.iv({0}, {1})",
+    "kv": "special.kv({0}, {1})",
+    "sinc": "np.sinc({0})",
+    "airyai": "special.airy({0})[0]",
+    "airyaiprime": "special.airy({0})[1]",
+    "airybi": "special.airy({0})[2]",
+    "airybiprime": "special.airy({0})[3]",
+    "Si": "special.sici({0})[0]",
+    "Ci": "np.where({0} > 0, special.sici({0})[1], np.nan)",
+    "Shi": "special.shichi({0})[0]",
+    "Chi": "np.where({0} > 0, special.shichi({0})[1], np.nan)",
+    "fresnels": "special.fresnel({0})[0]",
+    "fresnelc": "special.fresnel({0})[1]",
+    "li": "(special.expi(np.log({0})) + 0.0)",
+    "erfcx": "special.erfcx({0})",
+    "dawsn": "special.dawsn({0})",
+    "log_ndtr": "special.log_ndtr({0})",
+    "ellipk": "special.ellipk({0})",
+    "ellipe": "special.ellipe({0})",
+    "lgamma": "_lgamma({0})",
+    "pow": "_pow({0}, {1})",
+    "relu": "np.maximum({0}, 0)",
+    "where": "np.where({0}, {1}, {2})",
+    "where_minus_oo": "np.where({0}, {1}, -np.inf)",
+    "where_plus_oo": "np.where({0}, {1}, np.inf)",
+}
+_MODULES = frozenset({"np", "scipy", "special"})
+_BUILTINS = frozenset({"len", "max", "min", "range"})  # that sizes and helpers call
+_Text = tuple[str, int]
+
+
+def numpy_source(
+    outputs: Node | Sequence[Node] | Mapping[str, Node],
+    name: str = "f",
+    lines: Sequence[tuple[Node, Node]] = (),
+    literals: Mapping[Node, Node] | None = None,
+    inputs: Sequence[Node] | None = None,
+) -> str:
+    r"""Return the source of a Python function that computes nodes with NumPy (and SciPy for the special functions).
+
+    Args:
+        outputs: a node, or several, or several by name.
+        name: the function's name.
+        lines: symbols that stand for values, with these, each after those that it reads: variables of the function.
+        literals: symbols that stand for numbers, with these.
+        inputs: the symbols in the order of the function's arguments; by default in that in which they are first read.
+
+    Returns:
+        A module's text. The function takes the symbols (a name that
+        is a Python keyword gets an underscore); numbers and arrays broadcast. It returns one array, or a tuple of
+        several, or a dict by name. A named size that no argument has is an argument too.
+
+    Raises:
+        UsageError: if a name is no identifier, or there is no output.
+        UnsupportedError: for an op that has neither a NumPy function nor a formula.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> from symgrad.ops.scalar.trig import sin
+        >>> x = symbol(Declaration("x"))
+        >>> namespace = {}
+        >>> exec(numpy_source(x * sin(x)), namespace)
+        >>> float(namespace["f"](0.5))
+        0.2397127693021015
+    """
+    if isinstance(outputs, Node):
+        nodes = [outputs]
+    else:
+        nodes = list(outputs.values() if isinstance(outputs, Mapping) else outputs)
+    if not nodes:
+        raise UsageError("no outputs", expected="at least one expression")
+    _check_function(name, _MODULES | _BUILTINS)
+    symbols = list(inputs) if inputs is not None else symbols_of([*(body for _, body in lines), *nodes])
+    nodes = as_computed(nodes)
+    lines = [(s, as_computed([body])[0]) for s, body in lines]
+    writer = _SourceWriter(nodes, name, lines, literals or {}, symbols)
+    results = [writer.result(node) for node in nodes]
+    _check_function(name, re.findall(r"^def (\w+)", "\n".join(writer.helpers.values()), re.MULTILINE))
+    if isinstance(outputs, Mapping):
+        returned = (
+            "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(outputs, results, strict=True)) + "}"
+        )
+    else:
+        returned = ", ".join(results)
+    labels = list(outputs) if isinstance(outputs, Mapping) else [""] * len(nodes)
+    helpers = "".join(f"\n\n{text}" for text in writer.helpers.values())
+    body = "".join(f"    {line}\n" for line in writer.inputs)
+    steps = "".join(f"        {line}\n" for line in [*writer.lines, f"return {returned}"])
+    imports = (
+        "import numpy as np\n"
+        + ("import scipy.linalg\n" if "scipy.linalg." in helpers + steps else "")
+        + ("from scipy import special\n" if "special." in helpers + steps else "")
+    )
+    signature = f"def {name}({', '.join([*writer.names.values(), *writer.extra])}):\n"
+    return (
+        f"{imports}{helpers}\n\n{signature}{_docstring(writer, nodes, labels)}{body}"
+        f'    with np.errstate(all="ignore"):\n{steps}'
+    )
+
+
+def _check_function(name: Any, taken: Collection[str]) -> None:
+    read = unicodedata.normalize("NFKC", name) if isinstance(name, str) else ""  # as Python does
+    if read != name or not read.isidentifier() or keyword.iskeyword(name) or name in {"__debug__", *taken}:
+        raise UsageError(
+            f"{name!r} cannot name a function",
+            expected="a Python identifier that the source needs for nothing else",
+            cure='pass name="f"',
+        )
+
+
+def _docstring(writer: _SourceWriter, nodes: list[Node], labels: list[str]) -> str:
+    texts = [str_text(node) for node in nodes]
+    lines = [
+        f"{label} = {text}" if label else text
+        for label, text in zip(labels, texts, strict=True)
+        if "\n" not in text and len(text) <= ONE_LINE
+    ] or ["A formula in several steps."]
+    kinds = {"real": "float64", "int": "int64", "bool": "bool"}
+    for symbol, parameter in writer.names.items():
+        lines.append(f"    {parameter}: {kinds[symbol.dtype]} array, {symbol.declaration}")
+    if writer.names:
+        lines.insert(len(lines) - len(writer.names), "\nArgs:")
+    text = "\n".join(lines).replace("\\", "\\\\").replace('"', '\\"')
+    return "".join(f"    {line}\n" if line else "\n" for line in f'"""{text}\n"""'.split("\n"))
+
+
+class _SourceWriter:
+    def __init__(
+        self,
+        nodes: list[Node],
+        name: str,
+        lines: Sequence[tuple[Node, Node]],
+        literals: Mapping[Node, Node],
+        symbols: Sequence[Node],
+    ) -> None:
+        everything = [*(body for _, body in lines), *nodes]
+        order = topological(everything)
+        self.count = uses(everything)
+        self.bodies = dict(lines)
+        self.literals = literals
+        self.helpers: dict[str, str] = {}
+        self.taken = {*_MODULES, name, *(f"_{n.op.name}" for n in order), *ARRAY_HELPERS}
+        self.taken |= {f for n in order for f in functions_in((n.shape, n.params))}
+        own = [s for s in symbols if s not in literals]
+        chosen = parameters([*own, *(s for s in self.bodies if s not in own)], self.taken)
+        self.names = {s: n for s, n in chosen.items() if s not in self.bodies}
+        self.extra: list[str] = []  # sizes that no argument has
+        self.inputs = [
+            f"{p} = np.asarray({p}, dtype={'bool' if s.dtype == 'bool' else 'np.float64'})"
+            if s.dtype != "int"
+            else f"{p} = np.asarray({p})"
+            for s, p in self.names.items()
+        ]
+        self.sizes: dict[str, str] = {}
+        self.numbers: dict[str, str] = {}  # sizes that are written otherwise as numbers than in shapes
+        self.bind_sizes(order)
+        self.lines: list[str] = []
+        self.written: dict[Node, _Text] = {}
+        self.steps = 0
+        for symbol, body in lines:
+            self.write_all([body])
+            constant = body.op is NUMBER or body in self.literals
+            text = self.array(body) if constant else self.written[body][0]
+            self.lines.append(f"{chosen[symbol]} = {text}")
+            self.written[symbol] = chosen[symbol], ATOM
+        self.write_all(nodes)
+
+    def write_all(self, nodes: Sequence[Node]) -> None:
+        """Write nodes and what they read, arguments first."""
+        for node in topological(nodes, until=self.written):
+            if node in self.written:
+                continue
+            text, rank = self.write(node)
+            if (node.args or not node.op.pointwise) and (
+                self.count[node] > 1 or len(text) > NUMPY_CHARACTERS
+            ):
+                text, rank = self.temporary(text), ATOM
+            self.written[node] = (text, rank)
+
+    def bind_sizes(self, order: list[Node]) -> None:
+        """Name the sizes that are read, each after the first axis that has it."""
+        counted = {n.params[0] for n in order if n.op is SIZE}
+        multiplied = _multiplied(order)
+        shaped = names_of(*(n.params for n in order if not n.op.pointwise))
+        for size in dict.fromkeys([*(n.params[0] for n in order if n.op is SIZE), *shaped]):
+            if not size.isidentifier():
+                raise UsageError(f"{size!r} cannot name a variable", expected="a Python identifier")
+            name = f"{size}_" if keyword.iskeyword(size) else size
+            while name in self.taken:
+                name += "_"
+            self.taken.add(name)
+            self.sizes[size] = name
+            places = [(p, s.shape.index(size)) for s, p in self.names.items() if size in s.shape]
+            text = f"{places[0][0]}.shape[{places[0][1]}]" if places else name
+            if not places:
+                self.extra.append(name)
+            # As a number of the formula it divides as NumPy's do, not as Python's; products of whole numbers would
+            # wrap around.
+            kind = "np.float64" if size in multiplied else "np.int64"
+            if size in multiplied and size in shaped:
+                self.numbers[size] = f"{kind}({name})"
+            elif size in counted:
+                text = f"{kind}({text})"
+            if text != name:
+                self.inputs.append(f"{name} = {text}")
+
+    def of(self, node: Node, rank: int = 0) -> str:
+        """Return the text of an argument of an op on arrays."""
+        if node.op is NUMBER:
+            return self.array(node)
+        return within(*self.written[node], rank)
+
+    def size(self, size: Size) -> str:
+        """Return a size as an expression."""
+        return size_source(size, self.sizes)
+
+    def temporary(self, text: str) -> str:
+        self.steps += 1
+        while f"t{self.steps}" in self.taken:
+            self.steps += 1
+        self.lines.append(f"t{self.steps} = {text}")
+        return f"t{self.steps}"
+
+    def result(self, node: Node) -> str:
+        if is_view(
+            self.bodies.get(node, node)
+        ):  # of an argument, or of entries that repeat: the caller may write to a result
+            return f"{within(*self.written[node], ATOM)}.copy()"
+        return self.array(node) if node.op is NUMBER else self.written[node][0]
+
+    def array(self, node: Node) -> str:
+        """A number as NumPy's: Python's own would raise on division by zero and give Python's results."""
+        text = self.written[node][0]
+        return f"np.bool_({text})" if node.dtype == "bool" else f"np.float64({text})"
+
+    def write(self, node: Node) -> _Text:
+        op, args = node.op, node.args
+        if node in self.literals:
+            return self.write(self.literals[node])
+        if op is SYMBOL:
+            return self.names[node], ATOM
+        if op is NUMBER:
+            text = repr(evaluate([node], {})[0].item())
+            return text, NEG if text.startswith("-") else ATOM
+        if op is CONSTANT:
+            value = CONSTANT_VALUES[node.params[0]]
+            return f"np.float64({value!r})", ATOM
+        if op is SIZE:
+            return self.numbers.get(node.params[0], self.sizes[node.params[0]]), ATOM
+        if op.name in ARRAY_SOURCES:
+            source = ARRAY_SOURCES[op.name](node, self)
+            self.help(source.helpers)
+            return source.text, source.rank
+        if not op.pointwise:
+            return self.from_record(node), ATOM
+        parts = [self.written[a] for a in args]
+        if all(a.op is NUMBER for a in args):
+            parts = [(self.array(a), ATOM) for a in args]
+        if "stops" in op.facts:
+            return parts[0]
+        if op.name not in _CALL:
+            given = dict(zip(args, parts, strict=True))
+            signed = infix(
+                node, lambda arg, rank: within(*given.get(arg, self.written[arg]), rank), parts[-1][0]
+            )
+            if signed is not None:
+                return signed
+        texts = [text for text, _ in parts]
+        if op.name in _CALL:
+            if op.name in HELPERS:
+                self.helpers[op.name] = HELPERS[op.name]
+            return _CALL[op.name].format(*texts), ATOM
+        if isinstance(op.evaluate, np.ufunc):
+            return f"np.{op.evaluate.__name__}({', '.join(texts)})", ATOM
+        return f"{self.helper(op, node)}({', '.join(texts)})", ATOM
+
+    def from_record(self, node: Node) -> str:
+        """Write an op on arrays by the template that it brings."""
+        template = template_of(node, "numpy")
+        if template is None:
+            raise UnsupportedError(
+                f"{node.op.name} has no NumPy source", cure="compile the expression instead"
+            )
+        self.help(HELPER.findall(template))
+        return template.format(
+            *(TemplateArgument(a, self.of, self.of) for a in node.args), np="np", m="np", axis="axis"
+        )
+
+    def help(self, names: Sequence[str]) -> None:
+        """Define functions, each after those that it calls."""
+        for name in names:
+            text = ARRAY_HELPERS[name]
+            self.help([h for h in HELPER.findall(text) if h != name])
+            self.helpers.setdefault(name, text)
+
+    def helper(self, op: Op, node: Node) -> str:
+        """Return the name of a function that computes an op by the formula of its lowering."""
+        suffix = "".join(f"_{value}" for value in node.params)
+        if op.name in BY_ORDER:  # a function for each order
+            order = f"{number_of(node.args[0])!r}"
+            suffix = "_of_" + order.replace("-", "minus_").replace(".", "_").replace("+", "")
+        name = f"_{op.name}{suffix}"
+        if not name.isidentifier():
+            raise UnsupportedError(f"{op.name} has no NumPy source", cure="compile the expression instead")
+        if name not in self.helpers:
+            arguments = list("xyzw"[: op.arity]) if op.arity < 5 else [f"x{k}" for k in range(op.arity)]
+            builder = _Formula()
+            result = op.lower(cast(Builder, builder), node, *arguments)
+            lines = [*builder.lines, f"return {result}"]
+            self.helpers[name] = f"def {name}({', '.join(arguments)}):\n" + "".join(
+                f"    {line}\n" for line in lines
+            )
+        return name
+
+
+def _multiplied(order: list[Node]) -> set[str]:
+    """Return the sizes of which there are products with other whole numbers."""
+    found: set[str] = set()
+    made_of: dict[Node, frozenset[str]] = {}
+    for node in order:
+        whole = node.dtype == "int" and node.op.pointwise
+        made_of[node] = frozenset[str]().union(*(made_of[a] for a in node.args)) if whole else frozenset()
+        if node.op is SIZE:
+            made_of[node] = frozenset([node.params[0]])
+        elif node.op.name == "mul" and not any(a.op is NUMBER for a in node.args):  # which are floats
+            found |= made_of[node]
+    return found
+
+
+# fmt: off
+_BUILDER_NAMES = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "div": "true_divide", "neg": "negative",
+    "sqrt": "sqrt", "abs": "abs", "floor": "floor", "ceil": "ceil", "rint": "rint", "copysign":
+    "copysign", "minimum": "minimum", "maximum": "maximum", "lt": "less", "le": "less_equal", "gt":
+    "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal", "and_": "logical_and",
+    "or_": "logical_or", "xor": "logical_xor", "not_": "logical_not", "select": "where", "isnan":
+    "isnan",
+}
+_C_NAMES = {
+    "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",
+    "atan2": "arctan2", "atanh": "arctanh", "pow": "power",
+}
+# fmt: on
+
+
+class _Formula:
+    """The Builder protocol in source: a lane is the name of a variable or a literal, each operation a line."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _BUILDER_NAMES:
+            raise AttributeError(name)
+
+        def operation(*args: str) -> str:
+            return self.line(f"np.{_BUILDER_NAMES[name]}({', '.join(args)})")
+
+        return operation
+
+    fused = False
+
+    def knows(self, name: str) -> bool:  # noqa: ARG002  (the protocol's)
+        return False
+
+    def line(self, text: str) -> str:
+        self.lines.append(f"a{len(self.lines) + 1} = {text}")
+        return f"a{len(self.lines)}"
+
+    def const(self, value: float | Fraction) -> str:
+        text = repr(float(value))
+        return f"np.{text.lstrip('-')}" if text in {"inf", "nan"} else "-np.inf" if text == "-inf" else text
+
+    def const_named(self, name: str) -> str:
+        return repr(CONSTANT_VALUES[name])
+
+    def bool_const(self, value: bool) -> str:
+        return f"np.bool_({value})"
+
+    def fma(self, a: str, b: str, c: str) -> str:
+        return self.line(f"{a}*{b} + {c}")
+
+    def call(self, name: str, *args: str) -> str:
+        if name in OF_SCIPY:
+            return self.line(f"special.{name}({', '.join(args)})")
+        function = _C_NAMES.get(name, name)
+        if not hasattr(np, function):
+            raise UnsupportedError(f"{name} has no NumPy function", cure="compile the expression instead")
+        return self.line(f"np.{function}({', '.join(args)})")

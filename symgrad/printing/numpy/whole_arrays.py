@@ -1,0 +1,220 @@
+"""The NumPy source of ops that are not elementwise: a call of NumPy where it has the function, else of a helper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
+
+from symgrad.ir.graph import NUMBER, SYMBOL, Node
+from symgrad.ir.notation.contractions import Factor, spell, subscript
+from symgrad.ir.notation.literals import ATOM, MUL
+from symgrad.ir.shapes import Triple
+from symgrad.ir.sizes import Shape, Size
+from symgrad.printing.python_text import aligned, applied, tuple_text
+
+__all__ = ["ARRAY_SOURCES", "ArraySource", "SourceContext", "is_view"]
+
+
+class ArraySource(NamedTuple):
+    """A piece of source.
+
+    Attributes:
+        text: the expression.
+        rank: Python's precedence of it.
+        helpers: the functions that it calls, of `ARRAY_HELPERS`.
+    """
+
+    text: str
+    rank: int = ATOM
+    helpers: tuple[str, ...] = ()
+
+
+class SourceContext(Protocol):
+    """What is written already."""
+
+    def of(self, node: Node, rank: int = 0) -> str:
+        """Return the text of an argument, in parentheses if it binds less tightly than a rank."""
+        ...
+
+    def size(self, size: Size) -> str:
+        """Return a size as an expression."""
+        ...
+
+
+_Writer: TypeAlias = Callable[[Node, SourceContext], ArraySource]
+
+
+def _shape(shape: Shape, context: SourceContext) -> str:
+    texts = [context.size(s) for s in shape]
+    return texts[0] if len(texts) == 1 else tuple_text(texts)
+
+
+def _axes(axes: Sequence[int], rank: int) -> str:
+    """Return the argument of a reduction: none for all axes."""
+    if tuple(axes) == tuple(range(rank)):
+        return ""
+    return f", axis={axes[0] if len(axes) == 1 else tuple(axes)}"
+
+
+# -------------------------------------------------------------------------------------------------------- contractions
+
+
+def _einsum(node: Node, context: SourceContext) -> ArraySource:
+    s = spell(node)
+    x = node.args[0]
+    match s.form:
+        case "product":
+            return ArraySource(_product(node, s.parts[0], context), MUL)
+        case "outer":
+            return ArraySource(f"np.outer({', '.join(_product(node, part, context) for part in s.parts)})")
+        case "trace":
+            return ArraySource(f"np.trace({_product(node, s.parts[0], context)})")
+        case "diagonal" | "diag":
+            return ArraySource(f"np.diag({context.of(x)})")
+        case "permute":
+            if s.axes == tuple(range(len(s.axes)))[::-1]:
+                return ArraySource(f"{context.of(x, ATOM)}.T")
+            return ArraySource(f"np.transpose({context.of(x)}, {s.axes})")
+        case "sum":
+            return ArraySource(f"np.sum({context.of(x)}{_axes(s.axes, len(x.shape))})")
+        case "elementwise" if not s.axes:
+            return ArraySource(aligned(node, s, context.of), MUL)
+        case _:
+            order = ", optimize=True" if len(node.args) > 2 else ""
+            return ArraySource(
+                f'np.einsum("{s.subscripts}", {", ".join(context.of(a) for a in node.args)}{order})'
+            )
+
+
+def _product(node: Node, chain: Sequence[Factor], context: SourceContext) -> str:
+    factors = [
+        f"{context.of(node.args[f.operand], ATOM)}.T"
+        if f.transposed
+        else context.of(node.args[f.operand], ATOM)
+        for f in chain
+    ]
+    return applied(factors, vector=len(node.args[chain[-1].operand].shape) == 1)
+
+
+# ------------------------------------------------------------------------------------------------------ reductions
+
+
+# ---------------------------------------------------------------------------------------------------------- layout
+
+
+def _reshape(node: Node, context: SourceContext) -> ArraySource:
+    x = node.args[0]
+    if x.shape and len(node.shape) > len(x.shape):
+        found = subscript(node, named=(x,))
+        if found is not None:
+            items = ["None" if item is None else ":" for item in found[1]]
+            return ArraySource(f"{context.of(x, ATOM)}[{', '.join(items)}]")
+    return ArraySource(f"np.reshape({context.of(x)}, {_shape(node.shape, context) if node.shape else '()'})")
+
+
+def _broadcast(node: Node, context: SourceContext) -> ArraySource:
+    x, shape = node.args[0], _shape(node.shape, context)
+    if x.is_number(0) or x.is_number(1):
+        return ArraySource(f"np.{'ones' if x.value else 'zeros'}({shape})")
+    if not x.shape:
+        return ArraySource(f"np.full({shape}, {context.of(x)})")
+    return ArraySource(f"np.broadcast_to({context.of(x)}, {shape})")
+
+
+def _key(triples: Sequence[Triple], context: SourceContext) -> str:
+    items: list[str] = []
+    for start, stop, step in triples:
+        ends = ["" if end is None else context.size(end) for end in (start, stop)]
+        items.append(":".join([*ends, *([str(step)] if step != 1 else [])]))
+    while len(items) > 1 and items[-1] == ":":
+        items.pop()
+    return ", ".join(items)
+
+
+def _slice(node: Node, context: SourceContext) -> ArraySource:
+    return ArraySource(f"{context.of(node.args[0], ATOM)}[{_key(node.params[0], context)}]")
+
+
+def _unslice(node: Node, context: SourceContext) -> ArraySource:
+    key = f"np.s_[{_key(node.params[0], context)}]"
+    text = f"_unslice({context.of(node.args[0])}, {key}, {_shape(node.shape, context)})"
+    return ArraySource(text, ATOM, ("_unslice",))
+
+
+def _concatenate(node: Node, context: SourceContext) -> ArraySource:
+    axis = f", axis={node.params[0]}" if node.params[0] else ""
+    return ArraySource(f"np.concatenate([{', '.join(context.of(a) for a in node.args)}]{axis})")
+
+
+# ------------------------------------------------------------------------------------------------------- positions
+
+
+def _positions(node: Node, context: SourceContext) -> str:
+    """Return an array of positions: arithmetic on them is done in floats, as everywhere."""
+    if node.op is NUMBER:
+        return str(node.value)
+    inner = node
+    while not inner.op.pointwise and inner.op.array.entries == "moved" and len(inner.args) == 1:
+        inner = inner.args[0]
+    if inner.op is SYMBOL or (not inner.op.pointwise and inner.op.array.entries == "counted"):
+        return context.of(node)
+    return f"np.asarray({context.of(node)}).astype(np.int64)"
+
+
+def _gather(node: Node, context: SourceContext) -> ArraySource:
+    x, *indices = node.args
+    axes: tuple[int, ...] = node.params[0]
+    texts = [_positions(i, context) for i in indices]
+    if axes == tuple(range(axes[0], axes[0] + len(axes))):
+        return ArraySource(f"{context.of(x, ATOM)}[{', '.join([':'] * axes[0] + texts)}]")
+    return ArraySource(f"_gather({context.of(x)}, {axes}, {', '.join(texts)})", ATOM, ("_gather",))
+
+
+def _scatter_add(node: Node, context: SourceContext) -> ArraySource:
+    values, *indices = node.args
+    texts = ", ".join(_positions(i, context) for i in indices)
+    shape = tuple_text([context.size(s) for s in node.shape])
+    return ArraySource(
+        f"_scatter_add({context.of(values)}, {node.params[0]}, {shape}, {texts})", ATOM, ("_scatter_add",)
+    )
+
+
+def _one_hot(node: Node, context: SourceContext) -> ArraySource:
+    rows = f"np.expand_dims({_positions(node.args[0], context)}, -1)"
+    return ArraySource(f"({rows} == np.arange({context.size(node.params[0])})).astype(np.int64)")
+
+
+def _eye(node: Node, context: SourceContext) -> ArraySource:
+    rows, columns = node.params
+    sizes = [rows] if rows == columns else [rows, columns]
+    return ArraySource(f"np.eye({', '.join(context.size(s) for s in sizes)})")
+
+
+def is_view(node: Node) -> bool:
+    """Tell whether the source of a node gives a view of another array."""
+    if node.op.name == "einsum":
+        return spell(node).form in ("permute", "diagonal")
+    return node.op.name in ("reshape", "slice") or (
+        node.op.name == "broadcast_to" and bool(node.args[0].shape)
+    )
+
+
+def _solve(node: Node, context: SourceContext) -> ArraySource:
+    return ArraySource(f"np.linalg.solve({', '.join(context.of(a) for a in node.args)})")
+
+
+ARRAY_SOURCES: Mapping[str, _Writer] = {
+    "broadcast_to": _broadcast,
+    "concatenate": _concatenate,
+    "einsum": _einsum,
+    "eye": _eye,
+    "gather": _gather,
+    "iota": lambda node, context: ArraySource(f"np.arange({context.size(node.params[0])})"),
+    "one_hot": _one_hot,
+    "reshape": _reshape,
+    "scatter_add": _scatter_add,
+    "slice": _slice,
+    "solve": _solve,
+    "unslice": _unslice,
+}
+"""What arrays are made of, and solve; the others bring templates."""

@@ -1,0 +1,180 @@
+"""Pictures of what a formula of one variable computes: its value and slope, and how many bits of it are wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.values.evaluate import evaluate, evaluate_mp
+from symgrad.printing.pictures.plot import Curve, plot_svg
+from symgrad.report.blocks import Figure
+from symgrad.support.errors import SymgradError
+
+__all__ = ["accuracy_figure", "slope_figure", "sole_variable", "chosen_values"]
+
+_EQUATIONS = 300  # of a formula that is drawn: each point of an error is computed in 60 digits
+_POINTS, _DOTS, _TRIED = 201, 25, 121
+_SPAN = 3.0
+_DECADES = 12  # powers of ten on each side of 1 at which errors are looked for
+_EXACT = 53 + 7  # digits of the reference
+
+
+def sole_variable(nodes: Sequence[Node]) -> Node | None:
+    """Return the one real number that formulas depend on; None where there are others, arrays, or too much."""
+    symbols = symbols_of(nodes)
+    if len(symbols) != 1 or len(topological(nodes)) > _EQUATIONS or any(n.shape for n in topological(nodes)):
+        return None
+    (x,) = symbols
+    return x if x.dtype == "real" and x.declaration.distribution is None else None
+
+
+def chosen_values(nodes: Sequence[Node]) -> dict[str, float] | None:
+    """Return a number for each input that is not random, within its domain; None where one is no real number."""
+    inputs = [s for s in symbols_of(nodes) if s.declaration.distribution is None]
+    if any(s.shape or s.dtype != "real" for s in inputs):
+        return None
+    found: dict[str, float] = {}
+    for k, s in enumerate(inputs):
+        low, high = s.declaration.values.span
+        inner = 1 / (k + 2)  # another one each, so that nothing cancels by chance
+        if low is not None and high is not None:
+            found[s.name] = round(float(low) + (float(high) - float(low)) * inner, 4)
+        elif low is not None or high is not None:
+            found[s.name] = float(low) + 1 + k / 4 if low is not None else float(high or 0) - 1 - k / 4
+        else:
+            found[s.name] = round(0.7 + 0.6 * k, 4)
+    return found
+
+
+def slope_figure(y: Node, slope: Node, names: tuple[str, str]) -> Figure | None:
+    """Return a picture of a value and its derivative, beside central differences; None for what is not drawn.
+
+    Args:
+        y: a formula of one variable.
+        slope: its derivative.
+        names: what both are called.
+    """
+    x = sole_variable([y, slope])
+    if x is None or x not in symbols_of([y]):
+        return None
+    low, high = _between(x)
+    grid, dots = np.linspace(low, high, _POINTS), np.linspace(low, high, _DOTS + 2)[1:-1]
+    h = 1e-5 * (high - low)
+    try:
+        with np.errstate(all="ignore"):
+            value, exact = (_values(n, x, grid) for n in (y, slope))
+            difference = (_values(y, x, dots + h) - _values(y, x, dots - h)) / (2 * h)
+    except SymgradError:
+        return None
+    if not np.isfinite(exact).any():
+        return None
+    title = f"{names[0]} and {names[1]}"
+    curves = [
+        Curve(names[0], grid.tolist(), value.tolist()),
+        Curve(names[1], grid.tolist(), exact.tolist()),
+        Curve("central difference", dots.tolist(), difference.tolist(), points=True),
+    ]
+    off = _largest(np.abs(difference - _values(slope, x, dots)) / (1 + np.abs(difference)))
+    said = (
+        f"{names[1]} beside central differences of {names[0]}; the largest relative difference is {off:.1g}."
+    )
+    return Figure(plot_svg(curves, title, x.name, "value"), f"{title} over {x.name}", said)
+
+
+def _largest(values: Any) -> float:
+    finite = values[np.isfinite(values)]
+    return float(finite.max()) if finite.size else 0.0
+
+
+def _values(node: Node, x: Node, at: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.broadcast_to(np.asarray(evaluate([node], {x: at})[0], dtype=float), at.shape)
+
+
+def _between(x: Node) -> tuple[float, float]:
+    """Return the ends of what is drawn: those of the domain where it has any, a little inside."""
+    low, high = x.declaration.values.span
+    first = float(low) if low is not None else (float(high) - 2 * _SPAN if high is not None else -_SPAN)
+    last = float(high) if high is not None else (first + 2 * _SPAN if low is not None else _SPAN)
+    margin = (last - first) * 1e-3
+    return first + margin, last - margin
+
+
+def accuracy_figure(
+    exact: Node, computed: Mapping[str, Callable[[Any], Any]], dtype: Any = np.float64
+) -> Figure | None:
+    """Return a picture of how many bits of a value are wrong, over all sizes of its input; None for what is not drawn.
+
+    Args:
+        exact: a formula of one variable, which is computed in many digits.
+        computed: functions of arrays that compute it in floats, with what they are called.
+        dtype: the floats.
+    """
+    x = sole_variable([exact])
+    if x is None:
+        return None
+    low, high = x.declaration.values.span
+    sizes = np.logspace(-_DECADES, _DECADES, _TRIED)
+    points = np.concatenate([-sizes[::-1], sizes]).astype(dtype)
+    points = points[
+        (points > (-math.inf if low is None else float(low)))
+        & (points < (math.inf if high is None else float(high)))
+    ]
+    truth = _exactly(exact, x, points)
+    if truth is None or not any(t is not None for t in truth):
+        return None
+    places = [_place(float(p)) for p in points]
+    curves: list[Curve] = []
+    worst: list[str] = []
+    for label, function in computed.items():
+        with np.errstate(all="ignore"):
+            found = np.broadcast_to(np.asarray(function(points)), points.shape)
+        wrong = [_bits(float(v), t, dtype) for v, t in zip(found, truth, strict=True)]
+        curves.append(Curve(label, places, wrong, points=True))
+        worst.append(f"{label}: at most {max((w for w in wrong if math.isfinite(w)), default=0):.1f} bits")
+    labels = [(sign, e) for sign in (-1, 1) for e in (-_DECADES, -6, 0, 6, _DECADES)]
+    ticks = [(_place(s * 10.0**e), f"{s * 10.0**e:g}") for s, e in labels]
+    shown = [(t, label) for t, label in ticks if places and min(places) <= t <= max(places)]
+    title = f"Bits that are wrong, by the size of {x.name}"
+    said = f"{title}. {'; '.join(worst)}."
+    what = "What is wrong is log2 of 1 + the error in units in the last place."
+    return Figure(plot_svg(curves, title, x.name, "bits wrong", shown), said, what)
+
+
+def _place(x: float) -> float:
+    """Return where a number stands on an axis of sizes: negative ones left of the middle, all by their logarithms."""
+    if x == 0:
+        return 0.0
+    return math.copysign(0.1 + (math.log10(abs(x)) + _DECADES) / _DECADES, x)
+
+
+def _exactly(node: Node, x: Node, points: Any) -> list[Any] | None:
+    mp: Any = mpmath.MPContext()
+    mp.dps = _EXACT
+    found: list[Any] = []
+    for p in points:
+        try:
+            value = evaluate_mp(mp, [node], {x: mp.mpf(float(p))})[0]
+        except (SymgradError, ArithmeticError, ValueError, TypeError):
+            value = None
+        real = (
+            value is not None and not isinstance(value, complex) and not mp.im(value) and mp.isfinite(value)
+        )
+        found.append(value if real else None)
+    return found
+
+
+def _bits(value: float, truth: Any, dtype: Any) -> float:
+    """Return log2 of 1 + the error in units in the last place; NaN where the truth has no float."""
+    if truth is None or abs(truth) > np.finfo(dtype).max or abs(truth) < np.finfo(dtype).tiny:
+        return math.nan
+    if not math.isfinite(value):
+        return float(np.finfo(dtype).nmant + 1)
+    unit = float(np.spacing(dtype(abs(float(truth)))))
+    return min(math.log2(1 + abs(float(value - truth)) / unit), float(np.finfo(dtype).nmant + 1))

@@ -1,0 +1,217 @@
+"""What a picture of a graph shows, before it is drawn: boxes, edges, and which of them a verdict is about.
+
+Numbers, constants and signs have no boxes of their own: they are written inside the expression that uses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal
+
+from symgrad.analysis.explain.naming import Naming
+from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.traverse import topological
+from symgrad.ops.array.layout import shape_text
+from symgrad.printing.limits import BOX_CHARACTERS
+
+__all__ = ["Box", "Edge", "Highlight", "Picture", "picture"]
+
+Kind = Literal["input", "random", "op", "stop"]
+
+
+@dataclass(frozen=True, slots=True)
+class Highlight:
+    """What to point out in a picture.
+
+    Args:
+        paths: value paths, each from the value that a pullback reads to a random input.
+        read_by: for the first node of a path, the op whose pullback reads it.
+        derivative: pairs (equation, argument) through which a derivative flows.
+        wrt: what was differentiated by.
+        captions: sentences to print below.
+    """
+
+    paths: Sequence[tuple[Node, ...]] = ()
+    read_by: Mapping[Node, str] = field(default_factory=dict[Node, str])
+    derivative: frozenset[tuple[Node, Node]] = frozenset()
+    wrt: Sequence[Node] = ()
+    captions: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One box: lines of text, the first in bold if it is a name.
+
+    Attributes:
+        kind: what it stands for.
+        name: its name with a declaration, or None.
+        text: its expression, or None for an input.
+        shape: its shape, or None for a number, and for an input, whose declaration has it.
+        remark: a note below, or None.
+        output, wrt, noisy: whether it is an output, is differentiated by, lies on a highlighted path.
+    """
+
+    kind: Kind
+    name: str | None
+    text: str | None
+    shape: str | None
+    remark: str | None
+    output: bool
+    wrt: bool
+    noisy: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One value edge, from an argument to the equation that reads it.
+
+    Attributes:
+        cut: it enters a stop_gradient: no derivative flows back.
+        noisy: it lies on a highlighted path.
+        derivative: a derivative flows back through it.
+        skipped: how many equations between its ends are not drawn (only on a highlighted path).
+    """
+
+    source: int
+    target: int
+    cut: bool
+    noisy: bool
+    derivative: bool
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Boxes, numbered so that every edge leads to a larger number, and edges.
+
+    Attributes:
+        total: how many boxes the whole graph would have.
+        nodes: what each box stands for; none where the boxes stand for something else than equations.
+    """
+
+    boxes: tuple[Box, ...]
+    edges: tuple[Edge, ...]
+    total: int
+    nodes: tuple[Node, ...] = ()
+
+
+def picture(outputs: Sequence[Node], names: Mapping[Node, str], highlight: Highlight, limit: int) -> Picture:
+    """Choose what to draw of a graph.
+
+    Args:
+        outputs: the graph.
+        names: the nodes that have a name.
+        highlight: what to point out.
+        limit: the largest number of boxes; of a larger graph only the neighbourhood of the highlighted paths is drawn.
+    """
+    order = topological(outputs)
+    keep = {*outputs, *highlight.wrt}
+    inlined = _inlined(order, keep, names)
+    drawn = [n for n in order if n not in inlined]
+    args = {n: _arguments(n, inlined) for n in drawn}
+    paths = [tuple(n for n in path if n in args) for path in highlight.paths]
+    chosen = (
+        set(drawn) if len(drawn) <= limit else _neighbourhood(drawn, args, paths, outputs, highlight, limit)
+    )
+    number = {n: i for i, n in enumerate(n for n in drawn if n in chosen)}
+    noisy = {n for path in paths for n in path}
+    links = {(b, a) for path in paths for b, a in pairwise(path)}
+    naming = Naming(names)
+    boxes = [
+        Box(
+            kind=_kind(n),
+            name=str(n.declaration) if n.op is SYMBOL else names.get(n),
+            text=None if n.op is SYMBOL else naming.body(n, BOX_CHARACTERS),
+            shape=shape_text(n.shape) if n.shape and n.op is not SYMBOL else None,
+            remark=f"read by the pullback of {highlight.read_by[n]}" if n in highlight.read_by else None,
+            output=n in outputs,
+            wrt=n in highlight.wrt,
+            noisy=n in noisy,
+        )
+        for n in number
+    ]
+    edges = [
+        Edge(number[a], number[n], "stops" in n.op.facts, (n, a) in links, _flows(n, chain, highlight))
+        for n in number
+        for a, chain in args[n].items()
+        if a in number
+    ]
+    edges += _bridges(paths, number)
+    return Picture(tuple(boxes), tuple(edges), len(drawn), tuple(number))
+
+
+def _inlined(order: Sequence[Node], keep: Collection[Node], names: Mapping[Node, str]) -> set[Node]:
+    """Return what is written inside the expression that uses it: constants, and signs without a name."""
+    constant: set[Node] = set()
+    for node in order:
+        if node.op is not SYMBOL and all(a in constant for a in node.args):
+            constant.add(node)
+    signs = {n for n in order if n.op.name == "neg" and n not in names}
+    return {n for n in order if (n in constant or n in signs) and n not in keep}
+
+
+def _arguments(node: Node, inlined: set[Node]) -> dict[Node, tuple[Node, ...]]:
+    """Return the drawn arguments, each with the nodes on the way that are written inside."""
+    found: dict[Node, tuple[Node, ...]] = {}
+    for arg in node.args:
+        chain: tuple[Node, ...] = (arg,)
+        while chain[-1] in inlined and len(chain[-1].args) == 1:
+            chain += chain[-1].args
+        if chain[-1] not in inlined:
+            found.setdefault(chain[-1], chain)
+    return found
+
+
+def _flows(node: Node, chain: tuple[Node, ...], highlight: Highlight) -> bool:
+    pairs = zip((node, *chain), chain, strict=False)
+    return bool(highlight.derivative) and all(p in highlight.derivative for p in pairs)
+
+
+def _kind(node: Node) -> Kind:
+    if node.op is SYMBOL:
+        return "random" if node.declaration.distribution is not None else "input"
+    return "stop" if "stops" in node.op.facts else "op"
+
+
+def _neighbourhood(
+    drawn: list[Node],
+    args: Mapping[Node, Mapping[Node, tuple[Node, ...]]],
+    paths: Sequence[tuple[Node, ...]],
+    outputs: Sequence[Node],
+    highlight: Highlight,
+    limit: int,
+) -> set[Node]:
+    """Return at most ``limit`` nodes: the paths (their ends, if they are too long), then what is nearest to them."""
+    around: dict[Node, list[Node]] = {n: list(args[n]) for n in drawn}
+    for n in drawn:
+        for a in args[n]:
+            around[a].append(n)
+    seeds: dict[Node, None] = {}
+    for path in paths:
+        half = max(2, limit // (4 * len(paths)))
+        seeds.update(dict.fromkeys(path if len(path) <= 2 * half else [*path[:half], *path[-half:]]))
+    seeds.update(dict.fromkeys(n for n in [*outputs, *highlight.wrt] if n in around))
+    chosen = dict.fromkeys(list(seeds)[:limit])
+    frontier = list(chosen)
+    while frontier and len(chosen) < limit:
+        further = [m for n in frontier for m in around[n] if m not in chosen]
+        frontier = list(dict.fromkeys(further))[: limit - len(chosen)]
+        chosen.update(dict.fromkeys(frontier))
+    return set(chosen)
+
+
+def _bridges(paths: Sequence[tuple[Node, ...]], number: Mapping[Node, int]) -> list[Edge]:
+    """Return edges over the stretches of a path that are not drawn."""
+    found: list[Edge] = []
+    for path in paths:
+        skipped, last = 0, None
+        for node in path:
+            if node not in number:
+                skipped += 1
+                continue
+            if skipped and last is not None:
+                found.append(Edge(number[node], number[last], False, True, False, skipped))
+            skipped, last = 0, node
+    return found

@@ -1,0 +1,222 @@
+"""A derivation as a report: the gradients, the backward pass, what the noise does, the picture, every step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from symgrad.analysis.explain.derivation import DerivationRecord, DerivationStep
+from symgrad.analysis.explain.gaps.removable import Gap
+from symgrad.analysis.explain.noise.jumps import MovedJump
+from symgrad.analysis.explain.noise.verdict import NoiseVerdict
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.printing.latex.expressions import latex, latex_name
+from symgrad.printing.limits import GRADIENT_CHARACTERS, STEPS_ON_PAGE
+from symgrad.printing.pictures.numeric import slope_figure
+from symgrad.printing.texts.adjoints import Briefs, adjoint_rows, briefs
+from symgrad.printing.texts.derivation import (
+    cell_latex,
+    derivation_svg,
+    gap_rows,
+    gap_title,
+    gradient_text,
+    path_text,
+    shape_suffix,
+    slope_latex,
+    slope_text,
+    title_text,
+)
+from symgrad.printing.texts.rules import SpelledRule, rule_rows, spelled_rules
+from symgrad.report.blocks import (
+    Banner,
+    Block,
+    Figure,
+    Heading,
+    Items,
+    Literal,
+    MathLines,
+    Maths,
+    Paragraph,
+    Prose,
+    StepItem,
+    Steps,
+    Tone,
+    prose,
+)
+from symgrad.report.report import Report
+from symgrad.support.source import Place
+
+__all__ = ["derivation_report", "noise_blocks", "place_items"]
+
+_LINES = 40  # of a program that is shown whole above its gradient
+
+
+def derivation_report(d: DerivationRecord) -> Report:
+    r"""Return a derivation as a report.
+
+    Example:
+        >>> from symgrad.analysis.explain.derivation import explain
+        >>> from symgrad.frontend.text import parse_program
+        >>> p = parse_program("x : real\ny = sin(x)")
+        >>> print(derivation_report(explain(p["y"], [p["x"]], p)).title)
+        y, differentiated by x
+    """
+    heads = briefs(d, ())
+    blocks: list[Block] = [*_gradients(d, heads)]
+    if d.noise:
+        blocks.append(Heading("Noise"))
+        for v in d.noise.values():
+            blocks += noise_blocks(v)
+        for jump in d.jumps:
+            blocks += _jump(jump)
+    if d.gaps:
+        blocks.append(Heading("Points without a value"))
+        for w, gap in d.gaps:
+            blocks += _gap(d, w, gap)
+    if d.told_by_names:
+        blocks.append(Heading("Backward pass, from the output back"))
+        blocks += _adjoints(d)
+    rules = [] if d.told_by_names else spelled_rules(d, heads)
+    if rules:
+        blocks += [Heading("By the rules, from the inside out"), *_by_rules(rules)]
+    if len(d.wrt) == 1:
+        names = d.naming.text(d.y, 30), slope_text(d, d.wrt[0])
+        drawn = slope_figure(d.y, d.values[0], names)
+        blocks += [Heading("Value and gradient"), drawn] if drawn is not None else []
+    blocks += [Heading("Graph"), _picture(d)]
+    if d.steps:
+        blocks += [
+            Heading("Steps, from the output back"),
+            steps_block(d, folded=d.told_by_names or bool(rules)),
+        ]
+    return Report(title_text(d), tuple(blocks))
+
+
+def _gradients(d: DerivationRecord, heads: Briefs) -> Iterator[Block]:
+    rows: list[Maths] = []
+    arrays = [s for s in symbols_of([d.y, *d.wrt]) if s.shape]
+    if arrays:
+        inputs = [prose(Literal(str(s.declaration))) for s in arrays]
+        yield Items(tuple(inputs))
+    named = [n for n in topological([d.y]) if n in d.naming.names and n.args]
+    for n in named if len(named) <= _LINES else named[-1:]:
+        name, body = d.naming.names[n], d.naming.body(n, GRADIENT_CHARACTERS)
+        shown = cell_latex(d, n, whole=True, width=GRADIENT_CHARACTERS)
+        rows.append(Maths(f"{name} = {body}", f"{latex_name(name)} &= {shown}"))
+    notes: list[Prose] = []
+    for i, w in enumerate(d.wrt):
+        short = heads.gradients[i]
+        text = f"{slope_text(d, w)} = {gradient_text(d, i) if short is None else short.text}"
+        rows.append(
+            Maths(text, f"{slope_latex(d, w)} &= {latex(d.values[i]) if short is None else short.latex}")
+        )
+        notes += [prose(note) for note in (short and short.notes) or ()]
+        if d.nothing[i] is not None:
+            notes.append(prose(Literal(slope_text(d, w)), f" is {d.nothing[i]}: {d.nothing_reasons[i]}"))
+            notes += place_items(d.nothing_places[i])
+    rows += [
+        Maths(text.strip(), row)
+        for text, row in zip([line for line in heads.lines if line != "where"], heads.rows, strict=True)
+    ]
+    yield MathLines(tuple(rows), "the gradient")
+    if notes:
+        yield Items(tuple(notes))
+    told = all(b is not None and b.notes is not None for b in heads.gradients)
+    if d.notes and not told:
+        yield Paragraph(prose("Simplifying made the gradient defined in more places:"))
+        yield Items(tuple(prose(n) for n in d.notes))
+
+
+def _by_rules(rules: Sequence[SpelledRule]) -> Iterator[Block]:
+    """Yield the lines of derivations by hand, one after the other."""
+    rows: list[Maths] = []
+    for r in rules:
+        slope, first, *others = r.texts
+        texts = [f"{r.rule}: {slope} = {first}", *(f"  = {text}" for text in others)]
+        rows += [Maths(text, row) for text, row in zip(texts, rule_rows(r), strict=True)]
+        if r.last:
+            yield MathLines(tuple(rows), "the derivation, rule by rule")
+            rows = []
+
+
+def place_items(places: Sequence[Place]) -> list[Prose]:
+    """Return lines of a program that was read from other code."""
+    return [prose("line: ", Literal(place.told)) for place in places]
+
+
+def _adjoints(d: DerivationRecord) -> Iterator[Block]:
+    rows = [Maths(str(a), row) for a, row in zip(d.adjoints, adjoint_rows(d.adjoints), strict=True)]
+    yield MathLines(tuple(rows), "the backward pass")
+    notes = [prose(Literal(a.name), f": {note}") for a in d.adjoints for note in a.notes]
+    if notes:
+        yield Items(tuple(notes))
+
+
+_TONES: dict[bool | None, Tone] = {True: "warn", False: "good", None: "open"}
+
+
+def noise_blocks(v: NoiseVerdict) -> Iterator[Block]:
+    """Return what a random input does to a gradient."""
+    yield Banner(v.headline, _TONES[v.enters], prose(f"{v.reason}."))
+    items: list[Prose] = []
+    if v.path:
+        items.append(prose("Path: ", Literal(path_text(v.path))))
+    items += place_items(v.places)
+    evidence = f"Witness: {v.witness}." if v.witness is not None else f"Evidence: {v.how}."
+    items.append(prose(evidence))
+    items += [prose(f"{c}.") for c in v.clean]
+    cures = dict.fromkeys(c.cure for c in v.clean if c.cure is not None)
+    items += [prose(f"To remove it: {cure}.") for cure in cures]
+    yield Items(tuple(items))
+
+
+def _jump(j: MovedJump) -> Iterator[Block]:
+    yield Banner(j.headline, "warn", prose(f"{j.reason}."))
+    items = place_items(j.places)
+    items += [prose(f"Add to that by {name}: ", Literal(text)) for name, text in j.additions.items()]
+    yield Items(tuple(items or [prose(f"{j.advice}.")]))
+
+
+def _gap(d: DerivationRecord, w: Node | None, gap: Gap) -> Iterator[Block]:
+    yield Banner(f"{gap_title(d, w)} {gap.what} where {gap.where}", "warn")
+    yield Items(tuple(prose(f"{label.capitalize()}: ", Literal(text)) for label, text in gap_rows(d, w, gap)))
+
+
+def _picture(d: DerivationRecord) -> Figure:
+    said = [f"{v}." for v in d.noise.values()]
+    return Figure(
+        derivation_svg(d, by_dot=True),
+        f"The graph of {title_text(d)}",
+        " ".join(said) or "Inputs above, the output below; every arrow is a value that is read.",
+    )
+
+
+def steps_block(d: DerivationRecord, *, folded: bool = False) -> Steps:
+    """Return every pullback with what it read and passed on, as steps."""
+    shown = d.steps[:STEPS_ON_PAGE]
+    return Steps(
+        "Every pullback with its rule",
+        tuple(_step(d, s) for s in shown),
+        folded=folded,
+        left=len(d.steps) - len(shown),
+    )
+
+
+def _step(d: DerivationRecord, s: DerivationStep) -> StepItem:
+    node = s.step.node
+    equation = cell_latex(d, node, whole=True)
+    if node in d.naming.names and node.args:
+        equation = f"{latex_name(d.naming.names[node])} = {equation}"
+    items = [
+        prose(f"{label} ", Literal(text))
+        for label, text in (
+            ("shape", s.shape if s.shape != "()" else ""),
+            ("line", "" if s.place is None else s.place.told),
+            ("reads", ", ".join(s.reads)),
+            ("map" if s.is_map else "partial", s.partial),
+            ("receives", s.incoming),
+            ("passes", f"{s.produced}  to {s.target}{shape_suffix(s.target_shape)}"),
+        )
+        if text
+    ]
+    return StepItem(s.rule, Maths(s.equation, equation), (), (Items(tuple(items)),))

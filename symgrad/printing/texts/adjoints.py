@@ -1,0 +1,125 @@
+"""A backward pass in the names of its program, as text and as LaTeX."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from symgrad.analysis.explain.derivation import DerivationRecord
+from symgrad.autodiff.trace import Slope
+from symgrad.ir.graph import Node
+from symgrad.ir.notation.printer import one_line, str_text
+from symgrad.pretty.adjoints import Adjoint
+from symgrad.pretty.said import name_derivatives
+from symgrad.printing.latex.expressions import latex
+from symgrad.printing.latex.pieces import ATOM, Written, latex_name
+from symgrad.printing.limits import LINE_CHARACTERS
+from symgrad.printing.texts.said import named_latex, said_rows, spelled_latex
+
+__all__ = ["Briefs", "adjoint_rows", "adjoint_text", "briefs"]
+
+
+def adjoint_text(adjoint: Adjoint, width: int) -> list[str]:
+    """Return a line; one that is too long is broken inside parentheses, so that it reads back."""
+    head, body = f"  {adjoint.name} = ", adjoint.formula
+    lines = [head + body]
+    if len(lines[0]) > width:
+        lines = textwrap.wrap(
+            f"({body})",
+            width,
+            initial_indent=head,
+            subsequent_indent=" " * 6,
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
+    return [*lines, *(f"      # {note}" for note in adjoint.notes)]
+
+
+def adjoint_rows(adjoints: Sequence[Adjoint]) -> list[str]:
+    """Return lines as LaTeX, with bars over names and a sign for their alignment."""
+    bars: dict[Node, Written] = {}
+    rows: list[str] = []
+    for a in adjoints:
+        name = latex_name(a.name) if a.of is None else rf"\overline{{{latex_name(a.of)}}}"
+        rows.append(f"{name} &= {latex(a.body, spelled=spelled_latex(a.spelling, bars))}")
+        bars[a.symbol] = name, ATOM
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A gradient where the lines or steps of a backward pass follow.
+
+    Args:
+        text: what it is: the value if that is short, else the name of its line.
+        latex: the same as LaTeX.
+        notes: where it has a value although the gradient as it was built has none; None for those of the derivation.
+    """
+
+    text: str
+    latex: str
+    notes: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Briefs:
+    """The gradients of a derivation, as they are said above the lines or steps that lead to them.
+
+    Args:
+        gradients: one for each that one differentiates by, None where the value itself is to be said.
+        lines: what new names in them stand for, as text.
+        rows: the same as LaTeX, each with a sign for its alignment.
+    """
+
+    gradients: tuple[Brief | None, ...]
+    lines: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+
+
+def briefs(d: DerivationRecord, adjoints: Sequence[Adjoint]) -> Briefs:
+    """Return how the gradients are said: each by itself where that needs no new names, the others with one set."""
+    found = [_brief(d, i, adjoints) for i in range(len(d.wrt))]
+    left = [i for i, b in enumerate(found) if b is None and not adjoints and _has_words(d, i)]
+    together = (
+        name_derivatives(d.listing, [Slope(d.y, (d.wrt[i],)) for i in left]) if d.listing and left else None
+    )
+    if together is None or len(together) > sum(len(str_text(d.canonical[i])) for i in left):
+        return Briefs(tuple(found))
+    texts, rows = together.text([""] * len(left)).split("\n"), said_rows(together)
+    notes = together.notes([d.gradient[i] for i in left])
+    for i, text, row, noted in zip(left, texts, rows, notes, strict=False):
+        found[i] = Brief(text, row, tuple(noted))
+    return Briefs(tuple(found), tuple(texts[len(left) :]), tuple(rows[len(left) :]))
+
+
+def _brief(d: DerivationRecord, index: int, adjoints: Sequence[Adjoint]) -> Brief | None:
+    """Return how a gradient is said without new names, None if it cannot be, or the value itself is to be."""
+    value, name = d.values[index], d.naming.text(d.wrt[index])
+    line = next((a for a in adjoints if a.of == name), None)
+    if line is None:
+        return _in_words(d, index)
+    whole = one_line(value)
+    if value is not d.canonical[index] and whole is not None and len(whole) <= LINE_CHARACTERS:
+        return Brief(whole, latex(value), None)  # without stop_gradient, which the lines keep
+    if line.alone is not None:
+        spelling = line.spelling
+        return Brief(spelling.text(line.alone), named_latex(line.alone, spelling), line.alone_notes)
+    return Brief(line.name, rf"\overline{{{latex_name(name)}}}", ())
+
+
+def _has_words(d: DerivationRecord, index: int) -> bool:
+    """Tell whether a gradient may be said in the words of its program: none that drops a stop, or is nothing."""
+    dropped = d.values[index] is not d.canonical[index]
+    return d.listing is not None and not dropped and d.nothing[index] is None
+
+
+def _in_words(d: DerivationRecord, index: int) -> Brief | None:
+    """Return a gradient in the words of its program, where these say it in one line."""
+    if d.listing is None or not _has_words(d, index):
+        return None
+    found = name_derivatives(d.listing, [Slope(d.y, (d.wrt[index],))])
+    if found is None or found.lines:
+        return None
+    (notes,) = found.notes([d.gradient[index]])
+    return Brief(found.text([""]), said_rows(found)[0], tuple(notes))

@@ -1,0 +1,162 @@
+"""A noise audit as text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+
+from symgrad.analysis.explain.derivation import DerivationRecord
+from symgrad.analysis.explain.noise.verdict import NoiseVerdict
+from symgrad.ir.graph import SIZE, SYMBOL, Node, apply, as_node
+from symgrad.ir.notation.printer import str_text
+from symgrad.ir.traverse import topological
+from symgrad.ir.values.evaluate import evaluate_mp
+from symgrad.printing.texts.derivation import path_text, title_text
+from symgrad.rewrite.pipeline import canonical
+
+__all__ = ["AGAINST", "Averaged", "audit_text", "with_decimals"]
+
+_WIDTH = 100
+_READ = 200  # equations of a formula that is written in decimals
+
+
+@dataclass(frozen=True, slots=True)
+class Averaged:
+    """The moments of gradients over some random inputs, ready to print.
+
+    Args:
+        verdict: on the random input; None of all together.
+        rows: a label, and a formula for each gradient.
+        notes: under which conditions they hold.
+    """
+
+    verdict: NoiseVerdict | None
+    rows: Sequence[tuple[str, Sequence[str]]]
+    notes: Sequence[str]
+
+
+def audit_text(
+    derivation: DerivationRecord, against: str, gradients: Sequence[str], sections: Sequence[Averaged]
+) -> str:
+    """Return an audit as text of at most 100 columns, but for formulas.
+
+    Args:
+        derivation: the derivation of the gradients.
+        against: what they are held against.
+        gradients: their formulas.
+        sections: what is known of each random input, and of all together.
+    """
+    naming = derivation.naming
+    by = [naming.text(w) for w in derivation.wrt]
+    y = naming.text(derivation.y)
+    lines = [f"Audit of {title_text(derivation)}"]
+    several = len(by) > 1
+    for name, text in zip(by, (_indented(g) for g in gradients), strict=True):
+        lines.append(f"  d{y}/d{name} = {text}" if naming.names.get(derivation.y) else f"  by {name}: {text}")
+    if not sections:
+        lines.append("No random input: the gradient has neither bias nor variance.")
+    for section in sections:
+        lines.append("")
+        if section.verdict is None:
+            lines.append("All random inputs together")
+        else:
+            lines += textwrap.wrap(
+                f"{section.verdict}", _WIDTH, subsequent_indent="  ", break_long_words=False
+            )
+            if section.verdict.path:
+                lines.append(f"  path: {path_text(section.verdict.path)}")
+        labels = [f"{label} by {name}" if several else label for label, _ in section.rows for name in by]
+        texts = [text for _, each in section.rows for text in each]
+        width = max(map(len, labels))
+        lines += [
+            f"  {label.ljust(width)}  {_indented(text)}" for label, text in zip(labels, texts, strict=True)
+        ]
+        for note in section.notes:
+            lines += textwrap.wrap(note, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+    if sections:
+        lines += ["", f"reference: {AGAINST[against]}"]
+    return "\n".join(lines)
+
+
+def _indented(text: str) -> str:
+    """Return a formula with the lines that follow it further in than what it is one of."""
+    return text.replace("\n", "\n    ")
+
+
+AGAINST = {
+    "noise at its mean": "the gradient with each random input at its mean",
+    "expected value": "the gradient of the mean",
+}
+
+
+def with_decimals(text: str, node: Node) -> str:
+    """Return the text of a formula, and about what it is in decimals where it has numbers that nobody sees at a glance.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> with_decimals("x*(sqrt(110) - 3*sqrt(10))", parse_program("x : real; y = x*(sqrt(110) - 3*sqrt(10))")["y"])
+        'x*(sqrt(110) - 3*sqrt(10)), about 1.00126*x'
+    """
+    order = topological([node])
+    free = {n for n in order if not n.shape}
+    for n in order:
+        if n.op is SYMBOL or n.op is SIZE or any(a not in free for a in n.args):
+            free.discard(n)
+    if (
+        "\n" in text
+        or len(order) > _READ
+        or not any(n.args and n.dtype == "real" and not _is_plain(n) for n in free)
+    ):
+        return text
+    about = str_text(canonical([_in_decimals(order, free)]).nodes[0])
+    return text if len(about) >= len(text) else f"{text}, about {about}"
+
+
+def _in_decimals(order: Sequence[Node], free: set[Node]) -> Node:
+    """Return a node whose numbers are decimals of six digits, those of a product as one.
+
+    Args:
+        order: its graph, arguments first.
+        free: the nodes of it that are numbers.
+    """
+    mp: Any = mpmath.MPContext()
+    mp.dps = 30
+    numbers = [n for n in order if (n in free and n.dtype == "real") or n.is_number()]
+    values = dict(zip(numbers, evaluate_mp(mp, numbers, {}), strict=True))
+    factored: dict[Node, tuple[Any, Node | None]] = {}  # a number, and what it is multiplied by
+    for n in order:
+        if n in values and mp.isfinite(values[n]):
+            factored[n] = mp.mpf(values[n]), None
+            continue
+        parts = [factored[a] for a in n.args]
+        match n.op.name, parts:
+            case "neg", [(c, rest)]:
+                factored[n] = -c, rest
+            case "mul", [(c, a), (d, b)]:
+                factored[n] = c * d, a if b is None else b if a is None else a * b
+            case "div", [(c, a), (d, b)] if d != 0:
+                factored[n] = c / d, a if b is None else (as_node(1) if a is None else a) / b
+            case _:
+                exponent = n.op.name == "pow"
+                args = [_product(c, rest, mp, exact=exponent and k == 1) for k, (c, rest) in enumerate(parts)]
+                factored[n] = mp.mpf(1), apply(n.op, tuple(args), n.params) if n.args else n
+    return _product(*factored[order[-1]], mp)
+
+
+def _product(c: Any, rest: Node | None, mp: Any, *, exact: bool = False) -> Node:
+    long = Fraction(str(mp.nstr(c, 28)))
+    fraction = long.limit_denominator(1000)
+    if not exact and (abs(fraction - long) > abs(long) / 10**20 or abs(fraction.numerator) > 10**9):
+        fraction = Fraction(str(mp.nstr(c, 6)))
+    factor = as_node(fraction)
+    return factor if rest is None else rest if fraction == 1 else factor * rest
+
+
+def _is_plain(n: Node) -> bool:
+    """Tell whether a number is as good as written: a quotient or a sign."""
+    return n.op.name in ("neg", "div") and all(a.is_number() for a in n.args)

@@ -1,0 +1,110 @@
+"""A derivation by hand, as text and as LaTeX: a line for each rule, and what it gives."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from symgrad.analysis.explain.by_hand import RuleLine
+from symgrad.analysis.explain.derivation import DerivationRecord
+from symgrad.ir.graph import Node
+from symgrad.printing.latex.expressions import latex
+from symgrad.printing.latex.pieces import latex_name
+from symgrad.printing.limits import PAGE_CHARACTERS
+from symgrad.printing.texts.adjoints import Briefs
+from symgrad.printing.texts.said import leibniz
+
+__all__ = ["SpelledRule", "rule_rows", "rules_text", "spelled_rules"]
+
+
+@dataclass(frozen=True, slots=True)
+class SpelledRule:
+    """A line of a derivation by hand, written.
+
+    Args:
+        rule: the rule.
+        texts: the derivative that it is about, what the rule gives, and what that is in short.
+        latexs: the same as LaTeX.
+        last: whether it is the derivative that was asked for.
+    """
+
+    rule: str
+    texts: tuple[str, ...]
+    latexs: tuple[str, ...]
+    last: bool
+
+
+def spelled_rules(d: DerivationRecord, heads: Briefs) -> list[SpelledRule]:
+    """Return the lines of a derivation by hand; the last ones end in the gradients as they are said above.
+
+    Args:
+        d: the derivation.
+        heads: how the gradients are said.
+    """
+    found: list[SpelledRule] = []
+    wrt = list(d.wrt)
+    for line in d.rules:
+        of, by = line.line.of, line.line.by
+        last = of is d.y
+        texts, latexs = [line.slope, line.applied, line.derivative], _latexs(line)
+        if last:
+            k = wrt.index(by)
+            brief = heads.gradients[k]
+            if brief is None and d.naming.whole(d.values[k], PAGE_CHARACTERS) is not None:
+                texts.append(d.naming.body(d.values[k], PAGE_CHARACTERS))
+                latexs.append(latex(d.values[k]))
+            elif brief is not None and not heads.lines:
+                texts.append(brief.text)
+                latexs.append(brief.latex)
+        forms = dict(zip(texts, latexs, strict=True))  # each once
+        found.append(SpelledRule(line.rule, tuple(forms), tuple(forms.values()), last))
+    return found
+
+
+def _latexs(line: RuleLine) -> list[str]:
+    names = dict(line.naming.names)
+
+    def whole(node: Node) -> str:
+        return latex(node, {n: name for n, name in names.items() if n is not node})
+
+    of, by = line.line.of, line.line.by
+    below = latex_name(names[by]) if by in names else whole(by)
+    if line.name is not None:
+        slope = leibniz(latex_name(line.name), [below])
+    else:
+        slope = rf"\frac{{\partial}}{{\partial {below}}}\left({whole(of)}\right)"
+    return [slope, whole(line.line.applied), whole(line.line.derivative)]
+
+
+def rules_text(rules: Sequence[SpelledRule]) -> list[str]:
+    """Return the lines as text, the rules in a column before them."""
+    width = max(len(r.rule) for r in rules) + 4
+    lines: list[str] = []
+    for k, rule in enumerate(rules):
+        head = f"  {rule.rule:<{width - 2}}"
+        whole = " = ".join(rule.texts)
+        if width + len(whole) <= PAGE_CHARACTERS:
+            lines.append(head + whole)
+        else:
+            first, *others = rule.texts
+            margin = " " * (width + 2)
+            lines += _wrapped(head, first, " " * (width + 4))
+            for text in others:
+                lines += _wrapped(f"{margin}= ", text, margin + "    ")
+        if rule.last and k + 1 < len(rules):
+            lines.append("")
+    return lines
+
+
+def _wrapped(head: str, text: str, hang: str) -> list[str]:
+    return textwrap.wrap(
+        text, PAGE_CHARACTERS, initial_indent=head, subsequent_indent=hang, break_on_hyphens=False
+    )
+
+
+def rule_rows(rule: SpelledRule) -> list[str]:
+    """Return a line as rows of an ``align*``: each form on one of its own, the rule at the end of the first."""
+    slope, first, *others = rule.latexs
+    name = rule.rule.replace("_", r"\_")
+    return [rf"{slope} &= {first} && \text{{{name}}}", *(f"&= {form}" for form in others)]

@@ -1,0 +1,83 @@
+r"""Derivatives in the words of their program, as LaTeX and as source."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological
+from symgrad.ir.written import form_of
+from symgrad.pretty.forms.calls import Notation
+from symgrad.pretty.said import NamedFormulas
+from symgrad.printing.latex.expressions import latex
+from symgrad.printing.latex.pieces import ATOM, MUL, Written, latex_literal, latex_name
+from symgrad.printing.numpy.source import numpy_source
+
+__all__ = ["latex_rows", "leibniz", "named_latex", "said_latex", "said_rows", "said_source", "spelled_latex"]
+
+
+def said_latex(found: NamedFormulas) -> str:
+    r"""Return a formula as LaTeX; an ``aligned`` environment also says what new names in it stand for."""
+    first, *others = said_rows(found)
+    return latex_rows([f"& {first}", *others]) if others else first
+
+
+def named_latex(node: Node, spelling: Notation) -> str:
+    """Return a formula over names as LaTeX, with its numbers and calls as the program has them."""
+    return latex(node, spelled=spelled_latex(spelling))
+
+
+def spelled_latex(spelling: Notation, names: Mapping[Node, Written] = {}) -> dict[Node, Written]:
+    """Return what is written otherwise than by its formula, as `latex` takes that: names, numbers, calls."""
+    spelled = {
+        symbol: latex_literal(symbol.name, number.value) for symbol, number in spelling.literals.items()
+    }
+    spelled |= names
+    for node in topological(spelling.calls):  # those within others first
+        if node in spelling.calls:
+            name, argument = spelling.calls[node]
+            how = form_of(name, 1)
+            if how is not None and how.latex is not None:
+                spelled[node] = how.latex.format(latex(argument, spelled=spelled)), ATOM
+    return spelled
+
+
+def said_rows(found: NamedFormulas) -> list[str]:
+    """Return formulas as LaTeX, and then a row, with the sign for its alignment, for each new name in them."""
+    slopes = {
+        name: (leibniz(latex_name(of), list(map(latex_name, by))), MUL)
+        for name, (of, by) in found.slopes.items()
+    }
+    spelled = spelled_latex(found.spelling, slopes)
+    rows = [latex(node, spelled=spelled) for node in found.results]
+    for k, (name, body) in enumerate(found.lines):
+        start = r"\text{where} \quad " if not k else ""
+        shown = spelled[name][0] if name in spelled else latex_name(name.name)
+        rows.append(f"{start}{shown} &= {latex(body, spelled=spelled)}")
+    return rows
+
+
+def latex_rows(rows: Sequence[str]) -> str:
+    """Return rows as an ``aligned`` environment."""
+    return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
+
+
+def said_source(found: NamedFormulas, name: str = "f") -> str:
+    """Return a Python function over NumPy that computes formulas, with their names as its variables."""
+    lines = [*found.own, *reversed(found.lines)]
+    return numpy_source(list(found.results), name, lines, found.spelling.literals)
+
+
+def leibniz(of: str, by: Sequence[str]) -> str:
+    r"""Return a derivative in Leibniz's notation, of names as LaTeX.
+
+    Example:
+        >>> print(leibniz("A", ["T", "T", "P"]))
+        \frac{\partial^{3} A}{\partial T^{2} \, \partial P}
+    """
+    power = f"^{{{len(by)}}}" if len(by) > 1 else ""
+    below = r" \, ".join(
+        rf"\partial {name}" + (f"^{{{k}}}" if k > 1 else "") for name, k in Counter(by).items()
+    )
+    return rf"\frac{{\partial{power} {of}}}{{{below}}}"
