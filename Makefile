@@ -9,7 +9,7 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 WORKERS ?= 2
 # What `make test-lowest` runs: all, or some paths.
 TESTS ?=
-OF_FRAMEWORKS := symgrad/export symgrad/importers
+OF_FRAMEWORKS := symgrad/interop/exporters symgrad/interop/importers
 # What runs the tests of the frameworks.
 CHECKERS := 'hypothesis>=6.130,<7' 'pytest>=8.4,<10' 'pytest-xdist>=3.6,<4'
 OF_LOCK := --constraint requirements-frameworks.lock

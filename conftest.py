@@ -4,7 +4,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 # A file that one of these words is in the name of, in the folders where frameworks are.
-_FOLDERS = ("symgrad/export", "symgrad/importers", "tests/frameworks")
+_FOLDERS = ("symgrad/interop/exporters", "symgrad/interop/importers", "tests/frameworks")
 _MISSING = {
     name for name in ("dask", "jax", "joblib", "keras", "tensorflow", "torch") if find_spec(name) is None
 }

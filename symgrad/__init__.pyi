@@ -100,15 +100,15 @@ from symgrad.api.training.train import train as train
 from symgrad.compiler.kernels.kernel import Kernel as Kernel
 from symgrad.compiler.loader.loading import load as load
 from symgrad.documents.review import review as review
-from symgrad.export.dask import to_dask as to_dask
-from symgrad.export.jax import to_jax as to_jax
-from symgrad.export.keras import to_keras as to_keras
-from symgrad.export.tensorflow import to_tensorflow as to_tensorflow
-from symgrad.export.torch import to_torch as to_torch
 from symgrad.gradcode.verify import verify_code as verify_code
-from symgrad.importers.jax.function import from_jax as from_jax
-from symgrad.importers.tensorflow.function import from_tensorflow as from_tensorflow
-from symgrad.importers.torch.function import from_torch as from_torch
+from symgrad.interop.exporters.dask import to_dask as to_dask
+from symgrad.interop.exporters.jax import to_jax as to_jax
+from symgrad.interop.exporters.keras import to_keras as to_keras
+from symgrad.interop.exporters.tensorflow import to_tensorflow as to_tensorflow
+from symgrad.interop.exporters.torch import to_torch as to_torch
+from symgrad.interop.importers.jax.function import from_jax as from_jax
+from symgrad.interop.importers.tensorflow.function import from_tensorflow as from_tensorflow
+from symgrad.interop.importers.torch.function import from_torch as from_torch
 from symgrad.report.writers.plain import report_schema as report_schema
 from symgrad.verification.verdict import Verdict as Verdict
 

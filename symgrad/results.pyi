@@ -19,6 +19,6 @@ from symgrad.compiler.loader.arrays import LoadedArrayKernel as LoadedArrayKerne
 from symgrad.compiler.loader.elementwise import LoadedKernel as LoadedKernel
 from symgrad.documents.review import Review as Review
 from symgrad.gradcode.record import CodeVerdict as CodeVerdict
-from symgrad.importers.program import ImportedProgram as ImportedProgram
+from symgrad.interop.importers.program import ImportedProgram as ImportedProgram
 from symgrad.printing.pictures.interactive import Graph as Graph
 from symgrad.report.report import Report as Report

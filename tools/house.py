@@ -34,7 +34,7 @@ CROWDED = {
 """Rooms with more entries, and why."""
 
 PARALLEL = {
-    "symgrad/importers": "one room for each framework, with a file of one name for what is one thing in all",
+    "symgrad/interop/importers": "one room for each framework, with a file of one name for what is one thing in all",
 }
 """Rooms whose inner rooms may have files of one name, and why."""
 

@@ -21,7 +21,7 @@ from symgrad.report.report import Report
 from symgrad.support.progress import working
 
 if TYPE_CHECKING:
-    from symgrad.importers.code.frameworks import FrameworkName
+    from symgrad.interop.importers.code.frameworks import FrameworkName
 
 __all__ = ["audit"]
 

@@ -17,9 +17,9 @@ from symgrad.ir.listing import one_of
 from symgrad.support.errors import UsageError
 
 if TYPE_CHECKING:
-    from symgrad.importers.code.found import FoundFunction
-    from symgrad.importers.code.frameworks import FrameworkName
-    from symgrad.importers.program import ImportedProgram
+    from symgrad.interop.importers.code.found import FoundFunction
+    from symgrad.interop.importers.code.frameworks import FrameworkName
+    from symgrad.interop.importers.program import ImportedProgram
 
 __all__ = [
     "FRAMEWORK",
@@ -90,7 +90,7 @@ def code_and_gradient(code: str, gradient: str) -> Generator[tuple[Callable[...,
     Raises:
         UsageError: for what names no function in a file of Python's.
     """
-    from symgrad.importers.code.found import opened
+    from symgrad.interop.importers.code.found import opened
 
     first = _PYTHON.fullmatch(code)
     if first is None:
@@ -122,9 +122,9 @@ def read_expression(
     python = python_function(source, specs, framework)
     if python is None:
         return expression_of(read_source(source), of)
-    from symgrad.importers.code.called import arguments_of, traced
-    from symgrad.importers.code.found import opened
-    from symgrad.importers.code.frameworks import framework_of
+    from symgrad.interop.importers.code.called import arguments_of, traced
+    from symgrad.interop.importers.code.found import opened
+    from symgrad.interop.importers.code.frameworks import framework_of
 
     with opened(*python) as found:
         program = traced(found, framework_of(found, framework), arguments_of(found, specs))

@@ -22,8 +22,8 @@ from symgrad.support.errors import SymgradError, UsageError
 
 if TYPE_CHECKING:
     from symgrad.analysis.stop_gradient.finding import Finding
-    from symgrad.importers.code.called import Arguments
-    from symgrad.importers.code.frameworks import FrameworkName
+    from symgrad.interop.importers.code.called import Arguments
+    from symgrad.interop.importers.code.frameworks import FrameworkName
 
 __all__ = ["lint"]
 
@@ -131,10 +131,10 @@ def _of_program(source: str, asked: _LintOptions) -> tuple[list[Finding], dict[s
 def _of_file(
     file: str, function: str | None, specs: str | None, said: FrameworkName | None, asked: _LintOptions
 ) -> list[Finding]:
-    from symgrad.importers.code.called import arguments_of, traced
-    from symgrad.importers.code.checks import source_findings
-    from symgrad.importers.code.found import opened
-    from symgrad.importers.code.frameworks import framework_of
+    from symgrad.interop.importers.code.called import arguments_of, traced
+    from symgrad.interop.importers.code.checks import source_findings
+    from symgrad.interop.importers.code.found import opened
+    from symgrad.interop.importers.code.frameworks import framework_of
     from symgrad.support.progress import working
 
     with working("cli", "reading"), opened(file, function) as found:
@@ -188,7 +188,7 @@ def _codes(said: str | None) -> list[str]:
 def _checks() -> list[tuple[str, tuple[str, str]]]:
     """Return the code of every check with its name and what it is about."""
     from symgrad.analysis.stop_gradient.table import CHECKS
-    from symgrad.importers.code.checks import SOURCE_CHECKS
+    from symgrad.interop.importers.code.checks import SOURCE_CHECKS
 
     graph = [(c.code, (c.name, c.says)) for c in CHECKS]
     return [*graph, *((c.code, (c.name, c.help)) for c in SOURCE_CHECKS.values())]

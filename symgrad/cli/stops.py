@@ -19,7 +19,7 @@ from symgrad.support.progress import working
 
 if TYPE_CHECKING:
     from symgrad.api.derivatives.effective import Effective
-    from symgrad.importers.code.frameworks import FrameworkName
+    from symgrad.interop.importers.code.frameworks import FrameworkName
 
 __all__ = ["effective", "equivalent"]
 

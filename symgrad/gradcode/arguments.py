@@ -13,7 +13,7 @@ import numpy as np
 
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.program import Program, parse
-from symgrad.importers.specs import argument_names, declare_input, is_shape, of_text
+from symgrad.interop.importers.specs import argument_names, declare_input, is_shape, of_text
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.resize import resized

@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 
 from symgrad.gradcode.arguments import named
-from symgrad.importers.code.frameworks import FrameworkName, libraries_of
-from symgrad.importers.refusals import line_in
+from symgrad.interop.importers.code.frameworks import FrameworkName, libraries_of
+from symgrad.interop.importers.refusals import line_in
 
 __all__ = ["GradientCode", "Called", "FaultKind", "by_name", "own_derivative", "primal"]
 

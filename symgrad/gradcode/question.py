@@ -13,10 +13,10 @@ from symgrad.api.handles.program import Program
 from symgrad.gradcode.arguments import DeclaredArguments, declared, plain_of, positional
 from symgrad.gradcode.calling import GradientCode, own_derivative, primal
 from symgrad.gradcode.unrolled.reading import unrolled_outputs
-from symgrad.importers.code.plain import from_plain
-from symgrad.importers.jax.function import from_jax
-from symgrad.importers.program import ImportedProgram, Taken
-from symgrad.importers.torch.function import from_torch
+from symgrad.interop.importers.code.plain import from_plain
+from symgrad.interop.importers.jax.function import from_jax
+from symgrad.interop.importers.program import ImportedProgram, Taken
+from symgrad.interop.importers.torch.function import from_torch
 from symgrad.ir.graph import SYMBOL, symbol
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.traverse import substitute

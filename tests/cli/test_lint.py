@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from symgrad.analysis.stop_gradient.finding import Finding
 from symgrad.analysis.stop_gradient.table import CHECKS
-from symgrad.importers.code.checks import SOURCE_CHECKS
+from symgrad.interop.importers.code.checks import SOURCE_CHECKS
 from symgrad.printing.texts.findings import findings_github, findings_sarif, findings_text
 from symgrad.support.source import Place
 
@@ -210,8 +210,8 @@ KEPT = {
 
 @pytest.mark.parametrize("case", KEPT)
 def test_what_does_not_flow_into_the_gradient_is_no_finding(case: str, tmp_path: Path) -> None:
-    from symgrad.importers.code.checks import source_findings
-    from symgrad.importers.code.found import opened
+    from symgrad.interop.importers.code.checks import source_findings
+    from symgrad.interop.importers.code.found import opened
 
     file = tmp_path / "f.py"
     file.write_text(f"def f(x, rate=1, k=0):\n    {KEPT[case]}\n")

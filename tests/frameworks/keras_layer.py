@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import symgrad as sg
 from symgrad.api.handles.expr import Expr
 from symgrad.errors import MissingInputError, NotInProgramError, ShapeError, UnsupportedError, UsageError
-from symgrad.export.keras import ProgramLayer
+from symgrad.interop.exporters.keras import ProgramLayer
 from tests.graphs import inputs, random_graph
 
 BACKEND = keras.backend.backend()

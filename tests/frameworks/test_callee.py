@@ -7,7 +7,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import DomainError, MissingInputError, NotInProgramError, ShapeError, UsageError
-from symgrad.export.callee import callee, repeated_axes
+from symgrad.interop.exporters.callee import callee, repeated_axes
 
 TEXT = "X: real[n, d]\nw: real[d]\nt: int[n]\nz = X@w\ns = sum(z[1:]*z[:-1])\ny = z[1:] - z[:-1]\nb = z > t"
 RNG = np.random.default_rng(3)

@@ -137,7 +137,7 @@ def test_files_travel_by_their_names(tmp_path: Path) -> None:
     np.save(tmp_path / "X.npy", X)
     opened = np.load(tmp_path / "X.npy", mmap_mode="r")
     graph = sg.to_dask(TOTAL)({"X": opened, "y": np.load(tmp_path / "X.npy", mmap_mode="r")[:, 0]}, w=W)
-    from symgrad.export.dask import _by_name
+    from symgrad.interop.exporters.dask import _by_name
 
     assert len(pickle.dumps(_by_name(opened))) < 1000
     part = opened[5:, 1:]  # not the whole file: its rows travel

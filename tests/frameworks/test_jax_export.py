@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from jax.test_util import check_grads
 
 import symgrad as sg
-import symgrad.export.jax_call as export
+import symgrad.interop.exporters.jax_call as export
 from symgrad.api.handles.expr import handle
 from symgrad.compiler.kernels import xla
 from symgrad.compiler.kernels.xla import layout_fits

@@ -60,6 +60,6 @@ def test_a_model_is_loaded_on_another_backend(tmp_path):
         "import keras, symgrad as sg; x = sg.symbols('x');"
         "keras.Sequential([keras.Input((2,)), sg.to_keras(sg.sin(x)*x)]).save('m.keras')"
     )
-    read = "import keras, symgrad.export.keras; print(keras.saving.load_model('m.keras').layers[-1].program)"
+    read = "import keras, symgrad.interop.exporters.keras; print(keras.saving.load_model('m.keras').layers[-1].program)"
     run("torch", "-c", write, where=tmp_path)
     assert "sin(x)*x" in run("jax", "-c", read, where=tmp_path)

@@ -201,7 +201,9 @@ def test_a_graph_function_does_not_rewrite_what_derives(form, monkeypatch):
 
     slope(tf.constant([0.5]))
     assert not [
-        name for name in seen if str(name).startswith("symgrad.") and name != "symgrad.export.tensorflow"
+        name
+        for name in seen
+        if str(name).startswith("symgrad.") and name != "symgrad.interop.exporters.tensorflow"
     ]
 
 

@@ -606,7 +606,7 @@ def test_maximum_over_windows_that_are_values() -> None:
 
 
 def test_a_wrong_reading_does_not_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    from symgrad.importers.tensorflow import graph
+    from symgrad.interop.importers.tensorflow import graph
 
     for wrong, said in (
         (lambda _, x: x[0], r"Tanh read as of shape \(3,\); TensorFlow has \(2, 3\)"),

@@ -15,7 +15,7 @@ from torch import nn
 
 import symgrad as sg
 from symgrad.errors import MissingInputError, UnsupportedError, UsageError
-from symgrad.importers.torch import trace as torch_trace
+from symgrad.interop.importers.torch import trace as torch_trace
 from tests.frameworks.models_torch import models
 
 DOUBLE = torch.float64

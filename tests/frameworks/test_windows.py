@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import symgrad as sg
 from symgrad.errors import ShapeError, UnsupportedError
-from symgrad.importers.windows import convolved, dilated, padded, windows
+from symgrad.interop.importers.windows import convolved, dilated, padded, windows
 
 RNG = np.random.default_rng(5)
 

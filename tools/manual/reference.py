@@ -87,7 +87,7 @@ def _directive(kind: str, name: str, *options: str) -> str:
 
 def _value(name: str, place: str) -> Any:
     """Return what a name stands for; None if that would import a framework."""
-    if place.startswith(("symgrad.export.", "symgrad.importers.")):
+    if place.startswith(("symgrad.interop.exporters.", "symgrad.interop.importers.")):
         return None
     return getattr(import_module(place), name.rpartition(".")[2])
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from symgrad.gradcode.unrolled.arrays import FUNCTIONS, filled, function_called, plain, traced_array
 from symgrad.gradcode.unrolled.entries import FormulaEntry
-from symgrad.importers.names import of_user
+from symgrad.interop.importers.names import of_user
 
 __all__ = ["rebound"]
 

@@ -1,0 +1,1 @@
+"""Programs of other frameworks read (`importers/`), and kernels made theirs (`exporters/`)."""

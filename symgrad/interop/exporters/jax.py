@@ -1,0 +1,139 @@
+"""Programs as functions of JAX, in two forms: a native kernel, and source code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, Literal, final
+
+import numpy as np
+
+from symgrad.api.extras import not_installed
+from symgrad.api.handles.expr import Expr
+from symgrad.interop.exporters.batched import SourceShapes
+from symgrad.interop.exporters.callee import Callee, callee
+from symgrad.interop.exporters.written import function_of, source_of
+from symgrad.ir.values.inputs import in_order
+from symgrad.support.errors import UsageError
+
+__all__ = ["JaxFunction", "to_jax"]
+
+_Form = Literal["kernel", "source"]
+
+
+def to_jax(outputs: object, inputs: object = None, *, form: _Form = "kernel", name: str = "f") -> JaxFunction:
+    r"""Return a function of JAX that computes expressions; jit, grad, jvp, vmap and all made of them apply to it.
+
+    Its derivatives, of every order, are those that symgrad derives: kernels of their own, compiled when first needed.
+
+    Args:
+        outputs: an expression, or a list of them.
+        inputs: the symbols, or their names, in the order of arguments; None for those that are needed, in the order of
+            the program's declarations.
+        form: ``kernel`` for symgrad's native code, which XLA calls on the CPU without copies and without Python;
+            ``source`` for the formula in JAX's own operations, with JAX's own derivatives, on any device: its text is
+            the function's attribute ``source``.
+        name: what the function is called.
+
+    Returns:
+        A function of the inputs, in order or by name: arrays of the declared shapes, in the form ``kernel`` with a
+        batch before them that broadcasts. Real numbers are float32 or float64, as JAX makes of all of them together.
+        One output gives the array itself, several a tuple. It pickles.
+
+    Raises:
+        MissingInputError: if the outputs read a symbol that is not among the inputs.
+        UsageError: for another form, or without JAX.
+        UnsupportedError: in source form, for operations without a spelling there.
+
+    Example:
+        >>> import jax, symgrad as sg
+        >>> p = sg.parse("x : real\nu ~ Uniform(0.9, 1.1)\nz = sqrt(x**2*u)")
+        >>> f = sg.to_jax(p["z"])
+        >>> print(f(3.0, 1.0), jax.grad(f)(-3.0, 1.0), jax.jit(jax.hessian(f, 1))(3.0, 1.0))
+        3.0 -1.0 -0.75
+    """
+    if form not in ("kernel", "source"):
+        raise UsageError(f"form={form!r}", expected="form='kernel' or form='source'")
+    try:
+        import_module("jax")  # which starts slowly, and may be missing
+    except ImportError as error:
+        raise not_installed("jax", error) from error
+    return JaxFunction(callee(outputs, inputs), form, name)
+
+
+@final
+class JaxFunction:
+    """A program as a function of arrays; `to_jax` makes them.
+
+    A pickle holds the formulas, and what is loaded has the same bits.
+
+    Attributes:
+        inputs: the names of its arguments.
+        source: its text in JAX's operations; None in the form of a kernel.
+    """
+
+    def __init__(self, program: Callee, form: _Form, name: str) -> None:
+        self.inputs = tuple(str(e.node.name) for e in program.inputs)
+        self.source: str | None = None
+        self._program, self._form = program, form
+        self.__name__ = self.__qualname__ = name
+        if form == "kernel":
+            self.__doc__ = f"Compute {', '.join(map(_shortly, program.outputs))} by symgrad's kernel."
+            self._compute = _by_kernel(program, name)
+        else:
+            self.__doc__ = self.source = source_of(program, "jax", name, single=len(program.outputs) == 1)
+            self._compute = _by_source(program, function_of(self.source, name, self.inputs))
+
+    def __call__(self, *arrays: Any, **by_name: Any) -> Any:
+        """Compute the outputs.
+
+        Args:
+            arrays: the inputs, in the order of `inputs`.
+            by_name: inputs by their names.
+
+        Raises:
+            ArrayTypeError: for what is no array of the declared kind.
+            MissingInputError: if an input is missing or there is one too many.
+            ShapeError: for arrays that have not the declared shapes, or that do not broadcast.
+        """
+        return self._compute(in_order(self.inputs, arrays, by_name))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        program = self._program
+        return (_loaded, (list(program.outputs), list(program.inputs), self._form, self.__name__))
+
+    def __repr__(self) -> str:
+        return f"<JaxFunction {self.__name__}({', '.join(self.inputs)}), {self._form}>"
+
+
+def _loaded(outputs: list[Expr], inputs: list[Expr], form: _Form, name: str) -> JaxFunction:
+    """Make what was pickled again."""
+    return to_jax(outputs, inputs, form=form, name=name)
+
+
+def _by_kernel(program: Callee, name: str) -> Callable[[Sequence[Any]], Any]:
+    from symgrad.interop.exporters import jax_call  # the form `source` needs none of it
+
+    called = jax_call.TangentProgram(program, name)
+    single = len(program.outputs) == 1
+
+    def compute(arrays: Sequence[Any]) -> Any:
+        found = jax_call.call_program(called, arrays)
+        return found[0] if single else tuple(found)
+
+    return compute
+
+
+def _by_source(program: Callee, function: Callable[..., Any]) -> Callable[[Sequence[Any]], Any]:
+    written = SourceShapes([e.node for e in program.outputs], [e.node for e in program.inputs], "jax.vmap")
+
+    def compute(arrays: Sequence[Any]) -> Any:
+        written.check([np.shape(a) for a in arrays])
+        return function(*arrays)
+
+    return compute
+
+
+def _shortly(e: Expr) -> str:
+    text = str(e)
+    return text if len(text) <= 100 else f"{text[:100]}..."

@@ -1,0 +1,362 @@
+"""`to_keras`: a program as a layer of Keras 3, for its TensorFlow, torch and JAX backends.
+
+The layer holds the program's text and nothing else, so that a saved model reads it back, on any backend; it is parsed,
+never run. What it computes is the source that `framework_source("keras")` writes, with the gradient that symgrad
+derived: a value with the gradient of something else (`with_gradient`, `ignore_noise`) costs its value alone going
+forward, and is no NaN where the other one overflows, as its stop_gradient expression would be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, cast, final
+
+from symgrad.api.derivatives.synthesis import ignore_noise
+from symgrad.api.handles.expr import Expr, as_expr, handle
+from symgrad.api.handles.inputs import inputs_of
+from symgrad.api.handles.program import parse
+from symgrad.interop.exporters.batched import broadcast, lengths, lifted, names_text
+from symgrad.interop.exporters.callee import chosen_inputs, expressions
+from symgrad.interop.exporters.keras_noise import DRAWN, draw_values, keras
+from symgrad.interop.exporters.written import at_means, function_of, source_text, text_of
+from symgrad.ir.graph import Node
+from symgrad.ir.listing import one_of
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.support.errors import MissingInputError, ShapeError, UnsupportedError, UsageError
+from symgrad.support.public_names import PUBLIC, public
+
+__all__ = ["ProgramLayer", "to_keras"]
+
+_Layer: Any = keras.layers.Layer
+_BACKENDS = ("tensorflow", "torch", "jax")
+_DTYPES = ("float16", "bfloat16", "float32", "float64")
+_Form = Literal["source", "kernel"]
+
+
+def to_keras(
+    outputs: Any,
+    inputs: Any = None,
+    *,
+    local: Literal["clean", "noisy"] | None = None,
+    form: _Form = "source",
+    gradient: bool | int = True,
+    seed: int | None = None,
+    **layer: Any,
+) -> ProgramLayer:
+    r"""Return a Keras layer that computes expressions.
+
+    Inputs that the program declares as random are noise: drawn in training (`keras.random`, from a seed that is saved
+    with the model), fixed at their means otherwise. All others are the layer's inputs.
+
+    The axes of an input are the declared ones, with any others before them: a batch. In an elementwise program of
+    numbers all inputs broadcast, and every entry has noise of its own.
+
+    Args:
+        outputs: an expression, or a list of them.
+        inputs: the symbols, or their names, in the order in which the layer takes them; None for those that are not
+            noise, in the order of the program. A random input that is listed is given, not drawn.
+        local: whether the gradient is to be that without noise, and where it is taken: see `ignore_noise`. None for
+            that of the expressions as they are.
+        form: ``"source"`` for operations of Keras, which run on any device and in any floating dtype; ``"kernel"`` for
+            the compiled kernel on the CPU, through `to_tensorflow`, `to_torch` or `to_jax`.
+        gradient: whether the gradient is the one that symgrad derived, to which order; else the one that the backend
+            derives of plain operations.
+        seed: of the noise.
+        layer: what every Keras layer takes: ``name=``, ``dtype=``, ...
+
+    Raises:
+        UnsupportedError: for operations, dtypes or backends without support; for noise that Keras cannot draw.
+        NotInProgramError, UsageError: for inputs that are none, or not all of them.
+
+    Example:
+        >>> import symgrad as sg
+        >>> p = sg.parse("x : real\nu ~ Uniform(0.9, 1.1)\nz = sqrt(x**2*u)")
+        >>> noisy = sg.to_keras(p["z"], local="clean", seed=1)
+        >>> import numpy as np
+        >>> [f"{float(z):.4f}" for z in noisy(np.array([3.0, -4.0]))]
+        ['3.0000', '4.0000']
+        >>> print(noisy.program)
+        x : real
+        u ~ Uniform(0.9, 1.1)
+        z = sqrt(x**2*u)
+        t1 = sqrt(x**2*1)
+        y = stop_gradient(z) - (stop_gradient(t1) - t1)
+    """
+    several = isinstance(outputs, list | tuple)
+    exprs = expressions(outputs)
+    if local not in (None, "clean", "noisy"):
+        raise UsageError(f"local={local!r}", expected="'clean', 'noisy' or None")
+    if local is not None:
+        exprs = [_calm(e, local, inputs) for e in exprs]
+    every = inputs_of(exprs)
+    if inputs is None:
+        given = [s for s in every if s.declaration.distribution is None]
+    else:
+        given = [e.node for e in chosen_inputs(exprs, inputs)]
+    noise = [s for s in every if s not in given]
+    for s in noise:
+        if s.declaration.distribution is None:
+            raise MissingInputError(
+                f"'{s.name}' is not among the inputs",
+                expected=one_of(n.name for n in every),
+                cure="list it as well",
+            )
+    text, names = text_of(exprs, [*given, *noise])
+    return ProgramLayer(
+        text,
+        names if several else names[0],
+        [s.name for s in given],
+        [s.name for s in noise],
+        form=form,
+        gradient=int(gradient),
+        seed=seed,
+        **layer,
+    )
+
+
+def _calm(e: Expr, local: Literal["clean", "noisy"], inputs: Any) -> Expr:
+    listed = cast("list[Any]", inputs if isinstance(inputs, list | tuple) else [inputs])
+    kept = {i if isinstance(i, str) else as_expr(i).name for i in listed if i is not None}
+    noise = [s for s in symbols_of([e.node]) if s.declaration.distribution is not None and s.name not in kept]
+    return ignore_noise(e, [handle(s) for s in noise], local=local) if noise else e
+
+
+@final
+@keras.saving.register_keras_serializable(package="symgrad")
+class ProgramLayer(_Layer):
+    """A layer that computes the outputs of a program; `to_keras` makes them.
+
+    Args:
+        program: the program's text.
+        outputs: the name of what it returns, or a list of names.
+        inputs: the names of what it takes, in order; called with one array, or a list of them.
+        noise: the names of random inputs that it draws.
+        form, gradient, seed: as for `to_keras`.
+        layer: what every Keras layer takes.
+
+    Attributes:
+        program: the program's text.
+        seed_generator: the state of the noise, which is saved with the model.
+    """
+
+    def __init__(
+        self,
+        program: str,
+        outputs: str | Sequence[str],
+        inputs: Sequence[str],
+        noise: Sequence[str] = (),
+        *,
+        form: _Form = "source",
+        gradient: int = 1,
+        seed: int | None = None,
+        **layer: Any,
+    ) -> None:
+        _Layer.__init__(self, **layer)
+        if form not in ("source", "kernel"):
+            raise UsageError(f"form={form!r}", expected="'source' or 'kernel'")
+        self.program = program
+        self.form = form
+        self.gradient = gradient
+        self._check_dtype()
+        self._written = {"outputs": outputs, "inputs": list(inputs), "noise": list(noise), "seed": seed}
+        read = parse(program, "the layer's program")
+        names = [outputs] if isinstance(outputs, str) else list(outputs)
+        self._single = isinstance(outputs, str)
+        self._exprs = tuple(read[name] for name in names)
+        self._given = tuple(read[name].node for name in inputs)
+        self._noise = tuple(read[name].node for name in noise)
+        self._names = {n: t for n, t in read.listing.name_of().items() if n.args and t not in names}
+        for s in self._noise:
+            drawn_from = s.declaration.distribution
+            if drawn_from is None or drawn_from.name not in DRAWN or drawn_from.formulas:
+                raise UnsupportedError(
+                    f"Keras cannot draw '{s.declaration}'",
+                    expected=f"{one_of(DRAWN)}, with numbers as parameters",
+                    cure="list it among the inputs, and pass what you draw",
+                )
+        self._calm = at_means([e.node for e in self._exprs], self._noise) if noise else ()
+        self._free = not any(
+            n.shape or not n.op.pointwise for n in (*topological(e.node for e in self._exprs), *self._given)
+        )
+        self._functions: dict[Any, Callable[..., Any]] = {}
+        self.seed_generator = keras.random.SeedGenerator(seed) if noise else None
+        self.source_of(training=bool(noise))  # refuses now what has no source
+
+    def _check_dtype(self) -> None:
+        backend = keras.backend.backend()
+        if backend not in _BACKENDS:
+            raise UnsupportedError(
+                f"Keras' {backend} backend has no gradients",
+                expected=one_of(_BACKENDS),
+                cure="set KERAS_BACKEND",
+            )
+        if self.compute_dtype not in _DTYPES:
+            raise UnsupportedError(f"a layer that computes in {self.compute_dtype}", expected=one_of(_DTYPES))
+        if self.form == "kernel" and self.compute_dtype in ("float16", "bfloat16"):
+            raise UnsupportedError(
+                f"a kernel in {self.compute_dtype}", expected="float32 or float64", cure='form="source"'
+            )
+        if self.form == "source" and self.compute_dtype == "float64" and backend != "tensorflow":
+            raise UnsupportedError(
+                f"Keras computes float64 in float32 in many functions of its {backend} backend",
+                expected="float32, or its TensorFlow backend",
+                cure='form="kernel" computes in float64',
+            )
+
+    # -- what Keras asks
+
+    def get_config(self) -> dict[str, Any]:
+        """Return what the layer is made again from: text, names and numbers."""
+        own = {"program": self.program, "form": self.form, "gradient": self.gradient}
+        written = {k: list(v) if isinstance(v, list | tuple) else v for k, v in self._written.items()}
+        return {**_Layer.get_config(self), **own, **written}
+
+    def build(self, input_shape: Any) -> None:
+        """Check the shapes of inputs; nothing is made of them, so that a layer may be built again for others."""
+        self._result_shapes(self._listed(input_shape, shapes=True))
+        self.built = True
+
+    def compute_output_spec(self, inputs: Any, training: Any = None) -> Any:
+        """Return the shapes and dtypes of the outputs; unknown lengths are None."""
+        del training
+        shapes = self._result_shapes([tuple(x.shape) for x in self._listed(inputs)])
+        dtypes = {"real": self.compute_dtype, "int": "int32", "bool": "bool"}
+        made = [
+            keras.KerasTensor(shape, dtype=dtypes[e.dtype])
+            for shape, e in zip(shapes, self._exprs, strict=True)
+        ]
+        return made[0] if self._single else made
+
+    def call(self, inputs: Any, training: bool | None = None) -> Any:
+        """Compute the outputs: with noise that is drawn if it trains, at the means otherwise."""
+        arrays = [self._array(x, s) for x, s in zip(self._listed(inputs), self._given, strict=True)]
+        self._result_shapes([tuple(x.shape) for x in arrays])
+        noisy = bool(training) and bool(self._noise)
+        extra = tuple(len(x.shape) - len(s.shape) for x, s in zip(arrays, self._given, strict=True))
+        if noisy:
+            arrays += self._draw(arrays)
+        found = self._function(() if self._free else extra, training=noisy)(*arrays)
+        return found if self._single else list(found)
+
+    def save_own_variables(self, store: Any) -> None:
+        """Save the state of the noise, which Keras leaves out of what it saves."""
+        if self.seed_generator is not None:
+            store["noise"] = keras.ops.convert_to_numpy(self.seed_generator.state)
+
+    def load_own_variables(self, store: Any) -> None:
+        """Take up the noise where it was."""
+        if self.seed_generator is not None:
+            self.seed_generator.state.assign(store["noise"])
+
+    # -- how
+
+    @property
+    def source(self) -> str:
+        """The source that is run in training, of arrays of the declared shapes."""
+        return self.source_of(training=True)
+
+    def source_of(self, *, training: bool) -> str:
+        """Return the source that is run, in training or not, of arrays of the declared shapes."""
+        return self._source(self._nodes(training=training), self._symbols(training=training), self._names)
+
+    def _nodes(self, *, training: bool) -> tuple[Node, ...]:
+        return tuple(e.node for e in self._exprs) if training or not self._noise else tuple(self._calm)
+
+    def _symbols(self, *, training: bool) -> tuple[Node, ...]:
+        return (*self._given, *self._noise) if training else self._given
+
+    def _source(self, nodes: Sequence[Node], symbols: Sequence[Node], names: Mapping[Node, str]) -> str:
+        return source_text(
+            nodes, symbols, "keras", "program", names, single=self._single, gradient=self.gradient
+        )
+
+    def _function(self, extra: tuple[int, ...], *, training: bool) -> Callable[..., Any]:
+        """The function of arrays with so many axes before the declared ones."""
+        key = extra, training
+        found = self._functions.get(key)
+        if found is None:
+            nodes, symbols = self._nodes(training=training), self._symbols(training=training)
+            if self.form == "kernel":
+                found = self._kernel(nodes, symbols)
+            else:
+                names = self._names
+                if any(extra):
+                    every = (*extra, *[max(extra)] * len(self._noise)) if training else extra
+                    nodes, symbols, names = lifted(nodes, symbols, every, names)
+                source = self._source(nodes, symbols, names)
+                found = function_of(source, "program", [s.name for s in symbols])
+            self._functions[key] = found
+        return found
+
+    def _kernel(self, nodes: Sequence[Node], symbols: Sequence[Node]) -> Callable[..., Any]:
+        name = f"to_{keras.backend.backend()}"
+        if name not in PUBLIC:
+            raise UnsupportedError(f"symgrad has no {name}", cure='form="source"')
+        make = public(name)
+        exprs = [handle(n) for n in nodes]
+        options = {"form": "kernel"} if name == "to_tensorflow" else {}
+        made: Callable[..., Any] = make(
+            exprs[0] if self._single else exprs, [handle(s) for s in symbols], **options
+        )
+        return made
+
+    def _listed(self, inputs: Any, *, shapes: bool = False) -> list[Any]:
+        """The inputs (or their shapes) one by one."""
+        if isinstance(inputs, Mapping):
+            table = cast("Mapping[str, Any]", inputs)
+            names = [s.name for s in self._given]
+            if set(table) != set(names):
+                raise UsageError(f"inputs named {names_text(table)}", expected=names_text(names))
+            return [table[name] for name in names]
+        listed: list[Any] = list(cast("list[Any]", inputs)) if isinstance(inputs, list | tuple) else []
+        # A shape is a tuple of numbers, and an array may be written as a list of them.
+        parts = [isinstance(e, list | tuple) if shapes else hasattr(e, "shape") for e in listed]
+        found: list[Any] = listed if any(parts) else [cast("Any", inputs)]
+        if any(e is None for e in found):
+            raise UsageError(
+                "an input is None", expected=f"arrays: {names_text(s.name for s in self._given)}"
+            )
+        if len(found) != len(self._given):
+            raise UsageError(
+                f"{len(found)} inputs",
+                expected=f"{len(self._given)}: {names_text(s.name for s in self._given)}",
+            )
+        return found
+
+    def _array(self, x: Any, s: Node) -> Any:
+        dtype = {"real": self.compute_dtype, "int": "int32", "bool": "bool"}[s.dtype]
+        found = keras.ops.convert_to_tensor(x)
+        return (
+            found if keras.backend.standardize_dtype(found.dtype) == dtype else keras.ops.cast(found, dtype)
+        )
+
+    def _result_shapes(self, shapes: Sequence[tuple[int | None, ...]]) -> list[tuple[int | None, ...]]:
+        if self._free:
+            return [broadcast(shapes)] * len(self._exprs)
+        lead, sizes = lengths(self._given, shapes)
+        return [(*lead, *(sizes.of(s) for s in e.shape)) for e in self._exprs]
+
+    def _draw(self, arrays: Sequence[Any]) -> list[Any]:
+        """Noise for arrays: of the shape of all of them, or of its own with the batch before it."""
+        ops = keras.ops
+        if self._free:
+            total = arrays[0]
+            for x in arrays[1:]:
+                total = ops.cast(total, self.compute_dtype) + ops.cast(x, self.compute_dtype)
+            shapes = [tuple(ops.shape(total))] * len(self._noise)
+        else:
+            lead, sizes = lengths(self._given, [tuple(ops.shape(x)) for x in arrays])
+            shapes = [(*lead, *(sizes.of(size) for size in s.shape)) for s in self._noise]
+            for s, shape in zip(self._noise, shapes, strict=True):
+                if None in shape:
+                    raise ShapeError(
+                        f"no input has the sizes of '{s.declaration}'", cure="give them as numbers"
+                    )
+        return [self._drawn(s, shape) for s, shape in zip(self._noise, shapes, strict=True)]
+
+    def _drawn(self, s: Node, shape: tuple[Any, ...]) -> Any:
+        distribution = s.declaration.distribution
+        assert distribution is not None
+        wide = "float64" if self.compute_dtype == "float64" else "float32"
+        value = draw_values(distribution, shape, wide, self.seed_generator)
+        return keras.ops.cast(value, self.compute_dtype if s.dtype == "real" else "int32")

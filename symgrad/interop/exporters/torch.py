@@ -1,0 +1,70 @@
+"""Programs as functions of torch: native code with all its derivatives, or source in torch's own operations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from symgrad.api.derivatives.targets import Wrt, Wrts
+from symgrad.api.extras import not_installed
+from symgrad.api.handles.given import Formula, Formulas
+from symgrad.interop.exporters.callee import callee
+from symgrad.support.errors import UsageError
+
+if TYPE_CHECKING:
+    from symgrad.interop.exporters.torch_function import TorchFunction
+
+__all__ = ["to_torch"]
+
+
+def to_torch(
+    outputs: Formula | Formulas,
+    inputs: Wrt | Wrts | None = None,
+    *,
+    form: Literal["kernel", "source"] = "kernel",
+) -> TorchFunction:
+    """Return expressions as a function of torch tensors, with derivatives of every order.
+
+    The form ``kernel`` runs native code on the CPU, in the memory of the tensors, in float32 or float64 as they are.
+    Every derivative that torch asks for is derived symbolically and compiled when it is first asked for: ``backward``,
+    double backward, ``torch.func`` (grad, vmap, jvp, hessian, jacrev, jacfwd and what is composed of these), and
+    ``torch.compile(fullgraph=True)``. In a compiled graph it has no forward mode, and says so.
+
+    The form ``source`` is Python in torch's own operations, to read, paste and run on any device; derivatives are
+    torch's of that text.
+
+    Args:
+        outputs: an expression, or a list of them for a function that returns a tuple.
+        inputs: the symbols, or their names, in the order of arguments; by default those that are needed, in the order
+            of the program's declarations.
+        form: ``kernel`` or ``source``.
+
+    Returns:
+        A TorchFunction. It pickles, and has its inputs by name too.
+
+    Raises:
+        MissingInputError: if the outputs read a symbol that is not among the inputs.
+        NotInProgramError: for an input that the outputs do not know.
+        UnsupportedError: for an operation that has no spelling in torch, in the form ``source``.
+        UsageError: for another form, and without torch.
+
+    Example:
+        >>> import torch, symgrad as sg
+        >>> x, u = sg.symbols("x u")
+        >>> f = sg.to_torch(sg.with_gradient(forward=sg.round(x*u), backward_of=x*u))
+        >>> t = torch.tensor([1.2, 2.0], dtype=torch.float64, requires_grad=True)
+        >>> y = f(t, 1.5); y.sum().backward()
+        >>> y.tolist(), t.grad.tolist()
+        ([2.0, 3.0], [1.5, 1.5])
+        >>> torch.func.grad(torch.func.grad(sg.to_torch(sg.sin(x))))(torch.tensor(0.5, dtype=torch.float64))
+        tensor(-0.4794, dtype=torch.float64)
+    """
+    if form not in ("kernel", "source"):
+        raise UsageError(f"form={form!r}", expected="form='kernel' or form='source'")
+    try:
+        from symgrad.interop.exporters.torch_function import (
+            TorchFunction,  # torch starts slowly, and may be missing
+        )
+    except ImportError as error:
+        raise not_installed("torch", error) from error
+    found = callee(outputs, inputs)
+    return TorchFunction(found.outputs, found.inputs, not isinstance(outputs, list | tuple), form)

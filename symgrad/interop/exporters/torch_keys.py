@@ -1,0 +1,105 @@
+"""The programs that torch knows by their keys: a key is a text that stands in torch's graphs.
+
+It is that of a whole program, and behind it how a derivative was made of it, such as ``3f2a/vjp10``. Derivatives are
+programs again, so derivatives of every order are there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, final
+
+from symgrad.compiler.kernels.kernel import Kernel
+from symgrad.interop.exporters.callee import Callee
+from symgrad.ir.traverse import flatten
+from symgrad.support.errors import MissingInputError
+
+__all__ = ["REAL", "KeyedProgram", "program_of", "register_program"]
+
+torch: Any = import_module("torch")  # whose values are of any type here
+
+REAL = {torch.float32: "float32", torch.float64: "float64"}
+"""The dtypes of torch's that kernels compute in."""
+
+
+@final
+class KeyedProgram:
+    """A program that torch can call by its key.
+
+    Attributes:
+        key: the text by which graphs name it.
+        callee: what is computed.
+        real: of every output whether it has derivatives.
+        inputs: of every input its name and kind.
+    """
+
+    __slots__ = ("_kernels", "callee", "inputs", "key", "real")
+
+    def __init__(self, key: str, callee: Callee) -> None:
+        self.key = key
+        self.callee = callee
+        self.real = tuple(e.dtype == "real" for e in callee.outputs)
+        self.inputs = tuple((str(e.name), e.dtype) for e in callee.inputs)
+        self._kernels: dict[Any, Kernel] = {}
+
+    def kernel(self, dtype: Any) -> Kernel:
+        """Return the kernel for a dtype of torch's."""
+        kernel = self._kernels.get(dtype)
+        if kernel is None:
+            kernel = self._kernels[dtype] = self.callee.kernel(REAL[dtype])
+        return kernel
+
+    def only(self, outputs: Sequence[bool]) -> KeyedProgram:
+        """Return the program of some of the outputs."""
+        return self if all(outputs) else program_of(f"{self.key}/out{_bits(outputs)}")
+
+    def vjp(self, wanted: Sequence[bool]) -> KeyedProgram:
+        """Return the program of the cotangents of some inputs."""
+        return program_of(f"{self.key}/vjp{_bits(wanted)}")
+
+    def jvp(self, moving: Sequence[bool]) -> KeyedProgram:
+        """Return the program of tangents, where some inputs move."""
+        return program_of(f"{self.key}/jvp{_bits(moving)}")
+
+
+# Never emptied: a compiled graph, or one that is saved for a backward pass, has nothing but the key.
+_PROGRAMS: dict[str, KeyedProgram] = {}
+
+
+def register_program(callee: Callee) -> KeyedProgram:
+    """Return the program of a callee; equal ones have one key, in every process."""
+    nodes = [*(e.node for e in callee.outputs), *(e.node for e in callee.inputs)]
+    derived = [e.derived for e in callee.outputs]  # decides how it is arranged
+    content = pickle.dumps((flatten(nodes), len(callee.outputs), derived), protocol=5)
+    key = hashlib.blake2b(content, digest_size=12).hexdigest()
+    return _PROGRAMS.setdefault(key, KeyedProgram(key, callee))
+
+
+def program_of(key: str) -> KeyedProgram:
+    """Return the program of a key; a derivative is made when it is first asked for.
+
+    Raises:
+        MissingInputError: for a program that this process does not have.
+    """
+    program = _PROGRAMS.get(key)
+    if program is None:
+        base, _, step = key.rpartition("/")
+        if not base:
+            raise MissingInputError(
+                f"no program {key} in this process",
+                cure="call sg.to_torch here first: graphs hold its key alone",
+            )
+        callee, kind, which = program_of(base).callee, step[:3], [c == "1" for c in step[3:]]
+        if kind == "out":
+            made = Callee([e for e, w in zip(callee.outputs, which, strict=True) if w], callee.inputs)
+        else:
+            made = callee.vjp(which) if kind == "vjp" else callee.jvp(which)
+        program = _PROGRAMS.setdefault(key, KeyedProgram(key, made))
+    return program
+
+
+def _bits(which: Sequence[bool]) -> str:
+    return "".join("01"[w] for w in which)

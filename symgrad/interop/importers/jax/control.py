@@ -1,0 +1,141 @@
+"""Equations of jaxprs that are no functions of expressions: shapes, loops, branches, and programs of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.api.functions.layout import arange, reshape, stack
+from symgrad.api.handles.expr import Expr, handle
+from symgrad.interop.importers.constants import count_up
+from symgrad.interop.importers.jax.sizes import shape_of, value_of
+from symgrad.interop.importers.jax.values import Nested, Value, expr_of, of_kind, whole_value
+from symgrad.interop.importers.truths import before_whole, select_value
+from symgrad.ir.resize import resized
+from symgrad.ir.traverse import is_elementwise, substitute
+from symgrad.support.errors import UnsupportedError
+
+__all__ = ["CONTROL"]
+
+_STEPS = 100
+"""Steps of a loop that are written out."""
+
+
+def _broadcast(_walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
+    """Give a value the axes that it needs to broadcast, and no more."""
+    shape, axes = shape_of(equation.outvars[0].aval), equation.params["broadcast_dimensions"]
+    e, rank = expr_of(given[0]), len(equation.invars[0].aval.shape)
+    own = [1] * (rank - len(e.shape)) + list(e.shape)
+    wanted: list[Any] = [1] * len(shape)
+    for k, axis in enumerate(axes):
+        wanted[axis] = own[k]
+    first = next((k for k, n in enumerate(wanted) if n != 1), len(wanted))
+    kept = tuple(wanted[first:])
+    return [e if tuple(e.shape) == kept else of_kind(reshape(e, kept), equation.outvars[0].aval)]
+
+
+def _iota(_walk: Nested, equation: Any, _given: Sequence[Value]) -> list[Value]:
+    p = equation.params
+    shape, axis = shape_of(equation.outvars[0].aval), int(p["dimension"])
+    length, behind = shape[axis], len(shape) - axis - 1
+    if not isinstance(length, int):
+        return [reshape(arange(length), (length, *[1] * behind)) if behind else arange(length)]
+    line = count_up(length).reshape([-1 if k == axis else 1 for k in range(len(shape))])
+    if any(not isinstance(n, int) for n in shape):
+        return [line.astype(p["dtype"])]
+    return [np.broadcast_to(line, cast("Any", shape)).astype(p["dtype"])]
+
+
+def _size(_walk: Nested, equation: Any, _given: Sequence[Value]) -> list[Value]:
+    return [value_of(equation.params["dim"])]
+
+
+def _scan(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
+    p = equation.params
+    length, carried, fixed = p["length"], p["num_carry"], p["num_consts"]
+    if length > _STEPS:
+        raise UnsupportedError(
+            f"a loop of {length:,} steps, more than {_STEPS}", cure="write one step, and call it"
+        )
+    consts, carry, xs = given[:fixed], list(given[fixed : fixed + carried]), given[fixed + carried :]
+    avals = [v.aval for v in equation.invars[fixed + carried :]]
+    ys: list[Sequence[Value]] = []
+    for k in reversed(range(length)) if p["reverse"] else range(length):
+        row = [
+            of_kind(whole_value(x, a)[k], a) if isinstance(x, Expr) else x[k]
+            for x, a in zip(xs, avals, strict=True)
+        ]
+        found = walk.closed(p["jaxpr"], [*consts, *carry, *row])
+        carry = found[:carried]
+        ys.append(found[carried:])
+    if p["reverse"]:
+        ys.reverse()
+    stacked: list[Value] = []
+    stacks: list[Any] = list(equation.outvars[carried:])
+    for j, v in enumerate(stacks):
+        column = [row[j] for row in ys]
+        known = [c for c in column if not isinstance(c, Expr)]
+        if column and len(known) == len(column):
+            stacked.append(np.stack(cast("list[Any]", known)))
+        else:
+            inner = p["jaxpr"].out_avals[carried + j]
+            if not column:
+                stacked.append(cast("Any", np.zeros(v.aval.shape, v.aval.dtype)))
+            else:
+                stacked.append(of_kind(stack([whole_value(c, inner) for c in column], 0), inner))
+    return [*carry, *stacked]
+
+
+def _cond(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
+    index, args = given[0], given[1:]
+    branches = equation.params["branches"]
+    if not isinstance(index, Expr):
+        return walk.closed(branches[int(np.clip(index, 0, len(branches) - 1))], args)
+    if any(b.effects for b in branches):
+        raise UnsupportedError("a branch with side effects")
+    results = [walk.closed(b, args) for b in branches]
+    values: list[Value] = []
+    for k, v in enumerate(equation.outvars):
+        found = whole_value(results[-1][k], v.aval)
+        for j in range(len(branches) - 2, -1, -1):
+            flag = before_whole(index)
+            if flag is not None and len(branches) == 2:
+                found = select_value(flag, found, whole_value(results[0][k], v.aval))
+            else:
+                found = select_value(index <= j, whole_value(results[j][k], v.aval), found)
+        values.append(found)
+    return values
+
+
+def _program(_walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
+    """A program of ours that the function calls: its own formula, of what it is called with."""
+    called = equation.params["program"].called
+    outputs, inputs = [e.node for e in called.outputs], [e.node for e in called.inputs]
+    args = [whole_value(v, x.aval) for v, x in zip(given, equation.invars, strict=True)]
+    if not is_elementwise(outputs) and any(
+        len(a.shape) != len(s.shape) for a, s in zip(args, inputs, strict=True)
+    ):
+        raise UnsupportedError("a program that is called with a batch")
+    sizes = {
+        size: length
+        for a, s in zip(args, inputs, strict=True)
+        for size, length in zip(s.shape, a.shape[len(a.shape) - len(s.shape) :], strict=True)
+        if isinstance(size, str)
+    }
+    nodes = resized([*inputs, *outputs], sizes)
+    count = len(inputs)
+    found = substitute(nodes[count:], dict(zip(nodes[:count], (a.node for a in args), strict=True)))
+    return [whole_value(handle(n), v.aval) for n, v in zip(found, equation.outvars, strict=True)]
+
+
+CONTROL: Mapping[str, Callable[[Nested, Any, Sequence[Value]], Sequence[Value]]] = {
+    "broadcast_in_dim": _broadcast,
+    "iota": _iota,
+    "scan": _scan,
+    "cond": _cond,
+    "dim_as_value": _size,
+    "symgrad": _program,
+}
+"""By the name of the primitive: a function of the walk, the equation, and the values that it reads."""

@@ -1,0 +1,132 @@
+"""Primitives of JAX that move entries, and contractions, as expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from symgrad.api.functions.arrays import einsum
+from symgrad.api.functions.layout import (
+    broadcast_to,
+    concatenate,
+    expand_dims,
+    flip,
+    reshape,
+    stack,
+    transpose,
+)
+from symgrad.api.handles.expr import Expr
+from symgrad.interop.importers.windows import dilated, padded
+from symgrad.ir.sizes import Size, size_product
+from symgrad.ir.traverse import symbols_of
+from symgrad.support.errors import UnsupportedError
+
+__all__ = ["LAYOUT"]
+
+
+def _einsum(operands: Sequence[Expr], labels: Sequence[Sequence[int]], result: Sequence[int]) -> Expr:
+    def letters(own: Sequence[int]) -> str:
+        return "".join(chr(ord("a") + label) if label < 26 else chr(ord("A") + label - 26) for label in own)
+
+    return einsum(",".join(map(letters, labels)) + "->" + letters(result), *operands)
+
+
+def _dot_general(x: Expr, y: Expr, *, dimension_numbers: Any, **_: Any) -> Expr:
+    (left, right), (left_batch, right_batch) = cast(
+        "tuple[tuple[Sequence[int], ...], ...]", dimension_numbers
+    )
+    ours = list(range(len(x.shape)))
+    theirs = [len(ours) + k for k in range(len(y.shape))]
+    for a, b in zip((*left, *left_batch), (*right, *right_batch), strict=True):
+        theirs[b] = ours[a]
+    batch = [ours[a] for a in left_batch]
+    free = [label for k, label in enumerate(ours) if k not in (*left, *left_batch)]
+    others = [label for k, label in enumerate(theirs) if k not in (*right, *right_batch)]
+    return _einsum([x, y], [ours, theirs], [*batch, *free, *others])
+
+
+def _pad(x: Expr, value: Expr, *, padding_config: Sequence[tuple[int, int, int]], **_: Any) -> Expr:
+    axes = range(len(x.shape))
+    if any(inner for *_, inner in padding_config):
+        if not value.node.is_number(0):
+            raise UnsupportedError("numbers between entries that are not zeros")
+        x = dilated(x, axes, [inner + 1 for *_, inner in padding_config])
+    known = not symbols_of([value.node])
+    if not known and any(low > 0 or high > 0 for low, high, _ in padding_config):
+        raise UnsupportedError("a border that is computed")
+    number = float(value()) if known else 0
+    return padded(x, axes, [(low, high) for low, high, _ in padding_config], number)
+
+
+def _slice(x: Expr, *, start_indices: Any, limit_indices: Any, strides: Any = None, **_: Any) -> Expr:
+    steps = strides or [1] * len(x.shape)
+    key = tuple(
+        slice(None) if (a, b, c) == (0, n, 1) else slice(int(a), int(b), int(c))
+        for a, b, c, n in zip(start_indices, limit_indices, steps, x.shape, strict=True)
+    )
+    return x[key]
+
+
+def _split(x: Expr, *, sizes: Sequence[int], axis: int, **_: Any) -> list[Expr]:
+    found: list[Expr] = []
+    start = 0
+    for n in sizes:
+        key: list[slice] = [slice(None)] * len(x.shape)
+        key[axis] = slice(start, start + n)
+        found.append(x[tuple(key)])
+        start += n
+    return found
+
+
+def _reshape(x: Expr, *, new_sizes: Any, dimensions: Any = None, **_: Any) -> Expr:
+    return reshape(transpose(x, dimensions) if dimensions is not None else x, tuple(new_sizes))
+
+
+def _squeeze(x: Expr, *, dimensions: Sequence[int], **_: Any) -> Expr:
+    axes = {d % len(x.shape) for d in dimensions}
+    return reshape(x, tuple(n for k, n in enumerate(x.shape) if k not in axes))
+
+
+def _tile(x: Expr, *, reps: Sequence[int], **_: Any) -> Expr:
+    shape: list[Size] = [*[1] * (len(reps) - len(x.shape)), *x.shape]
+    apart = [part for n in shape for part in (1, n)]
+    spread = [part for n, r in zip(shape, reps, strict=True) for part in (r, n)]
+    whole = tuple(size_product(pair) for pair in zip(shape, reps, strict=True))
+    return reshape(broadcast_to(reshape(x, tuple(apart)), tuple(spread)), whole)
+
+
+def _rev(x: Expr, *, dimensions: Sequence[int], **_: Any) -> Expr:
+    return flip(x, tuple(dimensions)) if dimensions else x
+
+
+def _transpose(x: Expr, *, permutation: Sequence[int], **_: Any) -> Expr:
+    return transpose(x, list(permutation))
+
+
+def _expand_dims(x: Expr, *, dimensions: Sequence[int], **_: Any) -> Expr:
+    return expand_dims(x, tuple(dimensions))
+
+
+def _concatenate(*xs: Expr, dimension: int, **_: Any) -> Expr:
+    return concatenate(list(xs), int(dimension))
+
+
+def _stack(*xs: Expr, axis: int, **_: Any) -> Expr:
+    return stack(list(xs), int(axis))
+
+
+LAYOUT: Mapping[str, Callable[..., Any]] = {
+    "concatenate": _concatenate,
+    "dot_general": _dot_general,
+    "expand_dims": _expand_dims,
+    "pad": _pad,
+    "reshape": _reshape,
+    "rev": _rev,
+    "slice": _slice,
+    "split": _split,
+    "squeeze": _squeeze,
+    "stack": _stack,
+    "tile": _tile,
+    "transpose": _transpose,
+}
+"""By the name of the primitive: a function of expressions of their whole shapes, and of the parameters."""

@@ -1,0 +1,127 @@
+"""Values while a jaxpr is read, and its equations: what the files about JAX share. Made for JAX 0.8 to 0.12."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeAlias, cast
+
+import jax as _jax
+import jax.extend.core as _core
+import numpy as np
+from jax.extend import source_info_util as _source_info
+
+from symgrad.api.functions.layout import broadcast_to
+from symgrad.api.handles.expr import Expr
+from symgrad.interop.importers.constants import compact, constant
+from symgrad.interop.importers.jax.sizes import shape_of
+from symgrad.interop.importers.names import of_user
+from symgrad.support.source import Place
+
+__all__ = [
+    "NOWHERE",
+    "Nested",
+    "Value",
+    "alone",
+    "core",
+    "expr_of",
+    "jax",
+    "kind_of",
+    "of_kind",
+    "of_variables",
+    "place_of",
+    "broadcastable",
+    "variable_of",
+    "whole_value",
+]
+
+jax, core, source_info = cast(Any, _jax), cast(Any, _core), cast(Any, _source_info)
+
+Value: TypeAlias = "Expr | np.ndarray"
+"""An expression that broadcasts to the value, or what is known of it while the function is read."""
+
+
+class Nested(Protocol):
+    """What reads the jaxprs inside an equation.
+
+    Attributes:
+        inside: of which calls with a derivative of their own that derivative is being read.
+        itself: those of them that it calls.
+    """
+
+    inside: tuple[tuple[Any, ...], ...]
+    itself: set[tuple[Any, ...]]
+
+    def closed(self, closed: Any, args: Sequence[Value]) -> list[Value]:
+        """Return the outputs of a jaxpr with its constants."""
+        ...
+
+    def below(self, call: tuple[Any, ...]) -> Nested:
+        """Return what reads the derivative that a call has of its own."""
+        ...
+
+
+NOWHERE = Place("", 0)
+
+
+def place_of(equation: Any) -> Place:
+    """Return where an equation comes from: the user's innermost function, else the innermost one outside JAX."""
+    traceback = equation.source_info.traceback
+    for frame in traceback.frames if traceback is not None else ():
+        if of_user(frame.file_name):
+            return Place.of(frame.file_name, frame.line_num)
+    said = re.match(r"(.*?):(\d+)(?::\d+)?(?: |$)", str(source_info.summarize(equation.source_info)))
+    return Place.of(said[1], int(said[2])) if said else NOWHERE
+
+
+def variable_of(bound: Any) -> Any:
+    """Return the variable of a jaxpr that a local variable is bound to while a function is traced, or None."""
+    found = getattr(bound, "val", None) if isinstance(bound, jax.core.Tracer) else None
+    return found if isinstance(found, core.Var) else None
+
+
+def expr_of(value: Value) -> Expr:
+    """A value as an expression."""
+    return value if isinstance(value, Expr) else constant(value)
+
+
+def broadcastable(value: Value) -> Expr:
+    """An expression that broadcasts to a value."""
+    return value if isinstance(value, Expr) else compact(value)
+
+
+def of_kind(found: Expr, aval: Any) -> Expr:
+    """What moves entries of truth values makes numbers of them: make them truth values again."""
+    return found > 0 if kind_of(aval) == "b" and found.dtype != "bool" else found
+
+
+def whole_value(value: Value, aval: Any) -> Expr:
+    """An expression of its whole shape: what broadcasts to it stays smaller elsewhere."""
+    e = expr_of(value)
+    shape = shape_of(aval)
+    return e if tuple(e.shape) == shape else of_kind(broadcast_to(e, shape), aval)
+
+
+def kind_of(aval: Any) -> str:
+    """NumPy's letter for the kind of a dtype; nothing for those of JAX's own, such as keys."""
+    try:
+        return np.dtype(aval.dtype).kind
+    except TypeError:
+        return ""
+
+
+def alone(equation: Any) -> Callable[..., Sequence[Any]]:
+    """An equation as a function of the variables that it reads."""
+    variables = of_variables(equation, equation.invars)
+    debug = core.DebugInfo("an equation", "an equation", tuple(f"x{k}" for k in range(len(variables))), None)
+    jaxpr = core.Jaxpr([], variables, equation.outvars, [equation], debug_info=debug)
+    return core.jaxpr_as_fun(core.ClosedJaxpr(jaxpr, []))
+
+
+def of_variables(equation: Any, values: Sequence[Any]) -> list[Any]:
+    """Of one value for each operand those of variables, each once."""
+    found: dict[Any, Any] = {}
+    for v, value in zip(equation.invars, values, strict=True):
+        if not isinstance(v, core.Literal):
+            found.setdefault(v, value)
+    return list(found.values())

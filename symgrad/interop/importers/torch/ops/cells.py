@@ -1,0 +1,64 @@
+"""What tensors of torch's hold: values that are written to in place, and views of parts of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+from symgrad.interop.importers.torch.table import RefusedError
+
+__all__ = ["TensorCell", "TensorView", "whole_view"]
+
+
+class TensorCell:
+    """What a tensor of torch's holds: written to in place, it holds another value."""
+
+    def __init__(self, value: Any) -> None:
+        self._value, self.version = value, 0
+
+    def read(self) -> Any:
+        return self._value
+
+    def write(self, value: Any) -> None:
+        self._value, self.version = value, self.version + 1
+
+    def hold(self, value: Any) -> None:
+        """Hold a value of its own from now on, whatever it was a part of."""
+        self.write(value)
+
+
+@final
+class TensorView(TensorCell):
+    """A part of what another tensor holds: it changes with it, and a write to it is one to that."""
+
+    def __init__(
+        self, parent: TensorCell, look: Callable[[Any], Any], put: Callable[[Any, Any], Any] | None
+    ) -> None:
+        super().__init__(look(parent.read()))
+        self._parent, self._look, self._put, self._seen = parent, look, put, parent.version
+
+    def read(self) -> Any:
+        self._parent.read()
+        if self._seen != self._parent.version:
+            super().write(self._look(self._parent.read()))
+            self._seen = self._parent.version
+        return self._value
+
+    def write(self, value: Any) -> None:
+        if self._put is None:
+            raise RefusedError("a write in place to a view of this kind", cure="compute a new tensor")
+        self._parent.write(self._put(self._parent.read(), value))
+        self.read()
+
+    def hold(self, value: Any) -> None:
+        self._parent, self._look, self._put, self._seen = TensorCell(value), whole_view, _new, 0
+        super().write(value)
+
+
+def whole_view(value: Any) -> Any:
+    """Return what is given: a view of all of it."""
+    return value
+
+
+def _new(_: Any, value: Any) -> Any:
+    return value

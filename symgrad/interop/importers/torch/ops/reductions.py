@@ -1,0 +1,180 @@
+"""torch's reductions as expressions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from symgrad.api.functions import arrays as a
+from symgrad.api.functions import elementary as f
+from symgrad.api.functions import layout as l
+from symgrad.api.functions.layout import size
+from symgrad.api.handles.expr import Expr, as_expr
+from symgrad.interop.importers.torch.ops.elementwise import truth
+from symgrad.interop.importers.torch.ops.layout import axis_of
+from symgrad.interop.importers.torch.table import RefusedError, aten, number, several
+from symgrad.interop.importers.truths import all_of, any_of
+from symgrad.ir.sizes import Size, size_product
+
+__all__ = ["axes_of", "count_over", "length"]
+
+
+def axes_of(x: Any, dim: Any) -> Any:
+    """Return axes counted from the first; None for all of them."""
+    if dim is None or dim == []:
+        return None
+    dims = several(dim) or [dim]
+    return tuple(axis_of(x, d) for d in dims) if x.shape else None
+
+
+def size_over(x: Any, axes: Any) -> Size:
+    """Return how many entries there are over axes, as a size."""
+    return size_product([n for k, n in enumerate(x.shape) if axes is None or k in axes])
+
+
+def count_over(x: Any, axes: Any) -> Any:
+    """Return how many entries there are over axes, as a number of a formula."""
+    found = size_over(x, axes)
+    return found if isinstance(found, int) else size(found)
+
+
+@aten("sum")
+def total(self: Any, dim: Any = None, keepdim: bool = False) -> Expr:
+    return a.sum(number(self), axes_of(self, dim), keepdims=keepdim)
+
+
+@aten("mean")
+def mean(self: Any, dim: Any = None, keepdim: bool = False) -> Expr:
+    return a.mean(number(self), axes_of(self, dim), keepdims=keepdim)
+
+
+@aten("prod")
+def prod(self: Any, dim: Any = None, keepdim: bool = False) -> Expr:
+    return a.prod(number(self), axes_of(self, dim), keepdims=keepdim)
+
+
+@aten("amax")
+def amax(self: Any, dim: Any = (), keepdim: bool = False) -> Expr:
+    return a.max(self, axes_of(self, list(dim)), keepdims=keepdim)
+
+
+@aten("amin")
+def amin(self: Any, dim: Any = (), keepdim: bool = False) -> Expr:
+    return a.min(self, axes_of(self, list(dim)), keepdims=keepdim)
+
+
+def _extreme(best: Any, where: Any, pair: Any) -> Any:
+    def apply(self: Any, dim: Any = None, keepdim: bool = False, other: Any = None) -> Any:
+        if other is not None:
+            return pair(self, other)
+        if dim is None:
+            return best(self)
+        # The derivative goes to the entry that is returned, not to all that are equal.
+        axis = axis_of(self, dim)
+        places = where(self, axis, keepdims=True)
+        values = l.take_along_axis(self, places, axis)
+        return [e if keepdim else l.squeeze(e, axis) for e in (values, places)]
+
+    return apply
+
+
+aten("max")(_extreme(a.max, a.argmax, f.maximum))
+aten("min")(_extreme(a.min, a.argmin, f.minimum))
+
+
+@aten("argmax")
+def argmax(self: Any, dim: Any = None, keepdim: bool = False) -> Expr:
+    return a.argmax(self, None if dim is None else axis_of(self, dim), keepdims=keepdim)
+
+
+@aten("argmin")
+def argmin(self: Any, dim: Any = None, keepdim: bool = False) -> Expr:
+    return a.argmin(self, None if dim is None else axis_of(self, dim), keepdims=keepdim)
+
+
+@aten("any")
+def any_(self: Any, dim: Any = None, keepdim: bool = False) -> Expr:
+    return any_of(truth(self), axes_of(self, dim), keepdim)
+
+
+@aten("all")
+def all_(self: Any, dim: Any = None, keepdim: bool = False) -> Expr:
+    return all_of(truth(self), axes_of(self, dim), keepdim)
+
+
+@aten("logsumexp")
+def logsumexp(self: Any, dim: Any, keepdim: bool = False) -> Expr:
+    return a.logsumexp(self, axes_of(self, dim), keepdims=keepdim)
+
+
+@aten("var")
+def var(
+    self: Any, dim: Any = None, unbiased: Any = True, correction: Any = None, keepdim: bool = False
+) -> Expr:
+    ddof = int(bool(unbiased)) if correction is None else correction
+    return a.var(self, axes_of(self, dim), ddof=ddof, keepdims=keepdim)
+
+
+@aten("std")
+def std(
+    self: Any, dim: Any = None, unbiased: Any = True, correction: Any = None, keepdim: bool = False
+) -> Expr:
+    # The norm of the distances from the mean, whose derivative is 0 where all are 0, as torch has it.
+    ddof, axes = int(bool(unbiased)) if correction is None else correction, axes_of(self, dim)
+    apart = self - a.mean(self, axes, keepdims=True)
+    return length(apart, axes, keepdim) / f.sqrt(as_expr(count_over(self, axes) - ddof))
+
+
+@aten("var_mean")
+def var_mean(
+    self: Any, dim: Any = None, unbiased: Any = True, correction: Any = None, keepdim: bool = False
+) -> Any:
+    return [var(self, dim, unbiased, correction, keepdim), mean(self, dim, keepdim)]
+
+
+@aten("std_mean")
+def std_mean(
+    self: Any, dim: Any = None, unbiased: Any = True, correction: Any = None, keepdim: bool = False
+) -> Any:
+    return [std(self, dim, unbiased, correction, keepdim), mean(self, dim, keepdim)]
+
+
+def length(x: Any, axes: Any, keepdim: bool) -> Expr:
+    """The Euclidean norm over axes, as that of vectors: its derivative at 0 is 0."""
+    chosen = tuple(range(len(x.shape))) if axes is None else axes
+    if len(chosen) == 1:
+        return a.norm(x, axis=chosen[0], keepdims=keepdim)
+    kept = [k for k in range(len(x.shape)) if k not in chosen]
+    flat = l.reshape(l.transpose(x, [*kept, *chosen]), (*(x.shape[k] for k in kept), size_over(x, chosen)))
+    found = a.norm(flat, axis=len(kept))
+    return (
+        l.reshape(found, tuple(1 if k in chosen else n for k, n in enumerate(x.shape))) if keepdim else found
+    )
+
+
+@aten("norm", "linalg_vector_norm")
+def norm(self: Any, p: Any = None, ord: Any = None, dim: Any = None, keepdim: bool = False) -> Expr:
+    kind = p if p is not None else 2 if ord is None else ord
+    axes = axes_of(self, dim)
+    if kind in (2, "fro"):
+        return length(self, axes, keepdim)
+    if kind == 1:
+        return a.sum(f.abs(self), axes, keepdims=keepdim)
+    if kind == math.inf:
+        return a.max(f.abs(self), axes, keepdims=keepdim)
+    raise RefusedError(f"a norm of order {kind}", expected="1, 2 or inf")
+
+
+@aten("cumsum")
+def cumsum(self: Any, dim: int) -> Expr:
+    return a.cumsum(number(self), axis_of(self, dim)) if self.shape else self
+
+
+@aten("softmax", "_softmax", "special_softmax")
+def softmax(self: Any, dim: int) -> Expr:
+    return a.softmax(number(self), axis_of(self, dim))
+
+
+@aten("log_softmax", "_log_softmax", "special_log_softmax")
+def log_softmax(self: Any, dim: int) -> Expr:
+    return a.log_softmax(number(self), axis_of(self, dim))
