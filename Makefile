@@ -95,7 +95,7 @@ site: $(VENV)/core.stamp ## write the page of `symgrad serve` as files for a bro
 	@$(BIN)/python tools/web_site.py
 
 access: $(VENV)/dev.stamp $(AXE) ## test the page and reports in a Chromium, with axe-core, which npm fetches: does anything keep people out?
-	@SYMGRAD_AXE=$(abspath $(AXE)) $(BIN)/python -m pytest tests/web/test_browser.py tests/report/test_in_a_browser.py
+	@SYMGRAD_AXE=$(abspath $(AXE)) $(BIN)/python -m pytest tests/apps/web/test_browser.py tests/report/test_in_a_browser.py
 
 # axe-core is no package of Python's. Its rules grow with every release, so it is a fixed one.
 $(AXE):

@@ -10,7 +10,7 @@ _MISSING = {
 }
 
 
-_MAGIC = "symgrad/notebook/magic.py"
+_MAGIC = "symgrad/apps/notebook/magic.py"
 """What imports IPython, which is an extra."""
 
 

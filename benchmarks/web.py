@@ -21,11 +21,13 @@ _PARTS = ["gradient", "derivation", "noise", "plot"]  # what the page has open
 
 
 def run(options: Options) -> Iterator[Row]:
-    from symgrad.web.guard import Rates
-    from symgrad.web.serving import server
-    from symgrad.web.workers import Workers
+    from symgrad.apps.web.guard import Rates
+    from symgrad.apps.web.serving import server
+    from symgrad.apps.web.workers import Workers
 
-    examples = json.loads((files("symgrad.web") / "static" / "examples.json").read_text(encoding="utf-8"))
+    examples = json.loads(
+        (files("symgrad.apps.web") / "static" / "examples.json").read_text(encoding="utf-8")
+    )
     with socket.create_server(("127.0.0.1", 0)) as listening:
         made = server(Workers(2), "127.0.0.1", rates=Rates(burst=10**6))
         thread = threading.Thread(target=lambda: asyncio.run(made.serve([listening])), daemon=True)

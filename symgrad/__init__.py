@@ -47,12 +47,12 @@ def __getattr__(name: str) -> object:
 
 def load_ipython_extension(shell: object) -> None:
     """Load the magics of notebooks: IPython calls it for ``%load_ext symgrad``. See docs/notebook.md."""
-    import_module("symgrad.notebook.magic").load(shell)
+    import_module("symgrad.apps.notebook.magic").load(shell)
 
 
 def unload_ipython_extension(shell: object) -> None:
     """Take the magics away: IPython calls it for ``%unload_ext symgrad``."""
-    import_module("symgrad.notebook.magic").unload(shell)
+    import_module("symgrad.apps.notebook.magic").unload(shell)
 
 
 # What `from symgrad import *` takes: all but what would hide Python's own functions, such as sum and abs.

@@ -97,10 +97,10 @@ from symgrad.api.progress import progress as progress
 from symgrad.api.simplify import simplify as simplify
 from symgrad.api.training.minimize import minimize as minimize
 from symgrad.api.training.train import train as train
+from symgrad.apps.gradcheck.verify import verify_code as verify_code
+from symgrad.apps.review.review import review as review
 from symgrad.compiler.kernels.kernel import Kernel as Kernel
 from symgrad.compiler.loader.loading import load as load
-from symgrad.documents.review import review as review
-from symgrad.gradcode.verify import verify_code as verify_code
 from symgrad.interop.exporters.dask import to_dask as to_dask
 from symgrad.interop.exporters.jax import to_jax as to_jax
 from symgrad.interop.exporters.keras import to_keras as to_keras

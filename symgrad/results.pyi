@@ -14,11 +14,11 @@ from symgrad.api.noise.lint import Findings as Findings
 from symgrad.api.noise.placement import Placement as Placement
 from symgrad.api.training.minimize import Minimum as Minimum
 from symgrad.api.training.train import Training as Training
+from symgrad.apps.gradcheck.record import CodeVerdict as CodeVerdict
+from symgrad.apps.review.review import Review as Review
 from symgrad.compiler.gpu.calls.cuda import CudaKernel as CudaKernel
 from symgrad.compiler.loader.arrays import LoadedArrayKernel as LoadedArrayKernel
 from symgrad.compiler.loader.elementwise import LoadedKernel as LoadedKernel
-from symgrad.documents.review import Review as Review
-from symgrad.gradcode.record import CodeVerdict as CodeVerdict
 from symgrad.interop.importers.program import ImportedProgram as ImportedProgram
 from symgrad.printing.pictures.interactive import Graph as Graph
 from symgrad.report.report import Report as Report

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from symgrad.gradcode.record import KINDS, ArgumentVerdict, CodeKind, CodeVerdict
-from symgrad.gradcode.verify import verify_code
+from symgrad.apps.gradcheck.record import KINDS, ArgumentVerdict, CodeKind, CodeVerdict
+from symgrad.apps.gradcheck.verify import verify_code
 from symgrad.ir.listing import one_of, suggest
 from symgrad.support.errors import UsageError
 

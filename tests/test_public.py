@@ -167,7 +167,7 @@ def test_a_class_is_imported_when_it_is_asked_for() -> None:
         "sg.results.__all__; dir(sg.results)\n"
         "print(before == ('symgrad.api' in sys.modules, 'numpy' in sys.modules), end=' ')\n"
         "sg.results.Minimum\n"
-        "print('symgrad.documents' in sys.modules, 'sympy' in sys.modules)\n"
+        "print('symgrad.apps.review' in sys.modules, 'sympy' in sys.modules)\n"
     )
     assert run(program).split() == ["True", "False", "False"]
 

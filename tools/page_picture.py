@@ -14,9 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # of this tree, whatever is installed
 
-from symgrad.web.workers import Workers  # noqa: E402
-from tests.web.browser import Browser, browser_path  # noqa: E402
-from tests.web.serving import running  # noqa: E402
+from symgrad.apps.web.workers import Workers  # noqa: E402
+from tests.apps.web.browser import Browser, browser_path  # noqa: E402
+from tests.apps.web.serving import running  # noqa: E402
 
 TARGET = ROOT / "docs" / "images" / "page.png"
 WIDTH, HEIGHT = 1180, 900

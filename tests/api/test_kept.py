@@ -19,7 +19,7 @@ from click.testing import CliRunner
 import symgrad as sg
 from symgrad.api.kernels import compile as compiling
 from symgrad.api.kernels import kept
-from symgrad.cli import main
+from symgrad.apps.cli import main
 from symgrad.compiler.forms.output import Output
 from symgrad.compiler.llvm.engine import shared, store
 from tests.compiler.kernels.formulas import same_bits

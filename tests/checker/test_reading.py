@@ -15,11 +15,11 @@ from click.testing import CliRunner
 from jsonschema import Draft202012Validator, validators
 
 import symgrad as sg
+from symgrad.apps.cli import main
 from symgrad.checker.check import check
 from symgrad.checker.file.reading import read_proof, read_proof_file
 from symgrad.checker.file.structure import compiled, fault_of, schema
 from symgrad.checker.limits import FILE_BYTES, FILE_DEPTH, FILE_VALUES
-from symgrad.cli import main
 from symgrad.errors import InternalError, UsageError
 from tests.checker.test_statement import PROOFS, data_of
 

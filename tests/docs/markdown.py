@@ -164,7 +164,7 @@ def _trim(text: str) -> str:
 
 def run_cli(arguments: list[str]) -> tuple[int, str]:
     """Run the command line in a process of its own and return its exit status and all that it printed."""
-    program = "import sys; sys.argv[0] = 'symgrad'; from symgrad.cli import main; main()"
+    program = "import sys; sys.argv[0] = 'symgrad'; from symgrad.apps.cli import main; main()"
     environment = os.environ | {
         "COLUMNS": "100",
         "NO_COLOR": "1",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from symgrad.cli import main
+from symgrad.apps.cli import main
 from tests.docs.markdown import ROOT, blocks
 
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"

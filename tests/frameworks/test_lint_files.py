@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from symgrad.cli import main
+from symgrad.apps.cli import main
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import symgrad as sg
-from symgrad.cli.main import main
+from symgrad.apps.cli.main import main
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate_mp

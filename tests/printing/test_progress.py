@@ -170,7 +170,7 @@ def test_when_it_is_shown(monkeypatch, said, command, interactive, wanted):
 _SOON = """
 import symgrad.printing.progress
 symgrad.printing.progress.Display.__init__.__defaults__ = (0.05,)  # no second must be spent to see it
-from symgrad.cli.main import main
+from symgrad.apps.cli.main import main
 main()
 """
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import symgrad as sg
-from tests.web.browser import AXE, Browser, browser_path
+from tests.apps.web.browser import AXE, Browser, browser_path
 
 PATH = browser_path()
 pytestmark = pytest.mark.skipif(PATH is None, reason="there is no Chromium")

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 import symgrad as sg
 from symgrad.api.claims.rows import decide_claim
+from symgrad.apps.cli import main
 from symgrad.checker.check import check
-from symgrad.cli import main
 
 LAYER = """
 X : real[n, d]

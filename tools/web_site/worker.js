@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 const ANSWER = `
 import json
-from symgrad.web.answers import QuestionError, answer, checked
+from symgrad.apps.web.answers import QuestionError, answer, checked
 
 def answered(text):
     (part,) = answer(checked(json.loads(text)))

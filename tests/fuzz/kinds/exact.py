@@ -18,9 +18,9 @@ from click.testing import CliRunner
 
 import symgrad as sg
 import symgrad.ops  # fills the table of written functions
+from symgrad.apps.cli.main import main as command_line
 from symgrad.checker.balls.programs import evaluate
 from symgrad.checker.check import check
-from symgrad.cli.main import main as command_line
 from symgrad.errors import NumberTooLargeError, SymgradError
 from symgrad.ir.written import WRITTEN, WrittenFunction
 from symgrad.verification.statement import program_of

@@ -20,7 +20,7 @@ from tests.verification.mistakes.cases import CASES, Case
 from tests.verification.mistakes.rewritings import REWRITTEN
 
 ROOT = Path(__file__).parents[2]
-HINTS = {  # told of claims in other words: tests/verification, tests/api, tests/documents
+HINTS = {  # told of claims in other words: tests/verification, tests/api, tests/apps/review
     "label-out-of-range",
     "constant-read-as-variable",
     "implicit-factor-lost",

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import symgrad as sg
-from symgrad.cli import main
+from symgrad.apps.cli import main
 from symgrad.verification.diagnosis import Diagnoses, Diagnosis
 from symgrad.verification.mistakes import told
 

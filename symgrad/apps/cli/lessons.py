@@ -1,0 +1,77 @@
+"""`explain` as a teacher: a derivation without its last line, whether an answer is right, and what comes next."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from symgrad.apps.cli.files import read_text
+from symgrad.support.errors import UsageError
+
+if TYPE_CHECKING:
+    from symgrad.api.explaining.explain import Derivation
+
+__all__ = ["Exercise"]
+
+_CODES = {"proved": 0, "refuted": 5, "supported": 6, "undecided": 7}
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """What is asked of a derivation.
+
+    Args:
+        form: ``text`` or ``json``.
+        answer: a formula for its last line; None if that is only to be hidden, or another line is asked for.
+        lines: those that somebody has so far; None if the next one is not asked for.
+    """
+
+    form: str
+    answer: str | None
+    lines: str | None
+
+    @classmethod
+    def asked(
+        cls,
+        source: str,
+        form: str,
+        so_far: str | None,
+        answer: str | None,
+        *,
+        hide_last: bool,
+        next_step: bool,
+    ) -> Exercise | None:
+        """Return what the options ask for; None if they ask for the derivation itself.
+
+        Raises:
+            UsageError: for options that do not go together.
+        """
+        if so_far is not None and not next_step:
+            raise UsageError("--so-far are the lines that a next one follows", cure="add --next-step")
+        if next_step and (hide_last or answer is not None):
+            raise UsageError("--next-step and the last line are two exercises", cure="ask for one of them")
+        if not (hide_last or next_step or answer is not None):
+            return None
+        if form not in ("text", "json"):
+            raise UsageError(f"an exercise is no {form}", expected="--format text or json")
+        if source == "-" and so_far == "-":
+            raise UsageError("the program and the lines cannot both come from standard input")
+        lines = None
+        if next_step:
+            lines = "" if so_far is None else read_text(so_far)[0]
+        return cls(form, answer, lines)
+
+    def report(self, derivation: Derivation) -> tuple[str, int]:
+        """Return what is printed, and the exit code: a wrong line or answer is refuted."""
+        if self.lines is not None:
+            step = derivation.next_step(self.lines)
+            return self._shown(str(step), step.to_json()), 5 if step.wrong is not None else 0
+        if self.answer is not None:
+            verdict = derivation.check_answer(self.answer)
+            return self._shown(str(verdict), verdict.to_json()), _CODES[verdict.status]
+        hidden = derivation.hide_last()
+        return self._shown(hidden, {"derivation": hidden}), 0
+
+    def _shown(self, text: str, plain: object) -> str:
+        return json.dumps(plain, indent=2, ensure_ascii=False) if self.form == "json" else text

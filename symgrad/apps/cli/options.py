@@ -1,0 +1,129 @@
+"""What commands share: their options, which values and names those say, and where output goes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import click
+
+import symgrad
+from symgrad.api.derivatives.entries import target_named
+from symgrad.apps.cli.files import write_text
+from symgrad.report.report import form_of_path
+from symgrad.support.errors import UsageError
+
+__all__ = [
+    "DTYPE",
+    "OF",
+    "ORDER",
+    "OUTPUT",
+    "READINGS",
+    "WRT",
+    "emit",
+    "expression_of",
+    "format_option",
+    "kernel_of",
+    "names_in",
+    "program_options",
+    "targets",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+OF = click.option("--of", "of", metavar="NAME", help="What to work on; by default the last line.")
+
+
+def program_options(command: F) -> F:
+    """Add the argument SOURCE and the option --of."""
+    return click.argument("source")(OF(command))
+
+
+WRT = click.option(
+    "--wrt",
+    metavar="NAME[,NAME]",
+    help="What to differentiate by; by default every real input that is not random.",
+)
+ORDER = click.option(
+    "--order", type=click.IntRange(1, 8), default=1, show_default=True, help="All partials up to this order."
+)
+READINGS = click.option(
+    "--read",
+    "readings",
+    multiple=True,
+    metavar="OPTION=VALUE",
+    help="How to read what is ambiguous in LaTeX, such as slash=product (repeatable).",
+)
+OUTPUT = click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file.")
+DTYPE = click.option(
+    "--dtype", type=click.Choice(["float64", "float32"]), default="float64", show_default=True
+)
+
+
+def format_option(*choices: str) -> Callable[[F], F]:
+    """Return the option --format; without it, the ending of the name that -o gives says the form, where it can."""
+    default = "text, or what -o ends in"
+
+    def added(command: F) -> F:
+        @wraps(command)
+        def chosen(*args: Any, form: str | None, **options: Any) -> Any:
+            return command(*args, form=form or _form_of(options.get("output"), choices), **options)
+
+        option = click.option(
+            "--format", "form", type=click.Choice(choices), default=None, show_default=default
+        )
+        return cast("F", option(chosen))
+
+    return added
+
+
+def _form_of(output: Path | None, choices: Sequence[str]) -> str:
+    found = None if output is None else form_of_path(output)
+    return found if found is not None and found in choices else "text"
+
+
+_OUTSIDE_BRACKETS = re.compile(r",(?![^\[]*\])")
+
+
+def expression_of(program: symgrad.Program, of: str | None) -> symgrad.Expr:
+    """Return what a command works on."""
+    return program.last if of is None else program[of]
+
+
+def targets(y: symgrad.Expr, wrt: str | None, cure: str = "name one with --wrt") -> list[symgrad.Expr]:
+    """Return what to differentiate by: the names asked for, else every real input that is not random."""
+    if wrt is not None:
+        return [target_named(y, name) for name in names_in(wrt, "--wrt")]
+    found = [i for i in y.inputs if i.dtype == "real" and i.node.declaration.distribution is None]
+    if not found:
+        raise UsageError("the program has no real input to differentiate by", cure=cure)
+    return found
+
+
+def names_in(said: str, option: str) -> list[str]:
+    """Return the names that an option lists."""
+    names = [name.strip() for name in _OUTSIDE_BRACKETS.split(said) if name.strip()]
+    if not names:
+        raise UsageError(
+            f"{option} names nothing", expected=f"{option} NAME[,NAME]", cure="name an input, or leave it out"
+        )
+    return names
+
+
+def kernel_of(program: symgrad.Program, outputs: list[symgrad.Expr], dtype: str, name: str) -> symgrad.Kernel:
+    """Return the kernel of a value and its derivatives, which read nothing that the value does not read."""
+    read = {s.name for s in outputs[0].inputs}
+    inputs = [i for i in program.inputs if i.name in read]
+    return symgrad.compile(outputs, inputs, dtype=dtype, name=name)
+
+
+def emit(text: str, output: Path | None) -> None:
+    """Print a text, or write it into a file."""
+    if output is None:
+        click.echo(text)
+    else:
+        write_text(output, text if text.endswith("\n") else text + "\n")
+        click.echo(f"wrote {output}")

@@ -1,0 +1,40 @@
+"""What gradient code computes, as formulas, where it can be called with expressions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symgrad.api.handles.expr import Expr, as_expr
+from symgrad.apps.gradcheck.calling import Called, by_name
+from symgrad.apps.gradcheck.question import CodeQuestion, reason_of
+
+__all__ = ["claims_of"]
+
+
+def claims_of(question: CodeQuestion) -> tuple[dict[str, Expr], str | None]:
+    """Return what the code computes as formulas, by name; or why it cannot be read."""
+    inputs = question.inputs
+    if question.backward.foreign is not None:
+        return {}, f"it is of {question.backward.foreign}"
+    try:
+        returned = question.backward.call(
+            list(inputs.values()),
+            [list(inputs).index(n) for n in question.wrt],
+            len(question.arguments.inputs),
+        )
+        listed: dict[str, Any] = _listed(returned, question)
+        claims = {n: as_expr(v) for n, v in listed.items()}
+    except Exception as error:  # noqa: BLE001  the user's code is run, and may raise anything
+        return {}, reason_of(error)
+    for name, claim in claims.items():
+        wanted = question.arguments.inputs[name].shape
+        if claim.shape != wanted:
+            return {}, f"by '{name}' it has the shape {claim.shape}, and not {wanted}"
+    return claims, None
+
+
+def _listed(returned: Any, question: CodeQuestion) -> dict[str, Any]:
+    found = by_name(returned, question.wrt, list(question.arguments.inputs))
+    if isinstance(found, Called):
+        raise TypeError(found.says)
+    return found

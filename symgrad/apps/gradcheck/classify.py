@@ -1,0 +1,284 @@
+"""What the comparisons at all points say together: which kind of right or wrong, and at which inputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from symgrad.apps.gradcheck.compare import Measured
+from symgrad.apps.gradcheck.limits import SLACK
+from symgrad.apps.gradcheck.record import CodeKind, number_text, point_text
+
+__all__ = ["Classified", "classified"]
+
+_CLEAR = 1e-8  # relative error of a mistake at some inputs alone: less may only be a term that is small there
+_SHARE_KEPT = 0.6  # of the digits
+_REACH = 1e8  # values beyond which nobody expects digits to be kept
+_GENERIC = 7  # points that are drawn first, of numbers about 1
+_ENOUGH = 3  # points on the good side of a choice of the function
+_MANY = 5  # points on each side of what is found of the inputs alone
+
+
+@dataclass(frozen=True, slots=True)
+class Classified:
+    """What is to be said of a gradient.
+
+    Args:
+        kind: which kind of right or wrong.
+        told: a sentence.
+        shown: the point that shows it.
+        where: of which inputs it speaks.
+        notes: what else was seen.
+        points: how many points agree.
+        digits: to how many digits.
+        small: of cancellation, whether the error is everywhere below a rounding of what the derivative usually is.
+    """
+
+    kind: CodeKind
+    told: str
+    shown: Measured | None = None
+    where: str | None = None
+    notes: tuple[str, ...] = ()
+    points: int = 0
+    digits: int | None = None
+    small: bool = False
+
+
+def classified(measured: Sequence[Measured], conditions: Sequence[str], wrt: Sequence[str]) -> Classified:
+    """Return what comparisons at points say together.
+
+    Args:
+        measured: the comparisons, generic points first.
+        conditions: what the function decides by.
+        wrt: the names of real inputs.
+    """
+    by: dict[str, list[Measured]] = {}
+    for m in measured:
+        by.setdefault(m.level, []).append(m)
+    notes = _notes(by) if "not finite" not in by else ()
+    rights = by.get("right", [])
+    cancels, wrongs, singles = by.get("cancels", []), by.get("wrong", []), by.get("single", [])
+    near = by.get("near", [])
+    # Below a rounding of what the derivative usually is no error is a mistake in a formula: 1 - s for s near 1 is 0.
+    usual = SLACK * _usual(measured)
+    cancels = [*cancels, *(m for m in (*wrongs, *near, *singles) if m.off <= m.eps * usual)]
+    # Rounding that leaves more than half of the digits is what everybody has.
+    rights = [*rights, *(m for m in cancels if m.relative <= m.eps**_SHARE_KEPT)]
+    cancels = [m for m in cancels if m.relative > m.eps**_SHARE_KEPT]
+    far = [m for m in cancels if _largest(m) > _REACH]
+    cancels = [m for m in cancels if _largest(m) <= _REACH]
+    if far or any(_largest(m) > _REACH for m in by.get("beyond", [])):
+        notes = (*notes, f"digits are lost at values beyond {_REACH:.0e}")
+    wrongs, near, singles = ([m for m in ms if m.off > m.eps * usual] for ms in (wrongs, near, singles))
+    wrongs, singles = (wrongs, [*singles, *near]) if singles else ([*wrongs, *near], singles)
+    good = [m for m in (*rights, *singles) if m.informs]
+    if wrongs:
+        where = _magnitude([*wrongs, *cancels], [m for m in (*rights, *singles) if m.informs], wrt)
+        if cancels and where is not None and _more_extreme(wrongs, cancels, where[1]):
+            return _cancelling([*wrongs, *cancels], rights, where[0], notes, usual)
+        return _wrong(wrongs, good, conditions, wrt, notes)
+    if "not finite" in by:
+        bad = by["not finite"]
+        where = _side(bad, good, conditions) or _region(bad, good, wrt)
+        value = np.asarray(bad[0].given)[bad[0].index]
+        return Classified(
+            "not finite",
+            f"it gives {value} where the derivative is a number" + (f": {where}" if where else ""),
+            bad[0],
+            where,
+            notes,
+        )
+    if singles:
+        worst = max(singles, key=lambda m: m.relative)
+        digits = _digits(sorted(m.relative for m in singles)[len(singles) // 2])
+        also = (f"at {len(cancels)} points terms cancel besides",) if cancels else ()
+        return Classified(
+            "float32 noise",
+            f"right to about {digits} digits, as single precision is: a value on the way is no float64",
+            worst,
+            None,
+            (*notes, *also),
+            len(rights) + len(singles),
+            digits,
+        )
+    if cancels:
+        bad = [m for m in cancels if m.relative > _CLEAR] or cancels
+        where = _magnitude(bad, [m for m in rights if m.informs], wrt)
+        if all(m.off <= m.eps * usual for m in bad) and (where is None or len(bad) < _ENOUGH):
+            worst = max(bad, key=lambda m: m.relative)
+            given, exact = (
+                number_text(float(np.asarray(a)[worst.index])) for a in (worst.given, worst.exact)
+            )
+            notes = (*notes, f"entries far smaller than usual keep few digits: {given} for {exact}")
+            return _right([*rights, *cancels], notes)
+        return _cancelling(cancels, rights, where and where[0], notes, usual)
+    return _right(rights, notes)
+
+
+def _right(rights: Sequence[Measured], notes: tuple[str, ...]) -> Classified:
+    if not rights:
+        return Classified("undecided", "at no point could both be computed", None, None, notes)
+    digits = _digits(max((m.off / m.size for m in rights if m.informs and m.size), default=0))
+    told = f"right to {digits} digits at {len(rights)} point{'s' * (len(rights) != 1)}"
+    if not any(m.informs for m in rights):
+        told += ", at all of which the derivative is zero"
+    return Classified("right", told, None, None, notes, len(rights), digits)
+
+
+def _wrong(
+    wrongs: Sequence[Measured],
+    good: Sequence[Measured],
+    conditions: Sequence[str],
+    wrt: Sequence[str],
+    notes: tuple[str, ...],
+) -> Classified:
+    bad = [m for m in wrongs if m.informs] or list(wrongs)
+    clear = min(m.relative for m in bad) > _CLEAR
+    if clear and len(good) >= _ENOUGH:
+        where = _side(bad, good, conditions) or _region(bad, good, wrt)
+        if where is not None:
+            told = f"right elsewhere, wrong {where}"
+            return Classified("wrong on a branch", told, bad[0], where, notes, len(good))
+    tried = len(wrongs) + len(good)
+    return Classified(
+        "wrong", f"at {len(wrongs)} of {tried} point{'s' * (tried != 1)}", wrongs[0], None, notes
+    )
+
+
+def _cancelling(
+    bad: Sequence[Measured],
+    rights: Sequence[Measured],
+    where: str | None,
+    notes: tuple[str, ...],
+    usual: float,
+) -> Classified:
+    worst = max(bad, key=lambda m: m.relative)
+    left = _digits(worst.relative)
+    lost = f"{left} digit{'s' * (left != 1)} left" if left > 0 else "no digit left"
+    if where is None:
+        few = sorted(bad, key=lambda m: -m.relative)[:2]
+        place = (
+            " and ".join(f"at {point_text(m.point)}" for m in few)
+            if len(bad) <= 2
+            else f"at {len(bad)} points"
+        )
+    else:
+        place = where
+    return Classified(
+        "cancellation",
+        f"right, but large terms cancel {place}: {lost}",
+        worst,
+        where,
+        notes,
+        len(rights),
+        left,
+        all(m.off <= m.eps * usual for m in bad),
+    )
+
+
+def _notes(by: Mapping[str, Sequence[Measured]]) -> tuple[str, ...]:
+    notes: list[str] = []
+    beyond = [m for m in by.get("beyond", []) if _largest(m) <= _REACH]
+    if beyond:
+        m = beyond[0]
+        given, exact = (number_text(float(np.asarray(a)[m.index])) for a in (m.given, m.exact))
+        notes.append(
+            f"leaves the range of floats: gives {given} for {exact} at {point_text(m.point)}"
+            + (f", and at {len(beyond) - 1} other points" if len(beyond) > 1 else "")
+        )
+    kinks = [
+        m for m in by.get("kink", []) if np.all(np.isfinite(m.exact)) and not np.all(np.isfinite(m.given))
+    ]
+    if kinks:
+        notes.append(
+            f"gives {np.asarray(kinks[0].given)[_first(kinks[0])]} at the kink {point_text(kinks[0].point)}"
+        )
+    return tuple(notes)
+
+
+def _first(m: Measured) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.argwhere(~np.isfinite(np.asarray(m.given)))[0])
+
+
+# ------------------------------------------------------------------------------------------------------- which inputs
+
+
+def _side(bad: Sequence[Measured], good: Sequence[Measured], conditions: Sequence[str]) -> str | None:
+    """Return the side of a choice of the function on which all bad points are and no good one."""
+    if len(good) < _ENOUGH:
+        return None
+    for text in conditions:
+        there = [m.sides[text] for m in bad if text in m.sides]
+        others = [m.sides[text] for m in good if text in m.sides]
+        if len(there) < len(bad) or len(others) < len(good):
+            continue
+        if all(np.any(s) for s in there) and not any(np.any(s) for s in others):
+            return f"where {'an entry has ' if np.shape(there[0]) else ''}{text}"
+    return None
+
+
+def _region(bad: Sequence[Measured], good: Sequence[Measured], wrt: Sequence[str]) -> str | None:
+    """Return which sign or magnitude of an input all bad points have and no good one."""
+    if len(good) < _MANY or len(bad) < _MANY:
+        return None
+    for name in wrt:
+        for sign, text in ((1, ">"), (-1, "<")):
+            there = [np.any(sign * np.asarray(m.point[name]) > 0) for m in bad]
+            others = [np.any(sign * np.asarray(m.point[name]) > 0) for m in good]
+            if all(there) and not any(others):
+                entry = "an entry has " if np.shape(bad[0].point[name]) else ""
+                return f"where {entry}{name} {text} 0"
+    found = _magnitude(bad, good, wrt)
+    return None if found is None else found[0]
+
+
+def _magnitude(
+    bad: Sequence[Measured], good: Sequence[Measured], wrt: Sequence[str]
+) -> tuple[str, tuple[str, bool]] | None:
+    """Return that an input is small, or large, at all bad points and no good one; and which, and whether small."""
+    if len(good) < _ENOUGH:
+        return None
+    for name in wrt:
+        sizes = [_size(m, name) for m in bad]
+        others = [_size(m, name) for m in good]
+        shown = f"|{name}|" if not np.shape(bad[0].point[name]) else f"the largest |{name}|"
+        if max(sizes) < min(others):
+            return f"where {shown} <= {_rounded(max(sizes))}", (name, True)
+        if min(sizes) > max(others):
+            return f"where {shown} >= {_rounded(min(sizes))}", (name, False)
+    return None
+
+
+def _more_extreme(wrongs: Sequence[Measured], cancels: Sequence[Measured], by: tuple[str, bool]) -> bool:
+    """Tell whether points where all digits are lost lie beyond those where some are."""
+    name, small = by
+    lost = [_size(m, name) for m in wrongs]
+    some = [_size(m, name) for m in cancels]
+    return max(lost) <= max(some) if small else min(lost) >= min(some)
+
+
+def _largest(m: Measured) -> float:
+    return max(float(np.max(np.abs(np.asarray(v, dtype=np.float64)), initial=0)) for v in m.point.values())
+
+
+def _size(m: Measured, name: str) -> float:
+    return float(np.max(np.abs(np.asarray(m.point[name], dtype=np.float64)), initial=0))
+
+
+def _rounded(value: float) -> str:
+    return number_text(float(f"{value:.2g}"))
+
+
+def _usual(measured: Sequence[Measured]) -> float:
+    """Return how large the derivative is at generic points, the first ones."""
+    sizes = sorted(m.size for m in measured[:_GENERIC] if m.size)
+    return sizes[len(sizes) // 2] if sizes else 0.0
+
+
+def _digits(relative: float) -> int:
+    if not math.isfinite(relative) or relative <= 0:
+        return 0 if relative else 16
+    return max(0, min(16, math.floor(-math.log10(relative))))

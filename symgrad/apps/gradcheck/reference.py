@@ -1,0 +1,202 @@
+"""The derivative that code is compared with: in 60 digits, or by differences of a function that cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, TypeAlias
+
+import mpmath as typed_mpmath
+import numpy as np
+
+from symgrad.api.handles.expr import Expr
+from symgrad.apps.gradcheck.limits import DIGITS
+from symgrad.autodiff.vjp import pull_back
+from symgrad.ir.graph import OPS, Node, as_node
+from symgrad.ir.traverse import topological
+from symgrad.ir.values.evaluate import evaluate, evaluate_mp
+from symgrad.support.errors import SymgradError
+
+__all__ = ["Differences", "ExactDerivative", "Values"]
+
+mpmath: Any = typed_mpmath  # without annotations of its own
+
+Values: TypeAlias = Mapping[str, Any]
+"""Arrays and numbers of NumPy, by name."""
+
+_SIGNED = frozenset({"abs", "relu", "sign", "leaky_relu", "elu", "heaviside"})
+_LARGER = frozenset({"maximum", "minimum"})
+_OPPOSITE = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}
+
+
+class ExactDerivative:
+    """The gradients of a number by some of its inputs.
+
+    Args:
+        loss: the number.
+        inputs: all that may be read, by name.
+        wrt: the names of those that it is differentiated by.
+    """
+
+    def __init__(self, loss: Expr, inputs: Mapping[str, Expr], wrt: Sequence[str]) -> None:
+        self._mp: Any = mpmath.MPContext()
+        self._mp.dps = DIGITS
+        self.inputs = {n: e.node for n, e in inputs.items()}
+        self.shapes = {n: inputs[n].shape for n in wrt}
+        found = pull_back([loss.node], [as_node(1)], [inputs[n].node for n in wrt]).gradients
+        self._gradients = dict(zip(wrt, found, strict=True))
+        self.conditions = dict(_conditions(loss))
+        """What the function decides by, each condition and its opposite, as text and as nodes."""
+
+    def at(self, values: Values) -> dict[str, Any] | None:
+        """Return the gradients as arrays of exact numbers; None where they cannot be computed."""
+        try:
+            found = evaluate_mp(self._mp, [*self._gradients.values()], self._given(values))
+        except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError):
+            return None
+        return {n: _spread(g, np.shape(values[n])) for n, g in zip(self._gradients, found, strict=True)}
+
+    def nearby(self, values: Values, rng: np.random.Generator) -> dict[str, Any] | None:
+        """Return the gradients at a point so near that no float lies between: they are others at a kink alone."""
+        mp = self._mp
+        tiny = mp.mpf(10) ** -30
+        given = self._given(values)
+        moved = {
+            node: v
+            + tiny
+            * (1 + abs(v))
+            * (_objects(rng.choice([-1, 1], np.shape(v)), mp) if node.shape else int(rng.choice([-1, 1])))
+            if node.dtype == "real"
+            else v
+            for node, v in given.items()
+        }
+        try:
+            found = evaluate_mp(mp, [*self._gradients.values()], moved)
+        except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError):
+            return None
+        return {n: _spread(g, np.shape(values[n])) for n, g in zip(self._gradients, found, strict=True)}
+
+    def plainly(self, values: Values) -> dict[str, Any]:
+        """Return the gradients as the backward pass, operation by operation in double precision, gives them."""
+        with np.errstate(all="ignore"):
+            found = evaluate(
+                [*self._gradients.values()], {node: values[n] for n, node in self.inputs.items()}
+            )
+        return {
+            n: np.broadcast_to(np.asarray(g, dtype=np.float64), np.shape(values[n]))
+            for n, g in zip(self._gradients, found, strict=True)
+        }
+
+    def sides(self, values: Values) -> dict[str, Any]:
+        """Return which sides of choices of the function a point is on: condition by condition, entry by entry."""
+        given = {node: values[n] for n, node in self.inputs.items()}
+        found: dict[str, Any] = {}
+        for text, node in self.conditions.items():
+            try:
+                found[text] = np.asarray(evaluate([node], given)[0], dtype=bool)
+            except (SymgradError, ValueError, IndexError):
+                continue
+        return found
+
+    def _given(self, values: Values) -> dict[Node, Any]:
+        mp = self._mp
+        return {
+            node: _objects(values[n], mp) if node.shape else _exact(values[n], mp)
+            for n, node in self.inputs.items()
+        }
+
+
+def _exact(value: Any, mp: Any) -> Any:
+    return bool(value) if np.asarray(value).dtype == np.bool_ else mp.mpf(float(value))
+
+
+def _objects(values: Any, mp: Any) -> Any:
+    return np.frompyfunc(lambda v: _exact(v, mp), 1, 1)(np.asarray(values)).astype(object)
+
+
+def _spread(value: Any, shape: tuple[int, ...]) -> Any:
+    return np.broadcast_to(np.array(value, dtype=object), shape)
+
+
+def _conditions(loss: Expr) -> list[tuple[str, Node]]:
+    """Return what the function decides by: comparisons, and the signs where an op has a kink; and the opposites."""
+    found: dict[str, Node] = {}
+    for node in topological([loss.node]):
+        name = node.op.name
+        if name in _OPPOSITE:
+            a, b = node.args
+        elif name in _SIGNED:
+            name, a, b = "gt", node.args[0], as_node(0)
+        elif name in _LARGER:
+            name, (a, b) = "gt", node.args
+        else:
+            continue
+        for op in (name, _OPPOSITE[name]):
+            condition = OPS[op](a, b)
+            found.setdefault(str(Expr(condition, listings=loss.listings)), condition)
+    return list(found.items())
+
+
+_LEAST = 1e-3
+"""Of the size that steps are a tenth of, at first."""
+
+
+class Differences:
+    """The gradients of a function that is known by its values alone.
+
+    Args:
+        f: of arrays and numbers, gives a number.
+        wrt: the names of the arguments by which it is differentiated.
+    """
+
+    def __init__(self, f: Callable[..., Any], wrt: Sequence[str]) -> None:
+        self.f = f
+        self.wrt = tuple(wrt)
+
+    def at(self, values: Values) -> dict[str, tuple[Any, Any]] | None:
+        """Return for each gradient its values, and how far off they may be; None where f has no value.
+
+        Source: central differences of high order whose step is halved, `scipy.differentiate.derivative`.
+        """
+        found: dict[str, tuple[Any, Any]] = {}
+        for name in self.wrt:
+            base = np.array(values[name], dtype=np.float64)
+            slopes, errors = np.zeros(base.shape), np.zeros(base.shape)
+            for index in np.ndindex(*base.shape):
+                slope = _slope(np.vectorize(self._along(values, name, base, index)), float(base[index]))
+                if slope is None:
+                    return None
+                slopes[index], errors[index] = slope
+            found[name] = slopes, errors
+        return found
+
+    def _along(
+        self, values: Values, name: str, base: Any, index: tuple[int, ...]
+    ) -> Callable[[float], float]:
+        def along(t: float) -> float:
+            moved = np.array(base)
+            moved[index] = t
+            given = {**values, name: moved if moved.shape else np.float64(moved)}
+            with np.errstate(all="ignore"):
+                return float(self.f(*given.values()))
+
+        return along
+
+
+def _slope(along: Callable[[Any], Any], x: float) -> tuple[float, float] | None:
+    """Return a derivative with how far off it may be, None where none settles."""
+    from scipy import differentiate as typed_differentiate  # SciPy starts slowly
+
+    differentiate: Any = typed_differentiate
+    found: list[tuple[float, float]] = []
+    size = abs(x)
+    # Where inputs are tiny, as they can be in SI units, a function may move in steps of their size alone.
+    steps = [min(max(size, _LEAST), 1.0), *([size] if 0 < size < _LEAST else [])]
+    for step in steps:
+        with suppress(Exception):  # the user's function is called, and may raise anything
+            result = differentiate.derivative(along, x, initial_step=0.1 * step)
+            if result.success:
+                found.append((float(result.df), float(result.error)))
+                if result.df:
+                    break
+    return max(found, key=lambda slope: abs(slope[0]), default=None)

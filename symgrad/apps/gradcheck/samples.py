@@ -1,0 +1,118 @@
+"""The points at which gradient code is called: in the declared domains, generic ones first, then of all magnitudes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import chain, islice, zip_longest
+from typing import Any
+
+import numpy as np
+
+from symgrad.api.handles.expr import Expr
+from symgrad.apps.gradcheck.limits import MAGNITUDES
+from symgrad.apps.gradcheck.reference import Values
+from symgrad.ir.graph import Node
+from symgrad.verification.points.draw import points_of
+from symgrad.verification.statement import program_of
+
+__all__ = ["sample_points"]
+
+_GENERIC = 6  # points before the first one of another magnitude
+
+
+def sample_points(
+    loss: Node | None,
+    inputs: Mapping[str, Expr],
+    samples: Mapping[str, Any],
+    wrt: Sequence[str],
+    dtype: np.dtype[Any],
+) -> Iterator[Values]:
+    """Yield points as floats, those that were given first.
+
+    Args:
+        loss: what is differentiated, for where its choices come out otherwise; None if it is not known.
+        inputs: by name.
+        samples: values that were given for some of these: their dtypes count at all points.
+        wrt: the inputs whose magnitudes vary.
+        dtype: what real inputs come in that no value was given for.
+    """
+    nodes = [e.node for e in inputs.values()]
+    program, _ = program_of([] if loss is None else [loss], nodes)
+    dtypes = {n: dtype for n, e in inputs.items() if e.dtype == "real"}
+    dtypes |= {n: np.asarray(v).dtype for n, v in samples.items()}
+    drawn = (
+        p
+        for point in points_of(program, aim=loss is not None)
+        if (p := _floats(point.values, inputs, dtypes)) is not None
+    )
+    first = next(drawn, None)
+    if first is None:
+        return
+    if samples:
+        yield {n: _typed(samples[n], dtypes[n]) if n in samples else first[n] for n in inputs}
+    yield first
+    generic = list(islice(drawn, _GENERIC))
+    yield from generic
+    scaled = _scaled([first, *generic], inputs, wrt, dtypes)
+    yield from (p for p in chain.from_iterable(zip_longest(scaled, drawn)) if p is not None)
+
+
+def _scaled(
+    base: Sequence[Values], inputs: Mapping[str, Expr], wrt: Sequence[str], dtypes: Mapping[str, Any]
+) -> Iterator[Values]:
+    """Yield generic points with one input of another magnitude."""
+    k = 0
+    for factor in MAGNITUDES:
+        for name in wrt:
+            k += 1
+            point = base[k % len(base)]
+            value = _typed(np.asarray(point[name]) * factor, dtypes.get(name))
+            low, high = inputs[name].node.declaration.values.span
+            inside = (low is None or bool(np.all(value > float(low)))) and (
+                high is None or bool(np.all(value < float(high)))
+            )
+            if inside:
+                yield {**point, name: value}
+
+
+def _floats(
+    values: Mapping[str, Any], inputs: Mapping[str, Expr], dtypes: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """Return a point of exact numbers as floats; None if one of these leaves its domain."""
+    found: dict[str, Any] = {}
+    for name, e in inputs.items():
+        kind = {"real": np.float64, "int": np.int64, "bool": np.bool_}[e.dtype]
+        try:
+            array = np.array(_plain(values[name]), dtype=kind)
+        except (OverflowError, ValueError):
+            return None
+        value = _typed(array, dtypes.get(name))
+        if e.dtype == "real":
+            low, high = e.node.declaration.values.span
+            if not np.all(np.isfinite(value)):
+                return None
+            if (low is not None and np.any(value <= float(low))) or (
+                high is not None and np.any(value >= float(high))
+            ):
+                return None
+        found[name] = value
+    return found
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]  # pyright: ignore[reportUnknownVariableType]  (entries of nested lists)
+    return (
+        value
+        if isinstance(value, bool)
+        else float(Fraction(value))
+        if Fraction(value).denominator != 1
+        else int(value)
+    )
+
+
+def _typed(value: Any, dtype: Any) -> Any:
+    """Return an array, a number of NumPy for what has no axes."""
+    array = np.asarray(value) if dtype is None else np.asarray(value, dtype=dtype)
+    return array if array.shape else array[()]

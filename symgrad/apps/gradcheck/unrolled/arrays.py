@@ -1,0 +1,414 @@
+"""Arrays whose entries are formulas. They are NumPy's own, which knows what shares memory and what a write does."""
+
+# NumPy's annotations know no arrays of objects.
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, reduce
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.apps.gradcheck.unrolled.entries import FormulaEntry, applied, calls, where
+from symgrad.apps.gradcheck.unrolled.paths import choose
+from symgrad.support.errors import UnsupportedError
+
+__all__ = ["EntryArray", "Masked", "function_called", "traced_array", "ufunc_called"]
+
+_NATIVE = {"add", "multiply"}  # whose reductions NumPy has for objects, over several axes at once
+
+
+def plain(value: Any) -> Any:
+    """Return arrays of ours, in lists too, as NumPy's arrays of objects: of the same memory."""
+    if isinstance(value, EntryArray):
+        return value.view(np.ndarray)
+    if isinstance(value, FormulaEntry):
+        found = np.empty((), dtype=object)
+        found[()] = value
+        return found
+    if isinstance(value, list | tuple):
+        kind: Any = type(value)
+        items = [plain(v) for v in cast("Sequence[Any]", value)]
+        return kind(items) if kind in (list, tuple) else items
+    return value
+
+
+def traced_array(value: Any) -> Any:
+    """Return an array of objects as one of ours, and one without axes as its entry; anything else as it is."""
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        return value.view(EntryArray) if value.shape else value[()]
+    if isinstance(value, list | tuple) and any(isinstance(v, np.ndarray) for v in value):
+        return [traced_array(v) for v in value]
+    return value
+
+
+def ufunc_called(ufunc: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """Return what a ufunc of NumPy's means entry by entry."""
+    out = options.get("out")
+    rest = {k: v for k, v in options.items() if k not in ("out", "dtype", "casting", "subok", "order")}
+    if rest.pop("where", True) is not True:
+        raise UnsupportedError(f"numpy.{ufunc.__name__} with where=")
+    masked = next((i for i in inputs if isinstance(i, Masked)), None)
+    if masked is not None:
+        return masked.applied(ufunc, method, inputs, rest)
+    if method == "at":
+        target, key, *values = inputs
+        if not isinstance(target, EntryArray):
+            raise UnsupportedError(f"numpy.{ufunc.__name__}.at of an array that is not traced")
+        places = concrete(key, target.shape)
+        ufunc.at(target.view(np.ndarray), places, *map(plain, values))
+        return None
+    found = _called(ufunc, method, [plain(i) for i in inputs], rest)
+    if out is not None:
+        target = out[0]
+        if not isinstance(target, EntryArray):
+            raise UnsupportedError(f"numpy.{ufunc.__name__} writes into an array that is not traced")
+        target.view(np.ndarray)[...] = found
+        return target
+    return traced_array(found)
+
+
+def _called(ufunc: Any, method: str, arrays: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    name = ufunc.__name__
+    if method == "__call__":
+        if name == "matmul":
+            return np.matmul(*(np.asarray(a, dtype=object) for a in arrays))
+        if ufunc.nout != 1 or options:
+            raise UnsupportedError(f"numpy.{name} on entries")
+        return np.frompyfunc(partial(applied, name), ufunc.nin, 1)(*arrays)
+    if name in _NATIVE or method == "outer":
+        if method == "outer":
+            ufunc = np.frompyfunc(partial(applied, name), 2, 1)
+        return getattr(ufunc, method)(*arrays, **options)
+    if method == "reduce" and name in ("maximum", "minimum"):
+        axis, keepdims = options.get("axis", 0), options.get("keepdims", False)
+        return _extreme(name, arrays[0], axis, keepdims=keepdims)
+    if method == "reduce" and name in ("logical_or", "logical_and"):
+        return bool(
+            getattr(
+                np.asarray([bool(v) for v in np.ravel(arrays[0])]),
+                name[8:].replace("or", "any").replace("and", "all"),
+            )()
+        )
+    raise UnsupportedError(f"numpy.{name}.{method} on entries")
+
+
+# ------------------------------------------------------------------------------------------------- functions of NumPy
+
+
+def _axes(a: Any, axis: Any) -> tuple[int, ...]:
+    axes = range(a.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    return tuple(int(k) % a.ndim for k in axes)
+
+
+def _rows(a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
+    """Return an array with the entries over which is reduced along its last axis, and those axes."""
+    a = np.asarray(plain(a), dtype=object)
+    axes = _axes(a, axis)
+    kept = [k for k in range(a.ndim) if k not in axes]
+    return a.transpose([*kept, *axes]).reshape(*(a.shape[k] for k in kept), -1), axes
+
+
+def _back(found: Any, shape: tuple[int, ...], axes: Sequence[int], *, keepdims: bool) -> Any:
+    if keepdims:
+        found = np.asarray(found).reshape([1 if k in axes else n for k, n in enumerate(shape)])
+    return traced_array(found if np.ndim(found) or not isinstance(found, np.ndarray) else found[()])
+
+
+def _extreme(name: str, a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
+    rows, axes = _rows(a, axis)
+    found = np.empty(rows.shape[:-1], dtype=object)
+    for index in np.ndindex(*found.shape):
+        found[index] = reduce(partial(applied, name), rows[index])
+    return _written(_back(found, np.shape(a), axes, keepdims=keepdims), out)
+
+
+def _position(order: str, a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    rows, axes = _rows(a, axis)
+    found = np.zeros(rows.shape[:-1], dtype=np.intp)
+    for index in np.ndindex(*found.shape):
+        best = 0
+        for k, value in enumerate(rows[index]):
+            if k and applied(order, value, rows[index][best]):
+                best = k
+        found[index] = best
+    return _back(found, np.shape(a), axes, keepdims=keepdims)
+
+
+def _mean(a: Any, axis: Any = None, _dtype: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
+    a = np.asarray(plain(a), dtype=object)
+    count = int(np.prod([a.shape[k] for k in _axes(a, axis)], dtype=int))
+    total = traced_array(np.add.reduce(a, axis=_axes(a, axis), keepdims=keepdims))
+    return _written(np.true_divide(total, count), out)
+
+
+def _var(
+    a: Any, axis: Any = None, _dtype: Any = None, out: Any = None, ddof: int = 0, *, keepdims: bool = False
+) -> Any:
+    a = traced_array(np.asarray(plain(a), dtype=object))
+    count = int(np.prod([a.shape[k] for k in _axes(a, axis)], dtype=int))
+    squares = (a - _mean(a, axis, keepdims=True)) ** 2
+    total = traced_array(np.add.reduce(plain(squares), axis=_axes(a, axis), keepdims=keepdims))
+    return _written(np.true_divide(total, count - ddof), out)
+
+
+def _std(
+    a: Any, axis: Any = None, _dtype: Any = None, out: Any = None, ddof: int = 0, *, keepdims: bool = False
+) -> Any:
+    return _written(np.sqrt(_var(a, axis, ddof=ddof, keepdims=keepdims)), out)
+
+
+def _norm(x: Any, ord: Any = None, axis: Any = None, *, keepdims: bool = False) -> Any:
+    if ord not in (None, 2, "fro") or (ord == 2 and np.ndim(x) > 1 and not isinstance(axis, int)):
+        raise UnsupportedError("numpy.linalg.norm of another order")
+    squares = np.asarray(plain(np.square(x)), dtype=object)
+    return np.sqrt(traced_array(np.add.reduce(squares, axis=_axes(squares, axis), keepdims=keepdims)))
+
+
+def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    if x is None or y is None:
+        raise UnsupportedError("the positions at which a condition holds depend on the values")
+    return traced_array(np.frompyfunc(where, 3, 1)(*map(plain, (condition, x, y))))
+
+
+def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **named: Any) -> Any:
+    low, high = named.get("min", a_min), named.get("max", a_max)
+    found = a if low is None else np.maximum(a, low)
+    return _written(found if high is None else np.minimum(found, high), out)
+
+
+def _written(found: Any, out: Any) -> Any:
+    if out is None:
+        return found
+    if not isinstance(out, EntryArray):
+        raise UnsupportedError("it writes into an array that is not traced")
+    out.view(np.ndarray)[...] = plain(found)
+    return out
+
+
+def filled(shape: Any, value: Any) -> Any:
+    """Return a new array of ours."""
+    found = np.empty(shape, dtype=object)
+    found[...] = plain(value)
+    return traced_array(found) if found.shape else value
+
+
+def _like(value: Any) -> Callable[..., Any]:
+    def make(a: Any, dtype: Any = None, **_: Any) -> Any:
+        if dtype is not None and np.dtype(dtype).kind not in "fO":
+            return np.full(np.shape(a), value, dtype=dtype)
+        return filled(np.shape(a), value)
+
+    return make
+
+
+def _refused(name: str) -> Callable[..., Any]:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise UnsupportedError(f"numpy.{name} on entries")
+
+    return refuse
+
+
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "max": partial(_extreme, "maximum"),
+    "amax": partial(_extreme, "maximum"),
+    "min": partial(_extreme, "minimum"),
+    "amin": partial(_extreme, "minimum"),
+    "argmax": partial(_position, "greater"),
+    "argmin": partial(_position, "less"),
+    "mean": _mean,
+    "var": _var,
+    "std": _std,
+    "where": _where,
+    "clip": _clip,
+    "zeros_like": _like(0),
+    "ones_like": _like(1),
+    "empty_like": _like(None),
+    "full_like": lambda a, fill_value, dtype=None, **_: filled(np.shape(a), fill_value),  # pyright: ignore[reportUnknownLambdaType]
+    "linalg.norm": _norm,
+    **{
+        name: _refused(name)
+        for name in ("nonzero", "unique", "histogram", "allclose", "isclose", "array_equal")
+    },
+    **{
+        f"linalg.{name}": _refused(f"linalg.{name}")
+        for name in ("inv", "solve", "det", "slogdet", "svd", "eigh", "cholesky")
+    },
+}
+"""Functions of NumPy that are not those of its arrays of objects."""
+
+
+def function_called(function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """Return what a function of NumPy's means: of arrays of objects, where it is none of `FUNCTIONS`."""
+    module = str(function.__module__).removeprefix("numpy").removeprefix(".")
+    name = f"{module}.{function.__name__}" if module else function.__name__
+    if name in FUNCTIONS:
+        return FUNCTIONS[name](*args, **options)
+    return traced_array(function(*map(plain, args), **{k: plain(v) for k, v in options.items()}))
+
+
+calls |= {"ufunc": ufunc_called, "function": function_called}
+
+
+# --------------------------------------------------------------------------------------------------------- subscripts
+
+
+def _kind(item: Any) -> str:
+    """Return whether a subscript holds truth values or positions that are traced, or neither."""
+    first = (
+        item
+        if isinstance(item, FormulaEntry)
+        else next((v for v in np.ravel(plain(item)) if isinstance(v, FormulaEntry)), None)
+    )
+    return "" if first is None else "mask" if first.expr.dtype == "bool" else "positions"
+
+
+def _is_traced(item: Any) -> bool:
+    if isinstance(item, list):
+        item = np.array(item, dtype=object)
+    return isinstance(item, FormulaEntry) or (isinstance(item, np.ndarray) and item.dtype == object)
+
+
+def concrete(key: Any, shape: tuple[int, ...]) -> Any:
+    """Return a subscript in which positions that are traced are those of this way through the code."""
+    items = list(key) if isinstance(key, tuple) else [key]
+    if not any(_is_traced(i) for i in items):
+        return key
+    used = sum(_depth(i) for i in items)
+    axis, found = 0, list[Any]()
+    for item in items:
+        if item is Ellipsis:
+            axis += len(shape) - used
+            found.append(item)
+            continue
+        if _is_traced(item):
+            if _kind(item) == "mask":
+                raise UnsupportedError("a mask beside other subscripts")
+            pick = partial(_picked, length=shape[axis])
+            values = np.array(item, dtype=object) if isinstance(item, list) else plain(item)
+            chosen: Any = np.frompyfunc(pick, 1, 1)(values)
+            item = np.asarray(chosen, dtype=np.intp)[()] if np.ndim(chosen) == 0 else chosen.astype(np.intp)
+        axis += _depth(item)
+        found.append(item)
+    return tuple(found) if isinstance(key, tuple) else found[0]
+
+
+def _picked(value: Any, length: int) -> int:
+    return choose(value.expr, length) if isinstance(value, FormulaEntry) else int(value)
+
+
+def _depth(item: Any) -> int:
+    if item is None or item is Ellipsis:
+        return 0
+    return item.ndim if isinstance(item, np.ndarray) and item.dtype == bool else 1
+
+
+class Masked(np.lib.mixins.NDArrayOperatorsMixin):
+    """What ``x[mask]`` gives where the mask is traced: how many entries it has depends on the values.
+
+    Args:
+        whole: the array, with an entry for each of the mask.
+        mask: truth values.
+    """
+
+    __array_priority__ = 2000
+
+    def __init__(self, whole: Any, mask: Any) -> None:
+        self.whole = whole
+        self.mask = mask
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return ufunc_called(ufunc, method, inputs, options)
+
+    def applied(self, ufunc: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]) -> Masked:
+        """Return a ufunc of what is masked, and of numbers."""
+        fits = all(np.ndim(i) == 0 or (isinstance(i, Masked) and i.is_of(self.mask)) for i in inputs)
+        if method != "__call__" or options or not fits:
+            raise UnsupportedError("what a mask takes out together with another array")
+        return Masked(ufunc(*(i.whole if isinstance(i, Masked) else i for i in inputs)), self.mask)
+
+    @property
+    def ndim(self) -> int:
+        """How many axes it has."""
+        return 1 + self.whole.ndim - self.mask.ndim
+
+    def is_of(self, mask: Any) -> bool:
+        """Tell whether it is of the same entries as another mask takes out."""
+        return self.mask.shape == mask.shape and all(
+            a.expr.node is b.expr.node
+            if isinstance(a, FormulaEntry) and isinstance(b, FormulaEntry)
+            else a is b
+            for a, b in zip(self.mask.flat, mask.flat, strict=True)
+        )
+
+
+class EntryArray(np.ndarray):
+    """An array of entries, and of numbers among them."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return ufunc_called(ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        return function_called(function, args, options)
+
+    def __getitem__(self, key: Any) -> Any:
+        if _is_traced(key) and _kind(key) == "mask":
+            return Masked(traced_array(self.view(np.ndarray).copy()), self._fitting(key))
+        return traced_array(self.view(np.ndarray)[concrete(key, self.shape)])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if not (_is_traced(key) and _kind(key) == "mask"):
+            if isinstance(value, Masked):
+                raise UnsupportedError("what a mask takes out, written elsewhere")
+            own = self.view(np.ndarray)
+            own[concrete(key, self.shape)] = value if isinstance(value, FormulaEntry) else plain(value)
+            return
+        mask = self._fitting(key)
+        if isinstance(value, Masked):
+            if not value.is_of(mask):
+                raise UnsupportedError("what a mask takes out, written where another one is")
+            value = value.whole
+        elif np.ndim(value):
+            raise UnsupportedError("an array written where a mask is: its size depends on the values")
+        own = self.view(np.ndarray)
+        wide = mask.reshape(mask.shape + (1,) * (self.ndim - mask.ndim))
+        own[...] = np.frompyfunc(where, 3, 1)(plain(wide), plain(value), own.copy())
+
+    def _fitting(self, key: Any) -> Any:
+        mask = np.asarray(plain(key), dtype=object)
+        if mask.shape != self.shape[: mask.ndim] or not mask.ndim:
+            raise UnsupportedError("a mask of another shape than the array")
+        return mask.view(EntryArray)
+
+    def astype(self, dtype: Any, *_: Any, **__: Any) -> Any:
+        """Return a copy: entries have no precision of their own."""
+        if np.dtype(dtype).kind not in "fO":
+            raise UnsupportedError(f"what is traced as {np.dtype(dtype)}")
+        return self.copy()
+
+    def mean(self, *args: Any, **options: Any) -> Any:
+        """Return `numpy.mean`, as the methods below do what NumPy's functions do."""
+        return _mean(self, *args, **options)
+
+    def var(self, *args: Any, **options: Any) -> Any:
+        return _var(self, *args, **options)
+
+    def std(self, *args: Any, **options: Any) -> Any:
+        return _std(self, *args, **options)
+
+    def max(self, *args: Any, **options: Any) -> Any:
+        return _extreme("maximum", self, *args, **options)
+
+    def min(self, *args: Any, **options: Any) -> Any:
+        return _extreme("minimum", self, *args, **options)
+
+    def argmax(self, *args: Any, **options: Any) -> Any:
+        return _position("greater", self, *args, **options)
+
+    def argmin(self, *args: Any, **options: Any) -> Any:
+        return _position("less", self, *args, **options)
+
+    def clip(self, *args: Any, **options: Any) -> Any:
+        return _clip(self, *args, **options)

@@ -1,0 +1,340 @@
+"""`verify_code`: does this code compute the gradient of that function?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from symgrad.api.claims.verify import checked_seconds, verify
+from symgrad.api.handles.expr import Expr
+from symgrad.apps.gradcheck.claims import claims_of
+from symgrad.apps.gradcheck.classify import Classified, classified
+from symgrad.apps.gradcheck.compare import Measured, Surroundings, compared
+from symgrad.apps.gradcheck.diagnosed import derivative_text, with_mistakes_of
+from symgrad.apps.gradcheck.entrywise import EntryWise
+from symgrad.apps.gradcheck.limits import MOST_ENTRIES, MOST_POINTS, POINTS_OF_DIFFERENCES, REPEATED_CALLS
+from symgrad.apps.gradcheck.question import CodeQuestion, asked
+from symgrad.apps.gradcheck.record import ArgumentVerdict, CodeKind, CodeVerdict
+from symgrad.apps.gradcheck.reference import Differences, ExactDerivative, Values
+from symgrad.apps.gradcheck.samples import sample_points
+from symgrad.support.errors import UsageError
+from symgrad.verification.verdict import Verdict
+
+__all__ = ["verify_code"]
+
+_SHOWN = 120  # characters of a formula that is told
+_READ = 0.7  # of the time, for the formulas
+_LEAST = 0.5  # seconds for one of them
+
+
+def verify_code(
+    f: Any,
+    grad_f: Any,
+    specs: Any = None,
+    *,
+    wrt: str | Sequence[str] | None = None,
+    time_limit: float = 60,
+    dtype: Literal["float64", "float32"] = "float64",
+) -> CodeVerdict:
+    """Decide whether code computes the gradient of a function.
+
+    Where both are functions of NumPy that can be called with expressions, that is decided as a formula, as `verify`
+    does, and then the code is called in floats. Other code is called alone: of torch or JAX, of C through ctypes, of
+    Numba, anything that takes arrays and gives arrays. What it gives is compared with the derivative in 60 digits, at
+    points of the declared domains: generic ones, where choices of f come out otherwise, and of all magnitudes.
+
+    Args:
+        f: a function of arrays of NumPy, torch or JAX; a program or an Expr; or a `torch.autograd.Function` or
+            `jax.custom_vjp`, of which the forward counts. If it cannot be read, its derivative is known by differences
+            of its values alone, which ``how`` says.
+        grad_f: takes the arguments of f, and gives the gradient by each of ``wrt``: an array, a tuple, or a dict by
+            name; of tuples that have an entry for each argument those of ``wrt`` count. If f gives arrays, it takes a
+            cotangent for each of these behind the arguments, as the backward pass of a layer does. A
+            `torch.autograd.Function` or `jax.custom_vjp` stands for its own derivative.
+        specs: what the arguments are: a text in program notation (``"x : real[n, 3]; y : int[n]"``), or for each
+            argument, as a list or a dict by name, a text (``"real[3]"``, ``"positive"``), a tuple of sizes, or a sample
+            array, which is one of the points and says the dtype.
+        wrt: the names of the arguments to differentiate by; by default all real ones.
+        time_limit: seconds, for all of it.
+        dtype: what real arguments come in that no sample array is given for. What the code gives back in float32 is
+            held to single precision.
+
+    Returns:
+        A CodeVerdict, with a verdict and a kind by each argument. ``proved`` is said of code that was read as formulas
+        and gave their values; of all other code ``supported`` at most.
+
+    Raises:
+        UsageError: if there is nothing to decide: arguments without spec, a cotangent that is missing; or another
+            dtype.
+        NotDifferentiableError: if f is no number that moves.
+
+    Example:
+        >>> import numpy as np, symgrad as sg
+        >>> def loss(w, x):
+        ...     return np.sum(np.tanh(x @ w))
+        >>> def loss_grad(w, x):
+        ...     return x.T @ (1 - np.tanh(x @ w)**2)
+        >>> sg.verify_code(loss, loss_grad, "w : real[3]; x : real[5, 3]", wrt="w").status
+        'proved'
+        >>> v = sg.verify_code(np.sin, lambda x: -np.cos(x), "x : real")
+        >>> v.status, v.kind
+        ('refuted', 'wrong')
+    """
+    begun = time.monotonic()
+    seconds = checked_seconds(time_limit)
+    if dtype not in ("float64", "float32"):
+        raise UsageError(f"the dtype is {dtype!r}", expected="float64 or float32")
+    kind = np.dtype(dtype)
+    question = asked(f, grad_f, specs, wrt)
+    claims, unread = claims_of(question)
+    sizes = question.arguments.sizes
+    if sizes and (question.loss is None or (not claims and question.backward.foreign is None)):
+        fixed = asked(f, grad_f, specs, wrt, sizes)
+        if fixed.loss is not None:
+            question = fixed
+            claims, unread = claims_of(question)
+    if question.loss is None:
+        found = _by_differences(question, begun + seconds, kind)
+        how = f"in numbers alone, against differences of f, which cannot be read ({question.unread})"
+        return CodeVerdict(found, how, time.monotonic() - begun)
+    entrywise = EntryWise(question)
+    if not claims and question.backward.foreign is None:
+        claims, unread = entrywise.claims(unread)
+    read: dict[str, Verdict] = {}
+    single: dict[str, Mapping[str, Verdict]] = {}
+    for k, (name, claim) in enumerate(claims.items()):
+        left = begun + _READ * seconds - time.monotonic()  # what one does not need the others have
+        limit = max(left / (len(claims) - k), _LEAST)
+        by = question.arguments.inputs[name]
+        # What is read entry by entry is long as a formula of arrays, and is proved entry by entry, or refuted as that.
+        if entrywise.used:
+            limit /= 2
+            proof = entrywise.proved(name, time.monotonic() + limit)
+            verdict = verify(question.loss, by, claim, time_limit=limit) if proof is None else proof[0]
+        else:
+            verdict = verify(question.loss, by, claim, time_limit=limit)
+            unsure = verdict.status in ("supported", "undecided") and by.shape
+            proof = entrywise.proved(name, time.monotonic() + limit) if unsure else None
+        if proof is not None:
+            verdict, single[name] = proof
+        read[name] = _of_sizes(verdict, question.fixed)
+    tried = _tried(question, question.loss, begun + seconds, kind, brief=bool(read))
+    if claims:
+        means = ", entry by entry" if entrywise.used else ""
+        how = f"both functions were read as formulas{means}, and the code was called"
+    else:
+        how = f"the code was called; it cannot be read as a formula ({unread})"
+    if question.fixed:
+        how += f"; for {_lengths(question.fixed)} alone, since code that reads a size needs its number"
+    return CodeVerdict(
+        {
+            n: replace(
+                _joined(question, question.loss, n, read.get(n), tried[n], claims.get(n)),
+                entries=single.get(n, {}),
+            )
+            for n in question.wrt
+        },
+        how,
+        time.monotonic() - begun,
+    )
+
+
+def _of_sizes(verdict: Verdict, sizes: Mapping[str, int]) -> Verdict:
+    """Return what is known for all sizes, of a verdict for some."""
+    if not sizes or verdict.status != "proved":
+        return verdict
+    return replace(
+        verdict, status="supported", why=f"proved for {_lengths(sizes)}, and nothing for others", proof=None
+    )
+
+
+def _lengths(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {n}" for name, n in sizes.items())
+
+
+# ---------------------------------------------------------------------------------------------------------- in numbers
+
+
+def _tried(
+    question: CodeQuestion, loss: Expr, deadline: float, kind: np.dtype[Any], *, brief: bool
+) -> dict[str, tuple[Classified, Values | None]]:
+    """Return what the values of the code say, by name, with a point for what is no matter of values."""
+    exact = ExactDerivative(loss, question.inputs, question.wrt)
+    measured: dict[str, list[Measured]] = {n: [] for n in question.wrt}
+    count = len(question.arguments.inputs)
+    points = sample_points(loss.node, question.inputs, question.arguments.samples, question.wrt, kind)
+    begun = time.monotonic()
+    for k, point in enumerate(points):
+        if k >= (MOST_POINTS // 2 if brief else MOST_POINTS) or (
+            k and time.monotonic() > begun + 0.9 * (deadline - begun)
+        ):
+            break
+        entries = sum(int(np.size(v)) for v in point.values())
+        if entries > MOST_ENTRIES:
+            told = f"the code was not called: its arrays have {entries:,} entries, declare smaller ones"
+            return dict.fromkeys(question.wrt, (Classified("undecided", told), None))
+        shapes = {n: np.shape(point[n]) for n in question.wrt}
+        called = question.backward.at(point, shapes, count, twice=k < REPEATED_CALLS)
+        wanted = exact.at(point)
+        if called.fault is not None:
+            if called.fault == "raises" and measured[question.wrt[0]] and not _defined(exact, point, wanted):
+                continue
+            said = Classified(called.fault, called.says)
+            return dict.fromkeys(question.wrt, (said, point))
+        if wanted is None:
+            continue
+        around = Surroundings(question.backward, exact, point, count)
+        for name, value in called.values.items():
+            found = compared(around, name, value, called.dtypes[name], wanted[name])
+            measured[name].append(replace(found, sides=around.sides))
+    real = [n for n, e in question.arguments.inputs.items() if e.dtype == "real"]
+    return {n: (classified(found, list(exact.conditions), real), None) for n, found in measured.items()}
+
+
+def _defined(exact: ExactDerivative, point: Values, wanted: Mapping[str, Any] | None) -> bool:
+    """Tell whether a point is one at which plain code would have given numbers too."""
+    return wanted is not None and all(np.all(np.isfinite(v)) for v in exact.plainly(point).values())
+
+
+def _by_differences(
+    question: CodeQuestion, deadline: float, kind: np.dtype[Any]
+) -> dict[str, ArgumentVerdict]:
+    reference = Differences(question.f, question.wrt)
+    points = sample_points(None, question.inputs, question.arguments.samples, (), kind)
+    agreed, worst = dict.fromkeys(question.wrt, 0), dict.fromkeys(question.wrt, 0.0)
+    found: dict[str, ArgumentVerdict] = {}
+    tried, moves = 0, False
+    for k, point in enumerate(points):
+        if tried >= POINTS_OF_DIFFERENCES or k >= MOST_POINTS or (k and time.monotonic() > deadline):
+            break
+        shapes = {n: np.shape(point[n]) for n in question.wrt}
+        called = question.backward.at(point, shapes, len(shapes), twice=k < REPEATED_CALLS)
+        wanted = reference.at(point)
+        if called.fault is not None and (wanted is not None or not k):
+            said = Classified(called.fault, called.says)
+            return {n: _argument(n, said, _refuted(called.says), point=point) for n in question.wrt}
+        if wanted is None or called.fault is not None:
+            continue
+        tried += 1
+        for name, (slope, error) in wanted.items():
+            if name in found or not np.all(np.isfinite(slope)):
+                continue
+            off = np.abs(called.values[name] - slope)
+            near = 1e-6 * np.maximum(np.abs(slope), np.max(np.abs(slope), initial=0) * 1e-3) + 100 * error
+            if np.any(~(off <= near)):
+                index = tuple(int(i) for i in np.argwhere(~(off <= near))[0])
+                values = repr(float(slope[index])), repr(float(called.values[name][index]))
+                told = "it differs from differences of f"
+                verdict = Verdict("refuted", told, witness=dict(point), values=values, index=index)
+                m = Measured("wrong", point, called.values[name], slope, index)
+                found[name] = _argument(name, Classified("wrong", told, m), verdict)
+            else:
+                agreed[name] += 1
+                moves |= bool(np.any(slope) or np.any(called.values[name]))
+                size = float(np.max(np.abs(slope), initial=0)) or 1.0
+                worst[name] = max(worst[name], float(np.max(off, initial=0)) / size)
+    for name in question.wrt:
+        if name in found:
+            continue
+        digits = min(15, int(-np.log10(max(worst[name], 1e-15))))
+        if agreed[name] and not moves:
+            told = (
+                f"f does not move at any of the {agreed[name]} points that were tried, which tells nothing of its "
+                "gradient; declare between which ends its inputs lie"
+            )
+            found[name] = _argument(name, Classified("undecided", told), Verdict("undecided", told))
+        elif agreed[name]:
+            told = f"as differences of f are, to {digits} digits at {agreed[name]} points"
+            verdict = Verdict("supported", told, points=agreed[name], digits=digits)
+            found[name] = _argument(name, Classified("right", told), verdict)
+        else:
+            told = "at no point did f give a number whose differences settle"
+            found[name] = _argument(name, Classified("undecided", told), Verdict("undecided", told))
+    return {n: found[n] for n in question.wrt}
+
+
+# ------------------------------------------------------------------------------------------------------------ together
+
+
+def _joined(
+    question: CodeQuestion,
+    loss: Expr,
+    name: str,
+    read: Verdict | None,
+    tried: tuple[Classified, Values | None],
+    claim: Expr | None,
+) -> ArgumentVerdict:
+    """Return what the formula and the values say together."""
+    found, point = tried
+    right = _formula(question, loss, name)
+    faulty = found.kind not in ("right", "float32 noise", "cancellation", "undecided")
+    if read is not None and read.status == "refuted":
+        kind: CodeKind = found.kind if faulty else "wrong"
+        told = found.told if faulty else read.why
+        if question.fixed:
+            read = with_mistakes_of(read, question, loss, name, claim)
+        return _argument(name, replace(found, kind=kind, told=told), read, right, point)
+    if faulty:
+        why = f"{found.kind}: {found.told}"
+        if read is not None and read.status == "proved":
+            found = replace(
+                found, notes=(*found.notes, "as a formula it is right: what runs is something else")
+            )
+        verdict = _refuted(why) if found.shown is None else _by_point(why, found.shown)
+        if found.kind in ("wrong", "wrong on a branch"):
+            verdict = with_mistakes_of(verdict, question, loss, name)
+        return _argument(name, found, verdict, right, point)
+    if read is not None and read.status == "proved":
+        told = "proved" if found.kind == "right" else f"proved as a formula; {found.told}"
+        kind = "right" if found.kind == "undecided" else found.kind
+        return _argument(name, replace(found, kind=kind, told=told), read, right)
+    if read is not None and question.fixed and read.status == "supported":
+        found = replace(found, told=f"{read.why}; {found.told}")
+    if found.kind == "undecided":
+        return _argument(name, found, read or Verdict("undecided", found.told), right)
+    verdict = Verdict("supported", found.told, points=found.points, digits=found.digits)
+    return _argument(name, found, verdict, right)
+
+
+def _argument(
+    name: str, found: Classified, verdict: Verdict, right: str | None = None, point: Values | None = None
+) -> ArgumentVerdict:
+    shown = found.shown
+    if shown is None:
+        return ArgumentVerdict(name, found.kind, verdict, found.told, found.where, point, notes=found.notes)
+    return ArgumentVerdict(
+        name,
+        found.kind,
+        verdict,
+        found.told,
+        found.where,
+        shown.point,
+        shown.given,
+        shown.exact,
+        shown.index,
+        shown.relative,
+        found.small,
+        found.notes,
+        right,
+    )
+
+
+def _refuted(why: str) -> Verdict:
+    return Verdict("refuted", why)
+
+
+def _by_point(why: str, shown: Measured) -> Verdict:
+    values = (repr(float(np.asarray(a)[shown.index])) for a in (shown.exact, shown.given))
+    return Verdict(
+        "refuted", why, witness=dict(shown.point), values=(next(values), next(values)), index=shown.index
+    )
+
+
+def _formula(question: CodeQuestion, loss: Expr, name: str) -> str | None:
+    """Return the derivative as text, if it is short."""
+    text = derivative_text(question, loss, name)
+    return text if text is not None and len(text) <= _SHOWN else None

@@ -1,0 +1,244 @@
+"""Words between formulas: in lines of plain text they are told apart by what stands beside what, and left alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from symgrad.apps.review.layout.remarks import Vocabulary, without_mark, without_remarks
+from symgrad.ir.types import DISTRIBUTIONS, DOMAINS
+
+__all__ = [
+    "ANEW_CUES",
+    "ASKED_CUES",
+    "CONDITION_CUES",
+    "EXPLAINED_CUES",
+    "EXTREMUM_CUES",
+    "HELD_CUES",
+    "SELF_CUES",
+    "SOUGHT_CUES",
+    "VALUE_CUES",
+    "WITH_CUES",
+    "ZERO_CUES",
+    "formulas_alone",
+]
+
+CONDITION_CUES = re.compile(
+    r"\b(setting|solve|solves|solving|require|requires|requiring|impose|imposing|such that|satisfies|satisfy|suppose"
+    r"|subject to|s\.\s?t\.|constraint|constrained (?:to|by)"
+    r"|assume|assuming|if|unless|when)(?:\s+\w+){0,2}\s*$",
+    re.IGNORECASE,
+)
+"""Words right before an equation that is to be solved, or that is asked for, and that is no step."""
+
+ASKED_CUES = re.compile(
+    r"\b(set|setting|solve|solves|solving|require|requires|requiring|impose|imposing|subject to|constraint)\b",
+    re.IGNORECASE,
+)
+"""Those of them behind which a value is sought for which the equation holds."""
+
+SOUGHT_CUES = re.compile(
+    r"\b(set|setting|equat\w+|solv\w+|requir\w+|optim\w+|minim\w+|maxim\w+|stationar\w+|critical|extrem\w+"
+    r"|first.order|vanish\w*|equilibri\w+|steady|subject to|constraint)\b",
+    re.IGNORECASE,
+)
+"""Words in the sentence of an equation with a number on its right that is no step where it does not hold everywhere."""
+
+ZERO_CUES = re.compile(
+    r"\b(?:set|sets|setting|equat\w+|put|putting)\s[^.=$]{0,60}?\b(?:to|equals?|equal to)\s+(?:zero|0)\b",
+    re.IGNORECASE,
+)
+"""Words that ask for the zero of the derivative before them."""
+
+EXTREMUM_CUES = re.compile(
+    r"\b(?:at|for|the|its|is|have|has|get|a|an)\s+(?:\w+\s+){0,2}?(?:optim\w+|minim\w+|maxim\w+|stationar\w+|critical|extrem\w+)"
+    r"(?:\s+[a-zA-Z]\w*){0,4}\W*$",
+    re.IGNORECASE,
+)
+"""Words right before an equation that gives an input the value at which the derivative by it is zero."""
+
+HELD_CUES = re.compile(
+    r"\b(?:fixed|constant|prescribed|held|(?:a|of|for) given)\b(?! (?:by|point))", re.IGNORECASE
+)
+"""Words near an equation for a name that is to keep its value while others move."""
+
+VALUE_CUES = re.compile(
+    r"\b(at|with|for|take|taking|if|assume|assuming|suppose|when|say|choose|choosing|fix|put|putting"
+    r"|given|insert\w*|substitut\w+|plug\w*)(?:\s+\w+)?\s*$",
+    re.IGNORECASE,
+)
+"""Words right before an equation that gives an input a value."""
+
+CASE_CUES = re.compile(
+    r"\b(for|if|when|where|whenever|case|provided|wherever|region|on|in|as long as|inside|assuming|with)"
+    r"(?:\s+(?:all|any|every|that|and))*\s*$",
+    re.IGNORECASE,
+)
+"""Words right before a relation such as ``x > 0`` that is a case, for which alone its sentence is said."""
+
+GENERAL_CUES = re.compile(
+    r"\b(let|assume|assuming that|suppose|since|because|given|take|from now on)(?:\s+(?:all|that|and|now))*\s*$",
+    re.IGNORECASE,
+)
+"""Words right before one that is meant from there on."""
+
+WITH_CUES = re.compile(r"[\s$,`)]*\b(?:with|where)\b[\s$`(\\]*", re.IGNORECASE)
+"""Words between a definition and what is meant of it from there on."""
+
+ANEW_CUES = re.compile(r"\b(?:let|define|consider|take)(?:\s+now)?\s*$", re.IGNORECASE)
+"""Words right before an equation that gives a name another meaning."""
+
+FACT_CUES = re.compile(
+    r"\b(with|where|let|assum\w+|suppose|given|provided|satisf\w+|obey\w*|such|since|because|as)(?:\s+that)?\s*$",
+    re.IGNORECASE,
+)
+"""Words right before an equation of inputs that is known to hold."""
+
+EXPLAINED_CUES = re.compile(r"\b(where|here|with|in which|denotes?|let|define)\s*$", re.IGNORECASE)
+"""Words right before an equation that explains a name of a formula above."""
+
+SELF_CUES = re.compile(
+    r"\b(fixed.point|solves|solve|satisfies|satisfy|defined by|root|implicit\w*|equilibrium)\b", re.IGNORECASE
+)
+"""Words before an equation that defines what stands on both of its sides."""
+
+_WORDS = (
+    "also and as because but by can define defines denotes differentiating finally follows for from get gets "
+    "give gives have hence here in is it its last let likewise means namely next note now obtain of on or "
+    "putting recall satisfies satisfy second since so solve solves that the then there therefore third this "
+    "first thus to using we where which with write writing yields "
+)
+_PROSE = frozenset(_WORDS.split())
+_NAME = r"[^\W\d]\w*"
+_AT = rf"(?<![-+*/=(,]\s)\b(?:at|when(?:ever)?|if(?![^\n]*\belse\b))\s+(?={_NAME}\s*=(?!=))"  # dy/dx = 6 at x = 3
+_JOINTS = re.compile(
+    rf"\b(?:{'|'.join(_WORDS.split())})\b(?!\s*\()|{_AT}|[.;:](?=\s|$)|,(?=\s|$)|[∴∵⇒⟹←]", re.IGNORECASE
+)
+_EARLIER = re.compile(rf"(?:^|(?<=\W))({_NAME})(\s*,\s*|\s*,?\s+and\s+|\s*&\s*)$")
+_DECLARED = re.compile(
+    rf"{_NAME}\s*(?::\s*(?:{'|'.join((*DOMAINS, 'size'))})\b|~\s*(?:{'|'.join(DISTRIBUTIONS)})\b)"
+    r"(?:\s*\([^()]*(?:\([^()]*\)[^()]*)*\))?(?:\s*\[[^\]]*\])?(?:\s*symmetric\b)?"
+)
+_BESIDE = re.compile(r"([∂∇]?[^\W\d]\w*|[\d)\]]+)\s+([∂∇]?[^\W\d]\w*)")
+_OPERATORS = frozenset({"and", "or", "not", "if", "else", "in"})
+_SLOPE = re.compile(r"[d∂∇]")
+_RELATION = re.compile(r"[=<>≤≥≈∝≡≠≃≅]")
+_BEGINS = re.compile(r"\s*(?!=>)[=<>≤≥≈∝≡≠≃≅]")
+_GOES_ON = re.compile(r"\s*(?!=>)(?:[-+*/@]\s|[=<>≤≥≈∝≡≠≃≅])")
+_MEANT = re.compile(rf"({_NAME})\s*(?:\([^()=]*\)\s*)?(?::=|=|~|:\s*(?:{'|'.join((*DOMAINS, 'size'))})\b)")
+
+
+def formulas_alone(text: str) -> str:
+    r"""Return lines of plain text with blanks in the place of words, and semicolons where formulas end.
+
+    Args:
+        text: the lines.
+
+    Example:
+        >>> formulas_alone("Let z = x**2, as before.\nThen dz/dx\n  = 2*x and that is all.").split()
+        ['z', '=', 'x**2;', 'dz/dx', '=', '2*x', ';']
+    """
+    kept: list[str] = []
+    open_brackets, pending, unfinished, indent = 0, False, False, 0
+    lines = text.split("\n")
+    words = Vocabulary(frozenset(_MEANT.findall(text)) - _PROSE)
+    for k, line in enumerate(lines):
+        if not (open_brackets or unfinished):
+            line = without_mark(line, indent if pending else None)
+        goes_on = open_brackets > 0 or unfinished or (pending and _GOES_ON.match(line) is not None)
+        followed = k + 1 < len(lines) and _BEGINS.match(lines[k + 1]) is not None
+        shown = _of_line(line, words, goes_on=goes_on, followed=followed)
+        kept.append(shown)
+        bare = shown.strip()
+        indent = len(line) - len(line.lstrip()) if bare else indent
+        open_brackets = (
+            max(0, open_brackets + sum(map(bare.count, "([")) - sum(map(bare.count, ")]"))) if bare else 0
+        )
+        pending = bool(bare) and not bare.endswith(";")
+        unfinished = pending and bare[-1] in "+-*/@=,"
+    return "\n".join(kept)
+
+
+def _of_line(line: str, words: Vocabulary, *, goes_on: bool, followed: bool) -> str:
+    code, hash_, _ = line.partition("#")
+    code = without_remarks(code, words)
+    shown = [" "] * len(line)
+    rest = code
+    declared: list[tuple[int, int]] = []
+    for match in _DECLARED.finditer(code):
+        start, code = _with_earlier(code, match.start(), words.names)
+        declared.append((start, match.end()))
+        rest = f"{rest[:start]}{';' * (match.end() - start)}{rest[match.end() :]}"
+    pieces = list(_pieces(rest))
+    wanted = [*declared]
+    for k, (start, end) in enumerate(pieces):
+        part = _without_words(rest, start, end, words)
+        has_relation = part is not None and _RELATION.search(_outside(rest[slice(*part)])) is not None
+        if part is not None and (has_relation or (goes_on and k == 0) or (followed and k == len(pieces) - 1)):
+            wanted.append(part)
+    for start, end in sorted(wanted):
+        shown[start:end] = code[start:end]
+        if code[end:].strip(" .;") or hash_:
+            shown[end] = ";"
+    return "".join(shown)
+
+
+def _with_earlier(code: str, start: int, names: Collection[str]) -> tuple[int, str]:
+    """Return where a declaration begins of several names, a, b and c : real, and the line with commas between them."""
+    while (match := _EARLIER.search(code[:start])) is not None:
+        name = match[1]
+        begins = not code[: match.start()].strip() or code[: match.start()].rstrip()[-1] in ";."
+        is_name = len(name) <= 3 or not name.isascii() or not name.isalpha() or name in names or begins
+        if not is_name or name.lower() in _PROSE:
+            break
+        code = f"{code[: match.end(1)]}{','.ljust(match.end() - match.end(1))}{code[match.end() :]}"
+        start = match.start()
+    return start, code
+
+
+def _pieces(code: str) -> Iterator[tuple[int, int]]:
+    start, outside = 0, _outside(code)
+    for joint in _JOINTS.finditer(outside):
+        if joint.start() > start:
+            yield start, joint.start()
+        start = joint.end()
+    if start < len(code):
+        yield start, len(code)
+
+
+def _outside(text: str) -> str:
+    """Return a text with what is in brackets blanked, at the same places."""
+    shown: list[str] = []
+    depth = 0
+    for c in text:
+        depth -= c in ")]" and depth > 0
+        shown.append(c if depth == 0 else "_")
+        depth += c in "(["
+    return "".join(shown)
+
+
+def _without_words(code: str, start: int, end: int, words: Vocabulary) -> tuple[int, int] | None:
+    """Return a piece without the words before and behind the formula in it; None if nothing is left.
+
+    Two names stand beside each other as words do; so do a number, or a bracket, and a name. Operands do where both look
+    like what people call numbers, and in brackets.
+    """
+    piece = code[start:end]
+    relation = _RELATION.search(_outside(piece))
+    middle = len(piece) if relation is None else relation.start()
+    left, right, at = 0, len(piece), 0
+    outside = _outside(piece)
+    while (match := _BESIDE.search(piece, at)) is not None:
+        first, second = match.groups()
+        slope = _SLOPE.match(first) is not None and piece[: match.start()].rstrip().endswith("/")
+        inside = outside[match.start(2)] == "_" and piece[match.start(2)] != "_"
+        beside = inside or words.are_factors(first, second, piece[match.end(2) :])
+        if not (slope or beside or first.startswith(("∇", "D_")) or {first, second} & _OPERATORS):
+            if relation is None:
+                return None
+            if match.start(2) > middle:
+                right = match.end(1)
+                break
+            left = match.start(2)
+        at = match.start(2)
+    return (start + left, start + right) if piece[left:right].strip() else None

@@ -1,0 +1,145 @@
+"""`review`: a document in, what became of each of its steps out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from symgrad.api.claims.verify import checked_seconds
+from symgrad.apps.review.layout.order import explained_first
+from symgrad.apps.review.layout.passages import DocumentForm, form_of, passages
+from symgrad.apps.review.layout.statements import ChainText, statements
+from symgrad.apps.review.reviewer import Reviewer
+from symgrad.apps.review.sides.facts import DocumentFacts, facts_in
+from symgrad.apps.review.steps import ReviewRecord
+from symgrad.frontend.latex.meaning.readings import ReadingOptions, checked_options
+from symgrad.report.report import Report, Reported
+from symgrad.support.errors import ProgramSyntaxError, UsageError
+from symgrad.support.progress import steps
+from symgrad.support.source import Source
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+__all__ = ["Review", "review"]
+
+_AHEAD = 6  # statements behind one that may say what it is for
+_READINGS = 5  # of a document in which names are explained behind their use, by others that are
+
+# What is imported in functions here is for start-up time: a review is written in one of these forms, or in none.
+
+
+class Review(ReviewRecord, Reported):
+    """What became of the steps of a document; made by `review`.
+
+    Attributes:
+        steps: all steps, in the order of the document: ``kind``, ``line``, ``text``, ``status``, ``verdict``.
+        assumptions: what the verdicts rest on: what the document declares, and what it leaves open.
+        first_wrong: the first step that is refuted, or None.
+        status: the worst status of a step.
+    """
+
+    def text(self) -> str:
+        """Return the document with a mark on each line that has a step, and what is to be said below it."""
+        from symgrad.apps.review.printed import review_text
+
+        return review_text(self)
+
+    def report(self) -> Report:
+        """Return it as a report: the document with a mark on each line, and what is to be said below it."""
+        from symgrad.apps.review.report import review_report
+
+        return review_report(self)
+
+    def json(self) -> dict[str, Any]:
+        """Return it as a dictionary of plain values."""
+        from symgrad.apps.review.printed import review_json
+
+        return review_json(self)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<Review of {self.source.name}: {self.status}, {len(self.steps)} steps>"
+
+
+def review(
+    text: str,
+    name: str = "<text>",
+    form: DocumentForm | None = None,
+    time_limit: float = 10,
+    **options: Unpack[ReadingOptions],
+) -> Review:
+    r"""Check a hand derivation, step by step: which line is right, and which is the first that is not.
+
+    What stands between formulas is left alone. A first equation for a name defines it; every other one is a claim, and
+    so is each step of a chain ``a = b = c``, over as many lines as it takes.
+
+    Args:
+        text: a document: Markdown, LaTeX or plain text. Formulas are those in fenced blocks marked ``symgrad``, in code
+            spans and in dollars; in plain text, what is an equation.
+        name: what messages call it; the ending of a file's name says what it is.
+        form: ``"markdown"``, ``"latex"`` or ``"text"``; by default what its name or its text says.
+        time_limit: seconds for one step.
+        options: how LaTeX is read where it is ambiguous, as `docs/latex.md` tells: ``slash="product"``.
+
+    Returns:
+        A Review: ``steps``, ``first_wrong``, ``status``, ``assumptions``.
+
+    Raises:
+        ProgramSyntaxError: if there is no formula in it.
+        UsageError: if it is no text, or for an option that there is not.
+
+    Example:
+        >>> import symgrad as sg
+        >>> r = sg.review('''
+        ... Let L = log(1 + exp(w*x)). By the chain rule
+        ...   dL/dw = exp(w*x)/(1 + exp(w*x))*x
+        ...         = sigmoid(w*x)
+        ... ''')
+        >>> r.status, r.first_wrong.line, r.first_wrong.text
+        ('refuted', 4, 'sigmoid(w*x)')
+    """
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
+        raise UsageError(
+            f"a document is a text (str), not {type(text).__name__}",
+            cure="read a file with Path(...).read_text()",
+        )
+    seconds = checked_seconds(time_limit)
+    chosen = checked_options(options)
+    known = form_of(text, name) if form is None else form
+    source = Source(text, name)
+    # What readers do not see holds from the first line on, wherever it stands.
+    found = list(statements(text, sorted(passages(text, known), key=lambda p: p.kind != "option")))
+    if not any(s.relations for s in found):
+        raise ProgramSyntaxError(
+            "the document has no equation" if found else "the document has no formula",
+            expected="equations: in fenced blocks marked symgrad, between dollars, or on lines of plain text",
+            cure="write a step such as dL/dw = 2*w",
+        )
+    order, facts = list(range(len(found))), facts_in(text)
+    reviewer = _reviewed(source, found, order, facts, seconds, chosen)
+    for _ in range(_READINGS):
+        if not (reviewer.late or reviewer.again):
+            break
+        order = explained_first(order, reviewer.late, found)
+        reviewer = _reviewed(source, found, order, facts, seconds, chosen)
+    steps = sorted(reviewer.steps, key=lambda step: step.span.start)
+    return Review(source, known, tuple(steps), reviewer.names.told())
+
+
+def _reviewed(
+    source: Source,
+    found: Sequence[ChainText],
+    order: Sequence[int],
+    facts: DocumentFacts,
+    seconds: float,
+    options: Mapping[str, Any],
+) -> Reviewer:
+    """Return what became of statements that are read in an order."""
+    reviewer = Reviewer(source, facts, seconds, options)
+    reviewer.expect(found)
+    for k in steps("documents", "reviewing", order):
+        reviewer.read(k, found[k], found[k + 1 : k + 1 + _AHEAD])
+    return reviewer

@@ -1,0 +1,407 @@
+"""From statements to steps: what is a definition, what a claim, and what becomes of each claim."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from symgrad.apps.review.judging.holding import HoldingRules
+from symgrad.apps.review.judging.judge import Judged
+from symgrad.apps.review.judging.stepping import WrittenEquation, said
+from symgrad.apps.review.layout.prose import (
+    ANEW_CUES,
+    ASKED_CUES,
+    CONDITION_CUES,
+    EXPLAINED_CUES,
+    SELF_CUES,
+    VALUE_CUES,
+)
+from symgrad.apps.review.layout.statements import ChainText, Relation, SideText
+from symgrad.apps.review.sides.meaning import DefinedTarget, ReadSide
+from symgrad.apps.review.sides.spelling import declared_names, varied_in
+from symgrad.apps.review.taken import Condition, Implied
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import symbols_of, topological
+from symgrad.support.errors import ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
+from symgrad.support.source import Span
+
+__all__ = ["Reviewer"]
+
+_NAME = re.compile(r"[^\W\d_]+")
+
+
+# What is laid out in columns of its own, as an array is, and has equations in it.
+_HIDDEN = re.compile(r"\\begin\{(\w+)\*?\}[^=]*=")
+
+
+_SIGNS: dict[str, str] = {
+    ">": "positive",
+    ">=": "nonnegative",
+    "≥": "nonnegative",
+    r"\ge": "nonnegative",
+    r"\geq": "nonnegative",
+    r"\geqslant": "nonnegative",
+}
+
+
+class Reviewer(HoldingRules):
+    """Reads the statements of one document, one after the other."""
+
+    def read(self, number: int, statement: ChainText, following: Sequence[ChainText] = ()) -> None:
+        """Read a statement and judge its steps.
+
+        Args:
+            number: its place among all statements of the document.
+            statement: it.
+            following: some behind it, which may say what it is for.
+        """
+        self._behind_it, self._before = following, ""
+        self._number = self.names.reading = number
+        self.names.line = self._line(statement.sides[0].span.start)
+        if not statement.continues:
+            self.names.varied = varied_in([side.text for side in statement.sides])
+        relations, sides = statement.relations, list(statement.sides)
+        if any(r.kind == "declare" for r in relations):
+            self._declare(statement)
+            return
+        if self._says_sign(statement) or self._says_case(statement) or self._is_value_behind(statement):
+            return
+        self._take_values(statement)
+        hidden = None if relations else _HIDDEN.search(sides[0].text)
+        if hidden is not None:
+            error = ProgramSyntaxError(
+                f"equations in '{hidden[1]}' are not read", expected="lines of aligned, split or gathered"
+            )
+            self._unread(sides[0].span, sides[0].text, error)
+        left = self._last
+        if not statement.continues:
+            left, self._right = sides.pop(0), None
+            self._before = self._prose(left.span.start)
+            self._judge.case = self._case_of(statement)
+            self._ask_for_zero(left.span.start)
+            if relations and relations[0].kind in ("equal", "define") and sides[0].text.strip():
+                taken, value = self._taken(WrittenEquation(left, relations[0], sides[0]))
+                if taken:
+                    left, sides, relations = value, sides[1:], relations[1:]
+        for k, (relation, text) in enumerate(zip(relations, sides, strict=True), 1):
+            left = self._step(left, relation, text, ends=k == len(sides))
+        self._last = left
+        self._end = statement.sides[-1].span.end
+
+    # -- what is no claim ----------------------------------------------------------------------------------------
+
+    def _declare(self, statement: ChainText) -> None:
+        spans = [*(side.span for side in statement.sides), *(r.span for r in statement.relations)]
+        start, end = min(s.start for s in spans), max(s.end for s in spans)
+        text = self._source.text[start:end]
+        # As it is read: what stands between several names may be a word.
+        declared = _declaration(statement)
+        if statement.passage.notation == "latex":
+            names, domain = declared_names(statement.sides[0].text), self._reader.domain(statement.sides[-1])
+            if names is None or domain is None:
+                message = "this declares nothing that is known here"
+                self._add("relation", statement.sides[-1], self._first(statement), message=message)
+                return
+            declared = f"{', '.join(names)} : {domain}"
+        try:
+            misread = self.names.declare(declared, self._line(start))
+        except UnknownNameError as error:
+            later = self._declaring(error)
+            if later is None:
+                self._unread(Span(start, end), text, _anywhere(error))
+            else:
+                self._declare(later)
+                self._declare(statement)
+            return
+        except SymgradError as error:
+            self._unread(Span(start, end), text, _anywhere(error))
+            return
+        uses = [self.names.first_read[name] for name in misread]
+        if uses and min(uses) < self._number:
+            self.late.append((min(uses), self._number))
+            self._judge.idle = True
+
+    def _declared_below(self, text: SideText) -> bool:
+        """Take in the next declaration below of a name in a text; tell whether there is one."""
+        written = {*_NAME.findall(text.text), *text.text.split()}
+        for k, statement in enumerate(self._later):
+            if written & set(declared_names(statement.sides[0].text) or ()):
+                self._declare(self._later.pop(k))
+                return True
+        return False
+
+    def _declaring(self, error: UnknownNameError) -> ChainText | None:
+        """Return the declaration further below of a name that one reads, to be taken in before it."""
+        at = error.at
+        name = None if at is None else at.source.text[at.span.start : at.span.end]
+        for k, statement in enumerate(self._later):
+            if name in [n.strip() for n in statement.sides[0].text.split(",")]:
+                return self._later.pop(k)
+        return None
+
+    def _says_sign(self, statement: ChainText) -> bool:
+        r"""Take in ``\sigma > 0`` of a name that is new, a declaration; of one that was read it may be a case."""
+        domains = [_SIGNS.get(r.text.strip()) for r in statement.relations]
+        if len(domains) != 1 or domains[0] is None or statement.sides[-1].text.strip() != "0":
+            return False
+        (left, _), latex = statement.sides, statement.passage.notation == "latex"
+        names = declared_names(left.text) if latex else [left.text.strip()]
+        if not names or any(not n.isidentifier() or n in self.names.values for n in names):
+            return False
+        try:
+            self.names.declare(f"{', '.join(names)} : {domains[0]}", self._line(left.span.start))
+        except SymgradError:
+            return False
+        return True
+
+    def _taken(self, equation: WrittenEquation) -> tuple[bool, ReadSide | None]:
+        """Take in an equation that defines a name, or that gives an input a value.
+
+        Returns:
+            Whether it is one, and no claim; its value, None if that cannot be read.
+        """
+        target = self._reader.target(equation.left)
+        if target is None:
+            target = self._reader.power_target(equation.left)
+            return (False, None) if target is None else (True, self._defined(target, equation))
+        is_input = self.names.is_input(target.name)
+        anew = equation.relation.kind == "define" or ANEW_CUES.search(self._before) is not None
+        if target.name not in self.names or (anew and not is_input):
+            return True, self._defined(target, equation)
+        return self._value(target.name, equation) if is_input else (False, None)
+
+    def _defined(self, target: DefinedTarget, equation: WrittenEquation) -> ReadSide | None:
+        name, is_new = target.name, target.name not in self.names
+        try:
+            if target.parameters is None and target.alone:
+                side = self._reader.side(equation.right)
+                if target.power != 1:
+                    side = self._rooted(target, side, equation)
+            else:
+                name, side = self._reader.defined(target, equation.left, equation.right)
+                is_new = name not in self.names
+        except SymgradError as error:
+            if self._declared_below(equation.right):
+                return self._defined(target, equation)
+            self._unread(equation.right.span, equation.right.text, error)
+            self.names.lost[name] = self._line(equation.left.span.start)
+            return None
+        if is_new and name in self.names:  # reading it took it for an input
+            return self._implied(name, side, equation)
+        if is_new and self.names.was_missed(name):
+            self.late.append((self.names.first_read[name], self._number))
+            self._judge.idle = True
+        plain = self.names.plain_name(name) if is_new else None
+        self.names.define(name, side.expr.node, side.names)
+        if is_new:
+            self._defined_at[name] = (self._number, equation)
+        symbol = None if plain is None else self.names.values[plain]
+        asked = [] if symbol is None else self.names.asked_of(symbol)
+        if symbol is None or not asked or side.expr.shape not in ((), symbol.shape):
+            self._add("definition", equation.right, equation)
+        else:  # K_star = ... behind an equation that asks for K
+            self._add_solution(equation, self._judge.solution(symbol, side, asked))
+            self.names.marked[symbol] = side.expr.node
+            self._answer(symbol, asked)
+        return side
+
+    def _rooted(self, target: DefinedTarget, side: ReadSide, equation: WrittenEquation) -> ReadSide:
+        """Return what a name is whose power an equation gives: the root that is not negative."""
+        line = self._line(equation.left.span.start)
+        if not target.power % 2:
+            self.names.assume(f"{target.name} is the root that is not negative", line)
+        root = side.expr ** (1 / Fraction(target.power))
+        return replace(side, expr=self.names.expr(root.node, side.names))
+
+    def _value(self, name: str, equation: WrittenEquation) -> tuple[bool, ReadSide | None]:
+        """Take in what gives an input a value, or defines it by an equation that it stands in itself."""
+        symbol = self.names.values[name]
+        self._ask_for_extremum(symbol)
+        asked, unused = self._asked_of(symbol), self._is_unused(name)
+        try:
+            side = self._reader.side(equation.right)
+        except SymgradError as error:
+            if asked and isinstance(error, ShapeError):
+                self._add_judged(equation.right, equation, self._judge.misfit(None, error))
+            else:
+                self._unread(equation.right.span, equation.right.text, error)
+            return True, None
+        reads = set(topological([side.expr.node]))
+        if symbol not in reads and not asked and self._is_late(name, side):
+            self.late.append((self.names.first_read[name], self._number))
+            self._judge.idle = True
+        if symbol in reads:
+            if SELF_CUES.search(self._before) is None:
+                self._exchange(symbol, side, equation)
+                return False, None
+            return True, self._implied(name, side, equation)
+        if side.expr.shape not in ((), symbol.shape):
+            return False, None
+        if asked:
+            return self._solution(symbol, side, equation, asked)
+        if unused and side.expr.shape == symbol.shape and _varies(side):  # declared, and now defined
+            self.names.define(name, side.expr.node, side.names)
+            self._add("definition", equation.right, equation)
+            return True, side
+        self._fix(symbol, side, equation)
+        self._add("condition", equation.right, equation, message=f"{name} has this value from here on")
+        return True, side
+
+    def _is_unused(self, name: str) -> bool:
+        """Tell whether no formula has read a name: then it was declared alone, and an equation can define it."""
+        return name not in self.names.first_read and VALUE_CUES.search(self._before) is None
+
+    def _is_late(self, name: str, side: ReadSide) -> bool:
+        """Tell whether an equation explains a name that lines above read, and is no value that it takes.
+
+        That is so of a formula of other inputs, for a name that nothing declares, or behind *where* and its like. What
+        lines above differentiate by is explained by a formula with something new in it alone: x = a behind the
+        derivative of x**2 - 2*a*x by x is where that is zero.
+        """
+        if self.names.first_read.get(name, self._number) >= self._number:
+            return False
+        if not _varies(side):
+            return False
+        if EXPLAINED_CUES.search(self._before) is not None:
+            return True
+        read = (self.names.first_read.get(s.name, self._number) for s in symbols_of([side.expr.node]))
+        if self.names.values[name] in self._slopes and all(number < self._number for number in read):
+            return False
+        return not self.names.is_declared(name) and VALUE_CUES.search(self._before) is None
+
+    def _fix(self, symbol: Node, side: ReadSide, equation: WrittenEquation) -> None:
+        self.names.fix(symbol, side.expr.node)
+        if VALUE_CUES.search(self._before) is None:
+            self.names.moving.add(symbol)
+        line = self._line(equation.left.span.start)
+        self.names.assume(f"{symbol.name} = {said(equation.right)} from here on", line)
+
+    def _asked_of(self, symbol: Node) -> list[Condition]:
+        """Return the equations that a value of an input is to solve; none where it is given in passing."""
+        asked = self.names.asked_of(symbol)
+        given = VALUE_CUES.search(self._before) is not None
+        if given and (symbol in self.names.fixed or not any(symbol in c.unknowns for c in asked)):
+            return []
+        return asked
+
+    def _solution(
+        self, symbol: Node, side: ReadSide, equation: WrittenEquation, asked: list[Condition]
+    ) -> tuple[bool, ReadSide | None]:
+        judged = self._judge.solution(symbol, side, asked)
+        if symbol in self.names.fixed and judged.verdict.status != "proved":
+            return False, None  # it has a value already, and this is a claim about that
+        self._add_solution(equation, judged)
+        self._fix(symbol, side, equation)
+        self._answer(symbol, asked)
+        return True, side
+
+    def _answer(self, symbol: Node, asked: list[Condition]) -> None:
+        self.names.settle(symbol, [c for c in asked if symbol in c.unknowns] or asked[:1])
+
+    def _add_solution(self, equation: WrittenEquation, judged: Judged) -> None:
+        corrected = None if judged.corrected is None else f"{said(equation.left)} = {judged.corrected}"
+        self._add_judged(equation.right, equation, replace(judged, corrected=corrected))
+
+    def _implied(self, name: str, side: ReadSide, equation: WrittenEquation) -> ReadSide:
+        symbol = self.names.values[name]
+        self.names.implied[symbol] = Implied(symbol, side.expr.node)
+        self.names.assume(
+            f"{name} solves {name} = {said(equation.right)}", self._line(equation.left.span.start)
+        )
+        message = f"{name} is what solves this equation; d{name} follows it, ∂ holds {name} fixed"
+        self._add("condition", equation.right, equation, message=message)
+        return side
+
+    # -- claims --------------------------------------------------------------------------------------------------
+
+    def _step(
+        self, left: ReadSide | SideText | None, relation: Relation, text: SideText, *, ends: bool
+    ) -> ReadSide | SideText | None:
+        """Judge a step, perhaps that at the end of its chain; return the side that the next one goes on with."""
+        if not text.text.strip():
+            self._unread(relation.span, relation.text, ProgramSyntaxError("nothing stands behind it"))
+            return left
+        if relation.kind == "other":  # and nothing needs the side before
+            before = left.text if isinstance(left, ReadSide) else left or SideText(0, "")
+            equation = WrittenEquation(before, relation, text)
+            self._add("relation", text, equation, message=f"'{relation.text}' is no equality, and not judged")
+            return text
+        unread = False
+        if isinstance(left, SideText):
+            left = self._read(left)
+            unread = left is None
+        if left is not None:
+            self._saw_slope(left)
+        equation = WrittenEquation(SideText(0, "") if left is None else left.text, relation, text)
+        try:
+            right = self._reader.side(text, () if left is None else left.expr.shape)
+        except ShapeError as error:
+            if left is None:
+                self._unread(text.span, text.text, error)
+            else:
+                typed = None if text.notation == "latex" else self._reader.typed(text).text
+                self.names.missed(text.text)  # a name in it may be an array that is explained below
+                self.names.saw(n for n in _NAME.findall(text.text) if n in self.names)
+                self._add_judged(text, equation, self._judge.misfit(left, error, typed))
+            return left
+        except SymgradError as error:
+            self._unread(text.span, text.text, error)
+            return left
+        if left is None:
+            if not unread:  # what is wrong with that side stands right above
+                self._add("not understood", text, equation, message="what stands before it could not be read")
+            return right
+        stated = ends and CONDITION_CUES.search(self._before) is not None
+        if stated and self._says_curve(left, right, equation):
+            return right
+        if relation.kind == "require" or (ends and CONDITION_CUES.search(self._before)):
+            asked = relation.kind == "require" or ASKED_CUES.search(self._before) is not None
+            self._hold(left, right, equation, asked=asked)
+            return right
+        if self._says_symmetric(left, right, equation):
+            return right
+        right = replace(right, values=right.values or left.values, claimed=left.slope or left.claimed)
+        judged = self._judge.judged(left, right)
+        if judged.verdict.status == "refuted" and ends and self._says_curve(left, right, equation):
+            return right
+        doubtful = judged.verdict.status != "proved" and ends
+        if doubtful and (self._is_known_rate(left, right) or self._moves(left, right)):
+            self._hold(left, right, equation, asked=False)
+            return right
+        at_a_value = bool(self._judge.places.here)
+        if judged.verdict.status == "refuted" and ends and not at_a_value and self._is_sought(left, right):
+            self._hold(left, right, equation, asked=True)
+            return right
+        if judged.verdict.status == "refuted" and ends and self._is_fact(left, right):
+            self._hold(left, right, equation, asked=False)
+            return right
+        if judged.verdict.status == "refuted":
+            if self._right is None:
+                self._right = left
+            elif (again := self._judge.judged(self._right, right)).verdict.status == "proved":
+                # Who goes on from the right formula has made one mistake, and not two.
+                message = f"this is '{said(self._right.text)}' again, and does not follow from the wrong line"
+                judged, self._right = replace(again, message=message), None
+        self._add_judged(text, equation, judged)
+        return right
+
+    # -- steps ---------------------------------------------------------------------------------------------------
+
+
+def _declaration(statement: ChainText) -> str:
+    """Return a declaration as it is read: what stands between several names in the document may be a word."""
+    sides = [" ".join(side.text.split()).replace(" ,", ",") for side in statement.sides]
+    rest = (f" {r.text} {side}" for r, side in zip(statement.relations, sides[1:], strict=True))
+    return sides[0] + "".join(rest)
+
+
+def _anywhere(error: SymgradError) -> SymgradError:
+    """Return an error without its place, which is one in another text."""
+    return type(error)(error.what, expected=error.expected, cure=error.cure)
+
+
+def _varies(side: ReadSide) -> bool:
+    """Tell whether a side reads real inputs, and so is more than a number."""
+    return any(s.dtype == "real" for s in symbols_of([side.expr.node]))

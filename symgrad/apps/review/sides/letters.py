@@ -1,0 +1,73 @@
+"""Names of several letters that are products: xy, where x and y are names and nothing is called xy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from symgrad.apps.review.layout.statements import ChainText
+from symgrad.frontend.latex.syntax.vocabulary import GREEK
+
+__all__ = ["DocumentLetters"]
+
+_NAME = re.compile(r"[^\W\d]\w*(?![\w'(])")
+_BY = re.compile(r"/\s*\(?\s*((?:[d∂][^\W\d_](?:(?:\^|\*\*)?[2-9²³])?(?!\w(?<![d∂]))\s*\*?\s*)+)")
+_DIFFERENTIAL = re.compile(r"[d∂]([^\W\d_])")
+_HEAD = re.compile(r"\s*[^\W\d]\w*\s*\(([^()]*)\)\s*")
+_FACTORS = 4  # letters of a product without signs
+
+
+class DocumentLetters:
+    """The letters that stand alone in the formulas of a document, and what is called something there.
+
+    Args:
+        statements: all of the document.
+    """
+
+    def __init__(self, statements: Iterable[ChainText] = ()) -> None:
+        self._letters: set[str] = set()
+        self._called: set[str] = set()
+        for statement in statements:
+            for k, side in enumerate(statement.sides):
+                if side.notation != "symgrad":
+                    continue
+                names = _NAME.findall(side.text)
+                self._letters.update(n for n in names if len(n) == 1)
+                for quotient in _BY.findall(side.text):
+                    self._letters.update(_DIFFERENTIAL.findall(quotient))
+                if k == 0 and not statement.continues:
+                    head = _HEAD.fullmatch(side.text)
+                    if head is not None:
+                        names = [n.strip() for n in head[1].split(",")]
+                        self._letters.update(n for n in names if len(n) == 1)
+                    elif len(side.text.replace(",", " ").split()) == len(names):
+                        self._called.update(names)
+
+    def release(self, names: Iterable[str]) -> None:
+        """Take what some letters stand in for a product also where it is alone on a left side: xy = 1 is a curve."""
+        released = set(names)
+        self._called = {
+            n for n in self._called if not (self._letters.issuperset(n) and released.intersection(n))
+        }
+
+    def is_product(self, name: str, known: Callable[[str], bool], is_factor: Callable[[str], bool]) -> bool:
+        """Tell whether a name is a product of letters.
+
+        Args:
+            name: it.
+            known: tells whether a name means something already.
+            is_factor: tells of a letter that means something whether it is a number.
+
+        Example:
+            >>> from symgrad.apps.review.layout.passages import passages
+            >>> from symgrad.apps.review.layout.statements import statements
+            >>> page = "f = x*y + xy + mv"
+            >>> letters = DocumentLetters(statements(page, passages(page, "text")))
+            >>> [letters.is_product(n, lambda _: False, lambda _: True) for n in ("xy", "mv", "x")]
+            [True, False, False]
+        """
+        if not (2 <= len(name) <= _FACTORS and name.isalpha()) or known(name) or name in self._called:
+            return False
+        if name.lower() in GREEK or name[0] in "d∂":  # dx is a differential
+            return False
+        return all(is_factor(c) if known(c) else c in self._letters for c in name)

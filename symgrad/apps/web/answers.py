@@ -1,0 +1,146 @@
+"""From the text of a program and what is asked about it to an answer: plain data, and nothing of the web.
+
+An answer has parts, one after the other, so that the first is there while the others are found. Each is a list of
+blocks, which are what JSON can hold: a ``kind`` and the fields that `blocks.py` lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, cast
+
+from symgrad.apps.web.blocks import Block, text
+from symgrad.apps.web.code import LANGUAGES, assembly, source
+from symgrad.apps.web.formulas import derivation, gradient, graph, latex, moments, noise, verdict
+from symgrad.apps.web.limits import CLAIM_CHARACTERS, NAME_CHARACTERS, PROGRAM_CHARACTERS
+from symgrad.apps.web.plots import plot
+from symgrad.apps.web.question import PageQuestion
+from symgrad.support.errors import SymgradError
+
+__all__ = ["LANGUAGES", "PARTS", "QuestionError", "answer", "checked"]
+
+PARTS: dict[str, Callable[[PageQuestion], list[Block]]] = {
+    "gradient": gradient,
+    "claim": verdict,
+    "derivation": derivation,
+    "noise": noise,
+    "graph": graph,
+    "plot": plot,
+    "latex": latex,
+    "source": source,
+    "assembly": assembly,
+    "moments": moments,
+}
+"""What may be asked, in the order in which it is answered: what is soon there first."""
+
+_FIELDS = {
+    "program": PROGRAM_CHARACTERS,
+    "of": NAME_CHARACTERS,
+    "wrt": NAME_CHARACTERS,
+    "claim": CLAIM_CHARACTERS,
+    "language": NAME_CHARACTERS,
+    "range": NAME_CHARACTERS,
+}
+
+
+class QuestionError(ValueError):
+    """What was asked is no question: of the wrong form, or too long."""
+
+
+def checked(data: Any) -> dict[str, Any]:
+    r"""Return a question as it is passed on: its fields alone, each a text within its limits.
+
+    Args:
+        data: what JSON held: ``program``, and perhaps ``of``, ``wrt``, ``claim``, ``language``, ``range``, each a text;
+            and ``parts``, a list of names of `PARTS`.
+
+    Raises:
+        QuestionError: if it is anything else.
+
+    Example:
+        >>> checked({"program": "x**2", "parts": ["latex", "gradient"]})["parts"]
+        ['gradient', 'latex']
+    """
+    if not isinstance(data, dict):
+        raise QuestionError("a question is a JSON object")
+    given = cast("dict[Any, Any]", data)
+    unknown = [repr(k)[:40] for k in given if k not in _FIELDS and k != "parts"]
+    if unknown:
+        raise QuestionError(f"a question has no field {unknown[0]}")
+    found: dict[str, Any] = {}
+    for field, most in _FIELDS.items():
+        said = given.get(field, "")
+        if not isinstance(said, str):
+            raise QuestionError(f"'{field}' is not text")
+        if len(said) > most:
+            raise QuestionError(f"'{field}' is longer than {most:,} characters")
+        found[field] = said.encode(
+            "utf-8", "replace"
+        ).decode()  # half a character would be refused on the way out
+    parts = given.get("parts", ["gradient"])
+    asked = cast("list[Any]", parts) if isinstance(parts, list) else [None]
+    if not all(isinstance(p, str) and p in PARTS for p in asked):
+        raise QuestionError(f"'parts' is a list of {', '.join(PARTS)}")
+    found["parts"] = [p for p in PARTS if p in asked]
+    return found
+
+
+def answer(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    r"""Answer a question part by part.
+
+    Args:
+        data: as `checked` returns it.
+
+    Yields:
+        For each part ``part``, its name, with ``blocks``; or with ``error``: ``message``, and where the text of the
+        program is at fault ``line`` and ``column``, from 1, or ``field`` where that of another field is.
+
+    Example:
+        >>> (found,) = answer(checked({"program": "x : real\ny = sin(x**2)"}))
+        >>> found["blocks"][1]["text"]
+        'dy/dx = 2*x*cos(x**2)'
+        >>> next(answer(checked({"program": "x +* 2"})))["error"]["column"]
+        4
+    """
+    question = PageQuestion(data)
+    for part in data["parts"]:
+        yield {"part": part, **_part(PARTS[part], question)}
+
+
+def _part(find: Callable[[PageQuestion], list[Block]], question: PageQuestion) -> dict[str, Any]:
+    question.at_fault = None  # what another part missed says nothing of this one
+    try:
+        return {"blocks": find(question)}
+    except SymgradError as error:
+        return {"error": _told(error, question)}
+    except MemoryError:
+        return {"error": {"message": "there is not enough memory for this"}}
+    except RecursionError:
+        return {"error": {"message": "this is nested too deeply"}}
+    except ImportError as error:  # in a browser there is no LLVM
+        if (error.name or "").partition(".")[0] == "llvmlite":
+            return {
+                "blocks": [text("Native code needs llvmlite, which is not here: install symgrad for it.")]
+            }
+        return {"error": _fault(error)}
+    except Exception as error:  # noqa: BLE001  one part of an answer must not cost the others, and is reported as a fault
+        return {"error": _fault(error)}
+
+
+def _fault(error: Exception) -> dict[str, Any]:
+    said = f"{type(error).__name__}: {error}"[:500]
+    return {"message": f"this is a fault in symgrad; please report it with the program ({said})"}
+
+
+_LABELS = {"of": "Differentiate", "wrt": "by"}
+"""What the page writes beside the fields in which names stand."""
+
+
+def _told(error: SymgradError, question: PageQuestion) -> dict[str, Any]:
+    found: dict[str, Any] = {"message": str(error)[:4000]}
+    if question.at_fault is not None:
+        said = f"in the field “{_LABELS[question.at_fault]}”: {found['message']}"
+        found |= {"field": question.at_fault, "message": said}
+    if error.at is not None and error.at.source.name == PageQuestion.NAME:
+        found |= {"line": error.at.line, "column": error.at.column}
+    return found

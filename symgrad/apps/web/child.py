@@ -1,0 +1,191 @@
+"""What a process does that answers questions of strangers: within limits that the operating system holds.
+
+It reads questions and writes the parts of answers, a line of JSON each, and has nothing else: no file may be written,
+none read but those of the installation, no program started, no connection opened. The first defence is that nothing in
+a question is ever run; this is the second.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import sysconfig
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+from symgrad.apps.web.limits import ANSWER_BYTES, MEMORY, TOTAL_SECONDS
+
+__all__ = ["READY", "fenced", "serve", "warm_up"]
+
+READY = {"ready": True}
+"""What a process says first."""
+
+_WARMING = (
+    {
+        "program": "x : real\nu ~ Uniform(0.9, 1.1)\ny = x**2\nz = sqrt(stop_gradient(y*u - y) + y)*exp(-x)",
+        "wrt": "x",
+        "claim": "2*x",
+        "language": "c",
+    },
+    {
+        "program": "X : real[n, d]; w : real[d]; y : real[n]\nloss = mean((X@w - y)**2)",
+        "wrt": "w",
+        "claim": "2*X.T@(X@w - y)/n",
+        "language": "jax",
+    },
+    {"program": "x +* 2", "parts": ["gradient"]},
+)
+"""Questions whose answers import what answers need."""
+
+
+def warm_up() -> None:
+    """Import what answers need, and have the grammar and LLVM begin, before anybody waits."""
+    from symgrad.apps.web.answers import (  # all of symgrad, in the process that is asked
+        PARTS,
+        answer,
+        checked,
+    )
+
+    for question in _WARMING:
+        for _ in answer(checked({"parts": list(PARTS), **question})):
+            pass
+
+
+def fenced(*, memory: int = MEMORY) -> None:
+    """Have the operating system hold limits from now on, and Python refuse what no answer needs."""
+    os.environ["SYMGRAD_CACHE"] = ""
+    if sys.platform != "win32":
+        import resource  # Windows has none
+
+        def bound(kind: int, most: int) -> None:
+            with suppress(ValueError, OSError):  # some systems have the name and no such bound
+                _, hard = resource.getrlimit(kind)
+                allowed = most if hard < 0 else min(most, hard)
+                resource.setrlimit(kind, (allowed, allowed))
+
+        bound(resource.RLIMIT_AS, _used() + memory * 2**20)
+        bound(resource.RLIMIT_CPU, _cpu_seconds() + 2 * int(TOTAL_SECONDS))
+        bound(resource.RLIMIT_FSIZE, 0)
+        bound(resource.RLIMIT_CORE, 0)
+    sys.addaudithook(_refusing())
+
+
+def _used() -> int:
+    pages = Path("/proc/self/statm")
+    return int(pages.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE") if pages.exists() else 2**32
+
+
+def _cpu_seconds() -> int:
+    return int(sum(os.times()[:2])) + 1
+
+
+_REFUSED = (
+    "subprocess.",
+    "socket.",
+    "os.exec",
+    "os.spawn",
+    "os.posix_spawn",
+    "os.system",
+    "os.startfile",
+    "os.fork",
+    "os.kill",
+    "os.remove",
+    "os.rename",
+    "os.rmdir",
+    "os.mkdir",
+    "os.link",
+    "os.symlink",
+    "os.chmod",
+    "os.chown",
+    "os.truncate",
+    "os.putenv",
+    "shutil.",
+    "tempfile.",
+    "webbrowser.",
+    "ftplib.",
+    "urllib.",
+    "smtplib.",
+    "http.client.",
+    "winreg.",
+    "msvcrt.",
+)
+"""Beginnings of the names of events that no answer causes."""
+
+
+def _refusing() -> Callable[[str, tuple[Any, ...]], None]:
+    """Return a hook that lets files of the installation be read, and nothing else be done."""
+    roots = {
+        *sys.path,
+        *sysconfig.get_paths().values(),
+        sys.prefix,
+        sys.base_prefix,
+        str(Path(__file__).parents[1]),
+    }
+    inside = tuple(os.path.realpath(root).rstrip(os.sep) + os.sep for root in roots if root)
+    written = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+    real, busy = os.path.realpath, [False]
+
+    def hook(event: str, given: tuple[Any, ...]) -> None:
+        if event == "open":
+            path, mode, flags = given
+            if busy[0] or isinstance(path, int):
+                return
+            if (isinstance(mode, str) and set(mode) & set("wax+")) or (flags or 0) & written:
+                raise PermissionError("no file is written here")
+            busy[0] = True  # what asks where a path leads may open folders
+            try:
+                where = real(os.fsdecode(path))
+            finally:
+                busy[0] = False
+            if not where.startswith(inside):
+                raise PermissionError("no file is read here")
+        elif event.startswith(_REFUSED):
+            raise PermissionError(f"there is no {event} here")
+
+    return hook
+
+
+def serve(asked: IO[bytes], answers: IO[bytes], jobs: int) -> None:
+    """Answer questions, a line of JSON each, until there are no more.
+
+    Args:
+        asked: where questions come from.
+        answers: where a line for each part goes, and an empty object behind the last.
+        jobs: after how many questions to end.
+    """
+    from symgrad.apps.web.answers import answer  # as above
+
+    _write(answers, READY)
+    for _ in range(jobs):
+        line = asked.readline()
+        if not line:
+            return
+        for found in answer(json.loads(line)):
+            _write(answers, found)
+        _write(answers, {})
+
+
+def _write(answers: IO[bytes], found: dict[str, Any]) -> None:
+    text = json.dumps(found, allow_nan=False).encode() + b"\n"
+    if len(text) > ANSWER_BYTES:
+        message = f"this part of the answer is too long: {len(text):,} bytes"
+        text = json.dumps({"part": found.get("part"), "error": {"message": message}}).encode() + b"\n"
+    answers.write(text)
+    answers.flush()
+
+
+def main() -> None:
+    """Serve over the standard streams, where none can be forked."""
+    asked, answers = sys.stdin.buffer, io.BufferedWriter(io.FileIO(os.dup(sys.stdout.fileno()), "wb"))
+    sys.stdout = sys.stderr  # what a library prints is no answer
+    warm_up()
+    fenced()
+    serve(asked, answers, int(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""The parts of an answer that are code: source in six languages, and the assembly of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import symgrad
+from symgrad.analysis.explain.naming import Naming
+from symgrad.api.handles.wording import readable
+from symgrad.apps.web.blocks import Block, code, listing, text
+from symgrad.apps.web.limits import CODE_LINES
+from symgrad.apps.web.question import PageQuestion
+from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.listing import one_of
+from symgrad.printing.frameworks.pasted import FRAMEWORKS
+from symgrad.printing.numpy.source import numpy_source
+from symgrad.support.errors import InternalError, UsageError
+
+__all__ = ["LANGUAGES", "assembly", "source"]
+
+# What is imported in functions here needs llvmlite, which a browser has not.
+
+
+def _framework(framework: str) -> Callable[[PageQuestion], str]:
+    def written(question: PageQuestion) -> str:
+        return question.y.framework_source(framework, question.name, gradient=True)
+
+    return written
+
+
+def _numpy(question: PageQuestion) -> str:
+    nodes = [readable(e) for e in (question.y, *question.gradients)]
+    return numpy_source(nodes, name=question.name)
+
+
+def _c(question: PageQuestion) -> str:
+    from symgrad.compiler.kernels.artefacts.artefact import c_text
+
+    return c_text(_kernel(question), question.name, _outputs(question))
+
+
+LANGUAGES: dict[str, Callable[[PageQuestion], str]] = {
+    "numpy": _numpy,
+    **{framework: _framework(framework) for framework in FRAMEWORKS},
+    "c": _c,
+}
+"""What source is written in: the value, with its gradient."""
+
+
+def source(question: PageQuestion) -> list[Block]:
+    """Return the formula with its gradient as source code."""
+    language = question.said("language") or "numpy"
+    if language not in LANGUAGES:
+        raise UsageError(f"there is no source in '{language}'", expected=one_of(LANGUAGES))
+    return [code(LANGUAGES[language](question), language)]
+
+
+def _kernel(question: PageQuestion) -> symgrad.Kernel:
+    return symgrad.compile([question.y, *question.gradients], name=question.name, effort="high")
+
+
+def _outputs(question: PageQuestion) -> list[str]:
+    name = question.name
+    return [name, *(f"d{name}_d{w.name or k}" for k, w in enumerate(question.wrt))]
+
+
+def assembly(question: PageQuestion) -> list[Block]:
+    """Return the machine code of value and gradient, each instruction with what made it."""
+    from symgrad.compiler.kernels.artefacts.annotated import assembly_lines
+
+    program = question.program.listing
+    naming = question.derivation.record.naming if not question.y.shape else Naming(program.name_of())
+    lines = assembly_lines(_kernel(question))
+    rows: list[dict[str, Any]] = []
+    for line in lines[:CODE_LINES]:
+        places = [place for node in line.nodes if (place := program.location(node)) is not None]
+        what = "; ".join(_equation(node, naming) for node in line.nodes)
+        rows.append({"text": line.text, "lines": sorted({place.line for place in places}), "what": what})
+    left = len(lines) - CODE_LINES
+    return [listing(rows), *([text(f"{left:,} more lines are not shown.")] if left > 0 else [])]
+
+
+def _equation(node: Node, naming: Naming) -> str:
+    """Return what an equation computes; of what only kernels have, a solution and its determinant at once, its name."""
+    name = naming.names.get(node)
+    if node.op is SYMBOL and name is not None:
+        return name
+    try:
+        said = naming.body(node, 60)
+    except InternalError:
+        said = f"{node.op.name}({', '.join(naming.names.get(a, '...') for a in node.args)})"
+    return said if name is None else f"{name} = {said}"

@@ -1,0 +1,239 @@
+"""A question as it is worked on: what several parts of its answer need is found once.
+
+A claim is a derivative that somebody types: as Python writes it or in LaTeX, alone or behind ``dy/dx =``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+import symgrad
+from symgrad.api.derivatives.entries import target_named
+from symgrad.api.explaining.explain import Derivation
+from symgrad.apps.web.limits import TARGETS
+from symgrad.support.errors import ProgramSyntaxError, SymgradError, UsageError
+from symgrad.support.source import Location, Source, Span
+from symgrad.verification.verdict import Verdict
+
+__all__ = ["PageQuestion", "judged"]
+
+_CLAIM = "the claim"
+_EQUALS = re.compile(r"(?<![=<>!:])=(?!=)")
+_LETTER = r"(?:\\partial(?![A-Za-z])|\\mathrm\{d\}|\\mathrm d|\\dd(?![A-Za-z])|∂|d)\s*"
+_OVER = (
+    re.compile(rf"\\[dt]?frac\{{{_LETTER}(?P<of>.*?)\}}\{{{_LETTER}(?P<by>.*?)\}}(?P<after>.*)", re.DOTALL),
+    re.compile(rf"{_LETTER}(?P<of>[^/]*?)\s*/\s*{_LETTER}(?P<by>[^()]*?)(?P<after>)", re.DOTALL),
+    re.compile(r"\\nabla_\{?(?P<by>[^{}]*?)\}?(?:\s+(?P<of>[^{}]*))?(?P<after>)", re.DOTALL),
+)
+_PRIME = re.compile(r"(?P<of>[^'()^]+?)(?:'|\^\{?\\prime\}?)(?:\((?P<by>[^()]*)\))?")
+_LATEX = re.compile(r"\\[A-Za-z]|\$|[\^_]\{")
+
+
+class PageQuestion:
+    """A program, and what is asked about it.
+
+    Args:
+        data: as `symgrad.apps.web.answers.checked` returns it.
+    """
+
+    NAME = "program"
+    """What messages call the text."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._data = data
+        self.at_fault: str | None = None
+        """The field in which a name stands that the program has not."""
+
+    @contextmanager
+    def _reading(self, field: str) -> Generator[None]:
+        try:
+            yield
+        except SymgradError:
+            self.at_fault = field
+            raise
+
+    def said(self, field: str) -> str:
+        """Return a field without spaces around it, empty if it was left out."""
+        return str(self._data.get(field, "")).strip()
+
+    @cached_property
+    def program(self) -> symgrad.Program:
+        """The program."""
+        text = str(self._data["program"])
+        if not text.strip():
+            raise UsageError("there is no program yet", cure="type a formula, such as sqrt(x**2 + 1)")
+        return symgrad.parse(text, self.NAME)
+
+    @cached_property
+    def y(self) -> symgrad.Expr:
+        """What is differentiated."""
+        name = self.said("of")
+        if not name:
+            return self.program.last
+        program = self.program
+        with self._reading("of"):
+            return program[name]
+
+    @cached_property
+    def wrt(self) -> list[symgrad.Expr]:
+        """By what: the names that were given, else every real input that is not random."""
+        names = [n.strip() for n in self.said("wrt").split(",") if n.strip()]
+        if names:
+            y = self.y
+            with self._reading("wrt"):
+                found = [target_named(y, name) for name in names]
+        else:
+            found = [
+                i for i in self.y.inputs if i.dtype == "real" and i.node.declaration.distribution is None
+            ]
+        if not found:
+            raise UsageError(
+                "the program has no real input to differentiate by",
+                cure="declare one, x : real, or say by what",
+            )
+        if len(found) > TARGETS:
+            raise UsageError(
+                f"{len(found)} inputs are too many to show", cure="say by which, at most " + str(TARGETS)
+            )
+        return found
+
+    @cached_property
+    def gradients(self) -> list[symgrad.Expr]:
+        """The derivatives: gradients of a number, Jacobians of an array."""
+        if self.y.shape:
+            return [symgrad.jacobian(self.y, w) for w in self.wrt]
+        return list(symgrad.grad(self.y, list(self.wrt)))
+
+    @cached_property
+    def derivation(self) -> Derivation:
+        """How the gradients come about."""
+        return symgrad.explain(self.y, list(self.wrt))
+
+    @property
+    def name(self) -> str:
+        """What the formula is called in source code."""
+        name = self.y.name or "f"
+        return name if name.isidentifier() else "f"
+
+
+def judged(question: PageQuestion, text: str, seconds: float) -> tuple[Verdict, tuple[str, ...]]:
+    r"""Read a claim about a program, and decide it.
+
+    Args:
+        question: what is asked, with the program.
+        text: the claim.
+        seconds: for the decision.
+
+    Returns:
+        The verdict, and how what is ambiguous in the claim was read.
+
+    Raises:
+        SymgradError: if it cannot be read, with a caret where; or if it does not say by what.
+
+    Example:
+        >>> q = PageQuestion({"program": "x, t : real\ny = sin(x**2)*t"})
+        >>> judged(q, r"\frac{\partial y}{\partial x} = 2 x t \cos (x^2)", 5)[0].status
+        'proved'
+        >>> judged(q, "dy/dt = sin(x**2)", 5)[0].status
+        'proved'
+        >>> judged(q, "dy/dx = 2*x*t*cos(x**2", 5)
+        Traceback (most recent call last):
+        ...
+        symgrad.errors.ProgramSyntaxError: this '(' is never closed
+        the claim, line 1, column 18
+            dy/dx = 2*x*t*cos(x**2
+                             ^
+          try: add the missing ')'
+    """
+    source = Source(text, _CLAIM)
+    equals = _outside(text)
+    if equals is None:
+        start, of, by = 0, question.y, _only(question)
+    else:
+        start, (of, by) = equals.end(), _about(question, source, equals.start())
+    start += len(text[start:]) - len(text[start:].lstrip())
+    right = text[start:].rstrip()
+    if not right:
+        raise ProgramSyntaxError(
+            "there is no right side",
+            at=Location(source, Span(len(text), len(text))),
+            expected="a formula",
+            cure="type the derivative behind the '='",
+        )
+    claim: symgrad.Expr | str = right
+    readings: tuple[str, ...] = ()
+    try:
+        if _LATEX.search(text) is not None:
+            # A formula between dollars may have had its left side there, too.
+            read = symgrad.read_latex(right.strip("$"), question.program, name=_CLAIM)
+            claim, readings = read.expr, tuple(str(r) for r in read.readings)
+        return symgrad.verify(of, by, claim, time_limit=seconds), readings
+    except SymgradError as error:
+        if error.at is None or error.at.source.text not in (right, right.strip("$")):
+            raise
+        moved = start + right.index(error.at.source.text)
+        span = Span(error.at.span.start + moved, error.at.span.end + moved)
+        raise _placed(error, Location(source, span)) from None
+
+
+def _outside(text: str) -> re.Match[str] | None:
+    """Return the first sign of equality that stands in no brackets: one within them names an argument."""
+    for found in _EQUALS.finditer(text):
+        before = text[: found.start()]
+        if all(before.count(a) == before.count(b) for a, b in ("()", "[]", "{}")):
+            return found
+    return None
+
+
+def _only(question: PageQuestion) -> symgrad.Expr:
+    """Return by what, where the claim does not say it."""
+    if len(question.wrt) != 1:
+        names = ", ".join(str(w) for w in question.wrt)
+        first = f"d{question.y.name or ''}/d{question.wrt[0]}"
+        raise UsageError(
+            f"a claim is about one derivative, not those by {names}",
+            cure=f"say which one: {first} = ..., or fill in by what",
+        )
+    return question.wrt[0]
+
+
+def _about(question: PageQuestion, source: Source, end: int) -> tuple[symgrad.Expr, symgrad.Expr]:
+    """Return what the left side of a claim differentiates, and by what."""
+    left = source.text[:end].strip().strip("$").strip()
+    start = source.text.index(left)
+    found = next((m for p in (*_OVER, _PRIME) if (m := p.fullmatch(left)) is not None), None)
+    of, by = ("", "") if found is None else (_plain(found.group("of")), _plain(found.group("by")))
+    of = of or _plain(found.groupdict().get("after") or "") if found is not None else of
+    here = Location(source, Span(start, start + len(left)))
+    known = f"d{question.y.name or ''}/d{question.wrt[0]}"
+    # A name in front of a list of arguments is that of a function: the name counts.
+    of = of.partition("(")[0]
+    if found is None or (of and of not in question.program):
+        raise ProgramSyntaxError(
+            "this is no derivative of a value of the program"
+            if found is None
+            else f"the program has no '{of}'",
+            at=here,
+            expected=f"{known} = ..., or the derivative alone",
+            cure=f"write {known}",
+        )
+    value = question.program[of] if of else question.y
+    if not by:
+        return value, _only(question)
+    try:
+        return value, target_named(value, by)
+    except SymgradError as error:
+        raise _placed(error, here) from None
+
+
+def _plain(name: str | None) -> str:
+    r"""Return a name of LaTeX as programs have it: ``k_B`` of ``k_{B}``, ``sigma`` of ``\sigma``."""
+    return re.sub(r"[\\{}$\s]", "", name or "")
+
+
+def _placed(error: SymgradError, place: Location) -> SymgradError:
+    return type(error)(error.what, at=place, expected=error.expected, cure=error.cure)

@@ -1,0 +1,150 @@
+"""The server: uvicorn, with connections that say soon what they want, or are closed."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import Counter
+from collections.abc import Callable, Collection
+from ipaddress import ip_address
+from typing import Any, cast
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from symgrad.apps.web.app import application
+from symgrad.apps.web.guard import Rates, who
+from symgrad.apps.web.limits import CONNECTIONS, CONNECTIONS_EACH, HEADER_SECONDS, IDLE_SECONDS
+from symgrad.apps.web.workers import Workers
+
+__all__ = ["is_loopback", "run", "server"]
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether only this machine reaches an address.
+
+    Example:
+        >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+        (True, True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _impatient(most: int) -> type[H11Protocol]:
+    """Return the protocol of a server: it closes connections that dawdle, and those of an address that has too many."""
+    open_now: Counter[str] = Counter()
+
+    class Impatient(H11Protocol):
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._waits: asyncio.TimerHandle | None = None
+            self._from = who(str((transport.get_extra_info("peername") or ("",))[0]))
+            open_now[self._from] += 1
+            if open_now[self._from] > most:
+                transport.abort()
+                return
+            self._expect()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            if self._waits is not None:
+                self._waits.cancel()
+            open_now[self._from] -= 1
+            if not open_now[self._from]:
+                del open_now[self._from]
+            super().connection_lost(exc)
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            self._expect()
+
+        def _expect(self) -> None:
+            """Close the connection unless a request has begun soon, whatever trickles in meanwhile."""
+            if self._waits is not None:
+                self._waits.cancel()
+            before = cast("RequestResponseCycle | None", self.cycle)  # none before the first request
+            if before is not None and not before.response_complete:
+                return  # one that was sent before this one was answered
+
+            def late() -> None:
+                if self.cycle is before and not self.transport.is_closing():
+                    self.transport.abort()
+
+            self._waits = self.loop.call_later(HEADER_SECONDS, late)
+
+    return Impatient
+
+
+def server(
+    workers: Workers,
+    host: str,
+    names: Collection[str] = (),
+    *,
+    proxies: str = "",
+    rates: Rates | None = None,
+) -> uvicorn.Server:
+    """Return a server of the page that has not begun yet.
+
+    Args:
+        workers: what answers.
+        host: the address at which it listens.
+        names: by which the page may be asked for, beside localhost.
+        proxies: addresses whose word is taken for whom they ask, by commas.
+        rates: how often an address may ask.
+    """
+    app = application(workers, names, any_address=not is_loopback(host), rates=rates)
+    config = uvicorn.Config(
+        app,
+        # Behind a proxy all are of one address.
+        http=_impatient(CONNECTIONS if proxies else CONNECTIONS_EACH),
+        ws="none",
+        lifespan="on",
+        loop="asyncio",
+        interface="asgi3",
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=proxies or None,
+        server_header=False,
+        access_log=False,
+        log_level="warning",
+        limit_concurrency=CONNECTIONS,
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=3,
+        h11_max_incomplete_event_size=16_384,
+    )
+    return uvicorn.Server(config)
+
+
+def run(
+    listening: socket.socket,
+    host: str,
+    names: Collection[str] = (),
+    *,
+    jobs: int | None = None,
+    proxies: str = "",
+    ready: Callable[[], None],
+) -> None:
+    """Serve the page until somebody ends it.
+
+    Args:
+        listening: the socket at which to listen.
+        host: the address that it was made for.
+        names: by which the page may be asked for, beside localhost.
+        jobs: how many questions are worked on at once.
+        proxies: addresses whose word is taken for whom they ask, by commas.
+        ready: called once the page is there.
+    """
+    made = server(Workers(jobs), host, names, proxies=proxies)
+
+    async def serve() -> None:
+        serving = asyncio.create_task(made.serve([listening]))
+        while not made.started and not serving.done():
+            await asyncio.sleep(0.05)
+        if made.started:
+            ready()
+        await serving
+
+    asyncio.run(serve())
