@@ -86,10 +86,10 @@ types: $(VENV)/dev.stamp ## pyright: strict for the package, basic for the rest
 layers: $(VENV)/dev.stamp ## who may import whom
 	@echo "== layers"
 	@$(BIN)/lint-imports
-	@$(BIN)/python tools/house.py
+	@$(BIN)/python tools/structure.py
 
-picture: $(VENV)/dev.stamp ## draw docs/house.svg: the rooms of the package, and who imports whom
-	@$(BIN)/python tools/picture.py
+picture: $(VENV)/dev.stamp ## draw docs/import_graph.svg: the rooms of the package, and who imports whom
+	@$(BIN)/python tools/import_graph.py
 
 site: $(VENV)/core.stamp ## write the page of `symgrad serve` as files for a browser with Pyodide into build/site (an experiment)
 	@$(BIN)/python tools/web_site.py

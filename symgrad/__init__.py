@@ -57,7 +57,7 @@ def unload_ipython_extension(shell: object) -> None:
 
 # What `from symgrad import *` takes: all but what would hide Python's own functions, such as sum and abs.
 # What belongs to a framework is asked for by name: a star imports none of them.
-__all__ = [n for n, room in _PUBLIC.items() if not hasattr(builtins, n) and ".export." not in room]  # pyright: ignore[reportUnsupportedDunderAll]  (of the stub)
+__all__ = [n for n, room in _PUBLIC.items() if not hasattr(builtins, n) and ".exporters." not in room]  # pyright: ignore[reportUnsupportedDunderAll]  (of the stub)
 __all__ += [n for n in _MODULES if n not in __all__]
 
 

@@ -1,1 +1,1 @@
-"""Programs of other frameworks read (`importers/`), and kernels made theirs (`exporters/`)."""
+"""Programs of other frameworks read (`interop/importers/`), and kernels made theirs (`exporters/`)."""

@@ -3,7 +3,7 @@
 The budgets of exact arithmetic are here, with their reasons. What would exceed one stays as it is written if a rewrite
 asks (`power` gives None, `exact_value` an error that the rewriting engine takes for no step), and is a
 NumberTooLargeError if a user does. The checker of proofs, which imports nothing of the rest, has its own:
-`proof/limits.py`.
+`checker/limits.py`.
 """
 
 from __future__ import annotations

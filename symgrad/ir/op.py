@@ -215,7 +215,7 @@ class Schema(Generic[N]):
         gives: kind of the result; ``"same"`` is int when all arguments are int, else real.
         shape: result shape from the argument shapes and params; ``broadcast_shapes`` for pointwise ops.
         cas: how SymPy writes it: a name in ``sympy`` or ``sympy.codegen.cfunctions`` applied unevaluated, or
-            None where ``cas/`` has a spelling of its own for the head (add, mul, pow, where, ...).
+            None where ``ops/sympy_bridge/`` has a spelling of its own for the head (add, mul, pow, where, ...).
         domain: from the argument Nodes, the condition (a bool Node) under which the value is a real number;
             None for everywhere.
         evaluate: NumPy evaluation of whole arrays: ``evaluate(*params, *arrays)``.
@@ -237,7 +237,7 @@ class Schema(Generic[N]):
             lie, or is counted where loops are.
         latex: LaTeX template with ``{0}``, ``{1}`` for the arguments, or what gives it for a node; function style ones
             get bare arguments.
-        precedence: of the printed form, for parentheses: see ``spell/printer.py``.
+        precedence: of the printed form, for parentheses: see ``ir/notation/printer.py``.
         facts: algebraic facts that generic rules read.
         samples: argument tuples inside the domain, exact numbers or decimals as text, where tests try it.
     """

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 # The value is the argument, bit for bit; the derivative edge is cut. Meaning: every differentiable symbol inside is
-# replaced by a frozen twin (`backward/frozen.py`), so the partial is zero at every order.
+# replaced by a frozen twin (`autodiff/frozen.py`), so the partial is zero at every order.
 stop_gradient = unary(
     "stop_gradient",
     aliases=(),

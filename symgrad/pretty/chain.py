@@ -1,7 +1,7 @@
 """Derivatives of a program over its names: one line for each named value, by the chain rule between names.
 
 Forward, the derivative of every name by one input, `dA_dT`; in reverse, that of one output by every name, `dloss_dP`.
-Each line is what `backward/` makes of one body; values that a body computes and that have a name are read by it.
+Each line is what `autodiff/` makes of one body; values that a body computes and that have a name are read by it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What ties the normal forms together: who answers whom, and the views under which rules match.
 
-What a part may ask of the others is said, with an example, in `rules/normal/interfaces.py`.
+What a part may ask of the others is said, with an example, in `rewrite/normal_form/interfaces.py`.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def names_in(stub: str) -> dict[str, str]:
     """
     # By the loader: the package may lie in an archive.
     loader: Any = getattr(__spec__, "loader", None)
-    text: str = loader.get_data(os.path.join(os.path.dirname(__file__), stub)).decode()  # noqa: PTH118, PTH120  (pathlib takes longer than all else here)
+    text: str = loader.get_data(os.path.join(os.path.dirname(os.path.dirname(__file__)), stub)).decode()  # noqa: PTH118, PTH120  (pathlib takes longer than all else here)
     lines = (line.split() for line in text.splitlines())
     return {words[3]: words[1] for words in lines if words[:1] == ["from"]}
 

@@ -53,7 +53,7 @@ def _parts(block: str) -> list[str]:
 
 
 def test_every_file_that_a_docstring_names_exists() -> None:
-    """By the end of its path: `sums.py` stands beside, `spell/contractions.py` is of another room."""
+    """By the end of its path: `sums.py` stands beside, `ir/notation/contractions.py` is of another room."""
     ends = [p.as_posix() for p in (*ROOT.glob("*"), *ROOT.rglob("*/*.*"))]
     missing: list[str] = []
     for file in sorted((ROOT / "symgrad").rglob("*.py")):

@@ -22,16 +22,16 @@ def test_decisions_are_told_by_room(caplog):
     told = {}
     for record in caplog.records:
         told.setdefault(record.name, []).append(record.getMessage())
-    assert told["symgrad.compiler.forms"][0].endswith("the canonical form loses no digits")
-    assert told["symgrad.verification"][0].startswith("proved in ")
-    assert any("machine code" in line for line in told["symgrad.compiler.llvm"])
-    assert any("element by element" in line for line in told["symgrad.compiler.kernels"])
-    assert any("whole arrays" in line for line in told["symgrad.compiler.kernels"])
+    assert told["symgrad.arrange"][0].endswith("the canonical form loses no digits")
+    assert told["symgrad.verdicts"][0].startswith("proved in ")
+    assert any("machine code" in line for line in told["symgrad.llvm"])
+    assert any("element by element" in line for line in told["symgrad.kernel"])
+    assert any("whole arrays" in line for line in told["symgrad.kernel"])
     assert all(record.levelno == logging.INFO for record in caplog.records)
 
 
 def test_which_form_was_chosen(caplog):
-    with caplog.at_level(logging.INFO, logger="symgrad.compiler.forms"):
+    with caplog.at_level(logging.INFO, logger="symgrad.arrange"):
         x = sg.symbols("x")
         sg.compile(sg.grad(sg.exp(x) - x + x**2 / 7, x))
     assert "in stable forms, as the canonical one loses digits" in caplog.records[-1].getMessage()
@@ -64,9 +64,9 @@ def _stderr(**env):
 
 def test_the_variable_sends_lines_to_standard_error():
     assert _stderr() == ""
-    assert "symgrad.compiler.forms: " in _stderr(SYMGRAD_LOG="info")
-    assert "symgrad.autodiff: " not in _stderr(SYMGRAD_LOG="info")
-    assert "symgrad.autodiff: differentiating: " in _stderr(SYMGRAD_LOG="debug")
+    assert "symgrad.arrange: " in _stderr(SYMGRAD_LOG="info")
+    assert "symgrad.backward: " not in _stderr(SYMGRAD_LOG="info")
+    assert "symgrad.backward: differentiating: " in _stderr(SYMGRAD_LOG="debug")
     assert "means nothing; it is info or debug" in _stderr(SYMGRAD_LOG="loud")
 
 

@@ -211,5 +211,5 @@ def test_passes_are_logged_with_their_times(caplog):
     with caplog.at_level(logging.DEBUG, logger="symgrad"):
         p = sg.parse("x : real; y = sin(x)**2*41")
         sg.grad(p["y"], "x")
-    lines = [r.getMessage() for r in caplog.records if r.name == "symgrad.autodiff"]
+    lines = [r.getMessage() for r in caplog.records if r.name == "symgrad.backward"]
     assert any(line.startswith("differentiating: ") and line.endswith(" steps") for line in lines)

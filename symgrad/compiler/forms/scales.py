@@ -77,7 +77,7 @@ def rescaled(outputs: Sequence[Node], kept: Collection[Node] = ()) -> list[Node]
     """Return pointwise nodes that are equal in exact arithmetic and take fewer operations, or else the outputs.
 
     Args:
-        outputs: what to rewrite, numbers in front of products (`arrange/coefficients.py`).
+        outputs: what to rewrite, numbers in front of products (`compiler/forms/coefficients.py`).
         kept: nodes that stay as they are, with everything that they are computed from.
 
     Example:

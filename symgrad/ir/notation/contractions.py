@@ -2,7 +2,7 @@
 
 One einsum node has one spelling here for LaTeX, NumPy source and explanations. It may regroup: A B' v is one product,
 whatever the order of the operands of the node. (Program text says more, namely which node the reader makes of it: see
-`spell/arrays.py`.)
+`ir/notation/arrays.py`.)
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 r"""Array expressions as LaTeX: matrix products by juxtaposition, A \odot B entry by entry, vectors as columns.
 
-What a contraction is was decided in `spell/contractions.py`. Where no matrix form exists there is index notation.
+What a contraction is was decided in `ir/notation/contractions.py`. Where no matrix form exists there is index notation.
 """
 
 from __future__ import annotations

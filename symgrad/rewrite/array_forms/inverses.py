@@ -1,7 +1,7 @@
 """The normal form of inverses and determinants: transposes and factors outside, products apart, inverses cancelled.
 
 A matrix is symmetric where its transpose has the same normal form; then it does not matter which way it is read.
-`rules/rows/inverse_laws.py` has these laws as rows.
+`rewrite/rules/inverse_laws.py` has these laws as rows.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ Normal form
     powers      of a power, of a product and of an exponential are opened wherever that never narrows the
                 domain: `sqrt(x**2*u) -> abs(x)*sqrt(u)` for u >= 0
     functions   by the rows below, and by the facts of the op records (odd, even, idempotent)
-    order       of terms and factors by structure alone (`rules/normal/order.py`)
+    order       of terms and factors by structure alone (`rewrite/normal_form/order.py`)
     numbers     a value that can be but one number is that number, `tanh(0) -> 0` (`known-value`); no number of
                 more than 512 bits is made
     arrays      contractions flat in index notation, scalar factors in front, operands with equal labels one

@@ -1,4 +1,4 @@
-"""Rows of the canonical phase for linear algebra: the laws that `rules/arrays/inverses.py` applies, one each."""
+"""Rows of the canonical phase for linear algebra: the laws that `rewrite/array_forms/inverses.py` applies, one each."""
 
 from __future__ import annotations
 

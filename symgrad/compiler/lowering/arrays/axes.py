@@ -40,7 +40,7 @@ def turned(outputs: Sequence[Node]) -> tuple[list[Node], frozenset[Node]]:
     """Return a normal program with its arrays laid out for vectors.
 
     Args:
-        outputs: of a program in the vocabulary of `lower/arrays/simpler.py`.
+        outputs: of a program in the vocabulary of `compiler/lowering/arrays/simpler.py`.
 
     Returns:
         The outputs, whose axes are as before, and the turned arrays that are worth having in memory.

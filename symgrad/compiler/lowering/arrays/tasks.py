@@ -185,7 +185,7 @@ def _reduces(node: Node) -> bool:
 
 
 def select(outputs: Sequence[Node], stored: Collection[Node] = ()) -> Selection:
-    """Choose what gets a task, in a normal program (`lower/arrays/simpler.py`).
+    """Choose what gets a task, in a normal program (`compiler/lowering/arrays/simpler.py`).
 
     Args:
         outputs: of the program.

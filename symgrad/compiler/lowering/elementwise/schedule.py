@@ -4,7 +4,7 @@ A code generator is superlinear in the size of one function, so a large graph is
 each. A value that a later chunk reads goes through a slot of a spill area; a slot is used again once its last
 reader has run.
 
-Where the same equations stand again and again on other operands (`lower/elementwise/rolling.py`), each copy is a chunk,
+Where the same equations stand again and again on other operands (`compiler/lowering/elementwise/rolling.py`), each copy is a chunk,
 and all chunks of a group are one function with a loop.
 
 Inputs are read first of all, and outputs that are inputs are stored last of all (by the last chunk): nothing

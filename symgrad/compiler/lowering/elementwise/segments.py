@@ -22,7 +22,7 @@ def segments(equations: Sequence[Node], groups: Sequence[Copies]) -> list[Run]:
 
     Args:
         equations: arguments first; what they read beside each other is there.
-        groups: their copies (`lower/elementwise/rolling.py`).
+        groups: their copies (`compiler/lowering/elementwise/rolling.py`).
 
     Returns:
         Every copy by itself, and the other equations in runs between them.

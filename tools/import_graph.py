@@ -1,8 +1,8 @@
-"""Draw the house: the rooms in the order of the layers, and who imports whom, to docs/house.svg.
+"""Draw the import graph: the packages in the order of the layers, with their imports, to docs/import_graph.svg.
 
 `make picture` runs it. The order is that of the layers in pyproject.toml, the arrows are the imports there are: all of
 them, also those for type checkers and inside functions. An arrow is left out where a chain of others says as much, so
-that what is drawn can be read; the sentence in a box is the first of the room's docstring.
+that what is drawn can be read; the sentence in a box is the first of the package's docstring.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from symgrad.printing.pictures.picture import Box, Edge, Picture
 from symgrad.printing.pictures.svg import picture_svg
 
 ROOT = Path(__file__).resolve().parents[1]
-TARGET = ROOT / "docs" / "house.svg"
+TARGET = ROOT / "docs" / "import_graph.svg"
 CAPTION = (
-    "Each room builds on those below it. An import that a chain of arrows implies is not drawn again: nearly every "
-    "room imports ir and errors."
+    "Each package builds on those below it. An import that a chain of arrows implies is not drawn again: nearly every "
+    "package imports ir and support."
 )
 _COLUMNS = 30  # of a line in a box
 
 
 def layers() -> list[str]:
-    """Return the rooms in the order of the contract, the last to be imported first."""
+    """Return the packages in the order of the contract, the last to be imported first."""
     (order,) = (c["layers"] for c in contracts() if c.get("containers") == ["symgrad"])
-    return [room.strip("()") for room in order]
+    return [package.strip("()") for package in order]
 
 
 def contracts() -> list[dict[str, Any]]:
@@ -40,18 +40,18 @@ def contracts() -> list[dict[str, Any]]:
 
 
 def imports(order: list[str]) -> dict[str, set[str]]:
-    """Return which rooms each room imports."""
+    """Return which packages each package imports."""
     graph = grimp.build_graph("symgrad", exclude_type_checking_imports=False, cache_dir=None)
-    found: dict[str, set[str]] = {room: set() for room in order}
+    found: dict[str, set[str]] = {package: set() for package in order}
     for module in graph.modules:
-        room = _room(module)
-        if room in found:
-            read = {_room(other) for other in graph.find_modules_directly_imported_by(module)}
-            found[room] |= (read & found.keys()) - {room}
+        package = _package(module)
+        if package in found:
+            read = {_package(other) for other in graph.find_modules_directly_imported_by(module)}
+            found[package] |= (read & found.keys()) - {package}
     return found
 
 
-def _room(module: str) -> str:
+def _package(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
@@ -64,44 +64,44 @@ def arrows(order: list[str], read: dict[str, set[str]]) -> list[tuple[str, str]]
     reached: dict[str, set[str]] = {}
     drawn: list[tuple[str, str]] = []
     for i in reversed(range(len(order))):
-        room = order[i]
-        reached[room] = set()
-        for other in sorted(read[room], key=order.index):
+        package = order[i]
+        reached[package] = set()
+        for other in sorted(read[package], key=order.index):
             if order.index(other) <= i:
-                raise ValueError(f"{room} imports {other}, which stands before it")
-            if other not in reached[room]:
-                drawn.append((room, other))
-            reached[room] |= {other} | reached[other]
+                raise ValueError(f"{package} imports {other}, which stands before it")
+            if other not in reached[package]:
+                drawn.append((package, other))
+            reached[package] |= {other} | reached[other]
     return sorted(drawn, key=lambda arrow: (order.index(arrow[0]), order.index(arrow[1])))
 
 
-def said(room: str) -> str:
-    """Return what the docstring of a room says it is: its first sentence, up to a colon or the like."""
-    path = ROOT / "symgrad" / room / "__init__.py"
-    path = path if path.exists() else ROOT / "symgrad" / f"{room}.py"
+def summary(package: str) -> str:
+    """Return what the docstring of a package says it is: its first sentence, up to a colon or the like."""
+    path = ROOT / "symgrad" / package / "__init__.py"
+    path = path if path.exists() else ROOT / "symgrad" / f"{package}.py"
     text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     for end in (". ", ".\n", ": ", "; "):
         text = text.partition(end)[0]
     return " ".join(text.split()).rstrip(".")
 
 
-def _box(room: str) -> Box:
-    first, *rest = textwrap.wrap(said(room), _COLUMNS)
-    return Box("op", room, first, " ".join(rest) or None, None, output=False, wrt=False, noisy=False)
+def _box(package: str) -> Box:
+    first, *rest = textwrap.wrap(summary(package), _COLUMNS)
+    return Box("op", package, first, " ".join(rest) or None, None, output=False, wrt=False, noisy=False)
 
 
-def house() -> str:
+def import_graph() -> str:
     """Return the picture as SVG."""
     order = layers()
-    number = {room: i for i, room in enumerate(order)}
-    boxes = tuple(_box(room) for room in order)
+    number = {package: i for i, package in enumerate(order)}
+    boxes = tuple(_box(package) for package in order)
     edges = tuple(
         Edge(number[a], number[b], cut=False, noisy=False, derivative=False)
         for a, b in arrows(order, imports(order))
     )
-    return picture_svg(Picture(boxes, edges, len(boxes)), [CAPTION], [("value", "imports")], "The house")
+    return picture_svg(Picture(boxes, edges, len(boxes)), [CAPTION], [("value", "imports")], "Import graph")
 
 
 if __name__ == "__main__":
-    TARGET.write_text(house(), encoding="utf-8", newline="\n")
+    TARGET.write_text(import_graph(), encoding="utf-8", newline="\n")
     print(f"wrote {TARGET.relative_to(ROOT)}")

@@ -1,7 +1,7 @@
-"""Count what a house is judged by: circles of imports between files and between rooms, crowded rooms, names that occur
-twice next door, long files, imports inside functions that do not say why.
+"""Check the structure of the package: import cycles between files and between packages, packages with many entries, file
+names that occur in neighbouring packages, long files, imports inside functions without a reason.
 
-`python tools/house.py` prints the counts and what is over the limits, and exits with 1 if anything is; `make layers`
+`python tools/structure.py` prints the counts and what is over the limits, and exits with 1 if anything is; `make layers`
 runs it. Imports are counted with those for type checkers and inside functions, and with modules that are imported by
 a name in a text.
 """
@@ -20,10 +20,10 @@ from pathlib import Path
 import grimp
 
 ROOT = Path(__file__).resolve().parents[1]
-HOUSE = ROOT / "symgrad"
+PACKAGE = ROOT / "symgrad"
 
-MOST_ENTRIES = 14
-"""Files and rooms on one floor: what one takes in at a glance, and what every room could be brought under."""
+MOST_ENTRIES = 16
+"""Files and packages in one package: what one takes in at a glance."""
 
 MOST_LINES = 450
 """Of a file: 400 are what is aimed at."""
@@ -31,17 +31,21 @@ MOST_LINES = 450
 CROWDED = {
     "symgrad": "the layers themselves, in the order of docs/architecture.md",
 }
-"""Rooms with more entries, and why."""
+"""Packages with more entries, and why."""
 
 PARALLEL = {
-    "symgrad/interop/importers": "one room for each framework, with a file of one name for what is one thing in all",
+    "symgrad/apps": "each application has its limits, its report and its question",
+    "symgrad/compiler": "each stage has a part for elementwise code and one for arrays",
+    "symgrad/interop": "each framework is imported and exported",
+    "symgrad/interop/importers": "each framework has a file of one name for what is one thing in all",
+    "symgrad/verification": "verdicts and the diagnosis of mistakes have limits of their own",
 }
-"""Rooms whose inner rooms may have files of one name, and why."""
+"""Packages whose inner packages may have files of one name, and why."""
 
 BOTH_WAYS = {
     "symgrad/api": "what users hold has methods that are the verbs, and verbs answer with what users hold",
 }
-"""Floors on which rooms import each other, file by file without a circle, and why."""
+"""Packages whose inner packages import each other, file by file without a cycle, and why."""
 
 UPWARD = ("symgrad", "symgrad.support.public_names")
 """The face of the package: it finds by name what stands above it, when a user first asks for it."""
@@ -54,8 +58,8 @@ def imports() -> dict[str, set[str]]:
     return {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
 
 
-def circle(found: Mapping[str, set[str]] | None = None) -> list[str]:
-    """Return modules that import each other around, the first also last; none if there are none."""
+def cycle(found: Mapping[str, set[str]] | None = None) -> list[str]:
+    """Return an import cycle, the first module also last; an empty list if there is none."""
     try:
         TopologicalSorter(imports() if found is None else found).prepare()
     except CycleError as error:
@@ -63,28 +67,28 @@ def circle(found: Mapping[str, set[str]] | None = None) -> list[str]:
     return []
 
 
-def between_rooms(found: Mapping[str, set[str]]) -> Iterator[tuple[str, list[str]]]:
-    """Yield every floor on which rooms and files import each other around, with such a circle."""
-    for room, names in rooms():
-        above = ".".join(room.relative_to(ROOT).parts)
+def between_packages(found: Mapping[str, set[str]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield every package whose entries import each other in a cycle, with that cycle."""
+    for package, names in packages():
+        above = ".".join(package.relative_to(ROOT).parts)
         inner = {f"{above}.{name}" for name in names}
         read: dict[str, set[str]] = {name: set() for name in inner}
         for module, others in found.items():
-            start = _on_floor(module, above)
+            start = _entry(module, above)
             if start in inner:
-                read[start] |= ({_on_floor(other, above) for other in others} & inner) - {start}
-        if around := circle(read):
-            yield _path(room), [name.rpartition(".")[2] for name in around]
+                read[start] |= ({_entry(other, above) for other in others} & inner) - {start}
+        if around := cycle(read):
+            yield _path(package), [name.rpartition(".")[2] for name in around]
 
 
-def _on_floor(module: str, above: str) -> str:
-    """Return the room or file of a floor that a module belongs to."""
+def _entry(module: str, above: str) -> str:
+    """Return the entry of a package that a module belongs to."""
     return ".".join(module.split(".")[: above.count(".") + 2]) if module.startswith(f"{above}.") else ""
 
 
 def by_name(found: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
     """Yield modules with modules that they have the names of in texts: what they may import by these."""
-    for file in sorted(HOUSE.rglob("*.py")):
+    for file in sorted(PACKAGE.rglob("*.py")):
         place = file.relative_to(ROOT).with_suffix("").parts
         module = ".".join(place[:-1] if place[-1] == "__init__" else place)
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -100,37 +104,37 @@ def upward(found: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
     with (ROOT / "pyproject.toml").open("rb") as file:
         contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
     order = next(c["layers"] for c in contracts if c.get("containers") == ["symgrad"])
-    height = {room.strip("()"): -i for i, room in enumerate(order)}
+    height = {package.strip("()"): -i for i, package in enumerate(order)}
     for module, named in by_name(found):
         layers = [name.split(".")[1] for name in (module, named) if "." in name]
         if module not in UPWARD and len(layers) == 2 and height[layers[0]] < height[layers[1]]:
             yield module, named
 
 
-def rooms() -> Iterator[tuple[Path, list[str]]]:
-    """Yield every folder of the package with the names on its floor."""
-    for room in sorted(p.parent for p in HOUSE.rglob("__init__.py")):
-        names = [p.stem for p in room.iterdir() if p.suffix == ".py" and not p.stem.startswith("__")]
-        names += [p.name for p in room.iterdir() if (p / "__init__.py").exists()]
-        yield room, sorted(names)
+def packages() -> Iterator[tuple[Path, list[str]]]:
+    """Yield every package with the names of its entries."""
+    for package in sorted(p.parent for p in PACKAGE.rglob("__init__.py")):
+        names = [p.stem for p in package.iterdir() if p.suffix == ".py" and not p.stem.startswith("__")]
+        names += [p.name for p in package.iterdir() if (p / "__init__.py").exists()]
+        yield package, sorted(names)
 
 
 def twice() -> Iterator[str]:
-    """Yield file names that stand in two rooms of one floor, or in a room and the one it is in."""
-    floor = dict(rooms())
-    for room, names in floor.items():
-        inner = [room / name for name in names if room / name in floor]
-        if room != HOUSE and _path(room) not in PARALLEL:
+    """Yield file names that occur in two neighbouring packages, or in a package and in its parent."""
+    entries = dict(packages())
+    for package, names in entries.items():
+        inner = [package / name for name in names if package / name in entries]
+        if package != PACKAGE and _path(package) not in PARALLEL:
             yield from (
-                f"{room.name}/{n} and {i.name}/{n}" for i in inner for n in set(names) & set(floor[i])
+                f"{package.name}/{n} and {i.name}/{n}" for i in inner for n in set(names) & set(entries[i])
             )
             for a, b in combinations(inner, 2):
-                yield from (f"{a.name}/{n} and {b.name}/{n}" for n in sorted(set(floor[a]) & set(floor[b])))
+                yield from (f"{a.name}/{n} and {b.name}/{n}" for n in sorted(set(entries[a]) & set(entries[b])))
 
 
 def unexplained() -> Iterator[str]:
     """Yield places where something is imported inside a function and no comment there, or for the file, says why."""
-    for file in sorted(HOUSE.rglob("*.py")):
+    for file in sorted(PACKAGE.rglob("*.py")):
         text = file.read_text(encoding="utf-8")
         lines = ["", *text.splitlines()]
         if "\n# What is imported in functions here" in text:
@@ -162,30 +166,30 @@ def _path(place: Path) -> str:
 def main() -> int:
     """Print the counts, and what is over the limits."""
     found = imports()
-    around = circle(found)
-    wrong: list[str] = [f"a circle: {' -> '.join(around)}"] if around else []
-    both_ways = dict(between_rooms(found))
+    around = cycle(found)
+    wrong: list[str] = [f"a cycle: {' -> '.join(around)}"] if around else []
+    both_ways = dict(between_packages(found))
     wrong += [
-        f"a circle of rooms in {room}: {' -> '.join(names)}"
-        for room, names in both_ways.items()
-        if room not in BOTH_WAYS
+        f"a cycle of packages in {package}: {' -> '.join(names)}"
+        for package, names in both_ways.items()
+        if package not in BOTH_WAYS
     ]
-    wrong += [f"no circle of rooms any more: {room}" for room in BOTH_WAYS if room not in both_ways]
+    wrong += [f"no cycle of packages any more: {package}" for package in BOTH_WAYS if package not in both_ways]
     wrong += [f"{module} has the name of {named}, a layer above it" for module, named in upward(found)]
     count = 0
-    for room, names in rooms():
+    for package, names in packages():
         count += 1
-        if len(names) > MOST_ENTRIES and _path(room) not in CROWDED:
-            wrong.append(f"{_path(room)} has {len(names)} entries: {', '.join(names)}")
-    wrong += [f"twice next door: {pair}" for pair in twice()]
+        if len(names) > MOST_ENTRIES and _path(package) not in CROWDED:
+            wrong.append(f"{_path(package)} has {len(names)} entries: {', '.join(names)}")
+    wrong += [f"in neighbours: {pair}" for pair in twice()]
     wrong += [f"imported inside a function, and no comment says why: {place}" for place in unexplained()]
     lines = 0
-    for file in sorted(HOUSE.rglob("*.py")):
+    for file in sorted(PACKAGE.rglob("*.py")):
         length = len(file.read_text(encoding="utf-8").splitlines())
         lines += length
         if length > MOST_LINES:
             wrong.append(f"{_path(file)} has {length} lines")
-    print(f"{count} rooms, {len(list(HOUSE.rglob('*.py')))} files, {lines:,} lines; {len(wrong)} to mend")
+    print(f"{count} packages, {len(list(PACKAGE.rglob('*.py')))} files, {lines:,} lines; {len(wrong)} to mend")
     print("\n".join(wrong))
     return 1 if wrong else 0
 

@@ -1,1 +1,0 @@
-"""The mathematics of rewriting as data: the rows of each phase, the normal form of sums and products, the pipeline."""
