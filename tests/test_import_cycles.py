@@ -34,7 +34,9 @@ def test_a_cycle_of_rooms_is_seen_though_no_file_is_in_one(structure: dict[str, 
     there, back = "symgrad.verification.mistakes.rows.stops", "symgrad.verification.mistakes.rows.powers"
     imports = {"symgrad.verification.mistakes.rule": {there}, back: {"symgrad.verification.mistakes.rule"}}
     assert structure["cycle"](imports) == []
-    assert [package for package, _ in structure["between_packages"](imports)] == ["symgrad/verification/mistakes"]
+    assert [package for package, _ in structure["between_packages"](imports)] == [
+        "symgrad/verification/mistakes"
+    ]
 
 
 def test_no_module_has_the_name_of_one_in_a_layer_above(

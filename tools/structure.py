@@ -129,7 +129,9 @@ def twice() -> Iterator[str]:
                 f"{package.name}/{n} and {i.name}/{n}" for i in inner for n in set(names) & set(entries[i])
             )
             for a, b in combinations(inner, 2):
-                yield from (f"{a.name}/{n} and {b.name}/{n}" for n in sorted(set(entries[a]) & set(entries[b])))
+                yield from (
+                    f"{a.name}/{n} and {b.name}/{n}" for n in sorted(set(entries[a]) & set(entries[b]))
+                )
 
 
 def unexplained() -> Iterator[str]:
@@ -174,7 +176,9 @@ def main() -> int:
         for package, names in both_ways.items()
         if package not in BOTH_WAYS
     ]
-    wrong += [f"no cycle of packages any more: {package}" for package in BOTH_WAYS if package not in both_ways]
+    wrong += [
+        f"no cycle of packages any more: {package}" for package in BOTH_WAYS if package not in both_ways
+    ]
     wrong += [f"{module} has the name of {named}, a layer above it" for module, named in upward(found)]
     count = 0
     for package, names in packages():
@@ -189,7 +193,9 @@ def main() -> int:
         lines += length
         if length > MOST_LINES:
             wrong.append(f"{_path(file)} has {length} lines")
-    print(f"{count} packages, {len(list(PACKAGE.rglob('*.py')))} files, {lines:,} lines; {len(wrong)} to mend")
+    print(
+        f"{count} packages, {len(list(PACKAGE.rglob('*.py')))} files, {lines:,} lines; {len(wrong)} to mend"
+    )
     print("\n".join(wrong))
     return 1 if wrong else 0
 

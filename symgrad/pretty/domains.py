@@ -20,8 +20,8 @@ from symgrad.ops.array.indexing import gather, scatter_add
 from symgrad.pretty.forms.positions import is_inside
 from symgrad.pretty.forms.rational import rational_of
 from symgrad.pretty.limits import CONDITIONS
-from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.facts.definite_matrices import is_definite
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.memo import Answers, keeping
 from symgrad.rewrite.pipeline import canonical
 

@@ -22,7 +22,7 @@ from symgrad.ir.types import BOOL, INT, POSITIVE, REAL, Declaration, Domain
 from symgrad.ops.numpy.calls import matrix_transpose
 from symgrad.pretty.forms.numbers import Literals
 from symgrad.pretty.limits import EQUATIONS
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.facts.integer_ranges import ends_of
 from symgrad.support.errors import SymgradError
 

@@ -39,7 +39,7 @@ from symgrad.pretty.limits import FORM_CHARACTERS, NAMES_READ, READ_CHARACTERS
 from symgrad.pretty.normal import Normal
 from symgrad.pretty.program import Words
 from symgrad.pretty.rows import stacked
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import CanonicalForms, canonical
 
 __all__ = ["ShortestForms"]

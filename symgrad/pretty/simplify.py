@@ -11,7 +11,7 @@ from symgrad.pretty.forms.measure import Measure
 from symgrad.pretty.limits import FORM_CHARACTERS
 from symgrad.pretty.program import Words
 from symgrad.pretty.shortest import ShortestForms
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.memo import remembered
 
 __all__ = ["Simplified", "domain_gains", "simplest", "simplified"]

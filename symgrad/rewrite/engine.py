@@ -13,7 +13,7 @@ from typing import Protocol
 
 from symgrad.ir.graph import Node, apply
 from symgrad.ir.traverse import topological
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pattern import Bindings, View, instantiate, match
 from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.trace import UNDEFINED, Note, Soundness, Step, Trace

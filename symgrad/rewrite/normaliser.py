@@ -9,8 +9,8 @@ from symgrad.ir.graph import NUMBER, Node, apply, number, truth
 from symgrad.ops.array.layout import broadcast_to, full
 from symgrad.ops.scalar.logic import where
 from symgrad.rewrite.array_forms.tensor import Tensors
-from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.engine import Round
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.normal_form.choices import Choices
 from symgrad.rewrite.normal_form.denominators import Denominators
 from symgrad.rewrite.normal_form.form import Form, Sum

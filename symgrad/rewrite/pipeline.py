@@ -14,8 +14,8 @@ from symgrad.ops.control import as_computed, stop_gradient, with_slope
 from symgrad.ops.scalar.arith import div, mul, pow
 from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.scalar.logic import where
-from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.engine import Round, rewrite
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.matrices import in_matrix_notation
 from symgrad.rewrite.memo import remembered
 from symgrad.rewrite.normal_form.order import Order

@@ -43,9 +43,16 @@ def test_the_checker_of_proofs_imports_errors_sources_and_files_alone(tool: Modu
     (refused,) = (
         c["forbidden_modules"] for c in tool.contracts() if c.get("source_modules") == ["symgrad.checker"]
     )
-    assert {f"symgrad.{package}" for package in tool.layers()} - {*refused} == {"symgrad.checker", "symgrad.support"}
+    assert {f"symgrad.{package}" for package in tool.layers()} - {*refused} == {
+        "symgrad.checker",
+        "symgrad.support",
+    }
     support = {p.stem for p in (ROOT / "symgrad" / "support").glob("*.py")} - {"__init__"}
-    assert support - {module.removeprefix("symgrad.support.") for module in refused} == {"errors", "files", "source"}
+    assert support - {module.removeprefix("symgrad.support.") for module in refused} == {
+        "errors",
+        "files",
+        "source",
+    }
 
 
 def test_arrows_and_their_chains_are_the_imports(tool: ModuleType) -> None:

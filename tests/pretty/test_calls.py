@@ -9,7 +9,7 @@ import symgrad as sg
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.pretty.forms.style import styled
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 
 SIZES = {"n": 3, "d": 2, "k": 4}
 

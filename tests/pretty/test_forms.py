@@ -14,7 +14,7 @@ from symgrad.pretty.forms.guards import without_guards_of_zero, without_idle_gua
 from symgrad.pretty.forms.positions import as_one_hot, merged
 from symgrad.pretty.forms.rational import rational_of
 from symgrad.pretty.forms.style import styled
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 
 DECLARED = (
     "x, y, z : real; p : positive; q : real(0, 1); u, v, w : real[n]; A, B : real[n, n]\n"

@@ -7,7 +7,7 @@ import pytest
 import symgrad as sg
 from symgrad.ir.notation.printer import expression_text
 from symgrad.pretty.forms.spoken import ROWS, Spoken
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.rule import Rule
 from symgrad.rewrite.rules.stable import STABLE
 from tests.rewrite.rules.strict import Unclear, same, strictly

@@ -9,8 +9,8 @@ import symgrad as sg
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.facts.definite_matrices import is_definite
+from symgrad.rewrite.facts.inference import Conditions
 
 HEADER = """
 X : real[n, d]

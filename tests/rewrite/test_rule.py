@@ -12,8 +12,8 @@ from symgrad.ir.graph import OPS, Node, number, symbol, truth
 from symgrad.ir.types import Declaration
 from symgrad.ops.scalar.arith import add, mul
 from symgrad.ops.scalar.logic import and_, gt
-from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.engine import Round, rewrite
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pattern import instantiate, literal, match, meta, proposition
 from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.trace import Step

@@ -13,7 +13,7 @@ import symgrad as sg
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 from symgrad.verification.search.textbook import simpler
 from symgrad.verification.told.left_out import _Speaker, in_words

@@ -18,7 +18,7 @@ from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import fold, formulas_of, substitute, symbols_of, topological
 from symgrad.ir.types import POSITIVE, REAL, Declaration
 from symgrad.ops.array.layout import full
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 from symgrad.rewrite.trace import ZERO, Note
 from symgrad.support.logs import info

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 
 __all__ = ["MomentBudget", "Given", "NoMoment", "Undecided"]

@@ -16,7 +16,7 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.random.laws import density
-from symgrad.ops.sympy_bridge.integrals import definite_integral
+from symgrad.ops.sympy_bridge.integration import definite_integral
 from symgrad.rewrite.pipeline import canonical
 
 __all__ = ["integrated"]

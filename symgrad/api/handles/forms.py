@@ -10,7 +10,7 @@ from symgrad.api.handles.wording import name_derivative, readable, said_together
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import shape_text
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.memo import keeping, remembered
 from symgrad.support.errors import UnsupportedError
 

@@ -18,7 +18,7 @@ from symgrad.ops.scalar.logic import ge, gt, le, lt, where
 from symgrad.ops.scalar.rounding import abs as absolute
 from symgrad.ops.scalar.rounding import clip, sign
 from symgrad.pretty.forms.common import factors_of
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 
 __all__ = ["chosen"]
 

@@ -10,7 +10,7 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import div, mul, neg, pow
 from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.scalar.logic import eq, ne, where
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 
 __all__ = ["asked_once", "without_guards_of_zero", "without_idle_guards"]
 

@@ -22,7 +22,7 @@ from symgrad.ops.array.reductions import argmax, argmin
 from symgrad.ops.scalar.arith import div, mul
 from symgrad.pretty.forms.common import factors_of
 from symgrad.rewrite.array_forms.chosen import Chosen, chosen_in_rows
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.facts.integer_ranges import is_position
 from symgrad.rewrite.trace import Note
 

@@ -13,7 +13,7 @@ from symgrad.ops.scalar.logic import gt, where
 from symgrad.ops.scalar.rounding import relu
 from symgrad.ops.special.gamma import erf, erfc
 from symgrad.rewrite.choice.alternatives import Alternatives
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.rules.stable import STABLE
 from symgrad.rewrite.rules.variables import a, b, c, one, two, zero

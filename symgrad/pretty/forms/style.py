@@ -22,7 +22,7 @@ from symgrad.ops.array.linalg import inv
 from symgrad.ops.numpy.products import diag
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 from symgrad.pretty.forms.common import factors_of, flat, terms_of, without_sign
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.normal_form.products import spell_signs
 
 __all__ = ["TermSet", "styled", "terms_in"]
@@ -46,7 +46,7 @@ def styled(node: Node, known: Conditions, own: Collection[TermSet] = (), *, keep
     Example:
         >>> from symgrad.ir.graph import as_node, symbol
         >>> from symgrad.ir.types import Declaration
-        >>> from symgrad.rewrite.condition import Conditions
+        >>> from symgrad.rewrite.facts.inference import Conditions
         >>> import symgrad.ops
         >>> x = symbol(Declaration("x"))
         >>> styled(as_node(-1) - x, Conditions()) is -x - 1

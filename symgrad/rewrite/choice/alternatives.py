@@ -19,8 +19,8 @@ from symgrad.rewrite.choice.as_written import (
     terms_of,
     times,
 )
-from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.engine import applicable, apply_rule
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.normal_form.polynomials import common_denominator, keeps_domain, shortened
 from symgrad.rewrite.normal_form.products import product_of
 from symgrad.rewrite.pattern import Bindings, match

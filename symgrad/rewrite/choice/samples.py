@@ -20,7 +20,7 @@ from symgrad.rewrite.choice.exact_values import COMPUTED, close, exact_of, float
 from symgrad.rewrite.choice.float_faults import FINE, ROUNDINGS, FloatFaults
 from symgrad.rewrite.choice.own_scale import own_scale
 from symgrad.rewrite.choice.sample_points import points_at, points_of
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 
 __all__ = ["FINE", "Sample", "has_extended", "measurable", "searchable"]
 

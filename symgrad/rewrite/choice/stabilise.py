@@ -11,7 +11,7 @@ from symgrad.ir.graph import Node, apply
 from symgrad.ir.traverse import topological
 from symgrad.rewrite.choice.alternatives import Alternatives
 from symgrad.rewrite.choice.samples import FINE, Sample, searchable
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.rules.stable import STABLE
 from symgrad.rewrite.trace import Step, Trace
 from symgrad.support.progress import steps

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import fold
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 
 __all__ = ["is_definite"]
 

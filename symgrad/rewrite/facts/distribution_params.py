@@ -21,7 +21,7 @@ from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy.calls import expand_dims, identity, total
 from symgrad.ops.random.laws import standard_form
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.support.errors import DeclarationError, ShapeError, SymgradError
 
 __all__ = ["conditions_on", "declared", "misfit"]

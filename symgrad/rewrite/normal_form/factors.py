@@ -8,7 +8,7 @@ from symgrad.ir.exact import FOLDED, fits, power
 from symgrad.ir.graph import Node, number
 from symgrad.ops.scalar.arith import add, mul, neg, pow
 from symgrad.ops.scalar.elementary import sqrt
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.normal_form.form import HALF, E, Exponent, Form, short
 from symgrad.rewrite.normal_form.primes import prime_powers
 from symgrad.rewrite.trace import ZERO, Note, Soundness

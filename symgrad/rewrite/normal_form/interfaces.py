@@ -39,7 +39,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from symgrad.ir.graph import Node
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.normal_form.form import Exponent, Form, Sum
 from symgrad.rewrite.normal_form.order import Order
 from symgrad.rewrite.pattern import View

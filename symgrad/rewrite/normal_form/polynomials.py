@@ -13,7 +13,7 @@ from typing import TypeAlias
 from symgrad.ir.exact import FOLDED, HIGHEST, MONOMIALS, is_longer
 from symgrad.ir.graph import Node, as_node, number
 from symgrad.ir.traverse import digest, topological
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 
 __all__ = ["common_denominator", "keeps_domain", "shortened"]
 

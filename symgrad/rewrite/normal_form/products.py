@@ -12,7 +12,7 @@ roots are exponents, u**(1/2 - 1); exp is a power of E whose exponent is a graph
 law `product-of-powers`, x**(1 - 3):
 
     >>> from symgrad.frontend.text import parse_program
-    >>> from symgrad.rewrite.condition import Conditions
+    >>> from symgrad.rewrite.facts.inference import Conditions
     >>> from symgrad.rewrite.normaliser import NormalForms
     >>> from symgrad.rewrite.normal_form.order import Order
     >>> from symgrad.rewrite.pipeline import CANONICAL

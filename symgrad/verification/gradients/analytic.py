@@ -14,7 +14,7 @@ from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Domain, Number
 from symgrad.ops.own import without_definitions
 from symgrad.ops.scalar.logic import gt, lt, ne
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 
 __all__ = ["apart_from_kinks", "in_a_box", "is_analytic", "is_away_from_kinks"]
 

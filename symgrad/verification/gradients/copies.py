@@ -28,7 +28,7 @@ from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Number
 from symgrad.ops.control import with_slope
 from symgrad.ops.scalar.logic import eq, ne
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 from symgrad.verification.decide import decide, equal
 from symgrad.verification.gradients.analytic import apart_from_kinks, in_a_box, is_analytic

@@ -18,7 +18,7 @@ from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.traverse import substitute
 from symgrad.ops.scalar.arith import mul
 from symgrad.ops.scalar.trig import cos, sin
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 
 __all__ = ["ZeroSet", "simpler"]

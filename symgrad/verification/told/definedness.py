@@ -20,7 +20,7 @@ from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Domain, Number
 from symgrad.pretty.domains import outside_of_choices
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import UsageError
 from symgrad.verification.limits import CONDITION_LENGTH, CONDITION_PARTS, CONDITIONS_TOLD, DEFINEDNESS_POINTS

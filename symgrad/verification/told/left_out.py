@@ -24,8 +24,8 @@ from symgrad.ops.array.contraction import einsum
 from symgrad.ops.scalar.arith import pow
 from symgrad.pretty.domains import outside_of_choices
 from symgrad.pretty.forms.rational import rational_of
-from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.facts.definite_matrices import is_definite
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.verification.limits import LEFT_OUT_EQUATIONS, LEFT_OUT_PARTS, LEFT_OUT_SECONDS

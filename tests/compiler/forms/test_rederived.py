@@ -13,7 +13,7 @@ from symgrad.compiler.forms.output import Output
 from symgrad.compiler.forms.rederived import rederived
 from symgrad.ir.traverse import topological
 from symgrad.rewrite.choice import samples
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 
 # The residual energy of a cubic equation of state: at low density each of its logarithms is of nearly one.
 STATE = """

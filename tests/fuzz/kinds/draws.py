@@ -13,7 +13,7 @@ from symgrad.errors import SymgradError
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.random.laws import density, drawn
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 from tests.fuzz.kind import kind, refused
 

@@ -25,7 +25,7 @@ from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.control import stop_gradient
 from symgrad.ops.scalar.arith import add, mul, neg
 from symgrad.ops.scalar.trig import sin
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import Canonical, CanonicalForms, canonical
 from symgrad.rewrite.rules.canonical import CANONICAL
 from tests.graphs import inputs, random_graph

@@ -8,7 +8,7 @@ import pytest
 import symgrad as sg
 from symgrad.ir.traverse import topological
 from symgrad.rewrite.choice.samples import Sample, has_extended
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from tests.fuzz.formulas import random_formula
 
 pytestmark = pytest.mark.skipif(not has_extended(), reason="the machine has no extended precision")

@@ -15,8 +15,8 @@ from symgrad.ir.types import Declaration
 from symgrad.ops.scalar.elementary import exp, log
 from symgrad.ops.scalar.logic import gt
 from symgrad.ops.scalar.trig import sin
-from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.engine import applicable
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pattern import instantiate, is_literal, metavariables
 from symgrad.rewrite.pipeline import canonical, stable
 from symgrad.rewrite.rule import Rule

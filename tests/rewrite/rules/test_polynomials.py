@@ -10,7 +10,7 @@ import pytest
 import symgrad as sg
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.normal_form.polynomials import common_denominator, shortened
 from tests.rewrite.rules.strict import same, strictly
 

@@ -13,7 +13,7 @@ from symgrad.ir.traverse import topological
 from symgrad.rewrite.choice import alternatives, stabilise
 from symgrad.rewrite.choice.alternatives import Alternatives
 from symgrad.rewrite.choice.samples import Sample
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import fewest_faults, stable
 from symgrad.rewrite.rules.stable import STABLE
 from tests.rewrite.rules.graphs import any_graph

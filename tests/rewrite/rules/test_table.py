@@ -13,8 +13,8 @@ import pytest
 from symgrad.ir.graph import Node, number, symbol
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.types import BOOL, INT, POSITIVE, REAL, Declaration, Domain
-from symgrad.rewrite.condition import Conditions
 from symgrad.rewrite.engine import applicable
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pattern import instantiate, is_literal, metavariables
 from symgrad.rewrite.pipeline import canonical
 from symgrad.rewrite.rule import Rule

@@ -20,7 +20,7 @@ from symgrad.analysis.expectations.terms.monomials import (
     scaled,
 )
 from symgrad.ir.graph import OPS, Node, as_node
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 
 __all__ = ["absolute", "choice", "negative_part", "other", "sign_of_sum"]
 

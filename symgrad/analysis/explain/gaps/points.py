@@ -14,7 +14,7 @@ from symgrad.analysis.explain.noise.draws import domain_of, inside, value_at
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate_mp
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 
 __all__ = ["DIGITS", "POINTS", "Point", "to_mp", "is_real", "places", "precise", "samples"]
 

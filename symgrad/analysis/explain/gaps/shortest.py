@@ -14,7 +14,7 @@ from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.ops.scalar.arith import pow
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 
 __all__ = ["Shortener", "opened"]

@@ -19,7 +19,7 @@ from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.pretty.forms.common import without_sign
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical, stable
 
 __all__ = ["CLOSE", "FormSearch"]

@@ -11,7 +11,7 @@ from symgrad.analysis.explain.noise.draws import converted
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node, number, truth
 from symgrad.ir.traverse import substitute
 from symgrad.ir.values.evaluate import evaluate_mp, exact_number
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 
 __all__ = ["CONTINUOUS", "PrecisionPair", "has_arrays", "is_finite", "settled", "steady"]
 

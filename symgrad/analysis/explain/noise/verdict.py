@@ -34,7 +34,7 @@ from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import is_zero
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.source import Place
 

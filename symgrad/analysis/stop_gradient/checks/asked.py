@@ -22,7 +22,7 @@ from symgrad.ir.types import NONNEGATIVE, POSITIVE, REAL, Declaration
 from symgrad.ops.control import as_computed
 from symgrad.ops.numpy.calls import total
 from symgrad.ops.own import opaque_in
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.support.source import Place, Source, Span

@@ -16,7 +16,7 @@ from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ops.array.layout import full
 from symgrad.ops.control import straight_through
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.verification.verdict import Verdict
 
 __all__ = ["find"]

@@ -10,7 +10,7 @@ from symgrad.analysis.stop_gradient.checks.asked import LintQuestion, Sighting
 from symgrad.analysis.stop_gradient.checks.points import point_text
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 
 __all__ = ["find"]
 

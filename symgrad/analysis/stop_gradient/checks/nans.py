@@ -21,7 +21,7 @@ from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, apply, as_node
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.traverse import substitute, topological
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.verification.verdict import Verdict
 
 __all__ = ["choices", "roots"]

@@ -9,7 +9,7 @@ import pytest
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
-from symgrad.rewrite.condition import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 from tests.rewrite.rules.graphs import any_graph
 
 HEADER = (
