@@ -13,7 +13,7 @@ from symgrad.api.explaining.explain import Derivation, joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.inputs import inputs_of, known_symbols, sizes_by_name
 from symgrad.ir.graph import SYMBOL, Node
-from symgrad.ir.notation.nodes import short_value
+from symgrad.ir.notation.short_value import short_value
 from symgrad.ir.traverse import is_elementwise
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ir.values.inputs import bind

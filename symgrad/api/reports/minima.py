@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symgrad.ir.notation.nodes import short_value
+from symgrad.ir.notation.short_value import short_value
 from symgrad.printing.pictures.plot import Curve, plot_svg
 from symgrad.report.blocks import Banner, Block, Column, Figure, Literal, Prose, Table, prose
 from symgrad.report.report import Report

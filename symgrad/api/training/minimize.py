@@ -22,7 +22,7 @@ from symgrad.ir.exact import float_of
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import suggest
 from symgrad.ir.notation.free_names import free_name
-from symgrad.ir.notation.nodes import short_value
+from symgrad.ir.notation.short_value import short_value
 from symgrad.ir.types import REAL, Declaration, Domain
 from symgrad.ir.values.inputs import bind
 from symgrad.ops.array.layout import shape_text
