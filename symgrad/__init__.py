@@ -20,7 +20,8 @@ from symgrad.support.public_names import public as _public
 
 __version__ = "0.1.0"
 
-# Where nobody asked for it nothing of this is imported: see `symgrad/printing/progress.py` and `symgrad/support/logs.py`.
+# Where nobody asked for it nothing of this is imported: see `symgrad/printing/progress.py` and
+# `symgrad/support/logs.py`.
 if hasattr(sys, "ps1") or "SYMGRAD_PROGRESS" in os.environ:
     import_module("symgrad.printing.progress").show_usually()
 if os.environ.get("SYMGRAD_LOG"):

@@ -1,9 +1,9 @@
 """Measure the largest errors of the functions of symgrad/compiler/llvm/maths, in units in the last place.
 
 `python -m tools.accuracy [--points N] [--write] [NAME ...]` prints the table, or writes it to docs/accuracy.md. The
-exact values are Arb's with 128 bits or more, the points those of tests/compiler/llvm/maths_cases.py, of which the tests take
-fewer: drawn uniformly from intervals, drawn over all powers of two, and hard ones. At some of them, and where an error
-is largest, mpmath must find the same value. A million points for each take some minutes.
+exact values are Arb's with 128 bits or more, the points those of tests/compiler/llvm/maths_cases.py, of which
+the tests take fewer: drawn uniformly from intervals, drawn over all powers of two, and hard ones. At some of
+them, and where an error is largest, mpmath must find the same value. A million points for each take some minutes.
 """
 
 from __future__ import annotations

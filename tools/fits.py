@@ -1,4 +1,5 @@
-"""The polynomials and constants of symgrad/compiler/llvm/maths/coefficients.py, which tools/minimax.py computes and writes."""
+"""The polynomials and constants of symgrad/compiler/llvm/maths/coefficients.py, which tools/minimax.py
+computes and writes."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Check the structure of the package: import cycles between files and between packages, packages with many entries, file
-names that occur in neighbouring packages, long files, imports inside functions without a reason.
+"""Check the structure of the package: import cycles between files and between packages, packages with many
+entries, file names that occur in neighbouring packages, long files, imports inside functions without a reason.
 
-`python tools/structure.py` prints the counts and what is over the limits, and exits with 1 if anything is; `make layers`
-runs it. Imports are counted with those for type checkers and inside functions, and with modules that are imported by
-a name in a text.
+`python tools/structure.py` prints the counts and what is over the limits, and exits with 1 if anything is;
+`make layers` runs it. Imports are counted with those for type checkers and inside functions, and with modules
+that are imported by a name in a text.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""From the outputs of a graph to machine code: forms, lowering, LLVM, C, GPU, kernels, and the loader of saved kernels."""
+"""From the outputs of a graph to machine code: forms, lowering, LLVM, C, GPU, kernels, and the loader."""

@@ -241,7 +241,9 @@ _SIGNS: dict[str, Callable[[Number, Number], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """A family with its parameters, exact numbers or Nodes: of these `symgrad.rewrite.facts.distribution_params` tells whether they fit.
+    """A family with its parameters, exact numbers or nodes.
+
+    Whether nodes fit the family is decided by `symgrad.rewrite.facts.distribution_params`.
 
     Raises:
         DeclarationError: if the family is unknown or the parameters do not fit it.

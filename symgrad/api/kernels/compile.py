@@ -188,7 +188,7 @@ def _input(item: Any, exprs: Sequence[Expr]) -> Node:
 
 
 def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> Arrangement:
-    """Return the nodes to compile, and those whose products and sums may be fused: `symgrad.compiler.forms.pipeline.arrange`.
+    """Return the nodes to compile, and those whose products and sums may be fused.
 
     Args:
         exprs: what is asked for.

@@ -123,7 +123,7 @@ def _refusing() -> Callable[[str, tuple[Any, ...]], None]:
         *sysconfig.get_paths().values(),
         sys.prefix,
         sys.base_prefix,
-        str(Path(__file__).parents[1]),
+        str(Path(__file__).parents[2]),
     }
     inside = tuple(os.path.realpath(root).rstrip(os.sep) + os.sep for root in roots if root)
     written = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND

@@ -256,7 +256,7 @@ def _late(seconds: float) -> str:
 
 def _environment() -> dict[str, str]:
     """The environment of processes: this package, no code on disk, one thread each."""
-    here = str(Path(__file__).resolve().parents[2])
+    here = str(Path(__file__).resolve().parents[3])
     path = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
     threads = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL", "VECLIB")}
     return {**os.environ, **threads, "PYTHONPATH": path, "SYMGRAD_CACHE": ""}

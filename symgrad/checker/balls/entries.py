@@ -1,4 +1,4 @@
-"""NumPy arrays of values (`symgrad/checker/balls/ops.py`): how they are made, and functions of values applied to them."""
+"""NumPy arrays of balls: how they are made, and functions applied to their entries."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Exact fractions of polynomials in generators, some of which satisfy relations: x*y/(1 + k) with k**2 = x.
 
-A generator stands for a real number that depends on the point (`symgrad/checker/kernels/fractions.py` says which), and a
-relation is true of these numbers at every point of the case at hand. So what is computed here holds at every such point
-where no denominator vanishes.
+A generator stands for a real number that depends on the point (`symgrad/checker/kernels/fractions.py` says
+which), and a relation is true of these numbers at every point of the case at hand. So what is computed here
+holds at every such point where no denominator vanishes.
 """
 
 from __future__ import annotations

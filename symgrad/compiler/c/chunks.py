@@ -1,4 +1,4 @@
-"""What a chunk of equations loads, computes and stores, in C: as `symgrad/compiler/llvm/elementwise/`, with places of C's."""
+"""What a chunk of equations loads, computes and stores, in C."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Instructions on vectors of one lane as statements of C99: one instruction, one statement, in the same order.
 
-What is translated is what LLVM gets (`symgrad/compiler/llvm/text/instructions.py`), so that C has its operations and roundings.
-Each value is a variable of its own: C rounds where it assigns, on processors too that compute with more digits.
+What is translated is what LLVM gets (`symgrad/compiler/llvm/text/instructions.py`), so that C has its
+operations and roundings. Each value is a variable of its own: C rounds where it assigns, on processors too
+that compute with more digits.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Calls of a kernel from XLA, for arrays of given shapes: a native function that XLA calls with its own buffers.
 
 What follows from the shapes is decided here, once: how the batch is walked through, and what must hold of sizes. The
-rest is `symgrad/compiler/llvm/calls/xla_code.py`. XLA never forgets a function that it was told, so all that is made here lives
-as long as the process; equal calls have one function.
+rest is `symgrad/compiler/llvm/calls/xla_code.py`. XLA never forgets a function that it was told, so all that
+is made here lives as long as the process; equal calls have one function.
 """
 
 from __future__ import annotations

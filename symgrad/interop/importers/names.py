@@ -22,7 +22,7 @@ _LIBRARIES = tuple(
     for kind in ("stdlib", "platstdlib", "purelib", "platlib")
 )
 _INSTALLED = {"site-packages", "dist-packages"}
-_OURS = str(Path(__file__).resolve().parents[1]) + os.sep
+_OURS = str(Path(__file__).resolve().parents[2]) + os.sep
 
 
 @cache

@@ -4,8 +4,8 @@
 
 Index notation decides: a contraction inside another is part of it, a transpose permutes labels, a repeated axis has no
 label, an identity matrix makes two labels one, what no summed label touches is a factor in front. Operands with equal
-labels are one product, entry by entry. `rewrite/rules/tensor_laws.py` has these laws as rows; `ir/notation/contractions.py`
-writes the result as matrix products.
+labels are one product, entry by entry. `rewrite/rules/tensor_laws.py` has these laws as rows;
+`ir/notation/contractions.py` writes the result as matrix products.
 """
 
 from __future__ import annotations

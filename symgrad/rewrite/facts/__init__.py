@@ -1,1 +1,4 @@
-"""What is known about the values of a graph: signs, intervals, whole numbers, definite matrices. Open `values.py` first."""
+"""Facts about the values of a graph: signs, intervals, integer ranges, definite matrices.
+
+Open `inference.py` first.
+"""

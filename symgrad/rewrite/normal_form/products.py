@@ -2,8 +2,8 @@
 
     c * b1**e1 * b2**e2 * ...    c rational, e rational or a graph, b no product nor (for integer e) a power
 
-`Products` finds the form of a node (`rewrite/normal_form/gathering.py` collects it) and writes a form down as one quotient:
-`-2*x*sqrt(u)/(3*y)`. With u positive, take
+`Products` finds the form of a node (`rewrite/normal_form/gathering.py` collects it) and writes a form down as
+one quotient: `-2*x*sqrt(u)/(3*y)`. With u positive, take
 
     6*x*sqrt(u)*y/(9*u*x**3*exp(y))
 

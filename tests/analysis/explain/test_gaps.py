@@ -14,7 +14,7 @@ import symgrad as sg
 from symgrad.errors import UnsupportedError, UsageError
 from symgrad.ir.values.evaluate import evaluate_mp
 
-PROGRAMS = Path(__file__).parents[2] / "examples" / "programs"
+PROGRAMS = Path(__file__).parents[3] / "examples" / "programs"
 
 RATES = """
 V : real

@@ -13,7 +13,7 @@ import pytest
 
 from tests.processes import printed
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 WITHOUT = """
 import sys

@@ -8,7 +8,7 @@ import pytest
 
 import symgrad as sg
 
-FOLDER = Path(__file__).resolve().parents[2] / "examples" / "derivations"
+FOLDER = Path(__file__).resolve().parents[3] / "examples" / "derivations"
 RIGHT = sorted(p for p in FOLDER.iterdir() if not p.stem.endswith("_wrong"))
 
 # What the first diagnosis of each planted error is.

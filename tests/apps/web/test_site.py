@@ -18,7 +18,7 @@ import pytest
 from tests.apps.web.browser import Browser, browser_path
 from tests.processes import printed
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")

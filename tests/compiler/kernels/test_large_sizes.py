@@ -84,7 +84,7 @@ def test_products_that_are_bound_at_a_call(part):
     texts = PROGRAMS[part::4]
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", _CHILD.replace("TEXTS", repr(texts))],
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
         capture_output=True,
         text=True,
         check=False,

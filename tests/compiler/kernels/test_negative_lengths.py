@@ -49,7 +49,7 @@ print("done")
 """
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", program],
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
         capture_output=True,
         text=True,
         check=False,

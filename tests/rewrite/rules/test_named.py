@@ -25,7 +25,7 @@ from symgrad.rewrite.rules.stable import STABLE
 from symgrad.rewrite.trace import Trace
 from tests.rewrite.rules.test_table import operands
 
-_PAGES = Path(__file__).parents[2] / "docs" / "rules"
+_PAGES = Path(__file__).parents[3] / "docs" / "rules"
 
 # The laws of these pages that stand in sums only where that makes them shorter, and so not of their sides alone.
 _IN_A_SUM = {

@@ -275,7 +275,7 @@ def test_any_graph_keeps_its_value(seed: int) -> None:
 
 
 def test_the_page_shows_the_table(request: pytest.FixtureRequest) -> None:
-    path = Path(__file__).parents[2] / "docs" / "rules" / "stable.md"
+    path = Path(__file__).parents[3] / "docs" / "rules" / "stable.md"
     compare_golden(path, page(), update=bool(request.config.getoption("--update-golden")))
 
 

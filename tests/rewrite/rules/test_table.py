@@ -120,7 +120,7 @@ def test_the_normal_form_applies_every_row(rule: Rule) -> None:
 
 
 def test_the_page_shows_the_table(request: pytest.FixtureRequest) -> None:
-    path = Path(__file__).parents[2] / "docs" / "rules" / "canonical.md"
+    path = Path(__file__).parents[3] / "docs" / "rules" / "canonical.md"
     compare_golden(path, page(), update=bool(request.config.getoption("--update-golden")))
 
 

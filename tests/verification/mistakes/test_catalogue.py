@@ -19,7 +19,7 @@ from tests.conftest import compare_golden
 from tests.verification.mistakes.cases import CASES, Case
 from tests.verification.mistakes.rewritings import REWRITTEN
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 HINTS = {  # told of claims in other words: tests/verification, tests/api, tests/apps/review
     "label-out-of-range",
     "constant-read-as-variable",

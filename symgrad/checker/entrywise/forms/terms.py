@@ -107,7 +107,8 @@ class Terms:
         assumed: how often something was taken for granted.
         smooth: name of an input; points where a sign jumps with it are left out.
         deadline: when to give up, on the clock of `time.monotonic`.
-        between: of inputs of whole numbers, the lengths between which they are; see `symgrad.checker.entrywise.pointers`.
+        between: of inputs of whole numbers, the lengths between which they are; see
+            `symgrad.checker.entrywise.pointers`.
         apart: whether two maps, by their heads, are of parts of an axis that do not overlap: asked again and again.
     """
 

@@ -1,4 +1,4 @@
-"""Factors of matrices in C: what kernels have from LAPACK (`symgrad/compiler/llvm/arrays/library/factors.py`), as plain loops.
+"""Factors of matrices in C, as plain loops: kernels have them from LAPACK.
 
 And their exponentials, with the operations of `symgrad/compiler/llvm/arrays/library/exponential.py`, in its order.
 

@@ -1,7 +1,7 @@
 """Products of matrices in C: plain loops, in blocks of columns that stay in registers, and of rows that stay in caches.
 
-The order of sums is that of the kernel's own code for moderate products (`symgrad/compiler/llvm/arrays/library/products.py`):
-entries are sums of 256 products at a time.
+The order of sums is that of the kernel's own code for moderate products
+(`symgrad/compiler/llvm/arrays/library/products.py`): entries are sums of 256 products at a time.
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@
     chunk.W.K     its pieces, where there are many equations
     maths.F       the function F of `symgrad/compiler/llvm/maths`
 
-The equations are those of the CPU's code (`symgrad/compiler/llvm/elementwise/`), so the bits are, where that has no AVX-512.
+The equations are those of the CPU's code (`symgrad/compiler/llvm/elementwise/`), so the bits are, where that
+has no AVX-512.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The assembly of a kernel, each line with the equations that made it.
 
-Of an elementwise kernel LLVM says it for each instruction (`symgrad/compiler/llvm/text/places.py`); of an array program, whose
-loops are a function each, for each function.
+Of an elementwise kernel LLVM says it for each instruction (`symgrad/compiler/llvm/text/places.py`); of an
+array program, whose loops are a function each, for each function.
 """
 
 from __future__ import annotations

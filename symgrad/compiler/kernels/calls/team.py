@@ -1,4 +1,4 @@
-"""Workers of this process, which take pieces of calls without Python: `symgrad/compiler/llvm/calls/team_code.py` says how.
+"""Worker threads of this process, which run pieces of calls without Python.
 
 They are daemon threads of Python that never come back from native code: no lock of the interpreter's is between a call
 and its end, and where the process ends, or a signal comes, there is nothing that they must be told.

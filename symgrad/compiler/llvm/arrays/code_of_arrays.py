@@ -45,9 +45,9 @@ class ArrayModule:
     ``void run(ptr args, ptr sizes, ptr scratch)``: args is a table of the addresses of inputs and outputs, each
     C-contiguous in its declared shape and aligned to its elements; sizes a table of i64 in the order of `names`;
     scratch memory of ``i64 scratch_bytes(ptr sizes)`` bytes, aligned to 64; where that is negative
-    (`compiler/llvm/arrays/scratch.py`), an axis would be negative or an array too large, and nothing may be run. Outputs overlap
-    nothing. An index out of range gives NaN (0 for whole numbers), and adds nothing in a scatter: whoever calls checks
-    indices first.
+    (`compiler/llvm/arrays/scratch.py`), an axis would be negative or an array too large, and nothing may be
+    run. Outputs overlap nothing. An index out of range gives NaN (0 for whole numbers), and adds nothing in a
+    scatter: whoever calls checks indices first.
 
     Args:
         module: the LLVM module.

@@ -1,8 +1,8 @@
 """Where fields of CPython's and NumPy's objects are: the one table that generated code and ctypes take them from.
 
 The figures are of 64 bits, where a pointer has 8 bytes and an int 4; what may differ between versions is taken from
-what the interpreter says itself. `symgrad/compiler/kernels/calls/safety.py` compares them with objects before they are used, and
-`symgrad/compiler/kernels/ufunc.py` those of ufuncs.
+what the interpreter says itself. `symgrad/compiler/kernels/calls/safety.py` compares them with objects before
+they are used, and `symgrad/compiler/kernels/ufunc.py` those of ufuncs.
 """
 
 from __future__ import annotations

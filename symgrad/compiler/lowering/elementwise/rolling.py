@@ -5,11 +5,12 @@ of graph. Found are groups of copies: row t of every copy has the same op, and i
 copy or come from outside. `schedule` makes a chunk of every copy, and the code generator one loop of every group.
 
 How: equations whose operands look alike to some depth have one colour (the refinement of Weisfeiler and Leman,
-1968, downwards alone). The equations of a colour are the seeds of copies (`compiler/lowering/elementwise/growth.py`). Of a few
-colours the one whose copies have most equations is taken, then the next of what is left.
+1968, downwards alone). The equations of a colour are the seeds of copies
+(`compiler/lowering/elementwise/growth.py`). Of a few colours the one whose copies have most equations is
+taken, then the next of what is left.
 
-The cost is one pass over the equations in Python and a few over arrays (`compiler/lowering/elementwise/alike.py`); graphs of which
-less than a quarter looks alike end there.
+The cost is one pass over the equations in Python and a few over arrays
+(`compiler/lowering/elementwise/alike.py`); graphs of which less than a quarter looks alike end there.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ A code generator is superlinear in the size of one function, so a large graph is
 each. A value that a later chunk reads goes through a slot of a spill area; a slot is used again once its last
 reader has run.
 
-Where the same equations stand again and again on other operands (`compiler/lowering/elementwise/rolling.py`), each copy is a chunk,
-and all chunks of a group are one function with a loop.
+Where the same equations stand again and again on other operands (`compiler/lowering/elementwise/rolling.py`),
+each copy is a chunk, and all chunks of a group are one function with a loop.
 
 Inputs are read first of all, and outputs that are inputs are stored last of all (by the last chunk): nothing
 is stored to an output before every input has been read, so an output array may be an input array.
