@@ -17,8 +17,11 @@ from importlib import import_module
 from symgrad.support.public_names import MODULES as _MODULES
 from symgrad.support.public_names import PUBLIC as _PUBLIC
 from symgrad.support.public_names import public as _public
+from symgrad.support.releases import OldModules as _OldModules
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
+
+sys.meta_path.append(_OldModules)
 
 # Where nobody asked for it nothing of this is imported: see `symgrad/printing/progress.py` and
 # `symgrad/support/logs.py`.

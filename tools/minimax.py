@@ -17,7 +17,7 @@ from tools.fits import CONSTANTS, FITS, Fit
 SINGLE_BITS = 30
 """Errors that float32, of 24 bits, may have beside its last rounding."""
 
-TARGET = Path(__file__).parent.parent / "symgrad" / "llvm" / "maths" / "coefficients.py"
+TARGET = Path(__file__).parent.parent / "symgrad" / "compiler" / "llvm" / "maths" / "coefficients.py"
 
 
 def remez(fit: Fit, n: int) -> tuple[list[float], Any]:

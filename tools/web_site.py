@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT))  # of this tree, whatever is installed
 
 from symgrad.report.writers.style import STYLE  # noqa: E402
 
-STATIC = ROOT / "symgrad" / "web" / "static"
+STATIC = ROOT / "symgrad" / "apps" / "web" / "static"
 OWN = Path(__file__).resolve().parent / "web_site"
 
 PURE = ("opt_einsum", "mpmath", "sympy")

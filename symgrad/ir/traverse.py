@@ -27,6 +27,7 @@ from symgrad.ir.graph import (
 )
 from symgrad.ir.types import is_exact
 from symgrad.support.errors import RedefinitionError
+from symgrad.support.releases import RELEASE, check_release
 
 __all__ = [
     "all_pointwise",
@@ -281,7 +282,7 @@ def flatten(outputs: list[Node]) -> list[tuple[Any, ...]]:
     """Write nodes down as a flat list of (op, argument positions, params), outputs last, for pickling."""
     order = topological(outputs)
     position = {node: i for i, node in enumerate(order)}
-    flat: list[tuple[Any, ...]] = []
+    flat: list[tuple[Any, ...]] = [("release", (), (RELEASE,))]
     for node in order:
         leaf = node.op.name if node.op in (SYMBOL, NUMBER, CONSTANT, SIZE) else node.op
         flat.append((leaf, tuple(position[a] for a in node.args), node.params))
@@ -291,9 +292,14 @@ def flatten(outputs: list[Node]) -> list[tuple[Any, ...]]:
 
 
 def rebuild(flat: list[tuple[Any, ...]]) -> list[Node]:
-    """Intern again what `flatten` wrote, and return the outputs."""
+    """Intern again what `flatten` wrote, and return the outputs.
+
+    Raises:
+        FileError: if another release wrote it, whose ops may mean something else.
+    """
+    check_release(flat[0][2][0] if flat and flat[0][0] == "release" else None)
     nodes: list[Node] = []
-    for entry in flat:
+    for entry in flat[1:]:
         op, positions, params = cast("tuple[Any, tuple[int, ...], tuple[Any, ...]]", entry)
         if op == "outputs":
             return [nodes[i] for i in positions]
@@ -307,7 +313,7 @@ def rebuild(flat: list[tuple[Any, ...]]) -> list[Node]:
             nodes.append(size_node(params[0]))
         else:
             nodes.append(apply(op, tuple([nodes[i] for i in positions]), params))
-    return [nodes[-1]]
+    return nodes[-1:]
 
 
 def unpickled(flat: list[tuple[Any, ...]]) -> Node:

@@ -221,3 +221,7 @@ class OperandError(UsageError, TypeError):
 
 class InternalError(Exception):
     """A broken promise inside symgrad: please report it with the program that caused it."""
+
+
+for _name in __all__:  # tracebacks and pickles name the public module
+    globals()[_name].__module__ = "symgrad.errors"

@@ -139,7 +139,7 @@ def test_the_page_about_the_browser_has_each_field() -> None:
     """By what the page calls it and what a question calls it."""
     text = (ROOT / "docs" / "web.md").read_text(encoding="utf-8").split("\n## The fields\n")[1]
     rows = re.findall(r"^\| ([^|(]+?)(?: \([^|]*)? \| `(\w+)` \|", text, re.MULTILINE)
-    page = (ROOT / "symgrad" / "web" / "static" / "index.html").read_text(encoding="utf-8")
+    page = (ROOT / "symgrad" / "apps" / "web" / "static" / "index.html").read_text(encoding="utf-8")
     labels = re.findall(r'<label for="(\w+)">([^<]+?) ?<', page)
     assert {(field, label) for label, field in rows} == set(labels) - {("example", "Example")}
 

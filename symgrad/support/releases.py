@@ -1,0 +1,79 @@
+"""Refuse pickles of other releases with the release that wrote them, not by a missing module or a wrong graph."""
+
+from __future__ import annotations
+
+from symgrad.support.errors import FileError
+
+__all__ = ["RELEASE", "OldModules", "check_release"]
+
+RELEASE = "0.2"
+"""What pickles of graphs state. Releases of one major and minor number read each other's."""
+
+_OLD_MODULES = frozenset(
+    f"symgrad.{name}"
+    for name in (
+        *(
+            "arrange",
+            "backward",
+            "cas",
+            "cli",
+            "documents",
+            "export",
+            "files",
+            "gradcode",
+            "importers",
+            "kernel",
+        ),
+        *("llvm", "logs", "lower", "mistakes", "moments", "notebook", "proof", "reasons", "render", "rules"),
+        *("source", "spell", "stops", "surface", "verdicts", "web", "words", "work"),
+    )
+)
+"""Packages and modules of symgrad 0.1, by whose names its pickles find classes."""
+
+
+def check_release(release: str | None) -> None:
+    """Refuse a graph that another release pickled.
+
+    Args:
+        release: what the pickle states; None for one of symgrad 0.1, which states nothing.
+
+    Raises:
+        FileError: if this release does not read it.
+
+    Example:
+        >>> check_release(RELEASE)
+        >>> check_release(None)
+        Traceback (most recent call last):
+        symgrad.errors.FileError: a pickle of symgrad 0.1 is not read by symgrad 0.2
+          expected: a pickle of symgrad 0.2
+          try: read it with symgrad 0.1 and keep the text of the program, str(program)
+    """
+    if release != RELEASE:
+        writer = release or "0.1"
+        raise FileError(
+            f"a pickle of symgrad {writer} is not read by symgrad {RELEASE}",
+            expected=f"a pickle of symgrad {RELEASE}",
+            cure=f"read it with symgrad {writer} and keep the text of the program, str(program)",
+        )
+
+
+class OldModules:
+    """The last finder of imports: it says which release had a module that a pickle names."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> None:
+        """Refuse modules of symgrad 0.1, and find no other.
+
+        Raises:
+            ModuleNotFoundError: if symgrad 0.1 had the module.
+
+        Example:
+            >>> import symgrad.proof
+            Traceback (most recent call last):
+            ModuleNotFoundError: 'symgrad.proof' was a module of symgrad 0.1, whose pickles symgrad 0.2 does not read
+        """
+        if name in _OLD_MODULES:
+            raise ModuleNotFoundError(
+                f"'{name}' was a module of symgrad 0.1, whose pickles symgrad {RELEASE} does not read",
+                name=name,
+            )
