@@ -121,6 +121,7 @@ class AppendedFile:
         make_folder(path.parent)
         self._path = path
         with _writing(path):
+            _state(path)
             self._file = path.open("ab", buffering=0)
 
     def write(self, line: str) -> None:
@@ -154,45 +155,77 @@ def _writing(path: Path) -> Generator[None]:
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file under a temporary name in the same folder, then put it in place.
 
-    What is there already keeps its permissions, and a link stays a link. A pipe or a device is written to.
+    What is there already keeps its permissions. A pipe or a device is written to. A link to another file is refused.
 
     Raises:
-        FileError: if the folder or the file cannot be written.
+        FileError: if the folder or the file cannot be written, or is a link.
     """
     write_together([(path, content)])
 
 
-def write_together(files: Sequence[tuple[Path, bytes]]) -> None:
+def write_together(files: Sequence[tuple[Path, bytes]], beside: Sequence[tuple[Path, bytes]] = ()) -> None:
     """Write files that belong together, each as `write_atomically` does: none is put in place before all are written.
 
     Args:
-        files: where, and what.
+        files: where, and what: files that the caller named, which replace what is there.
+        beside: the same of files that the caller did not name. They replace only what has their first line, which
+            must say who wrote it.
 
     Raises:
-        FileError: if a folder or a file cannot be written.
+        FileError: if a folder or a file cannot be written, one that would be replaced is a link, or one that the
+            caller did not name is something else.
     """
-    waiting: list[tuple[Path, Path, Path]] = []
+    waiting: list[tuple[Path, Path]] = []
     try:
-        for path, content in files:
+        for path, content in beside:
+            _check_replaceable(path, content, files[0][0])
+        for path, content in (*files, *beside):
             with _writing(path):
-                place = Path(os.path.realpath(path))
-                written = _written(place, content)
+                written = _written(path, content)
             if written is not None:
-                waiting.append((path, written, place))
-        for path, written, place in waiting:
+                waiting.append((path, written))
+        for path, written in waiting:
             with _writing(path):
-                written.replace(place)
+                written.replace(path)
     finally:  # they are gone if all went well
-        for _, written, _ in waiting:
+        for _, written in waiting:
             written.unlink(missing_ok=True)
 
 
-def _written(path: Path, content: bytes) -> Path | None:
-    """Write a file under a temporary name, and return that; None for a pipe or a device, which is written to."""
+def _check_replaceable(path: Path, content: bytes, named: Path) -> None:
+    """Refuse to replace a file that the caller did not name, unless its first line is that of what replaces it."""
+    if not os.path.lexists(path):
+        return
+    line = content[: content.index(b"\n") + 1]
+    own = path.is_file() and not path.is_symlink() and read_start(path, len(line) + 1)
+    if not own or own.replace(b"\r\n", b"\n")[: len(line)] != line:
+        raise FileError(
+            f"{path} is in the way: it belongs beside {named}, and symgrad did not write the one that is there",
+            cure=f"save under another name than {named.name}",
+        )
+
+
+def _state(path: Path) -> int | None:
+    """Return the mode of what is at a path; None if there is nothing.
+
+    Raises:
+        FileError: for a link, unless it leads to a pipe or a device: neither the link nor a file under another name
+            is replaced.
+        OSError: if it cannot be looked at.
+    """
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
         mode = None
+    if path.is_symlink() and (mode is None or stat.S_ISREG(mode)):
+        target = os.path.realpath(path)
+        raise FileError(f"{path} is a link to {target}", cure=f"name the file itself: {target}")
+    return mode
+
+
+def _written(path: Path, content: bytes) -> Path | None:
+    """Write a file under a temporary name, and return that; None for a pipe or a device, which is written to."""
+    mode = _state(path)
     if mode is not None and stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if mode is not None and not stat.S_ISREG(mode):

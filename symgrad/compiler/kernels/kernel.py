@@ -214,7 +214,8 @@ class Kernel(Reported, AtPoints, ABC):
         ``.c`` is C99 and needs nothing but ``<math.h>``; ``.o`` an object; ``.so`` a shared library, where there is a
         linker: each with a C header beside it. ``.ll`` and ``.bc`` are LLVM's text and bitcode, ``.s`` assembly, and
         ``.py`` the equations for people, over NumPy. ``.ptx`` is for NVIDIA's GPUs, and ``.wasm`` an object of
-        WebAssembly, of elementwise programs. A file is there in full or not at all.
+        WebAssembly, of elementwise programs. A file is there in full or not at all. The file of that name is replaced;
+        a header beside it only if symgrad wrote it, and a link never.
 
         Args:
             path: where.
@@ -229,7 +230,8 @@ class Kernel(Reported, AtPoints, ABC):
             The paths written.
 
         Raises:
-            FileError: if a file cannot be written.
+            FileError: if a file cannot be written, the path is a link, or the header would replace a file that
+                symgrad did not write.
             KernelError: for a shared library without a linker.
             UnsupportedError: if the kernel calls functions of SciPy.
             UsageError: for another suffix, cpu or triple, or if outputs has the wrong length.

@@ -321,15 +321,33 @@ def test_devices_stay_devices(call, tmp_path, kind):
 
 
 @needs_posix
-def test_what_is_overwritten_keeps_its_permissions_and_links(call, tmp_path):
+def test_what_is_overwritten_keeps_its_permissions(call, tmp_path):
     (tmp_path / "real.txt").write_text("old")
     (tmp_path / "real.txt").chmod(0o600)
-    (tmp_path / "link.txt").symlink_to("real.txt")
-    assert call("derive", "x**2", "-o", "link.txt").exit_code == 0
-    assert (tmp_path / "link.txt").is_symlink()
+    assert call("derive", "x**2", "-o", "real.txt").exit_code == 0
     assert (tmp_path / "real.txt").read_text() == "d/dx = 2*x\n"
     assert stat.S_IMODE((tmp_path / "real.txt").stat().st_mode) == 0o600
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.txt", "real.txt"]
+    assert [p.name for p in tmp_path.iterdir()] == ["real.txt"]
+
+
+@needs_posix
+@pytest.mark.parametrize("kind", OUTPUTS)
+def test_no_result_goes_through_a_link(call, tmp_path, kind):
+    args, suffix = OUTPUTS[kind]
+    (tmp_path / "real").write_text("mine")
+    link = tmp_path / f"link{suffix}"
+    link.symlink_to("real")
+    result = call(*args, "-o", link.name)
+    assert (result.exit_code, f"{link.name} is a link to" in result.stderr) == (3, True), result.output
+    assert (link.is_symlink(), (tmp_path / "real").read_text()) == (True, "mine")
+    assert sorted(p.name for p in tmp_path.iterdir()) == [link.name, "real"]
+
+
+def test_a_header_of_others_stays(call, tmp_path):
+    (tmp_path / "k.h").write_text("mine")
+    result = call("compile", "x**2", "-o", "k.c")
+    assert (result.exit_code, "k.h is in the way" in result.stderr) == (3, True), result.output
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("k.h", "mine")]
 
 
 def test_batches(call, tmp_path):

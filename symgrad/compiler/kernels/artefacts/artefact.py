@@ -42,22 +42,17 @@ from symgrad.support.files import write_together
 __all__ = ["c_text", "check_path", "save", "write_artefacts"]
 
 _C = {"float64": "double", "float32": "float", "int64": "int64_t", "bool": "unsigned char"}
-_WRITTEN = {
-    ".c": (".c", ".h"),
-    ".ll": (".ll",),
-    ".bc": (".bc",),
-    ".s": (".s",),
-    ".o": (".o", ".h"),
-    ".so": (".so", ".h"),
-    ".ptx": (".ptx",),
-    ".wasm": (".wasm", ".h"),
-}
-"""What is written where a path ends so."""
+_WRITTEN = (".c", ".ll", ".bc", ".s", ".o", ".so", ".ptx", ".wasm")
+_WITH_HEADER = {".c", ".o", ".so", ".wasm"}
+"""What has a header beside it, which the caller does not name."""
 
 _BY_LLVM = {".ll", ".bc", ".s", ".o", ".so"}
 """What has a function that tells about it, which the header beside it declares."""
 
 _SUFFIXES = (*_WRITTEN, ".h")
+
+_FIRST_LINE = "/* Written by symgrad."
+"""Of a header: what begins so may be replaced by another header, and nothing else."""
 
 _DEVICES = {".ptx": "nvptx64", ".wasm": "wasm32"}
 """What is for one kind of machine alone: what the triples of it begin with."""
@@ -101,7 +96,8 @@ def save(
         triple=triple,
         name=name or (path.stem if kernel.name == "kernel" else None),
         outputs=outputs,
-        suffixes=_WRITTEN[path.suffix],
+        suffixes=(path.suffix,),
+        beside=(".h",) if path.suffix in _WITH_HEADER else (),
     )
 
 
@@ -143,6 +139,7 @@ def write_artefacts(
     name: str | None = None,
     outputs: Sequence[str] | None = None,
     suffixes: Sequence[str] = (".ll", ".s", ".o", ".h"),
+    beside: Sequence[str] = (),
 ) -> tuple[Path, ...]:
     """Write a kernel as ``path.ll``, ``path.s``, ``path.o`` and ``path.h``, or in other formats.
 
@@ -157,12 +154,13 @@ def write_artefacts(
         name: for the functions; by default the kernel's.
         outputs: names for the outputs in the header.
         suffixes: which to write, of ``.c``, ``.ll``, ``.bc``, ``.s``, ``.o``, ``.so``, ``.h``, ``.ptx`` and ``.wasm``.
+        beside: which to write that the caller did not name; only one that symgrad wrote is replaced.
 
     Returns:
         The paths written.
 
     Raises:
-        FileError: if a file cannot be written.
+        FileError: if a file cannot be written, or one that the caller did not name is another than symgrad's.
         KernelError: for a shared library without a linker.
         UnsupportedError: if the kernel calls functions of SciPy.
         UsageError: for another cpu or triple, or if outputs has the wrong length.
@@ -198,8 +196,8 @@ def write_artefacts(
         ".ptx": lambda: ptx_text(kernel, _abi(kernel, names), cpu)[0].encode(),
         ".wasm": lambda: wasm_bytes(kernel, _abi(kernel, names), cpu),
     }
-    ready = [(stem.with_name(stem.name + suffix), content[suffix]()) for suffix in suffixes]
-    write_together(ready)
+    ready = [(stem.with_name(stem.name + suffix), content[suffix]()) for suffix in (*suffixes, *beside)]
+    write_together(ready[: len(suffixes)], ready[len(suffixes) :])
     return tuple(target for target, _ in ready)
 
 
@@ -351,7 +349,8 @@ int64_t {asked}(int64_t what);
 static inline int {name}_fits(void) {{ return {asked}({ARGUMENTS}) == INT64_C({arguments}); }}
 """
     return f"""\
-/* {name}({", ".join(names.inputs)}): {len(kernel.outputs)} output(s). {about} */
+{_FIRST_LINE}
+   {name}({", ".join(names.inputs)}): {len(kernel.outputs)} output(s). {about} */
 #ifndef {guard}
 #define {guard}
 #include <stdint.h>

@@ -127,12 +127,12 @@ decide:
   %aligned = icmp eq i64 %odd, 0
   %usual = and i1 %dense, %aligned
   %void = icmp eq i64 %bytes, 0
-  %usable = or i1 %usual, %void
   %taken = icmp ne i64 %private, 0
   %own.input = and i1 %input, %taken
   %must = or i1 %own.input, %shared
   %free = xor i1 %must, true
-  %stays = and i1 %usable, %free
+  %usable = and i1 %usual, %free
+  %stays = or i1 %void, %usable
   %bytes.more = add i64 %bytes, 63
   %bytes.up = and i64 %bytes.more, -64
   %with = call i64 @llvm.uadd.sat.i64(i64 %total, i64 %bytes.up)
