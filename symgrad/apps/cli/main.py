@@ -26,7 +26,9 @@ from symgrad.apps.cli.options import (
     expression_of,
     format_option,
     kernel_of,
+    list_option,
     program_options,
+    refuse_repeated,
     targets,
 )
 from symgrad.printing.progress import show_usually
@@ -52,6 +54,14 @@ _NOBODY_READS = 141  # and of one whose output nobody reads any more
 class _Commands(click.Group):
     """Turns what commands raise into a message on standard error and the documented exit code."""
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            refuse_repeated(command, ctx, rest)
+        return name, command, rest
+
     def invoke(self, ctx: click.Context) -> Any:
         if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
             ctx.color = False
@@ -65,7 +75,10 @@ class _Commands(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except SymgradError as error:
-            _end(str(error), 3 if isinstance(error, FileError) else 2 if isinstance(error, UsageError) else 1)
+            _end(
+                error.text(command=True),
+                3 if isinstance(error, FileError) else 2 if isinstance(error, UsageError) else 1,
+            )
         except KeyboardInterrupt:
             _end("interrupted", INTERRUPTED)
         except MemoryError:
@@ -115,10 +128,11 @@ def main() -> None:
 @click.option(
     "--latex", is_flag=True, help="SOURCE is a formula in LaTeX; how it was read goes to standard error."
 )
-@click.option(
+@list_option(
     "--declare",
+    separator="\n",
     metavar="TEXT",
-    help="With --latex: declarations before it, such as 'X : real[n, d]; w : real[d]'.",
+    help="With --latex: declarations before it, such as 'X : real[n, d]; w : real[d]'. Repeatable.",
 )
 @READINGS
 @format_option("text", "markdown", "latex", "html", "json")

@@ -15,7 +15,7 @@ from functools import cache
 
 from symgrad.compiler.llvm.engine.binding import given_back, llvm, lock
 from symgrad.compiler.llvm.engine.target import Cpu, Host, Target, host
-from symgrad.support.errors import UsageError
+from symgrad.support.errors import Cure, UsageError
 
 __all__ = ["all_targets", "near", "platform", "processors"]
 
@@ -204,7 +204,7 @@ def _unknown(triple: str, cpu: str, why: str) -> UsageError:
         return UsageError(
             f"LLVM has no code for the kind of machine '{triple}': {why.removeprefix('RuntimeError: ')}",
             expected=f"a triple of LLVM's, as aarch64-linux-gnu{near(triple, _TRIPLES)}",
-            cure="leave triple out for this machine",
+            cure=Cure("leave triple out for this machine", command="leave --triple out for this machine"),
         )
     kind = triple.partition("-")[0]
     owner = next((of for k, of in _KINDS.items() if k != kind and cpu in processors(of)), None)
@@ -212,12 +212,12 @@ def _unknown(triple: str, cpu: str, why: str) -> UsageError:
         return UsageError(
             f"'{cpu}' is no processor of '{triple}'",
             expected="a processor of that kind of machine",
-            cure=f'triple="{owner}" is one that has it',
+            cure=Cure(f'triple="{owner}" is one that has it', command=f"--triple {owner} is one that has it"),
         )
     return UsageError(
         f"LLVM has no code for the processor '{cpu}' of '{triple}'",
         expected=f"LLVM's name of a processor, as x86-64-v3 or cortex-a72{near(cpu, processors(triple))}",
-        cure='cpu="baseline" needs no name',
+        cure=Cure('cpu="baseline" needs no name', command="--cpu baseline needs no name"),
     )
 
 
