@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.compiler.gpu.calls.cuda import CudaKernel
-from symgrad.compiler.gpu.calls.driver import CudaDriver, driver
-from symgrad.compiler.gpu.calls.launch import launches, sizes
+from symgrad.compiler.gpu.launch.cuda_kernel import CudaKernel
+from symgrad.compiler.gpu.launch.driver import CudaDriver, driver
+from symgrad.compiler.gpu.launch.launch_geometry import grid_size, split_launches
 from symgrad.errors import (
     ArrayTypeError,
     KernelError,
@@ -329,7 +329,7 @@ def test_launches_compute_every_point_once() -> None:
             whole = whole.transpose(rng.permutation(len(shape)))
         steps = tuple(s // whole.itemsize for s in whole.strides)
         found: list[int] = []
-        for one in launches(whole.shape, [steps]):
+        for one in split_launches(whole.shape, [steps]):
             found += [
                 one.offsets[0] + i * one.along[0] + j * one.across[0]
                 for j in range(one.rows)
@@ -337,7 +337,7 @@ def test_launches_compute_every_point_once() -> None:
             ]
         assert sorted(found) == list(range(whole.size))
     for points, rows in ((1, 1), (3, 10**6), (10**9, 1), (255, 3), (257, 70_000)):
-        blocks, threads = sizes(points, rows, 100)
+        blocks, threads = grid_size(points, rows, 100)
         assert 1 <= threads[0] * threads[1] <= 256
         assert blocks[0] >= 1 <= blocks[1] <= 65_535
 

@@ -9,7 +9,7 @@ import mpmath
 import pytest
 
 from symgrad.compiler.llvm.maths.large_angles import _digits
-from symgrad.compiler.llvm.maths.vectors.fold import fold
+from symgrad.compiler.llvm.maths.vectors.constant_folding import fold
 from symgrad.compiler.llvm.text.types import FLOAT32, FLOAT64
 
 HARDEST = 6381956970095103 * 2.0**797

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from symgrad.compiler.llvm.arrays.lines import BlockWriter, SizeValues
-from symgrad.compiler.llvm.arrays.names import NEGATIVE, SCRATCH, TOO_LARGE
 from symgrad.compiler.llvm.arrays.nests.access import storage_of
+from symgrad.compiler.llvm.arrays.step_writer import BlockWriter, SizeValues
+from symgrad.compiler.llvm.arrays.symbol_names import NEGATIVE, SCRATCH, TOO_LARGE
 from symgrad.compiler.llvm.equations.declarations import Declarations
 from symgrad.compiler.llvm.text.instructions import Instruction
 from symgrad.compiler.llvm.text.module import Function, FunctionDeclaration, Item, Linkage
@@ -23,14 +23,14 @@ from symgrad.ir.bounds import LARGEST, MOST_ENTRIES
 from symgrad.ir.sizes import Shape, Size, extent_text, names_of, parts_of, size_product
 from symgrad.support.errors import ShapeError
 
-__all__ = ["Asked", "offsets", "scratch"]
+__all__ = ["ProgramSizes", "slot_offsets", "scratch_function"]
 
 _PAIR = "{ i64, i1 }"
 """A number, and whether it did not fit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ProgramSizes:
     """What of sizes a program asks for.
 
     Args:
@@ -48,7 +48,9 @@ class Asked:
     places: dict[Size, None]
 
 
-def offsets(memory: Memory, region: BlockWriter, sizes: SizeValues, real: FloatType) -> tuple[list[str], str]:
+def slot_offsets(
+    memory: Memory, region: BlockWriter, sizes: SizeValues, real: FloatType
+) -> tuple[list[str], str]:
     """Return where the slots start, and where the last one ends."""
     found: list[str] = []
     end = "0"
@@ -70,8 +72,13 @@ def offsets(memory: Memory, region: BlockWriter, sizes: SizeValues, real: FloatT
     return found, end
 
 
-def scratch(
-    memory: Memory, asked: Asked, real: FloatType, width: int, declarations: Declarations, linkage: Linkage
+def scratch_function(
+    memory: Memory,
+    asked: ProgramSizes,
+    real: FloatType,
+    width: int,
+    declarations: Declarations,
+    linkage: Linkage,
 ) -> list[Item]:
     """Return the function, whose argument is the table of sizes, and what it calls.
 
@@ -80,9 +87,9 @@ def scratch(
     Raises:
         ShapeError: if a number is too large for every call.
     """
-    region = _Exact(real, width, declarations)
+    region = _OverflowCheckedWriter(real, width, declarations)
     sizes = SizeValues(asked.names, region)
-    _, end = offsets(memory, region, sizes, real)
+    _, end = slot_offsets(memory, region, sizes, real)
     for size in asked.numbers:
         sizes(size)
     for size in asked.places:
@@ -90,7 +97,7 @@ def scratch(
             sizes(part)
     two = ("i64", "i64")
     least = Opcode.call("i64", "@llvm.smax.i64", *two)
-    for shape in _largest(asked.shapes):
+    for shape in _dominating_shapes(asked.shapes):
         count = "1"
         for size in shape:
             # An empty axis makes no room for others.
@@ -117,14 +124,14 @@ def _any_negative(region: BlockWriter, values: Iterable[str]) -> str:
     return found
 
 
-def _largest(shapes: Iterable[Shape]) -> list[Shape]:
+def _dominating_shapes(shapes: Iterable[Shape]) -> list[Shape]:
     """Return the shapes that have as many entries as others, or for some sizes more; not those without names."""
     long = {tuple(sorted((s for s in shape if s != 1), key=str)) for shape in shapes}
     named = [shape for shape in long if names_of(*shape)]
-    return sorted((s for s in named if not any(s != t and _within(s, t) for t in named)), key=str)
+    return sorted((s for s in named if not any(s != t and _is_part_of(s, t) for t in named)), key=str)
 
 
-def _within(shape: Shape, other: Shape) -> bool:
+def _is_part_of(shape: Shape, other: Shape) -> bool:
     rest = list(other)
     for size in shape:
         if size not in rest:
@@ -133,7 +140,7 @@ def _within(shape: Shape, other: Shape) -> bool:
     return True
 
 
-class _Exact(BlockWriter):
+class _OverflowCheckedWriter(BlockWriter):
     """Code that knows whether a number did not fit."""
 
     def __init__(self, real: FloatType, width: int, declarations: Declarations) -> None:

@@ -12,7 +12,15 @@ from typing import Any, ParamSpec, TypeVar, cast
 import llvmlite
 import llvmlite.binding as _llvm
 
-__all__ = ["given_back", "interruptible", "llvm", "lock", "made_once", "one_at_a_time", "versions"]
+__all__ = [
+    "release_on_interrupt",
+    "interruptible",
+    "llvm",
+    "lock",
+    "locked_cache",
+    "synchronized",
+    "versions",
+]
 
 # llvmlite has no type information: everything untyped goes through this one name and stays in this folder.
 llvm = cast(Any, _llvm)
@@ -22,7 +30,7 @@ lock = threading.RLock()
 
 
 @contextlib.contextmanager
-def given_back() -> Generator[None]:
+def release_on_interrupt() -> Generator[None]:
     """Give llvmlite's own lock back: if Ctrl-C comes just as it is taken, it stays taken, and LLVM to this thread."""
     theirs: Any = getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None)
     repair = hasattr(theirs, "_is_owned") and not theirs._is_owned()
@@ -33,18 +41,18 @@ def given_back() -> Generator[None]:
             theirs.release()
 
 
-_held = contextlib.ExitStack()  # what is held during a fork
+_fork_locks = contextlib.ExitStack()  # what is held during a fork
 
 
 def _before_fork() -> None:
     # A child has one thread: what another one was doing in LLVM, and the locks that it held, would stay so for ever.
-    _held.enter_context(lock)
+    _fork_locks.enter_context(lock)
     # Engines are disposed of under llvmlite's own lock alone.
-    _held.enter_context(getattr(llvm.ffi.lib, "_lock", contextlib.nullcontext()))
+    _fork_locks.enter_context(getattr(llvm.ffi.lib, "_lock", contextlib.nullcontext()))
 
 
 def _after_fork() -> None:
-    _held.pop_all().close()
+    _fork_locks.pop_all().close()
 
 
 if hasattr(os, "register_at_fork"):
@@ -53,7 +61,7 @@ if hasattr(os, "register_at_fork"):
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_WAIT_S = (
+_POLL_SECONDS = (
     0.1  # between looks whether Ctrl-C came, where the operating system does not wake a thread that waits
 )
 
@@ -81,14 +89,14 @@ def interruptible(work: Callable[[], T]) -> T:
             done.set()
 
     threading.Thread(target=run, name="symgrad LLVM", daemon=True).start()
-    while not done.wait(_WAIT_S):
+    while not done.wait(_POLL_SECONDS):
         pass
     if failed:
         raise failed.pop()
     return found.pop()
 
 
-def one_at_a_time(make: Callable[P, T]) -> Callable[P, T]:
+def synchronized(make: Callable[P, T]) -> Callable[P, T]:
     """Let one thread at a time in, which may come in again: the lock is the one that compilation has."""
 
     @wraps(make)
@@ -99,13 +107,13 @@ def one_at_a_time(make: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-def made_once(make: Callable[P, T]) -> Callable[P, T]:
+def locked_cache(make: Callable[P, T]) -> Callable[P, T]:
     """Cache what a function makes, for the life of the process and over all threads.
 
     `functools.cache` alone may call it in two threads at once and let go of one result: of an engine, that is code
     which someone else has the address of.
     """
-    return one_at_a_time(cast("Callable[P, T]", cache(make)))
+    return synchronized(cast("Callable[P, T]", cache(make)))
 
 
 def versions() -> tuple[str, str]:

@@ -12,16 +12,16 @@ from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any
 
-from symgrad.compiler.llvm.engine.externals import define
+from symgrad.compiler.llvm.engine.externals import add_symbol
 from symgrad.compiler.llvm.text.types import FLOAT32, FLOAT64, FloatType
 from symgrad.support.errors import KernelError
 
-__all__ = ["address_in", "gemm", "lapack", "provide", "routines"]
+__all__ = ["exported_address", "gemm", "lapack", "register_symbols", "routines"]
 
 
-_OF_BLAS = ("gemm",)
+_BLAS_ROUTINES = ("gemm",)
 
-_ROUTINES: dict[str, str] = {}
+_ROUTINE_NAMES: dict[str, str] = {}
 """Routines by the names by which code calls them."""
 
 
@@ -35,52 +35,52 @@ def gemm(real: FloatType, *, alone: bool = False) -> str:
         real: the format.
         alone: whether the code will be linked with a library that has the routine by its own name.
     """
-    return _known("blas", "gemm", real, alone)
+    return _register("blas", "gemm", real, alone)
 
 
 @cache
 def lapack(routine: str, real: FloatType, *, alone: bool = False) -> str:
     """Return the name by which code calls a routine of LAPACK in a format, such as getrf, all arguments by address."""
-    return _known("lapack", routine, real, alone)
+    return _register("lapack", routine, real, alone)
 
 
-_OURS = "symgrad."
+_PREFIX = "symgrad."
 """What the names begin with by which code of this process calls routines; what is linked has those of Fortran."""
 
 
-def provide(names: Iterable[str]) -> None:
+def register_symbols(names: Iterable[str]) -> None:
     """Make known to LLVM the routines of BLAS and LAPACK that code of another process calls by its names, or an object.
 
     Raises:
         KernelError: if SciPy has none of such a name.
     """
     for name in names:
-        alone = not name.startswith(_OURS)
+        alone = not name.startswith(_PREFIX)
         kind, routine = name[0], name[1:-1]
         if not alone:
-            kind, routine = name[len(_OURS) :][:1], name[len(_OURS) + 1 :]
+            kind, routine = name[len(_PREFIX) :][:1], name[len(_PREFIX) + 1 :]
         named = 4 <= len(routine) <= 6 and routine.isascii() and routine.isalpha() and routine.islower()
         if named and kind in "ds" and (name[-1] == "_" or not alone):
-            library = "blas" if routine in _OF_BLAS else "lapack"
-            _known(library, routine, FLOAT64 if kind == "d" else FLOAT32, alone)
+            library = "blas" if routine in _BLAS_ROUTINES else "lapack"
+            _register(library, routine, FLOAT64 if kind == "d" else FLOAT32, alone)
 
 
 def routines(names: Iterable[str]) -> list[str]:
     """Return the routines of BLAS and LAPACK among the functions that code calls."""
-    return sorted(_ROUTINES[name] for name in names if name in _ROUTINES)
+    return sorted(_ROUTINE_NAMES[name] for name in names if name in _ROUTINE_NAMES)
 
 
-def _known(library: str, routine: str, real: FloatType, alone: bool) -> str:
+def _register(library: str, routine: str, real: FloatType, alone: bool) -> str:
     name = f"{'d' if real.bits == 64 else 's'}{routine}"
-    symbol = f"{name}_" if alone else f"{_OURS}{name}"
-    define(symbol, _address(library, name))
-    _ROUTINES[symbol] = name
+    symbol = f"{name}_" if alone else f"{_PREFIX}{name}"
+    add_symbol(symbol, _address(library, name))
+    _ROUTINE_NAMES[symbol] = name
     return symbol
 
 
 def _address(library: str, name: str) -> int:
     exports: dict[str, object] = _module(f"cython_{library}").__pyx_capi__
-    return address_in(exports, name)
+    return exported_address(exports, name)
 
 
 def _module(name: str) -> Any:
@@ -101,7 +101,7 @@ def _module(name: str) -> Any:
     return module
 
 
-def address_in(exports: dict[str, object], name: str, signature: str | None = None) -> int:
+def exported_address(exports: dict[str, object], name: str, signature: str | None = None) -> int:
     """Return the address of a C function that SciPy exports.
 
     Args:

@@ -8,16 +8,16 @@ import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from symgrad.compiler.llvm.engine.binding import given_back, llvm, lock
+from symgrad.compiler.llvm.engine.binding import llvm, lock, release_on_interrupt
 from symgrad.support.errors import KernelError
 
-__all__ = ["define", "of_c_library", "resolve", "resolve_all"]
+__all__ = ["add_symbol", "is_in_c_library", "resolve", "resolve_all"]
 
-_ours: dict[str, int] = {}  # functions that are in no library by the names that code calls them by
+_added: dict[str, int] = {}  # functions that are in no library by the names that code calls them by
 
 # Code generation may call these by itself where the target has no instruction for them (rounding before
 # SSE4.1, fma before FMA3, large copies), so they must be known although no module declares them.
-_IMPLICIT: tuple[str, ...] = (
+_IMPLICIT_CALLS: tuple[str, ...] = (
     "floor",
     "ceil",
     "rint",
@@ -31,7 +31,7 @@ _IMPLICIT: tuple[str, ...] = (
     "memmove",
 )
 if sys.platform == "win32":
-    _IMPLICIT += ("__chkstk",)  # probes the stack of functions with more than a page of locals
+    _IMPLICIT_CALLS += ("__chkstk",)  # probes the stack of functions with more than a page of locals
 
 
 def _libraries() -> Iterator[ctypes.CDLL]:
@@ -63,9 +63,9 @@ def resolve(name: str) -> int:
     Raises:
         KernelError: if no library of this process has it.
     """
-    with lock, given_back():
-        if name in _ours:
-            return _ours[name]
+    with lock, release_on_interrupt():
+        if name in _added:
+            return _added[name]
         for library in _libraries():
             try:
                 # As if it were data: a callable that nobody calls takes ctypes five times as long to make.
@@ -86,7 +86,7 @@ def resolve(name: str) -> int:
     )
 
 
-def of_c_library(name: str) -> bool:
+def is_in_c_library(name: str) -> bool:
     """Tell whether this system's C library has a function or a variable of a name."""
     named = {"win32": ("ucrtbase",), "darwin": ("libSystem.B.dylib",)}
     found: list[ctypes.CDLL] = []
@@ -107,15 +107,15 @@ def resolve_all(names: Iterable[str], code: bytes | None = None) -> None:
     Raises:
         KernelError: if no library of this process has one of them.
     """
-    for name in _IMPLICIT:
+    for name in _IMPLICIT_CALLS:
         if code is None or name.encode() in code:
             resolve(name)
     for name in names:
         resolve(name)
 
 
-def define(name: str, address: int) -> None:
+def add_symbol(name: str, address: int) -> None:
     """Make a function known to LLVM by a name of ours, which no C library has."""
-    with lock, given_back():
+    with lock, release_on_interrupt():
         llvm.add_symbol(name, address)
-        _ours[name] = address
+        _added[name] = address

@@ -15,8 +15,8 @@ from pathlib import Path, PurePath
 __all__ = ["Folder"]
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
-_OTHERS_DO_ANYTHING = stat.S_IRWXG | stat.S_IRWXO
-_MOST_LINKS = 40
+_OTHERS_ACCESS = stat.S_IRWXG | stat.S_IRWXO
+_MAX_LINKS = 40
 
 # By name what Windows lacks: there this module is imported by tests alone.
 _user: Callable[[], int] = getattr(os, "geteuid", int)
@@ -63,7 +63,7 @@ class Folder:
     @property
     def sure(self) -> bool:
         """Whether nobody but this user and root has a say in what the path leads to."""
-        return _sure(self._where)
+        return _is_trusted_path(self._where)
 
     @contextmanager
     def opened(self, name: str, *, secret: bool = False) -> Generator[tuple[int, os.stat_result]]:
@@ -79,7 +79,7 @@ class Folder:
             if (
                 not stat.S_ISREG(found.st_mode)
                 or found.st_uid != _user()
-                or found.st_mode & (_OTHERS_DO_ANYTHING if secret else _OTHERS_WRITE)
+                or found.st_mode & (_OTHERS_ACCESS if secret else _OTHERS_WRITE)
                 or (found.st_nlink > 1 and not secret)  # while it is claimed it has two
             ):
                 raise PermissionError(f"{name} is no file of this user's alone")
@@ -127,13 +127,13 @@ class Folder:
                         yield entry.name, entry.stat(follow_symlinks=False)
 
 
-def _sure(where: PurePath) -> bool:
+def _is_trusted_path(where: PurePath) -> bool:
     """Follow a path as the system does, and see who may change what it leads to.
 
     Top down: what nobody else may change above is the same when it is used, so this says nothing that is not true
     any more by then.
     """
-    if not _fixed(os.lstat("/")):
+    if not _only_trusted_writers(os.lstat("/")):
         return False
     at, links = "", 0  # at: without a link, and without a slash at its end
     todo = [*reversed(where.parts[1:])]
@@ -144,26 +144,26 @@ def _sure(where: PurePath) -> bool:
         if stat.S_ISLNK(found.st_mode):
             target = Path(here).readlink()
             links += 1
-            if links > _MOST_LINKS or not _of_friends(found):
+            if links > _MAX_LINKS or not _owner_is_trusted(found):
                 return False
             at = "" if target.is_absolute() else at
             todo += reversed(target.parts[target.is_absolute() :])
-        elif _fixed(found):
+        elif _only_trusted_writers(found):
             at = here
         else:
             return False
     return True
 
 
-def _of_friends(found: os.stat_result) -> bool:
+def _owner_is_trusted(found: os.stat_result) -> bool:
     return found.st_uid in {0, _user()}
 
 
-def _fixed(found: os.stat_result) -> bool:
+def _only_trusted_writers(found: os.stat_result) -> bool:
     """Whether only friends may change what names in a directory lead to, those that are friends' at least.
 
     Where users have a group each, of their own number, directories are often made so that it may write.
     """
     alone = found.st_gid == _group() == _user()
     others = stat.S_IWOTH if alone else _OTHERS_WRITE
-    return _of_friends(found) and (not found.st_mode & others or bool(found.st_mode & stat.S_ISVTX))
+    return _owner_is_trusted(found) and (not found.st_mode & others or bool(found.st_mode & stat.S_ISVTX))

@@ -23,7 +23,7 @@ def _flags(*names: str) -> int:
     return sum(getattr(os, name, 0) for name in ("O_BINARY", "O_NOINHERIT", *names))
 
 
-def _leads_elsewhere(found: os.stat_result) -> bool:
+def _is_link(found: os.stat_result) -> bool:
     return bool(getattr(found, "st_file_attributes", 0) & _REPARSE_POINT) or stat.S_ISLNK(found.st_mode)
 
 
@@ -44,7 +44,7 @@ class Folder:
 
     def __enter__(self) -> Folder:
         found = self._where.lstat()
-        if not stat.S_ISDIR(found.st_mode) or _leads_elsewhere(found):
+        if not stat.S_ISDIR(found.st_mode) or _is_link(found):
             raise NotADirectoryError(f"{self._where} is no directory")
         self.identity = (found.st_dev, found.st_ino)
         return self
@@ -67,7 +67,7 @@ class Folder:
         """
         path = self._where / name
         before = path.lstat()
-        if not stat.S_ISREG(before.st_mode) or _leads_elsewhere(before):
+        if not stat.S_ISREG(before.st_mode) or _is_link(before):
             raise PermissionError(f"{path} is no file")
         file = os.open(path, _flags("O_RDONLY"))
         try:
@@ -108,5 +108,5 @@ class Folder:
             for entry in entries:
                 with suppress(OSError):
                     found = entry.stat(follow_symlinks=False)
-                    if stat.S_ISREG(found.st_mode) and not _leads_elsewhere(found):
+                    if stat.S_ISREG(found.st_mode) and not _is_link(found):
                         yield entry.name, found

@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
-from symgrad.compiler.llvm.engine.binding import given_back, interruptible, llvm, lock, versions
+from symgrad.compiler.llvm.engine.binding import interruptible, llvm, lock, release_on_interrupt, versions
 from symgrad.compiler.llvm.engine.externals import resolve_all
-from symgrad.compiler.llvm.engine.target import Cpu, Host, host, machine, plain_machine
+from symgrad.compiler.llvm.engine.target import Cpu, Platform, generic_target_machine, host, target_machine
 from symgrad.support.errors import InternalError
 from symgrad.support.logs import info
 
@@ -21,7 +21,7 @@ __all__ = [
     "Effort",
     "Engine",
     "ObjectCode",
-    "compiling_for",
+    "compiler_fingerprint",
     "emit_assembly",
     "emit_bitcode",
     "emit_object",
@@ -34,28 +34,28 @@ Effort: TypeAlias = Literal["auto", "high"]
 
 T = TypeVar("T")
 
-_LONG = 400_000
+_LONG_MODULE = 400_000
 """Characters of a module from which on LLVM may take longer than Ctrl-C should wait: 0.2 to 1 s for a million."""
 
 
-_SECONDS_A_CHARACTER = {True: 0.2e-6, False: 0.8e-6}
+_SECONDS_PER_CHARACTER = {True: 0.2e-6, False: 0.8e-6}
 """How long LLVM takes about, by whether the code is quick: what is shown, no more."""
 
 
-def _by_llvm(ir: str, work: Callable[[], T], *, quick: bool = False) -> T:
+def _run_llvm(ir: str, work: Callable[[], T], *, quick: bool = False) -> T:
     """Do something with a module in LLVM, in one thread at a time; Ctrl-C does not wait for a long one."""
 
     def alone() -> T:
-        with lock, given_back():
+        with lock, release_on_interrupt():
             return work()
 
-    if len(ir) < _LONG:
+    if len(ir) < _LONG_MODULE:
         return alone()
     from symgrad.support.progress import (
         working,  # for start-up time: whoever loads code has none that is long
     )
 
-    with working("llvm", "machine code by LLVM", expected=_SECONDS_A_CHARACTER[quick] * len(ir)):
+    with working("llvm", "machine code by LLVM", expected=_SECONDS_PER_CHARACTER[quick] * len(ir)):
         return interruptible(alone)
 
 
@@ -72,20 +72,20 @@ def _parse(ir: str, context: Any = None) -> tuple[Any, tuple[str, ...]]:
         raise InternalError(
             f"LLVM does not accept the module that symgrad wrote: {error}\n{ir[:2000]}"
         ) from error
-    needs = _needs(module)
+    needs = _undefined_functions(module)
     resolve_all(needs)
-    if _is_inlined(module):
+    if _has_inlined_functions(module):
         _inline(module)
     return module, needs
 
 
-def _needs(module: Any) -> tuple[str, ...]:
+def _undefined_functions(module: Any) -> tuple[str, ...]:
     """The names of the functions that a module calls and does not define."""
     names = (str(function.name) for function in module.functions if function.is_declaration)
     return tuple(name for name in names if not name.startswith("llvm."))
 
 
-def _defines(module: Any) -> frozenset[str]:
+def _defined_names(module: Any) -> frozenset[str]:
     """The names that others may use of what a module defines."""
     defined = (*module.functions, *module.global_variables)
     return frozenset(
@@ -93,7 +93,7 @@ def _defines(module: Any) -> frozenset[str]:
     )
 
 
-def _is_inlined(module: Any) -> bool:
+def _has_inlined_functions(module: Any) -> bool:
     """Whether a function that a module defines is to be put where it is called."""
     defined = (function for function in module.functions if not function.is_declaration)
     return any(b"alwaysinline" in group for function in defined for group in function.attributes)
@@ -104,7 +104,7 @@ def _inline(module: Any) -> None:
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     # The pass asks nothing of the processor.
-    passes.run(module, llvm.create_pass_builder(plain_machine(), llvm.PipelineTuningOptions(0)))
+    passes.run(module, llvm.create_pass_builder(generic_target_machine(), llvm.PipelineTuningOptions(0)))
 
 
 class ObjectCode(NamedTuple):
@@ -156,19 +156,19 @@ def object_code(ir: str, beside: str | None = None, *, quick: bool = False) -> O
                     function.add_function_attribute("optnone")
             module.link_in(other)
         code = bytes(_jit_machine(quick=quick).emit_object(module))
-        return ObjectCode(code, _defines(module), _needs(module))
+        return ObjectCode(code, _defined_names(module), _undefined_functions(module))
 
-    return _by_llvm(ir, made, quick=quick)
+    return _run_llvm(ir, made, quick=quick)
 
 
-def compiling_for(*, quick: bool = False) -> tuple[str, ...]:
+def compiler_fingerprint(*, quick: bool = False) -> tuple[str, ...]:
     """Everything but a module's text that `object_code` depends on."""
     here = host()
     return ("quick" if quick else "", here.triple, here.cpu, here.features, *versions())
 
 
 def _jit_machine(*, quick: bool) -> Any:
-    return machine("host", jit=True, effort=0 if quick else 2)
+    return target_machine("host", jit=True, effort=0 if quick else 2)
 
 
 class Engine:
@@ -188,13 +188,13 @@ class Engine:
     def __init__(self, ir: str, *, quick: bool = False) -> None:
         def made() -> tuple[frozenset[str], Any]:
             module, _ = _parse(ir)
-            names = _defines(module)
+            names = _defined_names(module)
             engine = llvm.create_mcjit_compiler(module, _jit_machine(quick=quick))
             engine.finalize_object()
             return names, engine
 
         begun = time.perf_counter()
-        self._names, self._engine = _by_llvm(ir, made, quick=quick)
+        self._names, self._engine = _run_llvm(ir, made, quick=quick)
         kind, seconds = "quick" if quick else "optimised", time.perf_counter() - begun
         info("llvm", "%s machine code of %d kB of LLVM in %.3f s", kind, len(ir) // 1000, seconds)
 
@@ -209,12 +209,12 @@ class Engine:
             KernelError: if the C library lacks a function that it calls.
         """
         self = cls.__new__(cls)
-        with lock, given_back():
+        with lock, release_on_interrupt():
             resolve_all(code.needs, code.data)
             self._names = code.defines
             nothing = llvm.parse_assembly("", llvm.create_context())
             # There is nothing to compile for a processor.
-            self._engine = llvm.create_mcjit_compiler(nothing, plain_machine(jit=True))
+            self._engine = llvm.create_mcjit_compiler(nothing, generic_target_machine(jit=True))
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(code.data))
             # To ask for an address makes the code ready, too; `finalize_object` would first compile the empty module.
             if not any(self._engine.get_function_address(name) for name in code.defines):
@@ -229,7 +229,7 @@ class Engine:
         """
         if name not in self._names:
             raise InternalError(f"the module does not define '{name}'")
-        with lock, given_back():
+        with lock, release_on_interrupt():
             found = int(
                 self._engine.get_function_address(name) or self._engine.get_global_value_address(name)
             )
@@ -242,30 +242,30 @@ class Engine:
         # At the end of the process modules are taken apart in any order (this one may have lost `sys` already), and the
         # memory goes with it anyway.
         if engine is not None and not ending():
-            with given_back():
+            with release_on_interrupt():
                 engine.close()
 
 
-def emit_assembly(ir: str, cpu: Cpu | Host = "host") -> str:
+def emit_assembly(ir: str, cpu: Cpu | Platform = "host") -> str:
     """Return the machine code of a module as assembly text."""
-    return _by_llvm(ir, lambda: str(machine(cpu, jit=False).emit_assembly(_parse(ir)[0])))
+    return _run_llvm(ir, lambda: str(target_machine(cpu, jit=False).emit_assembly(_parse(ir)[0])))
 
 
 def emit_bitcode(ir: str) -> bytes:
     """Return a module as LLVM's bitcode."""
-    return _by_llvm(ir, lambda: bytes(_parse(ir)[0].as_bitcode()))
+    return _run_llvm(ir, lambda: bytes(_parse(ir)[0].as_bitcode()))
 
 
-def emit_object(ir: str, cpu: Cpu | Host = "host") -> bytes:
+def emit_object(ir: str, cpu: Cpu | Platform = "host") -> bytes:
     """Return the machine code of a module as a position independent object file."""
     return emit_object_and_needs(ir, cpu)[0]
 
 
-def emit_object_and_needs(ir: str, cpu: Cpu | Host = "host") -> tuple[bytes, tuple[str, ...]]:
+def emit_object_and_needs(ir: str, cpu: Cpu | Platform = "host") -> tuple[bytes, tuple[str, ...]]:
     """Return a position independent object file, and the functions that it calls and does not define."""
 
     def made() -> tuple[bytes, tuple[str, ...]]:
         module, needs = _parse(ir)
-        return bytes(machine(cpu, jit=False).emit_object(module)), needs
+        return bytes(target_machine(cpu, jit=False).emit_object(module)), needs
 
-    return _by_llvm(ir, made)
+    return _run_llvm(ir, made)

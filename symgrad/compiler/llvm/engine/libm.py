@@ -8,10 +8,10 @@ from symgrad.compiler.llvm.engine.externals import resolve
 from symgrad.compiler.llvm.text.module import Attributes, Function, FunctionDeclaration
 from symgrad.compiler.llvm.text.types import FloatType
 
-__all__ = ["call_c", "lane_by_lane", "of_c"]
+__all__ = ["call_c", "lane_by_lane", "c_declaration"]
 
 
-def of_c(name: str, arity: int, real: FloatType) -> FunctionDeclaration:
+def c_declaration(name: str, arity: int, real: FloatType) -> FunctionDeclaration:
     """The C function itself."""
     return FunctionDeclaration(name, real.llvm, [real.llvm] * arity, Attributes.USUAL)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Literal, NamedTuple, cast
 
-from symgrad.compiler.llvm.engine.binding import given_back, llvm, lock
+from symgrad.compiler.llvm.engine.binding import llvm, lock, release_on_interrupt
 
-__all__ = ["Cpu", "Host", "Target", "host", "machine", "plain_machine", "target_lines"]
+__all__ = ["Cpu", "Platform", "Target", "host", "target_machine", "generic_target_machine", "target_lines"]
 
 Cpu = Literal["host", "baseline"]
 """This machine's processor, or every processor of its kind."""
@@ -27,7 +27,7 @@ class Target(NamedTuple):
     estimates: bool = False
 
 
-class Host(NamedTuple):
+class Platform(NamedTuple):
     """A machine as LLVM sees it: this one, or another (`platforms.py`).
 
     Args:
@@ -44,39 +44,39 @@ class Host(NamedTuple):
 
     def target_of(self, cpu: Cpu) -> Target:
         """What this machine has, or what any machine of its kind has."""
-        return self.target if cpu == "host" else Target(16, _always_fused(self.triple))
+        return self.target if cpu == "host" else Target(16, _always_has_fma(self.triple))
 
 
-def _always_fused(triple: str) -> bool:
+def _always_has_fma(triple: str) -> bool:
     return triple.split("-", 1)[0] in {"aarch64", "arm64"}
 
 
-def _this_machine() -> Host:
+def _this_machine() -> Platform:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     flags = cast("dict[str, bool]", llvm.get_host_cpu_features())
     vector_bytes = 64 if flags.get("avx512f") else 32 if flags.get("avx") else 16
     triple = str(llvm.get_process_triple())
-    return Host(
+    return Platform(
         triple=triple,
         cpu=str(llvm.get_host_cpu_name()),
         features=",".join([f"+{name}" if flags[name] else f"-{name}" for name in sorted(flags)]),
         target=Target(
             vector_bytes,
-            bool(flags.get("fma")) or _always_fused(triple),
+            bool(flags.get("fma")) or _always_has_fma(triple),
             estimates=bool(flags.get("avx512f")),
         ),
     )
 
 
 # With the import, once for all threads: whoever imports this wants code, and each kernel needs it.
-with lock, given_back():
-    _HERE = _this_machine()
+with lock, release_on_interrupt():
+    _HOST = _this_machine()
 
 
-def host() -> Host:
+def host() -> Platform:
     """Describe this machine."""
-    return _HERE
+    return _HOST
 
 
 @cache
@@ -84,7 +84,7 @@ def _target(triple: str) -> Any:
     return llvm.Target.from_triple(triple)
 
 
-def machine(cpu: Cpu | Host, *, jit: bool, effort: int = 2) -> Any:
+def target_machine(cpu: Cpu | Platform, *, jit: bool, effort: int = 2) -> Any:
     """Make a code generator; whoever calls this holds the lock.
 
     Args:
@@ -92,7 +92,7 @@ def machine(cpu: Cpu | Host, *, jit: bool, effort: int = 2) -> Any:
         jit: whether the code is for this process.
         effort: LLVM's level of optimisation.
     """
-    there = cpu if isinstance(cpu, Host) else host()
+    there = cpu if isinstance(cpu, Platform) else host()
     exactly = cpu != "baseline"
     return _target(there.triple).create_target_machine(
         cpu=there.cpu if exactly else "",
@@ -104,14 +104,14 @@ def machine(cpu: Cpu | Host, *, jit: bool, effort: int = 2) -> Any:
     )
 
 
-def plain_machine(*, jit: bool = False) -> Any:
+def generic_target_machine(*, jit: bool = False) -> Any:
     """Make a code generator in a third of the time, for where nothing depends on the processor."""
     return _target(host().triple).create_target_machine(opt=0, jit=jit)
 
 
-def target_lines(cpu: Cpu | Host = "host") -> str:
+def target_lines(cpu: Cpu | Platform = "host") -> str:
     """The lines that tie a module to a platform: object files need them (names have an underscore on macOS)."""
-    with lock, given_back():
-        layout = str(machine(cpu, jit=False).target_data)
-    triple = cpu.triple if isinstance(cpu, Host) else host().triple
+    with lock, release_on_interrupt():
+        layout = str(target_machine(cpu, jit=False).target_data)
+    triple = cpu.triple if isinstance(cpu, Platform) else host().triple
     return f'target datalayout = "{layout}"\ntarget triple = "{triple}"\n'

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symgrad.compiler.llvm.engine.libm import call_c
-from symgrad.compiler.llvm.engine.scipy_code import PREFIX, SCIPY, value_of
+from symgrad.compiler.llvm.engine.scipy_functions import PREFIX, SCIPY_FUNCTIONS, evaluate
 from symgrad.compiler.llvm.equations.declarations import Declarations
 from symgrad.compiler.llvm.maths import FUNCTIONS
-from symgrad.compiler.llvm.maths.vectors.fold import fold
-from symgrad.compiler.llvm.text.fusing import fused
-from symgrad.compiler.llvm.text.instructions import Instruction, Line, Several, Splat, flat
+from symgrad.compiler.llvm.maths.vectors.constant_folding import fold
+from symgrad.compiler.llvm.text.fma_fusion import fuse_multiply_adds
+from symgrad.compiler.llvm.text.instructions import Instruction, Line, LineGroup, Splat, flatten_lines
 from symgrad.compiler.llvm.text.module import Function
 from symgrad.compiler.llvm.text.opcodes import Opcode
 from symgrad.compiler.llvm.text.types import FLOAT64, FloatType
@@ -64,7 +64,7 @@ class VectorBuilder:
         self._negated: dict[str, Value] = {}
         # Of the functions of ours: by formula and arguments the values that are known, and the lines of the call.
         self._parts: dict[str, dict[int | None, Value]] = {}
-        self._calls: dict[str, tuple[Several, Function]] = {}
+        self._calls: dict[str, tuple[LineGroup, Function]] = {}
         self._powers: dict[Value, tuple[Value, ...]] = {}  # base -> the arguments of the first power of it
         self._count = 0
 
@@ -102,10 +102,10 @@ class VectorBuilder:
 
     def finished(self) -> list[str | Instruction]:
         """Return the code, where what may be rounded once together is."""
-        lines = flat(self.lines)
+        lines = flatten_lines(self.lines)
         if not self.fused or not any(isinstance(line, Instruction) and line.fuses for line in lines):
             return lines
-        return fused(lines, self.vector, self._declared("fma", 3))
+        return fuse_multiply_adds(lines, self.vector, self._declared("fma", 3))
 
     def _declared(self, name: str, arity: int) -> str:
         return self.declarations.declare(f"llvm.{name}.{self._suffix}", self.vector, *[self.vector] * arity)
@@ -184,7 +184,7 @@ class VectorBuilder:
         return self.declarations.fused
 
     def knows(self, name: str) -> bool:
-        return name in FUNCTIONS or name in SCIPY
+        return name in FUNCTIONS or name in SCIPY_FUNCTIONS
 
     def two_product(self, a: Value, b: Value) -> tuple[Value, Value]:
         # Never with the leave to contract: the sum with what the product lacks would be fused with the product itself.
@@ -326,9 +326,9 @@ class VectorBuilder:
                 # The power took a logarithm with more digits. A user's own has the same bits beside a power as alone.
                 return self._maths("log_of_base", self._powers[args[0]])
             return self._maths(name, args)
-        if name in SCIPY:
+        if name in SCIPY_FUNCTIONS:
             if known:
-                return self._literal(value_of(name, tuple(float(a.literal) for a in args)))
+                return self._literal(evaluate(name, tuple(float(a.literal) for a in args)))
             return self._scipy(name, args)
         symbol = name + self.real.libm_suffix
         if known:
@@ -365,7 +365,7 @@ class VectorBuilder:
             one = () if part is None else (part,)
             made = self.declarations.uses(name, self.real, self.width, parts=one).function
             code = Opcode.call(made.returns, f"@{made.name}", *[self.vector] * len(args))
-            call = Several([Instruction(value.text, code, operands, at=self.at)])
+            call = LineGroup([Instruction(value.text, code, operands, at=self.at)])
             self.lines.append(call)
         else:
             call, before = self._calls[place]

@@ -8,12 +8,12 @@ from functools import cache
 from typing import TypeAlias
 
 from symgrad.compiler.llvm.maths import (
-    area,
     digamma,
-    error,
+    error_function,
     exponential,
     gamma,
-    inverse,
+    inverse_hyperbolic,
+    inverse_trigonometric,
     logarithm,
     logistic,
     power,
@@ -25,7 +25,7 @@ from symgrad.compiler.llvm.text.module import Function, FunctionDeclaration
 from symgrad.compiler.llvm.text.opcodes import Label, Opcode
 from symgrad.compiler.llvm.text.types import FloatType
 
-__all__ = ["FUNCTIONS", "VectorFunction", "Recipe", "define"]
+__all__ = ["FUNCTIONS", "VectorFunction", "Recipe", "write_function"]
 
 Formula: TypeAlias = "Callable[..., Lane] | Callable[..., Sequence[Lane]]"
 
@@ -60,20 +60,20 @@ FUNCTIONS: dict[str, Recipe] = {
     "sin": Recipe(trigonometric.sincos, part=0),
     "cos": Recipe(trigonometric.sincos, part=1),
     "tan": Recipe(trigonometric.tan),
-    "asin": Recipe(inverse.asin),
-    "acos": Recipe(inverse.acos),
-    "atan": Recipe(inverse.atan),
-    "atan2": Recipe(inverse.atan2, arity=2),
-    "asinh": Recipe(area.asinh),
-    "acosh": Recipe(area.acosh),
-    "atanh": Recipe(area.atanh),
+    "asin": Recipe(inverse_trigonometric.asin),
+    "acos": Recipe(inverse_trigonometric.acos),
+    "atan": Recipe(inverse_trigonometric.atan),
+    "atan2": Recipe(inverse_trigonometric.atan2, arity=2),
+    "asinh": Recipe(inverse_hyperbolic.asinh),
+    "acosh": Recipe(inverse_hyperbolic.acosh),
+    "atanh": Recipe(inverse_hyperbolic.atanh),
     "pow": Recipe(power.pow, arity=2, part=0, twice=True),
     "log_of_base": Recipe(power.pow, arity=2, part=1, twice=True),
     "cbrt": Recipe(power.cbrt, part=0, twice=True),
     "cbrt_low": Recipe(power.cbrt, part=1, twice=True),
     "hypot": Recipe(power.hypot, arity=2),
-    "erf": Recipe(error.erf, twice=True),
-    "erfc": Recipe(error.erfc, twice=True),
+    "erf": Recipe(error_function.erf, twice=True),
+    "erfc": Recipe(error_function.erfc, twice=True),
     "lgamma": Recipe(gamma.lgamma, twice=True),
     "digamma": Recipe(digamma.digamma, twice=True),
 }
@@ -95,7 +95,7 @@ class VectorFunction:
     libm: Mapping[str, int]
 
 
-def define(
+def write_function(
     name: str,
     real: FloatType,
     width: int,
@@ -125,14 +125,16 @@ def define(
     plainly = fast and not function.twice and real.bits == 64
     if not parts and function.part is not None:
         parts = (function.part,)
-    return _define(function.formula, function.arity, real, width, fused, tables, plainly, alone, parts)
+    return _write_function(
+        function.formula, function.arity, real, width, fused, tables, plainly, alone, parts
+    )
 
 
-_GIVEN = ("%x0", "%x1")
+_PARAMETERS = ("%x0", "%x1")
 
 
 @cache
-def _define(
+def _write_function(
     formula: Formula,
     arity: int,
     real: FloatType,
@@ -143,7 +145,7 @@ def _define(
     alone: bool,
     parts: tuple[int, ...],
 ) -> VectorFunction:
-    written, found = _written(formula, arity, real, width, fused, tables, fast, alone)
+    written, found = _write_formula(formula, arity, real, width, fused, tables, fast, alone)
     lanes = written.continued()
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
     values = [v.text for v in ([found[k] for k in parts] or found)]
@@ -159,16 +161,16 @@ def _define(
     name = ".".join([f"maths.{kind}", *map(str, parts)])
     lines = [Label("entry"), *lanes.lines, Instruction("", Opcode.give(gives), (value,))]
     if parts:
-        lines = _used(lines)
+        lines = _eliminate_dead_code(lines)
     codes = {line.code for line in lines if isinstance(line, Instruction)}
     intrinsics = {declared for code, declared in lanes.intrinsics.items() if code in codes}
     libm = dict(called for code, called in lanes.libm.items() if code in codes)
-    function = Function(name, gives, [f"{vector} {x}" for x in _GIVEN[:arity]], lines)
+    function = Function(name, gives, [f"{vector} {x}" for x in _PARAMETERS[:arity]], lines)
     return VectorFunction(function, sorted(intrinsics, key=str), libm)
 
 
 @cache
-def _written(
+def _write_formula(
     formula: Formula,
     arity: int,
     real: FloatType,
@@ -183,13 +185,13 @@ def _written(
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
     args = [
         Lane(lanes, x, "double") if vector == wide else lanes.emit(Opcode.convert("fpext", vector, wide), x)
-        for x in _GIVEN[:arity]
+        for x in _PARAMETERS[:arity]
     ]
     result = formula(lanes, *args)
     return lanes, [result] if isinstance(result, Lane) else list(result)
 
 
-def _used(lines: Sequence[str | Instruction]) -> list[str | Instruction]:
+def _eliminate_dead_code(lines: Sequence[str | Instruction]) -> list[str | Instruction]:
     """Drop the instructions whose values nobody reads. There are no loops: what is read stands before."""
     kept: list[str | Instruction] = []
     read: set[str] = set()

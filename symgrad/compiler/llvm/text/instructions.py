@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["Instruction", "Line", "Several", "Splat", "flat", "printed", "with_place"]
+__all__ = [
+    "Instruction",
+    "Line",
+    "LineGroup",
+    "Splat",
+    "flatten_lines",
+    "format_lines",
+    "with_debug_location",
+]
 
 
 class Splat(str):
@@ -53,47 +61,47 @@ class Instruction(NamedTuple):
     at: int = 0
 
     def __str__(self) -> str:
-        return printed([self])[0]
+        return format_lines([self])[0]
 
 
-class Several(list["str | Instruction"]):
+class LineGroup(list["str | Instruction"]):
     """Lines in the place of one, which may be changed when more is known."""
 
     __slots__ = ()
 
 
-Line: TypeAlias = "str | Instruction | Several"
+Line: TypeAlias = "str | Instruction | LineGroup"
 """What code consists of. Text is for what reads no vector that was computed: labels, jumps, addresses."""
 
 
-def flat(lines: Iterable[Line]) -> list[str | Instruction]:
+def flatten_lines(lines: Iterable[Line]) -> list[str | Instruction]:
     """Return the lines one by one."""
     found: list[str | Instruction] = []
     for line in lines:
-        if isinstance(line, Several):
+        if isinstance(line, LineGroup):
             found += line
         else:
             found.append(line)
     return found
 
 
-def with_place(text: str, at: int) -> str:
+def with_debug_location(text: str, at: int) -> str:
     """Return an instruction with the number of the place that it comes from, if it has one."""
     return f"{text}, !dbg !{at}" if at else text
 
 
-def printed(lines: Iterable[Line]) -> list[str]:
+def format_lines(lines: Iterable[Line]) -> list[str]:
     """Return the lines as text."""
     found: list[str] = []
     for line in lines:
         if isinstance(line, str):
             found.append(line)
-        elif isinstance(line, Several):
-            found += printed(line)
+        elif isinstance(line, LineGroup):
+            found += format_lines(line)
         else:
             name, code, operands, _, at = line
             text = code % operands if operands else code
             if at:
-                text = with_place(text, at)
+                text = with_debug_location(text, at)
             found.append(f"  {name} = {text}" if name else f"  {text}")
     return found

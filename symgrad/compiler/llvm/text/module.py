@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal, NamedTuple, TypeAlias
 
-from symgrad.compiler.llvm.text.instructions import Line, printed
+from symgrad.compiler.llvm.text.instructions import Line, format_lines
 
 __all__ = [
     "ATTRIBUTES",
@@ -125,7 +125,7 @@ class Function:
         head = f"{self.returns} @{self.name}({', '.join(self.parameters)}) #{self.attributes:d}"
         if self.place:
             head += f" !dbg !{self.place}"
-        return "\n".join([f"define {_internal(self.linkage)}{head} {{", *printed(self.body), "}"])
+        return "\n".join([f"define {_internal(self.linkage)}{head} {{", *format_lines(self.body), "}"])
 
 
 Item: TypeAlias = "Function | Global | FunctionDeclaration | str"

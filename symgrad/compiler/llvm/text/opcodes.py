@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
-__all__ = ["Opcode", "Label", "lane", "members"]
+__all__ = ["Opcode", "Label", "unwrap_single_lane", "member_types"]
 
 
-def lane(kind: str) -> str:
+def unwrap_single_lane(kind: str) -> str:
     """Return the type of what a vector of one lane holds, of any other type itself.
 
     Example:
-        >>> lane("<1 x double>"), lane("i64")
+        >>> unwrap_single_lane("<1 x double>"), unwrap_single_lane("i64")
         ('double', 'i64')
     """
     return kind[5:-1] if kind.startswith("<1 x ") else kind
 
 
-def members(kind: str) -> list[str]:
+def member_types(kind: str) -> list[str]:
     """Return the types of what a structure holds; of any other type itself.
 
     Example:
-        >>> members("{ <1 x float>, <1 x float> }")
+        >>> member_types("{ <1 x float>, <1 x float> }")
         ['<1 x float>', '<1 x float>']
     """
     return kind[2:-2].split(", ") if kind.startswith("{") else [kind]
@@ -150,7 +150,7 @@ class Opcode(str):
     @cache
     def put_member(structure: str, place: int) -> Opcode:
         """A structure with another value at a place."""
-        kind = members(structure)[place]
+        kind = member_types(structure)[place]
         text = f"insertvalue {structure} %s, {kind} %s, {place}"
         return Opcode(text, "insertvalue", structure, (structure, kind), how=str(place))
 
@@ -159,7 +159,7 @@ class Opcode(str):
     def member(structure: str, place: int) -> Opcode:
         """The value of a structure at a place."""
         text = f"extractvalue {structure} %s, {place}"
-        return Opcode(text, "extractvalue", members(structure)[place], (structure,), how=str(place))
+        return Opcode(text, "extractvalue", member_types(structure)[place], (structure,), how=str(place))
 
     # memory
 

@@ -7,7 +7,7 @@ from string import Template
 
 from symgrad.support.errors import InternalError
 
-__all__ = ["filled", "load_fields", "store_fields"]
+__all__ = ["fill_template", "load_fields", "store_fields"]
 
 
 class _Template(Template):
@@ -17,7 +17,7 @@ class _Template(Template):
     braceidpattern = r"[A-Za-z][\w.]*"
 
 
-def filled(text: str, parts: Mapping[str, object]) -> str:
+def fill_template(text: str, parts: Mapping[str, object]) -> str:
     """Fill every place ``${name}`` of a text.
 
     Args:
@@ -28,7 +28,7 @@ def filled(text: str, parts: Mapping[str, object]) -> str:
         InternalError: if a name is missing, or the text has no place for one.
 
     Example:
-        >>> filled("ret ${type} %${name}", {"type": "i64", "name": "n"})
+        >>> fill_template("ret ${type} %${name}", {"type": "i64", "name": "n"})
         'ret i64 %n'
     """
     template = _Template(text)

@@ -13,7 +13,7 @@ from symgrad.compiler.llvm.maths.vectors.instructions import Instructions, Lane,
 from symgrad.compiler.llvm.text.instructions import Instruction
 from symgrad.compiler.llvm.text.opcodes import Label, Opcode
 
-__all__ = ["Doubled", "Lane", "LaneWriter", "Pair", "Coefficients"]
+__all__ = ["PairCoefficients", "Lane", "LaneWriter", "Pair", "Coefficients"]
 
 Pair: TypeAlias = tuple[Lane, Lane]
 """An unevaluated sum, the second term at most about an ulp of the first."""
@@ -26,14 +26,14 @@ class Coefficients(NamedTuple):
     single: tuple[float, ...]
 
 
-class Doubled(NamedTuple):
+class PairCoefficients(NamedTuple):
     """Coefficients of a polynomial, the constant first: sums of two doubles, and doubles from there on."""
 
     leading: tuple[tuple[float, ...], ...]
     small: tuple[float, ...]
 
 
-_MANY = 8
+_TWO_CHAINS_FROM = 8
 """Coefficients of a polynomial from which on it is computed in two chains."""
 
 
@@ -98,7 +98,7 @@ class LaneWriter(Instructions):
         Two sums of opposite sign cancel: where that counts, ask for one chain.
         """
         coefficients = series.single if self.single else series.double
-        if len(coefficients) < _MANY or chains == 1:
+        if len(coefficients) < _TWO_CHAINS_FROM or chains == 1:
             return self.horner(x, coefficients)
         square = x * x
         odd, even = (self.horner(square, coefficients[i::2]) for i in (1, 0))

@@ -1,0 +1,130 @@
+"""Numbers that instructions read from memory, near a base register.
+
+AVX-512's instructions read one number for all lanes from memory. A code generator has them do so only where a number is
+used once; any other it brings to a register first, by an instruction of its own, wherever there are more numbers than
+registers. And it gives each number's distance from the instruction, in four bytes, of which the cache of decoded
+instructions holds few. So in long code each use of a number has a place of its own, within a byte of a register.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from symgrad.compiler.llvm.text.instructions import Instruction, Line, Splat, with_debug_location
+from symgrad.compiler.llvm.text.module import Attributes, Function, Global
+from symgrad.compiler.llvm.text.types import FloatType
+
+__all__ = ["pool_constants", "pool_inlined_constants"]
+
+_WINDOW = 256
+"""Numbers within a byte of a register: the distance counts numbers, and has a sign."""
+
+_MIN_CONSTANTS = 24
+"""Different numbers in the code of a loop: of fewer, many stay in registers."""
+
+_READERS = frozenset({"fmul", "fadd", "fsub", "fdiv", "fcmp", "select", "call"})
+"""Instructions that can read a number from memory."""
+
+_ZERO = "0x0000000000000000"
+"""A number that costs nothing."""
+
+
+def pool_constants(
+    lines: Sequence[Line], width: int, real: FloatType, name: str
+) -> tuple[list[str], list[Line], list[Global]]:
+    """Return code that reads its numbers from memory, or the code as it is if it has few.
+
+    Args:
+        lines: of one function, on vectors of one register.
+        width: lanes of a vector.
+        real: their format.
+        name: for the numbers in memory.
+
+    Returns:
+        What is to come before the code, the code, and the definitions of the numbers.
+    """
+    found = _poolable_operands(lines, real)
+    if len({x for numbers in found.values() for x in numbers}) < _MIN_CONSTANTS:
+        return [], list(lines), []
+    return _load_from_pool(lines, found, width, real, name)
+
+
+def pool_inlined_constants(
+    functions: Sequence[Function], width: int, real: FloatType
+) -> tuple[list[Function], list[Global]]:
+    """Return functions, of which those that are inlined read numbers from memory, and definitions of these numbers."""
+    changed: list[Function] = []
+    tables: list[Global] = []
+    for k, function in enumerate(functions):
+        if function.attributes is Attributes.INLINED:
+            entry, *lines = function.body
+            before, lines, table = _load_from_pool(
+                lines, _poolable_operands(lines, real), width, real, f"numbers.inlined.{k}"
+            )
+            function = replace(function, body=[entry, *before, *lines])
+            tables += table
+        changed.append(function)
+    return changed, tables
+
+
+def _poolable_operands(lines: Sequence[Line], real: FloatType) -> dict[int, list[Splat]]:
+    """Return the operands that can be read from memory, by the places of their instructions."""
+    found: dict[int, list[Splat]] = {}
+    for i, line in enumerate(lines):
+        if isinstance(line, Instruction):
+            for x in line.operands:
+                if (
+                    isinstance(x, Splat)
+                    and x.kind == real.llvm
+                    and x.digits != _ZERO
+                    and _takes_memory_operand(line)
+                ):
+                    found.setdefault(i, []).append(x)
+    return found
+
+
+def _takes_memory_operand(line: Instruction) -> bool:
+    return line.code.split(" ", 1)[0] in _READERS
+
+
+def _load_from_pool(
+    lines: Sequence[Line], found: Mapping[int, Sequence[Splat]], width: int, real: FloatType, name: str
+) -> tuple[list[str], list[Line], list[Global]]:
+    vector = f"<{width} x {real.llvm}>"
+    numbers: list[str] = []
+    made: list[Line] = []
+
+    def moved(x: Splat, at: int) -> str:
+        k = len(numbers)
+        numbers.append(f"{x.kind} {x.digits}")
+        made.extend(
+            with_debug_location(text, at)
+            for text in (
+                f"  %n{k}.p = getelementptr {x.kind}, ptr %near{k // _WINDOW}, i64 {k % _WINDOW - _WINDOW // 2}",
+                f"  %n{k}.v = load {x.kind}, ptr %n{k}.p",
+                f"  %n{k}.l = insertelement {vector} poison, {x.kind} %n{k}.v, i64 0",
+                f"  %n{k} = shufflevector {vector} %n{k}.l, {vector} poison, <{width} x i32> zeroinitializer",
+            )
+        )
+        return f"%n{k}"
+
+    for i, line in enumerate(lines):
+        if i in found and isinstance(line, Instruction):
+            at, inside = line.at, found[i]
+            operands = [moved(x, at) if isinstance(x, Splat) and x in inside else x for x in line.operands]
+            line = line._replace(operands=tuple(operands))
+        made.append(line)
+    if not numbers:
+        return [], made, []
+    # By the code in between, which is none, the address is no longer known to be a distance from others.
+    before = [
+        f'  %near{k} = call ptr asm "", "=r,0"'
+        f"(ptr getelementptr ({real.llvm}, ptr @{name}, i64 {_WINDOW * k + _WINDOW // 2}))"
+        for k in range(-(-len(numbers) // _WINDOW))
+    ]
+    return (
+        before,
+        made,
+        [Global(name, f"[{len(numbers)} x {real.llvm}]", f"[{', '.join(numbers)}]")],
+    )
