@@ -206,8 +206,8 @@ def test_what_a_process_left_that_was_ended(place: Path) -> None:
 
 WRITER = """
 import sys, os, random, time
-from symgrad.compiler.llvm.engine import store
-disk_cache.KEPT_BYTES = 40_000
+from symgrad.compiler.llvm.engine import disk_cache
+disk_cache.MAX_TOTAL_BYTES = 40_000
 rng = random.Random(int(sys.argv[1]))
 time.sleep({begin} - time.time())
 for k in range(150):
@@ -291,7 +291,7 @@ def test_whatever_goes_wrong_with_a_disk_is_no_error(
 
 FULL = """
 import resource, signal
-from symgrad.compiler.llvm.engine import store
+from symgrad.compiler.llvm.engine import disk_cache
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 disk_cache.save(b"small", b"data")
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
@@ -308,7 +308,7 @@ def test_a_full_disk(named: Path) -> None:
 
 FORK = """
 import os
-from symgrad.compiler.llvm.engine import store
+from symgrad.compiler.llvm.engine import disk_cache
 disk_cache.save(b"key", b"data")
 child = os.fork()
 if not child:

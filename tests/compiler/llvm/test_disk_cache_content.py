@@ -192,7 +192,9 @@ def test_the_key_is_of_whoever_is_first(named: Path, monkeypatch: pytest.MonkeyP
 
     def later(size: int) -> bytes:  # between the look for a key and the making of one
         monkeypatch.setattr(os, "urandom", real)
-        program = "from symgrad.compiler.llvm.engine import store; disk_cache.save(b'other', b'other data')"
+        program = (
+            "from symgrad.compiler.llvm.engine import disk_cache; disk_cache.save(b'other', b'other data')"
+        )
         subprocess.run([sys.executable, "-c", program], check=True)
         return real(size)
 
@@ -211,7 +213,7 @@ def test_processes_that_start_together_have_one_key(named: Path) -> None:
     begin = time.time() + 1.5
     text = f"""
 import time
-from symgrad.compiler.llvm.engine import store
+from symgrad.compiler.llvm.engine import disk_cache
 time.sleep({begin} - time.time())
 for k in range(20):
     disk_cache.save(b"%d" % k, b"data")
@@ -224,7 +226,7 @@ for k in range(20):
 
 def test_a_key_that_another_process_made_anew_is_found(place: Path) -> None:
     (place / "key").unlink()
-    program = "from symgrad.compiler.llvm.engine import store; disk_cache.save(b'key', b'newer')"
+    program = "from symgrad.compiler.llvm.engine import disk_cache; disk_cache.save(b'key', b'newer')"
     subprocess.run([sys.executable, "-c", program], check=True)
     assert disk_cache.load(b"key") == b"newer"  # though the old key is known
 

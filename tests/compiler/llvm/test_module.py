@@ -18,7 +18,7 @@ from symgrad.compiler.llvm.text.templates import fill_template
 from symgrad.errors import InternalError
 
 ROOM = Path(symgrad.compiler.llvm.__file__).parent
-FILES = {"engine/folder_posix.py", "engine/folder_windows.py", "engine/store.py"}
+FILES = {"engine/folder_posix.py", "engine/folder_windows.py", "engine/disk_cache.py"}
 """What renames files, and knows them by their names."""
 
 

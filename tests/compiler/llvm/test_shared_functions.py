@@ -69,7 +69,9 @@ def test_code_is_kept_for_the_machine_and_the_compiler_that_it_is_of(
     plain = compiler_fingerprint()
     for k in range(len(plain)):
         monkeypatch.setattr(
-            shared, "compiling_for", lambda k=k, **_: (*plain[:k], plain[k] + "x", *plain[k + 1 :])
+            shared_functions,
+            "compiler_fingerprint",
+            lambda k=k, **_: (*plain[:k], plain[k] + "x", *plain[k + 1 :]),
         )
         shared_functions.load_or_compile(text("f"))
         assert len(compiled) == k + 1
@@ -161,7 +163,7 @@ def test_processes_that_start_together_and_one_after_the_other_give_the_same_bit
 
 PROGRAMS = """
 import sys, numpy as np, symgrad as sg
-from symgrad.compiler.llvm.engine import shared
+from symgrad.compiler.llvm.engine import shared_functions
 
 compiled = []
 make = shared_functions.object_code

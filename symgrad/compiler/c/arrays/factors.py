@@ -1,6 +1,7 @@
 """Factors of matrices in C, as plain loops: kernels have them from LAPACK.
 
-And their exponentials, with the operations of `symgrad/compiler/llvm/arrays/library/matrix_exponential.py`, in its order.
+And their exponentials, with the operations of `symgrad/compiler/llvm/arrays/library/matrix_exponential.py`, in its
+order.
 
 Matrices lie in columns, as LAPACK sees them. The largest entry of a column is its pivot; exchanges of rows are numbers
 of 32 bits, counted from 1, behind the factors.

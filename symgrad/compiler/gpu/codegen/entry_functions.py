@@ -32,13 +32,13 @@ class Argument:
     def itemsize(self) -> int:
         return 1 if self.kind == "i8" else self.bits // 8
 
-    def value_or_place(self, grid: Grid, width: int) -> str:
+    def formula_operand(self, grid: Grid, width: int) -> str:
         """What the equations are given of it."""
         if not self.read:
             return f"{grid.pointer} %at.{self.number}"
         return f"<{width} x {self.kind}> %x.{self.number}"
 
-    def loaded(self, grid: Grid, width: int, lanes: int) -> list[str]:
+    def load_lines(self, grid: Grid, width: int, lanes: int) -> list[str]:
         """The lines that read the value ``%x.K`` from ``%at.K``, whose address is a multiple of so many elements."""
         k, align = self.number, f"align {lanes * self.itemsize}"
         return [f"  %x.{k} = load <{width} x {self.kind}>, {grid.pointer} %at.{k}, {align}"]
@@ -126,7 +126,7 @@ class EntryFunctions:
             for a in self._arguments
         ]
         for a in self._inputs:
-            lines += a.loaded(self._grid, width, width if aligned else 1)
+            lines += a.load_lines(self._grid, width, width if aligned else 1)
         lines += [
             self._call(width),
             "  %i.next = add i64 %i, %step",
@@ -191,7 +191,7 @@ class EntryFunctions:
             lines.append(f"  %by.{k} = mul i64 %i, %s{k}")
             lines.append(f"  %at.{k} = getelementptr {a.kind}, {pointer} %{base}{k}, i64 %by.{k}")
         for a in self._inputs:
-            lines += self._number_or_element(a) if rows else a.loaded(self._grid, 1, 1)
+            lines += self._number_or_element(a) if rows else a.load_lines(self._grid, 1, 1)
         lines += [
             self._call(1),
             "  br label %computed",
@@ -233,7 +233,7 @@ class EntryFunctions:
         return self._function(self._names.point, parameters, [*lines, self._call(1), "  ret void"])
 
     def _call(self, width: int) -> str:
-        given = ", ".join(a.value_or_place(self._grid, width) for a in self._arguments)
+        given = ", ".join(a.formula_operand(self._grid, width) for a in self._arguments)
         return f"  call void @formula.{width}({given})"
 
     def _function(self, name: str, parameters: Sequence[str], lines: Sequence[str]) -> Function:

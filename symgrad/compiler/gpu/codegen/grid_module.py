@@ -153,7 +153,7 @@ class _FormulaWriter:
                     if node in constants or node.op is SYMBOL:
                         writer.store(node, chunk, asked.pop(node, ()))
             writers.append(writer)
-        given = [a.value_or_place(self._grid, width) for a in self._arguments]
+        given = [a.formula_operand(self._grid, width) for a in self._arguments]
         if len(writers) == 1:
             body = [*writers[0].builder.finished(), "  ret void"]
             return [Function(f"formula.{width}", "void", given, body, attributes=Attributes.INLINED)]

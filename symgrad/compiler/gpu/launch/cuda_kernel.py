@@ -165,7 +165,7 @@ class CudaKernel:
         if len(outs) != len(self.outputs):
             raise UsageError(f"out has {len(outs)} arrays for {len(self.outputs)} outputs")
         maker, like = find_library([*values, *outs])
-        if maker is not None and maker.waits:
+        if maker is not None and maker.synchronizes:
             for value in values:
                 getattr(value, "block_until_ready", lambda: None)()
         read_inputs: list[DeviceArray | int] = [
@@ -207,7 +207,7 @@ class CudaKernel:
             for other in {a.stream for a in every} - {None, handle}:
                 gpu.wait(device, handle, cast("int", other))
             self._launch(gpu, device, handle, shape, arguments)
-            if maker is not None and maker.waits:
+            if maker is not None and maker.synchronizes:
                 gpu.finish(device, handle)
         return made[0] if len(made) == 1 else tuple(made)
 

@@ -121,7 +121,7 @@ class ArrayLibrary:
     name: str
     empty: Callable[[tuple[int, ...], np.dtype[Any], Any], Any]
     stream: Callable[[Any], int | None]
-    waits: bool = False
+    synchronizes: bool = False
 
 
 def _loaded_module(name: str) -> Any:
@@ -160,7 +160,7 @@ _LIBRARIES = {
     ),
     "cupy": ArrayLibrary("cupy", _empty_cupy, lambda _: _loaded_module("cupy").cuda.get_current_stream().ptr),
     "numba": ArrayLibrary("numba", _empty_numba, lambda _: None),
-    "jax": ArrayLibrary("jax", _empty_jax, lambda _: None, waits=True),
+    "jax": ArrayLibrary("jax", _empty_jax, lambda _: None, synchronizes=True),
 }
 
 

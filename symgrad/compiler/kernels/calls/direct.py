@@ -3,8 +3,8 @@
 That is: arrays of one shape, contiguous or of one axis, and bare numbers.
 
 The fields of arrays are read as any extension module compiled against NumPy reads them, from where the table of
-`symgrad/compiler/llvm/call_stubs/object_layout.py` says; `symgrad/compiler/kernels/calls/safety.py` decides whether there
-are such calls at all.
+`symgrad/compiler/llvm/call_stubs/object_layout.py` says; `symgrad/compiler/kernels/calls/safety.py` decides whether
+there are such calls at all.
 """
 
 from __future__ import annotations

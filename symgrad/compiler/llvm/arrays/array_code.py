@@ -104,7 +104,7 @@ def array_module(
     with np.errstate(all="ignore"):
         module = _module(plan, asked, real, target, declarations, alone=alone)
     sizes = [*(size for shape in arrays for size in shape), *asked.numbers]
-    sizes += [part for size in asked.places for part in parts_of(size)]
+    sizes += [part for size in asked.index_sizes for part in parts_of(size)]
     computed = tuple(dict.fromkeys(s for s in sizes if isinstance(s, Extent)))
     return ArrayModule(module, names, lengths, arrays, computed, tuple(s in needed for s in inputs))
 
@@ -206,7 +206,7 @@ def _module(
         products |= fn.products
         factors |= fn.factors
         written.append(fn.function())
-        asked.places.update(dict.fromkeys(fn.size.used))
+        asked.index_sizes.update(dict.fromkeys(fn.size.used))
         asks = asks or fn.asks
     if asks:
         register_driver()
@@ -257,7 +257,7 @@ def _run(
     for k in range(arguments):
         at = region.address("ptr", "%args", str(k))
         to = region.address("ptr", "%table", str(k))
-        region.do(Opcode.store("ptr"), region.once(Opcode.load("ptr"), at), to)
+        region.do(Opcode.store("ptr"), region.emit_load(Opcode.load("ptr"), at), to)
     starts, _ = slot_offsets(memory, region, sizes, real)
     for k in range(arguments, count):
         place = region.address("i8", "%scratch", starts[memory.arrays[k].slot])
@@ -278,13 +278,13 @@ def _run(
         calls += _call_in_shared_loop(i, here, sizes(here.count), bytes_of, block)
         block = f"turns.{i}.out"
         i += len(here.steps)
-    asked.places.update(dict.fromkeys(sizes.used))
+    asked.index_sizes.update(dict.fromkeys(sizes.used))
     lines = [
         Label("entry"),
         Instruction("%table", Opcode.alloca("ptr", max(count, 1))),
         *region.lines,
         *calls,
-        Instruction("", Opcode.give()),
+        Instruction("", Opcode.ret()),
     ]
     return Function(RUN, "void", ["ptr %args", "ptr %sizes", "ptr %scratch"], lines, linkage)
 

@@ -77,5 +77,5 @@ def _check_every(fn: StepWriter, counter: str, apart: int, work: str) -> None:
     stopped = fn.put(Opcode.call("i32", f"@{STOPPED}"), name=f"%{tired}.stopped")
     fn.branch(fn.put(Opcode.compare("icmp", "ne", "i32"), stopped, "0", name=f"%{tired}.leaves"), leave, go)
     fn.start(leave)
-    fn.put(Opcode.give())
+    fn.put(Opcode.ret())
     fn.start(go)

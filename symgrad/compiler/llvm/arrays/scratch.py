@@ -38,14 +38,14 @@ class ProgramSizes:
         lengths: of axes, those that are negative for some sizes.
         shapes: of all arrays, in memory or not.
         numbers: sizes that are numbers of the formula.
-        places: what places of entries are computed from, filled in as code is written.
+        index_sizes: what places of entries are computed from, filled in as code is written.
     """
 
     names: Sequence[str]
     lengths: Sequence[Size]
     shapes: Collection[Shape]
     numbers: Collection[Size]
-    places: dict[Size, None]
+    index_sizes: dict[Size, None]
 
 
 def slot_offsets(
@@ -65,7 +65,7 @@ def slot_offsets(
             if not largest:
                 largest = here
                 continue
-            largest = region.choose(region.compare("sgt", here, largest), here, largest)
+            largest = region.select(region.compare("sgt", here, largest), here, largest)
         up = region.add(largest, "63")
         whole = region.binary("and", up, "-64")
         end = region.add(end, whole)
@@ -92,7 +92,7 @@ def scratch_function(
     _, end = slot_offsets(memory, region, sizes, real)
     for size in asked.numbers:
         sizes(size)
-    for size in asked.places:
+    for size in asked.index_sizes:
         for part in parts_of(size):
             sizes(part)
     two = ("i64", "i64")
@@ -110,10 +110,10 @@ def scratch_function(
         FunctionDeclaration("llvm.smax.i64", "i64", two),
     ]
     negative = [_any_negative(region, map(sizes, some)) for some in (asked.names, asked.lengths)]
-    answer = region.choose(negative[1], str(NEGATIVE), end)
-    answer = region.choose(region.refused, str(TOO_LARGE), answer)
-    answer = region.choose(negative[0], str(NEGATIVE), answer)
-    lines = [*region.lines, Instruction("", Opcode.give("i64"), (answer,))]
+    answer = region.select(negative[1], str(NEGATIVE), end)
+    answer = region.select(region.refused, str(TOO_LARGE), answer)
+    answer = region.select(negative[0], str(NEGATIVE), answer)
+    lines = [*region.lines, Instruction("", Opcode.ret("i64"), (answer,))]
     return [Function(SCRATCH, "i64", ["ptr %sizes"], lines, linkage), *declared]
 
 
@@ -167,5 +167,5 @@ class _OverflowCheckedWriter(BlockWriter):
 
     def _exact(self, code: str, a: str, b: str) -> str:
         pair = self.scalar(Opcode.call(_PAIR, f"@llvm.{code}.with.overflow.i64", "i64", "i64"), a, b)
-        self.refuse(self.scalar(Opcode.member(_PAIR, 1), pair))
-        return self.scalar(Opcode.member(_PAIR, 0), pair)
+        self.refuse(self.scalar(Opcode.extract_value(_PAIR, 1), pair))
+        return self.scalar(Opcode.extract_value(_PAIR, 0), pair)

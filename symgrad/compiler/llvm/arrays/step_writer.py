@@ -42,7 +42,7 @@ class BlockWriter:
         """Add an instruction that reads no memory; equal ones are shared."""
         return self.b.emit(code, *operands).text
 
-    def once(self, code: str, *operands: str) -> str:
+    def emit_load(self, code: str, *operands: str) -> str:
         """Add an instruction that reads memory."""
         return self.b.fresh(code, *operands).text
 
@@ -58,7 +58,7 @@ class BlockWriter:
         """Return how whole numbers compare."""
         return self.b.emit(Opcode.compare("icmp", how, kind), a, b).text
 
-    def choose(self, test: str, a: str, b: str, kind: str = "i64", mask: str = "i1") -> str:
+    def select(self, test: str, a: str, b: str, kind: str = "i64", mask: str = "i1") -> str:
         """Return one of two values."""
         return self.b.emit(Opcode.select(mask, kind), test, a, b).text
 
@@ -126,7 +126,7 @@ class SizeValues:
 
     def _named(self, name: str) -> str:
         at = self._region.address("i64", "%sizes", str(self._names.index(name)))
-        return self._region.once(Opcode.load("i64"), at)
+        return self._region.emit_load(Opcode.load("i64"), at)
 
     def _sum(self, terms: Sequence[tuple[Any, int]]) -> str:
         total = "0"
@@ -143,7 +143,7 @@ class SizeValues:
             # sdiv rounds towards zero.
             above = r.compare("sgt", r.binary("srem", a, b), "0")
             return r.add(r.binary("sdiv", a, b), r.scalar(Opcode.convert("zext", "i1", "i64"), above))
-        return r.choose(r.compare("sgt" if atom.op == "max" else "slt", a, b), a, b)
+        return r.select(r.compare("sgt" if atom.op == "max" else "slt", a, b), a, b)
 
 
 class StepWriter:
@@ -217,7 +217,7 @@ class StepWriter:
         """Go on in one of two blocks."""
         self.put(Opcode.branch(then, other), test)
 
-    def later(self) -> LineGroup:
+    def reserve_lines(self) -> LineGroup:
         """Make room here for instructions that read what comes later."""
         made = LineGroup()
         self.code.append(made)
@@ -227,7 +227,7 @@ class StepWriter:
         """Return the address of array k of the table."""
         if k not in self._bases:
             at = self.entry.address("ptr", "%table", str(k))
-            self._bases[k] = self.entry.once(Opcode.load("ptr"), at)
+            self._bases[k] = self.entry.emit_load(Opcode.load("ptr"), at)
         return self._bases[k]
 
     def position(self, region: BlockWriter, index: Index, loops: Sequence[str]) -> str:
@@ -248,6 +248,6 @@ class StepWriter:
         lines: list[Line] = [Label("entry")]
         for part in self.code:
             lines += part.lines if isinstance(part, BlockWriter) else [part]
-        lines.append(Instruction("", Opcode.give()))
+        lines.append(Instruction("", Opcode.ret()))
         parameters = ["ptr %table", "ptr %sizes", *(["i64 %turn"] if self.turn else [])]
         return Function(self.name, "void", parameters, lines, attributes=Attributes.REALIGNED)

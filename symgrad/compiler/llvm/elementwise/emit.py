@@ -111,7 +111,7 @@ def emit(
     functions: Sequence[Item]
     shared: Mapping[str, str] = {}
     if quick:
-        functions, shared = declarations.shared(width)
+        functions, shared = declarations.shared_modules(width)
     else:
         functions = declarations.definitions()
         if tables:

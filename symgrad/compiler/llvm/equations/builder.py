@@ -319,7 +319,7 @@ class VectorBuilder:
         if name in FUNCTIONS:
             if known:
                 numbers = tuple(float(a.literal) for a in args)
-                return self._literal(fold(name, numbers, self.real, **self.declarations.of_functions))
+                return self._literal(fold(name, numbers, self.real, **self.declarations.function_options))
             if name == "pow":
                 self._powers.setdefault(args[0], args)
             elif name == "log" and self.fuses and args[0] in self._powers:
@@ -350,9 +350,9 @@ class VectorBuilder:
 
     def _maths(self, name: str, args: Sequence[Value]) -> Value:
         function = FUNCTIONS[name]
-        part = function.part
-        if function.of_minus is not None and args[0].text in self._negated:
-            part, args = function.of_minus, [self._negated[args[0].text]]
+        part = function.output
+        if function.mirror_output is not None and args[0].text in self._negated:
+            part, args = function.mirror_output, [self._negated[args[0].text]]
         operands = tuple([a.text for a in args])
         place = f"{function.formula.__name__}({', '.join(operands)})"
         parts = self._parts.setdefault(place, {})
@@ -363,7 +363,7 @@ class VectorBuilder:
         if len(parts) == 1:
             # As if this part were all: the code of the others is left out.
             one = () if part is None else (part,)
-            made = self.declarations.uses(name, self.real, self.width, parts=one).function
+            made = self.declarations.add_call(name, self.real, self.width, parts=one).function
             code = Opcode.call(made.returns, f"@{made.name}", *[self.vector] * len(args))
             call = LineGroup([Instruction(value.text, code, operands, at=self.at)])
             self.lines.append(call)
@@ -371,7 +371,7 @@ class VectorBuilder:
             call, before = self._calls[place]
             found = sorted((p or 0, v.text) for p, v in parts.items())
             order = tuple(p for p, _ in found)
-            made = self.declarations.uses(
+            made = self.declarations.add_call(
                 name, self.real, self.width, instead_of=before, parts=order
             ).function
             all_of = f"{value.text}.all"
@@ -380,7 +380,7 @@ class VectorBuilder:
             call[:] = [
                 Instruction(all_of, code, operands, at=at),
                 *(
-                    Instruction(v, Opcode.member(made.returns, k), (all_of,), at=at)
+                    Instruction(v, Opcode.extract_value(made.returns, k), (all_of,), at=at)
                     for k, (_, v) in enumerate(found)
                 ),
             ]

@@ -43,11 +43,11 @@ class Declarations:
         self.scipy: dict[str, None] = {}  # ops that SciPy computes, in the order of their first use
 
     @property
-    def of_functions(self) -> dict[str, bool]:
+    def function_options(self) -> dict[str, bool]:
         """What decides the code of functions of ours, and their bits."""
         return {"fused": self.fused, "tables": self.estimates, "fast": self.fast, "alone": self.alone}
 
-    def uses(
+    def add_call(
         self,
         name: str,
         real: FloatType,
@@ -57,7 +57,7 @@ class Declarations:
         parts: tuple[int, ...] = (),
     ) -> VectorFunction:
         """Note a call of a function of ours, or that a call is now of these parts of its formula."""
-        made = write_function(name, real, width, **self.of_functions, parts=parts)
+        made = write_function(name, real, width, **self.function_options, parts=parts)
         if instead_of is not None:
             self.maths[instead_of.name][1] -= 1
         self.maths.setdefault(made.function.name, [made, 0])[1] += 1
@@ -69,7 +69,7 @@ class Declarations:
             self.declared[name] = FunctionDeclaration(name, returns, parameters)
         return f"@{name}"
 
-    def shared(self, width: int) -> tuple[list[FunctionDeclaration], dict[str, str]]:
+    def shared_modules(self, width: int) -> tuple[list[FunctionDeclaration], dict[str, str]]:
         """Return declarations of the functions of ours, and by their names modules that define them."""
         used = [made for made, calls in self.maths.values() if calls]
         return [made.function.declaration for made in used], {

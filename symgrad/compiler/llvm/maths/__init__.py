@@ -36,10 +36,10 @@ class Recipe:
 
     formula: Formula
     arity: int = 1
-    part: int | None = None
-    of_minus: int | None = None
+    output: int | None = None
+    mirror_output: int | None = None
     """Which of them is this function of -x, where one of them is."""
-    twice: bool = False
+    needs_pairs: bool = False
     """Whether it needs sums of two doubles even where four units of the last place are enough."""
 
 
@@ -47,18 +47,18 @@ FUNCTIONS: dict[str, Recipe] = {
     "exp": Recipe(exponential.exp),
     "exp2": Recipe(exponential.exp2),
     "expm1": Recipe(exponential.expm1),
-    "sinh": Recipe(exponential.sinhcosh, part=0),
-    "cosh": Recipe(exponential.sinhcosh, part=1),
-    "tanh": Recipe(exponential.tanhsech, part=0),
-    "sech": Recipe(exponential.tanhsech, part=1),
+    "sinh": Recipe(exponential.sinhcosh, output=0),
+    "cosh": Recipe(exponential.sinhcosh, output=1),
+    "tanh": Recipe(exponential.tanhsech, output=0),
+    "sech": Recipe(exponential.tanhsech, output=1),
     "log": Recipe(logarithm.log),
     "log1p": Recipe(logarithm.log1p),
     "log2": Recipe(logarithm.log2),
     "log10": Recipe(logarithm.log10),
-    "sigmoid": Recipe(logistic.logistic, part=0, of_minus=1),
-    "softplus": Recipe(logistic.logistic, part=2, of_minus=3),
-    "sin": Recipe(trigonometric.sincos, part=0),
-    "cos": Recipe(trigonometric.sincos, part=1),
+    "sigmoid": Recipe(logistic.logistic, output=0, mirror_output=1),
+    "softplus": Recipe(logistic.logistic, output=2, mirror_output=3),
+    "sin": Recipe(trigonometric.sincos, output=0),
+    "cos": Recipe(trigonometric.sincos, output=1),
     "tan": Recipe(trigonometric.tan),
     "asin": Recipe(inverse_trigonometric.asin),
     "acos": Recipe(inverse_trigonometric.acos),
@@ -67,15 +67,15 @@ FUNCTIONS: dict[str, Recipe] = {
     "asinh": Recipe(inverse_hyperbolic.asinh),
     "acosh": Recipe(inverse_hyperbolic.acosh),
     "atanh": Recipe(inverse_hyperbolic.atanh),
-    "pow": Recipe(power.pow, arity=2, part=0, twice=True),
-    "log_of_base": Recipe(power.pow, arity=2, part=1, twice=True),
-    "cbrt": Recipe(power.cbrt, part=0, twice=True),
-    "cbrt_low": Recipe(power.cbrt, part=1, twice=True),
+    "pow": Recipe(power.pow, arity=2, output=0, needs_pairs=True),
+    "log_of_base": Recipe(power.pow, arity=2, output=1, needs_pairs=True),
+    "cbrt": Recipe(power.cbrt, output=0, needs_pairs=True),
+    "cbrt_low": Recipe(power.cbrt, output=1, needs_pairs=True),
     "hypot": Recipe(power.hypot, arity=2),
-    "erf": Recipe(error_function.erf, twice=True),
-    "erfc": Recipe(error_function.erfc, twice=True),
-    "lgamma": Recipe(gamma.lgamma, twice=True),
-    "digamma": Recipe(digamma.digamma, twice=True),
+    "erf": Recipe(error_function.erf, needs_pairs=True),
+    "erfc": Recipe(error_function.erfc, needs_pairs=True),
+    "lgamma": Recipe(gamma.lgamma, needs_pairs=True),
+    "digamma": Recipe(digamma.digamma, needs_pairs=True),
 }
 
 
@@ -122,9 +122,9 @@ def write_function(
         parts: which values a formula of several should give, if not only that of this function. The bits are the same.
     """
     function = FUNCTIONS[name]
-    plainly = fast and not function.twice and real.bits == 64
-    if not parts and function.part is not None:
-        parts = (function.part,)
+    plainly = fast and not function.needs_pairs and real.bits == 64
+    if not parts and function.output is not None:
+        parts = (function.output,)
     return _write_function(
         function.formula, function.arity, real, width, fused, tables, plainly, alone, parts
     )
@@ -146,7 +146,7 @@ def _write_function(
     parts: tuple[int, ...],
 ) -> VectorFunction:
     written, found = _write_formula(formula, arity, real, width, fused, tables, fast, alone)
-    lanes = written.continued()
+    lanes = written.fork()
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
     values = [v.text for v in ([found[k] for k in parts] or found)]
     if vector != wide:
@@ -155,11 +155,11 @@ def _write_function(
     if len(values) > 1:
         gives, value = f"{{ {', '.join([vector] * len(values))} }}", "poison"
         for k, v in enumerate(values):
-            value = lanes.emit(Opcode.put_member(gives, k), value, v).text
-    how = f"{'alone.' * alone}{'fast.' * fast}{'unfused.' * (not fused)}{'tables.' * lanes.looks_up}"
+            value = lanes.emit(Opcode.insert_value(gives, k), value, v).text
+    how = f"{'alone.' * alone}{'fast.' * fast}{'unfused.' * (not fused)}{'tables.' * lanes.uses_tables}"
     kind = f"{how}{formula.__name__}.{width}x{real.bits}"
     name = ".".join([f"maths.{kind}", *map(str, parts)])
-    lines = [Label("entry"), *lanes.lines, Instruction("", Opcode.give(gives), (value,))]
+    lines = [Label("entry"), *lanes.lines, Instruction("", Opcode.ret(gives), (value,))]
     if parts:
         lines = _eliminate_dead_code(lines)
     codes = {line.code for line in lines if isinstance(line, Instruction)}

@@ -30,7 +30,9 @@ _TINY = 2.0**-60
 
 def digamma(lanes: LaneWriter, x: Lane) -> Lane:
     usual = _of_positive(lanes, x)
-    return lanes.rarely(lanes.not_(x > 0.0), [usual], lambda: [_of_nonpositive(lanes, x)], x.is_nan)[0]
+    return lanes.with_slow_path(lanes.not_(x > 0.0), [usual], lambda: [_of_nonpositive(lanes, x)], x.is_nan)[
+        0
+    ]
 
 
 def _of_positive(lanes: LaneWriter, x: Lane) -> Lane:
@@ -74,7 +76,7 @@ def _cotangent(lanes: LaneWriter, size: Lane) -> Pair:
     turned = polynomial_of_pair(lanes, square, c.SINE_OF_TURNS)
     sine = times(lanes, (turns, lanes.const(0)), turned)  # over pi
     cosine = polynomial_of_pair(lanes, square, c.COSINE_OF_TURNS)
-    mirrored = times(lanes, sine, lanes.sum_of(*c.PI_SQUARED))
+    mirrored = times(lanes, sine, lanes.constant_pair(*c.PI_SQUARED))
     above = [lanes.select(far, m, o) for m, o in zip(mirrored, cosine, strict=True)]
     below = [lanes.select(far, o, s) for s, o in zip(sine, cosine, strict=True)]
     return lanes.quotient((above[0], above[1]), (below[0], below[1]))

@@ -30,7 +30,7 @@ def polynomial_of_pair(lanes: LaneWriter, x: Pair, series: PairCoefficients) -> 
     """Horner's scheme; the terms whose coefficients are doubles only are too small to need more."""
     value = lanes.horner(x[0], series.small), lanes.const(0)
     for high, low in reversed(series.leading):
-        value = plus(lanes, times(lanes, value, x), lanes.sum_of(high, low))
+        value = plus(lanes, times(lanes, value, x), lanes.constant_pair(high, low))
     return value
 
 

@@ -40,7 +40,7 @@ def erfc(lanes: LaneWriter, x: Lane) -> Lane:
         value = _complement(lanes, lanes.at_most(size, 30.0), exp_of_pair)
         return [lanes.select(x < 0.0, 2.0 - value, value)]
 
-    return lanes.rarely(lanes.not_(size <= 26.0), [usual], at_ends, x.is_nan)[0]
+    return lanes.with_slow_path(lanes.not_(size <= 26.0), [usual], at_ends, x.is_nan)[0]
 
 
 def erf(lanes: LaneWriter, x: Lane) -> Lane:

@@ -96,7 +96,7 @@ def exp(lanes: LaneWriter, x: Lane) -> Lane:
     # The exponent is added as an integer: n stands in the last bits of the shifted sum.
     usual = lanes.real(lanes.bits(value) + (lanes.bits(shifted) << 52))
     rare = lanes.not_(lanes.abs(x) <= NORMAL_RESULT_LIMIT)
-    return lanes.rarely(rare, [usual], lambda: [exp_of_pair(lanes, x)], x.is_nan)[0]
+    return lanes.with_slow_path(rare, [usual], lambda: [exp_of_pair(lanes, x)], x.is_nan)[0]
 
 
 def exp_as_pair(lanes: LaneWriter, x: Lane) -> Pair:
@@ -128,7 +128,7 @@ def exp2(lanes: LaneWriter, x: Lane) -> Lane:
         value, _, n = normal()
         return [scale_by_power(lanes, value, n)]
 
-    return lanes.rarely(lanes.not_(lanes.abs(x) <= 1020.0), [usual], at_ends, x.is_nan)[0]
+    return lanes.with_slow_path(lanes.not_(lanes.abs(x) <= 1020.0), [usual], at_ends, x.is_nan)[0]
 
 
 def expm1(lanes: LaneWriter, x: Lane) -> Lane:
@@ -150,7 +150,7 @@ def expm1(lanes: LaneWriter, x: Lane) -> Lane:
         # Half of the result, which the largest n still has room for.
         return [less_one(power_of_two(lanes, n - 1.0), 0.5, r) * 2.0]
 
-    return lanes.rarely(x.outside(-37.0, 709.0), [usual], at_ends, x.is_nan)[0]
+    return lanes.with_slow_path(x.outside(-37.0, 709.0), [usual], at_ends, x.is_nan)[0]
 
 
 def tanhsech(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
@@ -171,7 +171,7 @@ def tanhsech(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
     def at_ends() -> tuple[Lane, ...]:
         return lanes.copysign(1.0, x), exp_of_pair(lanes, -size) * 2.0
 
-    return lanes.rarely(size > NORMAL_RESULT_LIMIT / 2, usual, at_ends)
+    return lanes.with_slow_path(size > NORMAL_RESULT_LIMIT / 2, usual, at_ends)
 
 
 def sinhcosh(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
@@ -185,8 +185,8 @@ def sinhcosh(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
         cosine, cosine_low = lanes.fast_two_sum(up, down)
         sine, sine_low = lanes.fast_two_sum(up, -down)
         # Where there is one term only, its product is exact (and the halves of so large a number would overflow).
-        s, s_error = lanes.muladd_pair(cosine, r[0], sine, exact=down.absent)
-        o, o_error = lanes.muladd_pair(sine, r[0], cosine, exact=down.absent)
+        s, s_error = lanes.muladd_pair(cosine, r[0], sine, exact=down.is_zero_literal)
+        o, o_error = lanes.muladd_pair(sine, r[0], cosine, exact=down.is_zero_literal)
         return (
             s + lanes.muladd(sine, even, lanes.muladd(cosine, odd, s_error + sine_low)),
             o + lanes.muladd(cosine, even, lanes.muladd(sine, odd, o_error + cosine_low)),
@@ -203,4 +203,4 @@ def sinhcosh(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
         s, o = of(power_of_two(lanes, n - 3.0), lanes.const(0), r)
         return lanes.copysign(s * 4.0, x), o * 4.0
 
-    return lanes.rarely(lanes.not_(size <= 690.0), usual, at_ends, x.is_nan)
+    return lanes.with_slow_path(lanes.not_(size <= 690.0), usual, at_ends, x.is_nan)

@@ -29,7 +29,7 @@ def lgamma(lanes: LaneWriter, x: Lane) -> Lane:
     def of_negative() -> list[Lane]:
         return [_reflected(lanes, x) if lanes.alone else lanes.call_libm("lgamma", x)]
 
-    return lanes.rarely(x < 0.0, [_of_positive(lanes, x)], of_negative)[0]
+    return lanes.with_slow_path(x < 0.0, [_of_positive(lanes, x)], of_negative)[0]
 
 
 def _reflected(lanes: LaneWriter, x: Lane) -> Lane:

@@ -25,7 +25,9 @@ def asinh(lanes: LaneWriter, x: Lane) -> Lane:
     f, error = lanes.fast_two_sum(t, q)
     q_low = lanes.const(0) if lanes.plain else residual * (inverse * (inverse + 0.5))
     usual = log1p_of_pair(lanes, f, error + q_low)
-    (size,) = lanes.rarely(lanes.not_(t < _LARGE), [usual], lambda: [log_of_double(lanes, t)], x.is_nan)
+    (size,) = lanes.with_slow_path(
+        lanes.not_(t < _LARGE), [usual], lambda: [log_of_double(lanes, t)], x.is_nan
+    )
     return lanes.copysign(size, x)
 
 
@@ -48,7 +50,7 @@ def acosh(lanes: LaneWriter, x: Lane) -> Lane:
     def at_ends() -> list[Lane]:
         return [lanes.select(x < 1.0, math.nan, log_of_double(lanes, x))]
 
-    return lanes.rarely(x.outside(1.0, _LARGE), [usual], at_ends, x.is_nan)[0]
+    return lanes.with_slow_path(x.outside(1.0, _LARGE), [usual], at_ends, x.is_nan)[0]
 
 
 def atanh(lanes: LaneWriter, x: Lane) -> Lane:
@@ -60,4 +62,4 @@ def atanh(lanes: LaneWriter, x: Lane) -> Lane:
     def at_ends() -> list[Lane]:
         return [lanes.select(size.equals(1.0), lanes.copysign(math.inf, x), math.nan)]
 
-    return lanes.rarely(lanes.not_(size < 1.0), [value], at_ends, x.is_nan)[0]
+    return lanes.with_slow_path(lanes.not_(size < 1.0), [value], at_ends, x.is_nan)[0]

@@ -60,7 +60,7 @@ def atan2(lanes: LaneWriter, y: Lane, x: Lane) -> Lane:
         return [angle(a, lanes.select(larger.equals(0.0), 1.0, b))]
 
     extreme = above.outside(*_ORDINARY) | below.outside(*_ORDINARY)
-    return lanes.rarely(extreme, [angle(above, below)], at_ends, lambda: x.unordered(y))[0]
+    return lanes.with_slow_path(extreme, [angle(above, below)], at_ends, lambda: x.unordered(y))[0]
 
 
 def _asin_parts(lanes: LaneWriter, x: Lane) -> tuple[Lane, Pair]:

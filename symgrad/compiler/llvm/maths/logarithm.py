@@ -90,7 +90,7 @@ def _with_special_values(lanes: LaneWriter, x: Lane, of_parts: Callable[[Lane, L
         return [lanes.select(x <= 0.0, lanes.select(x.equals(0.0), -math.inf, math.nan), value)]
 
     k, m = mantissa(lanes, x)
-    return lanes.rarely(x.outside(*NORMAL_RANGE), [of_parts(k, m - 1.0)], at_ends, x.is_nan)[0]
+    return lanes.with_slow_path(x.outside(*NORMAL_RANGE), [of_parts(k, m - 1.0)], at_ends, x.is_nan)[0]
 
 
 def _log_of_parts(lanes: LaneWriter, k: Lane, f: Lane) -> Lane:
@@ -132,7 +132,7 @@ def log_of_one_to_two(lanes: LaneWriter, x: Lane, low: Lane) -> Pair:
 def _log_of_wide_mantissa(lanes: LaneWriter, k: Lane, f: Lane, low: Lane) -> Pair:
     """k*log(2) + log(1 + f + low) for 3/4 <= 1 + f <= 3/2."""
     tail, s = _tail(lanes, f, c.LOG_WIDE)
-    if not low.absent:
+    if not low.is_zero_literal:
         # d log(1 + f) = df/(1 + f), and 1/(1 + f) = (1 - s)/(1 + s) = 1 - 2*s + 2*s**2 - ...
         tail = tail - lanes.muladd(low * -2.0, s - s * s, low)
     total, rest = sum_with_multiple(lanes, k, f, c.LN2)
@@ -149,7 +149,7 @@ def log1p(lanes: LaneWriter, x: Lane) -> Lane:
             lanes.select(x <= -1.0, beyond, lanes.select(x <= _LARGE, value, log_of_double(lanes, x * 0.5)))
         ]
 
-    return lanes.rarely(x.outside(math.nextafter(-1.0, 0.0), _LARGE), [value], at_ends, x.is_nan)[0]
+    return lanes.with_slow_path(x.outside(math.nextafter(-1.0, 0.0), _LARGE), [value], at_ends, x.is_nan)[0]
 
 
 def _log_in_base(lanes: LaneWriter, x: Lane, two: tuple[float, ...], e: tuple[float, ...]) -> Lane:

@@ -51,4 +51,4 @@ def logistic(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
             lanes.select(negative, size, small),
         ]
 
-    return lanes.rarely(lanes.not_(size <= _NORMAL_LIMIT), usual, at_ends, x.is_nan)
+    return lanes.with_slow_path(lanes.not_(size <= _NORMAL_LIMIT), usual, at_ends, x.is_nan)

@@ -59,7 +59,7 @@ def pow(lanes: LaneWriter, x: Lane, y: Lane) -> Sequence[Lane]:
     def undefined() -> Lane:
         return x.is_nan() & lanes.not_(y.equals(0.0))  # NaN**0 is one
 
-    return lanes.rarely(rare, usual, lambda: _special_powers(lanes, x, y), undefined)
+    return lanes.with_slow_path(rare, usual, lambda: _special_powers(lanes, x, y), undefined)
 
 
 def _special_powers(lanes: LaneWriter, x: Lane, y: Lane) -> Sequence[Lane]:
@@ -98,7 +98,7 @@ def _cube_root(lanes: LaneWriter, x: Lane) -> Pair:
     square = y * y
     r = m_and_rest * square
     if lanes.single:
-        r, low = lanes.in_single(r)
+        r, low = lanes.round_to_single(r)
     else:
         r_square, square_low = lanes.two_product(r, r)
         residual = lanes.muladd(-square_low, r, lanes.division_error(r_square, m_and_rest, r))
@@ -121,7 +121,7 @@ def cbrt(lanes: LaneWriter, x: Lane) -> Sequence[Lane]:
         value, low = (lanes.select(tiny, t, u) for t, u in zip(of_tiny, usual, strict=True))
         return lanes.select(ordinary, value, x), lanes.select(ordinary, low, 0.0)
 
-    return lanes.rarely(size.outside(*NORMAL_RANGE), usual, at_ends, x.is_nan)
+    return lanes.with_slow_path(size.outside(*NORMAL_RANGE), usual, at_ends, x.is_nan)
 
 
 def half_inverse_root(lanes: LaneWriter, x: Lane) -> Lane:

@@ -157,7 +157,7 @@ def sincos(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
             return _rotate_by_quadrants(lanes, x, *reduce_payne_hanek(lanes, x))
         return lanes.call_libm("sin", x), lanes.call_libm("cos", x)
 
-    return lanes.rarely(large, usual, in_c, x.is_nan)
+    return lanes.with_slow_path(large, usual, in_c, x.is_nan)
 
 
 def tan(lanes: LaneWriter, x: Lane) -> Lane:
@@ -169,7 +169,7 @@ def tan(lanes: LaneWriter, x: Lane) -> Lane:
             return (_tangent(lanes, x, *reduce_payne_hanek(lanes, x)),)
         return (lanes.call_libm("tan", x),)
 
-    return lanes.rarely(size > _LARGE, [usual], in_c)[0]
+    return lanes.with_slow_path(size > _LARGE, [usual], in_c)[0]
 
 
 def _tangent(lanes: LaneWriter, x: Lane, n: Lane, reduced: Pair) -> Lane:

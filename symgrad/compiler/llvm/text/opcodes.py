@@ -148,7 +148,7 @@ class Opcode(str):
 
     @staticmethod
     @cache
-    def put_member(structure: str, place: int) -> Opcode:
+    def insert_value(structure: str, place: int) -> Opcode:
         """A structure with another value at a place."""
         kind = member_types(structure)[place]
         text = f"insertvalue {structure} %s, {kind} %s, {place}"
@@ -156,7 +156,7 @@ class Opcode(str):
 
     @staticmethod
     @cache
-    def member(structure: str, place: int) -> Opcode:
+    def extract_value(structure: str, place: int) -> Opcode:
         """The value of a structure at a place."""
         text = f"extractvalue {structure} %s, {place}"
         return Opcode(text, "extractvalue", member_types(structure)[place], (structure,), how=str(place))
@@ -222,7 +222,7 @@ class Opcode(str):
 
     @staticmethod
     @cache
-    def give(kind: str = "void") -> Opcode:
+    def ret(kind: str = "void") -> Opcode:
         """Return, with a value if a type is given."""
         return (
             Opcode("ret void", "ret", kind)

@@ -47,7 +47,7 @@ def write_factors(
     if name == "lu_solve":
         numbers += [fn.size(node.shape[-2]), str(ord("N" if node.params[0] else "T"))]
     count = fn.size(size_product(node.shape[: len(node.shape) - own[-1]]))
-    count = fn.entry.choose(fn.entry.compare("ne", n, "0"), count, "0")
+    count = fn.entry.select(fn.entry.compare("ne", n, "0"), count, "0")
 
     def one(i: str) -> None:
         r = fn.region()

@@ -39,7 +39,7 @@ def _loop(
     some = fn.region().compare("sgt", count, "0")
     fn.branch(some, loop, out)
     fn.start(loop)
-    phis = fn.later()
+    phis = fn.reserve_lines()
     names = [f"%{loop}.{k}" for k in range(len(start))]
     new = body(f"%{loop}.i", names)
     ways = (before, fn.block)
@@ -105,7 +105,7 @@ class _AxisLine:
 
     def load(self, r: BlockWriter, j: str, *, result: bool = False) -> str:
         k, storage = (self.target, self.target_storage) if result else (self.source, self.source_storage)
-        raw = r.once(Opcode.load(storage.element, storage.align), self._pointer(r, k, storage, j))
+        raw = r.emit_load(Opcode.load(storage.element, storage.align), self._pointer(r, k, storage, j))
         if storage.kind == "int":
             return r.scalar(Opcode.convert("sitofp", "i64", self.number), raw)
         return raw
@@ -138,7 +138,7 @@ def _each_axis_line(
 def _unless_empty(r: BlockWriter, count: str, *lengths: str) -> str:
     """Return how many turns a loop has: none where there is nothing in each."""
     for length in lengths:
-        count = r.choose(r.compare("ne", length, "0"), count, "0")
+        count = r.select(r.compare("ne", length, "0"), count, "0")
     return count
 
 

@@ -62,7 +62,7 @@ class Storage:
     def itemsize(self) -> int:
         return self.align
 
-    def missing(self) -> str:
+    def fill_value(self) -> str:
         """What is delivered where nothing can be read."""
         return Splat(self.real, "0x7FF8000000000000") if self.kind == "real" else "zeroinitializer"
 
@@ -90,11 +90,11 @@ class Lanes:
     def width(self) -> int:
         return self.region.b.width
 
-    def active(self) -> str:
+    def mask_operand(self) -> str:
         """The mask as an operand."""
         return self.mask or _ALL_LANES
 
-    def numbers(self) -> str:
+    def lane_counters(self) -> str:
         """The counter of each lane, a vector of i64."""
         r = self.region
         start = splat(r, "i64", self.counter)
@@ -146,7 +146,7 @@ def _value(r: BlockWriter, storage: Storage, raw: str) -> Value:
 def load_scalar(r: BlockWriter, storage: Storage, pointer: str) -> tuple[Value, str]:
     """Return one element for all lanes, and the element itself (whole numbers as i64)."""
     element = storage.element
-    raw = r.once(Opcode.load(element, storage.align), pointer)
+    raw = r.emit_load(Opcode.load(element, storage.align), pointer)
     if storage.kind == "int":
         number = r.scalar(Opcode.convert("sitofp", "i64", "double"), raw)
         return Value(splat(r, "double", number), False, None), raw
@@ -159,10 +159,12 @@ def load_lanes(lanes: Lanes, storage: Storage, pointer: str, valid: str | None =
     kind = f"<{w} x {element}>"
     mask = _and_masks(r, lanes.mask, valid)
     if mask is None:
-        raw = r.once(Opcode.load(kind, storage.align), pointer)
+        raw = r.emit_load(Opcode.load(kind, storage.align), pointer)
     else:
         name, takes = f"masked.load.v{w}{storage.suffix}.p0", ("ptr", f"<{w} x i1>", kind)
-        raw = r.once(_call(r, name, kind, *takes, align=storage.align), pointer, mask, storage.missing())
+        raw = r.emit_load(
+            _call(r, name, kind, *takes, align=storage.align), pointer, mask, storage.fill_value()
+        )
     return _value(r, storage, raw), raw
 
 
@@ -175,7 +177,7 @@ def gather_lanes(
     pointers = r.scalar(Opcode.address(element, f"<{w} x i64>"), base, offsets)
     mask = _and_masks(r, lanes.mask, valid) or _ALL_LANES
     name, takes = f"masked.gather.v{w}{storage.suffix}.v{w}p0", (f"<{w} x ptr>", f"<{w} x i1>", kind)
-    raw = r.once(_call(r, name, kind, *takes, align=storage.align), pointers, mask, storage.missing())
+    raw = r.emit_load(_call(r, name, kind, *takes, align=storage.align), pointers, mask, storage.fill_value())
     return _value(r, storage, raw), raw
 
 
@@ -231,7 +233,7 @@ def scatter_lanes(lanes: Lanes, storage: Storage, base: str, offsets: str, value
     pointers = r.scalar(Opcode.address(storage.element, f"<{w} x i64>"), base, offsets)
     name, takes = f"masked.scatter.v{w}{storage.suffix}.v{w}p0", (kind, f"<{w} x ptr>", f"<{w} x i1>")
     call = _call(r, name, "void", *takes, align=storage.align)
-    r.do(call, _raw(r, storage, value), pointers, lanes.active())
+    r.do(call, _raw(r, storage, value), pointers, lanes.mask_operand())
 
 
 def accumulate_lanes(
@@ -247,7 +249,7 @@ def accumulate_lanes(
         pointer = r.address(element, base, offset)
         if mask is not None:  # a lane that must not write adds to a cell that nobody reads
             there = r.scalar(Opcode.extract(f"<{w} x i1>", "i1"), mask, str(k))
-            pointer = r.choose(there, pointer, "%nowhere", "ptr")
-        old = r.once(Opcode.load(element, storage.align), pointer)
+            pointer = r.select(there, pointer, "%nowhere", "ptr")
+        old = r.emit_load(Opcode.load(element, storage.align), pointer)
         new = r.binary("add" if element == "i64" else "fadd", old, one, element)
         r.do(Opcode.store(element, storage.align), new, pointer)

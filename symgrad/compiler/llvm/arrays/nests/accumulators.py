@@ -64,7 +64,7 @@ class Accumulators:
         """Yield the sums that a loop completes."""
         return ((m, c) for m, c in self._cells.items() if c.depth == depth)
 
-    def make(self) -> None:
+    def allocate(self) -> None:
         """Take memory on the stack."""
         for member in self.nest.members:
             outer = sorted(member.reduced - {self.nest.inner})
@@ -73,7 +73,7 @@ class Accumulators:
             reducer = Reducer(member.task.combine, wide=member.task.node.dtype == "int")
             cell = self._cells[member] = Accumulator(reducer, outer[0])
             if not member.inner or self.nest.inner in member.reduced:
-                cell.names = [f"%cell.{len(self._cells)}.{j}" for j in range(2 if reducer.sums else 1)]
+                cell.names = [f"%cell.{len(self._cells)}.{j}" for j in range(2 if reducer.is_sum else 1)]
                 for name in cell.names:
                     self.fn.put(Opcode.alloca(self._vector(cell)), name=name)
                 continue
@@ -89,7 +89,7 @@ class Accumulators:
             if not cell.arrays:
                 store = Opcode.store(self._vector(cell))
                 region.do(store, cell.reducer.identity(region), cell.names[0])
-                if cell.reducer.sums:
+                if cell.reducer.is_sum:
                     region.do(store, "zeroinitializer", cell.names[1])
                 continue
             if cell.names:
@@ -105,7 +105,9 @@ class Accumulators:
     def add(self, region: BlockWriter, cell: Accumulator, rows: list[Value]) -> None:
         """Add the numbers of some rows."""
         while len(rows) > 1:
-            rows = [cell.reducer.simple(region, a, b) for a, b in zip(rows[::2], rows[1::2], strict=True)]
+            rows = [
+                cell.reducer.combine_rounded(region, a, b) for a, b in zip(rows[::2], rows[1::2], strict=True)
+            ]
         new = cell.reducer.join(region, self._parts(region, cell), rows[0])
         for name, value in zip(cell.names, new, strict=True):
             region.do(Opcode.store(self._vector(cell)), value.text, name)
@@ -123,10 +125,10 @@ class Accumulators:
         """Count rows that were added; after a block of them, add it to the sum of all."""
         fn = self.fn
         r = fn.region()
-        old = r.once(Opcode.load("i64"), cell.names[0])
+        old = r.emit_load(Opcode.load("i64"), cell.names[0])
         new = r.binary("add", old, str(rows))
         full = r.compare("sge", new, str(BLOCK_ROWS))
-        kept = r.choose(full, "0", new)
+        kept = r.select(full, "0", new)
         r.do(Opcode.store("i64"), kept, cell.names[0])
         flush, after = fn.label("flush"), fn.label("counted")
         fn.branch(full, flush, after)
@@ -160,7 +162,7 @@ class Accumulators:
 
     def _parts(self, region: BlockWriter, cell: Accumulator) -> list[Value]:
         load = Opcode.load(self._vector(cell))
-        return [Value(region.once(load, n), False, None) for n in cell.names]
+        return [Value(region.emit_load(load, n), False, None) for n in cell.names]
 
     def _vector(self, cell: Accumulator) -> str:
         return f"<{self.fn.width} x {'double' if cell.reducer.wide else self.fn.real.llvm}>"

@@ -71,12 +71,12 @@ class LaneLoop:
         """Write the loop; return what each reducer found, in all lanes."""
         w, many = self.width, self.unroll * self.width
         accs = [Value(r.identity(self.fn.entry), False, None) for r in self.reducers]
-        states = [[a, *r.rest()] for a, r in zip(accs, self.reducers, strict=True)]
+        states = [[a, *r.initial_error()] for a, r in zip(accs, self.reducers, strict=True)]
         if self.size == 0:
             return self._across(states)
         whole = self._rounded(w)
         most = self._rounded(many)
-        blocks = any(r.sums for r in self.reducers) and not (
+        blocks = any(r.is_sum for r in self.reducers) and not (
             isinstance(self.size, int) and self.size <= BLOCK_VECTORS * w
         )
         if not (isinstance(self.size, int) and self.size < many):
@@ -100,7 +100,7 @@ class LaneLoop:
 
     def _across(self, states: list[list[Value]]) -> list[Value]:
         region = self.fn.region()
-        return [r.across(region, s) for r, s in zip(self.reducers, states, strict=True)]
+        return [r.reduce_lanes(region, s) for r, s in zip(self.reducers, states, strict=True)]
 
     def _by_length(self, states: list[list[Value]], accs: list[Value]) -> list[Value]:
         """A row of one block has lost nothing between blocks, which is half of the work of a short row."""
@@ -166,7 +166,7 @@ class LaneLoop:
         """Write one iteration, which can come after itself; return what the reducers have after it."""
         fn, w = self.fn, self.width
         fn.start(loop)
-        phis = fn.later()
+        phis = fn.reserve_lines()
         names = [[f"%{loop}.{i}.{u}" for u in range(unroll)] for i in range(len(self.reducers))]
         new: list[list[Value]] = [[] for _ in self.reducers]
         for u in range(unroll):
@@ -188,12 +188,16 @@ class LaneLoop:
                 # The first sum goes on with what there is, the others start with nothing.
                 ways = [accs[i].text if u == 0 else reducer.identity(fn.entry) for _, _, accs in entries]
                 phis.append(Instruction(names[i][u], Opcode.phi(kind, blocks), (*ways, new[i][u].text)))
-        return [self._together(reducer, parts) for reducer, parts in zip(self.reducers, new, strict=True)]
+        return [
+            self._combine_parts(reducer, parts) for reducer, parts in zip(self.reducers, new, strict=True)
+        ]
 
-    def _together(self, reducer: Reducer, parts: list[Value]) -> Value:
+    def _combine_parts(self, reducer: Reducer, parts: list[Value]) -> Value:
         region = self.fn.region()
         while len(parts) > 1:
-            parts = [reducer.simple(region, a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+            parts = [
+                reducer.combine_rounded(region, a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)
+            ]
         return parts[0]
 
     def _blocks(
@@ -205,14 +209,14 @@ class LaneLoop:
         ended, again, out = fn.label("blocked"), fn.label("again"), fn.label("whole")
         guarded = self._guard("0", stop, block, out)
         fn.start(block)
-        phis = fn.later()
+        phis = fn.reserve_lines()
         carried = [
             [Value(f"%{block}.{i}.{j}", False, None) for j in range(len(s))] for i, s in enumerate(states)
         ]
         region = fn.region()
         ahead = region.binary("add", f"%{block}.b", str(BLOCK_VECTORS * self.width))
         near = region.compare("ult", ahead, stop)
-        end = region.choose(near, ahead, stop)
+        end = region.select(near, ahead, stop)
         fn.jump(inner)
         new = self._iterate(inner, [(block, f"%{block}.b", accs)], end, self.unroll)
         fn.branch(f"%{inner}.more", inner, ended)

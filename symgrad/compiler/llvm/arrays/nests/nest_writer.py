@@ -49,20 +49,20 @@ class NestWriter:
         nest: the nest.
         passes: its passes.
         memory: where arrays are.
-        chosen: the nodes that are in memory if no member of the nest has them.
+        materialized: the nodes that are in memory if no member of the nest has them.
     """
 
     def __init__(
-        self, fn: StepWriter, nest: Nest, passes: Passes, memory: Memory, chosen: Mapping[Node, object]
+        self, fn: StepWriter, nest: Nest, passes: Passes, memory: Memory, materialized: Mapping[Node, object]
     ) -> None:
         self.fn = fn
         self.nest = nest
         self.passes = passes
         self.memory = memory
-        self.values = ValueWriter(fn, nest, passes, memory, chosen)
+        self.values = ValueWriter(fn, nest, passes, memory, materialized)
         self.results: dict[tuple[Member, int], Value] = {}
-        self.together = self._together()
-        self.endless = not fn.alone and may_run_long(nest)
+        self.rows_at_once = self._count_rows_at_once()
+        self.checks_interrupts = not fn.alone and may_run_long(nest)
         self.cells = Accumulators(fn, nest, memory)
 
     # the loops
@@ -72,7 +72,7 @@ class NestWriter:
         fn, nest = self.fn, self.nest
         if any(m.task.combine == "scatter" for m in nest.members):
             fn.put(Opcode.alloca("i64"), name="%nowhere")
-        self.cells.make()
+        self.cells.allocate()
         self._fill()
         self._loop([])
 
@@ -86,11 +86,11 @@ class NestWriter:
         extent = self._extent(k)
         if k == 0 and self.fn.turn:
             self._count(counters, "%turn", self.fn.entry.add("%turn", "1"), 1)
-        elif k < self.nest.inner - 1 or self.together == 1:
+        elif k < self.nest.inner - 1 or self.rows_at_once == 1:
             self._count(counters, "0", extent, 1)
         else:
             end = self._rounded(extent)
-            self._count(counters, "0", end, self.together)
+            self._count(counters, "0", end, self.rows_at_once)
             if end != extent:
                 self._count(counters, end, extent, 1)
         self.values.rows([counters], self.fn.region())
@@ -109,14 +109,14 @@ class NestWriter:
             needed = any(j in m.reduced and k not in m.reduced for m in nest.members)
             if everywhere and not needed and (size == 0 or not isinstance(size, int)):
                 some = fn.entry.compare("ne", fn.size(size), "0")
-                extent = fn.entry.choose(some, extent, "0")
+                extent = fn.entry.select(some, extent, "0")
         return extent
 
     def _rounded(self, extent: str) -> str:
         """Return how many rows are computed together with others."""
         if extent.isdigit():
-            return str(int(extent) - int(extent) % self.together)
-        return self.fn.entry.binary("and", extent, f"-{self.together}")
+            return str(int(extent) - int(extent) % self.rows_at_once)
+        return self.fn.entry.binary("and", extent, f"-{self.rows_at_once}")
 
     def _count(self, counters: list[str], start: str, stop: str, rows: int) -> None:
         """Write one loop, over several rows at a time."""
@@ -129,7 +129,7 @@ class NestWriter:
         more = fn.put(Opcode.compare("icmp", "slt", "i64"), counter, stop, name=f"{counter}.more")
         fn.branch(more, body, out)
         fn.start(body)
-        if self.endless and len(counters) + 1 == self.nest.inner:
+        if self.checks_interrupts and len(counters) + 1 == self.nest.inner:
             check_in_rows(fn, counter, fn.size(self.nest.loops[-1]))
         region = fn.region()
         copies = [[*counters, region.add(counter, str(j))] for j in range(rows)]
@@ -144,7 +144,7 @@ class NestWriter:
         fn.jump(head)
         fn.start(out)
 
-    def _together(self) -> int:
+    def _count_rows_at_once(self) -> int:
         """How many rows are computed at a time: several, where each is little work and reads what others read too.
 
         Then what rows have in common (a vector that all are multiplied by, sums over rows) is loaded and stored once.
@@ -172,7 +172,7 @@ class NestWriter:
             size = self.values.storage(k).itemsize
             count = fn.size(size_product([*task.shape, size]))
             if fn.turn:
-                count = fn.entry.choose(fn.entry.compare("eq", "%turn", "0"), count, "0")
+                count = fn.entry.select(fn.entry.compare("eq", "%turn", "0"), count, "0")
             takes = ("ptr", "i8", "i64", "i1")
             memset = fn.declarations.declare("llvm.memset.p0.i64", "void", *takes)
             fn.region().do(Opcode.call("void", memset, *takes), fn.base(k), "0", count, "false")
@@ -197,7 +197,7 @@ class NestWriter:
         fn = self.fn
         self.results = {}
         for number, this in enumerate(self.passes.passes):
-            self.values.begin(number, fn.region())
+            self.values.start_pass(number, fn.region())
             for member in this.row:
                 self._row_values(member, rows)
             if this.lanes or this.reduced or this.keep:
@@ -241,7 +241,7 @@ class NestWriter:
         where = region.add(at, offset)
         element = self.values.storage(k).element
         pointer = region.address(element, self.fn.base(k), where)
-        pointer = region.choose(valid, pointer, "%nowhere", "ptr")
+        pointer = region.select(valid, pointer, "%nowhere", "ptr")
         lanes = Lanes(region, "0", None)
         first = Lanes(region, "0", first_lane_mask(region, "true"))
         old = load_lanes(first, self.values.storage(k), pointer)[0]
@@ -293,12 +293,14 @@ class NestWriter:
                     self.cells.add_rows(lanes, member, [v for _, m, v in ready if m is member])
             return new
 
-        unroll = self._unroll(number) if self.together == 1 else 1
-        loop = LaneLoop(fn, self.nest.loops[-1], [r for _, _, r in work], body, unroll, asks=self.endless)
+        unroll = self._unroll(number) if self.rows_at_once == 1 else 1
+        loop = LaneLoop(
+            fn, self.nest.loops[-1], [r for _, _, r in work], body, unroll, asks=self.checks_interrupts
+        )
         found = loop.run()
         for (values.copy, member, _), value in zip(work, found, strict=True):
             self.results[member, values.copy] = value
-            values.know(member, value)
+            values.set_reduced(member, value)
         values.copy = 0
         for member in this.lanes:
             cell = self.cells.get(member)
@@ -326,7 +328,7 @@ class NestWriter:
             pointer = r.address(storage.element, row, lanes.counter)
             store_lanes(lanes, storage, pointer, value)
         else:
-            scatter_lanes(lanes, storage, row, self.values.steps(lanes, step), value)
+            scatter_lanes(lanes, storage, row, self.values.lane_offsets(lanes, step), value)
 
     def _scatter(
         self, lanes: Lanes, member: Member, value: Value, storage: Storage, row: str, step: Size
@@ -342,9 +344,9 @@ class NestWriter:
                 old, _ = load_lanes(lanes, storage, pointer, mask)
                 store_lanes(lanes, storage, pointer, b.add(old, value), mask)
             else:
-                steps = self.values.steps(lanes, step)
+                steps = self.values.lane_offsets(lanes, step)
                 old, _ = gather_lanes(lanes, storage, at, steps, mask)
-                active = r.binary("and", lanes.active(), mask, f"<{w} x i1>")
+                active = r.binary("and", lanes.mask_operand(), mask, f"<{w} x i1>")
                 scatter_lanes(Lanes(r, lanes.counter, active), storage, at, steps, b.add(old, value))
             return
         if offset.startswith("<"):
@@ -353,5 +355,5 @@ class NestWriter:
         else:
             offset, mask = splat(r, "i64", offset), splat(r, "i1", valid)
         if step != 0:
-            offset = r.binary("add", offset, self.values.steps(lanes, step), f"<{w} x i64>")
+            offset = r.binary("add", offset, self.values.lane_offsets(lanes, step), f"<{w} x i64>")
         accumulate_lanes(lanes, storage, row, offset, value, mask)

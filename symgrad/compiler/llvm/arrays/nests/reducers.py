@@ -1,8 +1,8 @@
 """Reductions of lanes: sums in blocks whose totals carry what rounding lost, extremes, products.
 
-A sum runs in blocks of `BLOCK_VECTORS` vectors. The total of a block is added to the sum of all with Knuth's TwoSum, which
-keeps the rounding error as a second number, so the error does not grow with the number of blocks: it is that of one
-block, a few units in the last place, averaged over all. (D. E. Knuth, The Art of Computer Programming, vol. 2,
+A sum runs in blocks of `BLOCK_VECTORS` vectors. The total of a block is added to the sum of all with Knuth's TwoSum,
+which keeps the rounding error as a second number, so the error does not grow with the number of blocks: it is that of
+one block, a few units in the last place, averaged over all. (D. E. Knuth, The Art of Computer Programming, vol. 2,
 section 4.2.2.)
 """
 
@@ -45,7 +45,7 @@ class Reducer:
     wide: bool
 
     @property
-    def sums(self) -> bool:
+    def is_sum(self) -> bool:
         """Whether a state has a second number: what rounding lost."""
         return self.combine == "sum"
 
@@ -58,11 +58,11 @@ class Reducer:
         start = {"sum": 0.0, "prod": 1.0, "max": float("-inf"), "min": float("inf")}[self.combine]
         return b.const(start).text
 
-    def rest(self) -> list[Value]:
+    def initial_error(self) -> list[Value]:
         """What a state has besides the value, at the start."""
-        return [Value("zeroinitializer", False, None)] if self.sums else []
+        return [Value("zeroinitializer", False, None)] if self.is_sum else []
 
-    def simple(self, region: BlockWriter, old: Value, value: Value) -> Value:
+    def combine_rounded(self, region: BlockWriter, old: Value, value: Value) -> Value:
         """Return two values together, rounded."""
         b = self.builder(region)
         if self.combine == "sum":
@@ -76,7 +76,7 @@ class Reducer:
         """Return the state of a block with one more product; lanes that are not there change nothing."""
         b = self.builder(lanes.region)
         *first, last = factors
-        if self.sums and first and lanes.mask is None:
+        if self.is_sum and first and lanes.mask is None:
             value = first[0]
             for factor in first[1:]:
                 value = b.mul(value, factor)
@@ -88,12 +88,12 @@ class Reducer:
             value = b.select(
                 Value(lanes.mask, True, None), value, Value(self.identity(lanes.region), False, None)
             )
-        return self.simple(lanes.region, old, value)
+        return self.combine_rounded(lanes.region, old, value)
 
     def join(self, region: BlockWriter, state: list[Value], value: Value) -> list[Value]:
         """Return a state with the value of a block."""
-        if not self.sums:
-            return [self.simple(region, state[0], value)]
+        if not self.is_sum:
+            return [self.combine_rounded(region, state[0], value)]
         return list(two_sum(self.builder(region), state[0], state[1], value))
 
     def total(self, region: BlockWriter, state: list[Value]) -> Value:
@@ -105,7 +105,7 @@ class Reducer:
         # Where the sum is infinite, what it lost is NaN.
         return b.select(b.isnan(c), s, b.add(s, c))
 
-    def across(self, region: BlockWriter, state: list[Value]) -> Value:
+    def reduce_lanes(self, region: BlockWriter, state: list[Value]) -> Value:
         """Return the lanes of a state together, in all lanes."""
         b = self.builder(region)
         parts = list(state)
@@ -115,7 +115,7 @@ class Reducer:
             code = Opcode.shuffle(b.vector, f"<{b.width} x i32> <{order}>")
             moved = [b.emit(code, part.text, "poison") for part in parts]
             parts = [
-                self.simple(region, p, m) if i == 0 else b.add(p, m)
+                self.combine_rounded(region, p, m) if i == 0 else b.add(p, m)
                 for i, (p, m) in enumerate(zip(parts, moved, strict=True))
             ]
             step //= 2

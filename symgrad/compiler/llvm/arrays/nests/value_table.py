@@ -36,7 +36,7 @@ class ValueTable:
         nest: the nest.
         passes: its passes.
         memory: where arrays are.
-        chosen: the nodes that are in memory if no member of the nest has them.
+        materialized: the nodes that are in memory if no member of the nest has them.
     """
 
     def __init__(
@@ -45,13 +45,13 @@ class ValueTable:
         nest: Nest,
         passes: Passes,
         memory: Memory,
-        chosen: Mapping[Node, object],
+        materialized: Mapping[Node, object],
     ) -> None:
         self.fn = fn
         self.nest = nest
         self.passes = passes
         self.memory = memory
-        self.chosen = chosen
+        self.materialized = materialized
         self.row = fn.entry
         self.copy = 0  # which of the rows that are computed together
         self._number = 0
@@ -60,7 +60,7 @@ class ValueTable:
         self._whole: dict[str, str] = {}  # numbers that were loaded as i64
         self._streams: dict[tuple[int, Index], Storage] = {}  # what the first pass reads one after the other
 
-    def begin(self, number: int, region: BlockWriter) -> None:
+    def start_pass(self, number: int, region: BlockWriter) -> None:
         """Start a pass, whose row part is written to the region."""
         self._number = number
         self.row = region
@@ -81,7 +81,7 @@ class ValueTable:
         for row in (*self._rows, self._fixed):
             row.lanes = {}
 
-    def know(self, member: Member, value: Value) -> None:
+    def set_reduced(self, member: Member, value: Value) -> None:
         """Note what a reduction over the inner loop gave."""
         self._rows[self.copy].values[member.task.node, member.place] = value
 
@@ -114,9 +114,9 @@ class ValueTable:
             known[k, index] = pointer
         return pointer
 
-    def steps(self, lanes: Lanes, step: Size) -> str:
+    def lane_offsets(self, lanes: Lanes, step: Size) -> str:
         """Return how far each lane is along an axis, a vector of i64."""
         r, w = lanes.region, lanes.width
         if step == 1:
-            return lanes.numbers()
-        return r.binary("mul", lanes.numbers(), splat(r, "i64", self.fn.size(step)), f"<{w} x i64>")
+            return lanes.lane_counters()
+        return r.binary("mul", lanes.lane_counters(), splat(r, "i64", self.fn.size(step)), f"<{w} x i64>")

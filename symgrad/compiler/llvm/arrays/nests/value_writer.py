@@ -94,7 +94,7 @@ class ValueWriter(ValueTable):
 
     def _loaded(self, pair: Pair) -> bool:
         node, place = pair
-        return (node in self.chosen or node.op is SYMBOL) and self.nest.holds(node, place) is None
+        return (node in self.materialized or node.op is SYMBOL) and self.nest.holds(node, place) is None
 
     def _is_kept(self, pair: Pair) -> bool:
         return pair in self.passes.kept and self.passes.levels[pair].stage < self._number
@@ -172,7 +172,7 @@ class ValueWriter(ValueTable):
         if lanes is None or step == 0:
             return self._number_of(start, region)
         w = lanes.width
-        numbers = self.steps(lanes, step)
+        numbers = self.lane_offsets(lanes, step)
         total = region.binary("add", numbers, splat(region, "i64", start), f"<{w} x i64>")
         return region.wide.emit(Opcode.convert("sitofp", f"<{w} x i64>", f"<{w} x double>"), total)
 
@@ -191,7 +191,7 @@ class ValueWriter(ValueTable):
             if self._number == 0:
                 self._streams[k, index] = storage
         else:
-            value, raw = gather_lanes(lanes, storage, pointer, self.steps(lanes, step))
+            value, raw = gather_lanes(lanes, storage, pointer, self.lane_offsets(lanes, step))
         if storage.kind == "int":
             self._whole[value.text] = raw
         return value
@@ -253,7 +253,7 @@ class ValueWriter(ValueTable):
             below = region.compare("slt", number, zero, kind)
             up = region.binary("add", number, n, kind)
             chooser = f"<{w} x i1>" if vector else "i1"
-            number = region.choose(below, up, number, kind, chooser)
+            number = region.select(below, up, number, kind, chooser)
             inside_axis = region.compare("ult", number, n, kind)
             step = self.fn.size(steps[axis])
             factor = splat(region, "i64", step) if vector else step
@@ -305,7 +305,7 @@ class ValueWriter(ValueTable):
             row = self.row_pointer(k, start, storage)
             offsets = offset[1:]
             if step != 0:
-                offsets = r.binary("add", offsets, self.steps(lanes, step), f"<{w} x i64>")
+                offsets = r.binary("add", offsets, self.lane_offsets(lanes, step), f"<{w} x i64>")
             value, raw = gather_lanes(lanes, storage, row, offsets, valid)
         else:
             row = self.row
@@ -316,7 +316,7 @@ class ValueWriter(ValueTable):
                 p = r.address(storage.element, pointer, lanes.counter)
                 value, raw = load_lanes(lanes, storage, p, mask)
             else:
-                value, raw = gather_lanes(lanes, storage, pointer, self.steps(lanes, step), mask)
+                value, raw = gather_lanes(lanes, storage, pointer, self.lane_offsets(lanes, step), mask)
         if storage.kind == "int":
             self._whole[value.text] = raw
         return value

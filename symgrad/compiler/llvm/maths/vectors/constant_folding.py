@@ -23,7 +23,7 @@ def _formula_outputs(name: str) -> tuple[str, tuple[int, ...]]:
     """Return the first function whose formula gives a function's value, too, and which values are functions' own."""
     formula = FUNCTIONS[name].formula
     names = [n for n, function in FUNCTIONS.items() if function.formula is formula]
-    return names[0], tuple(sorted({part for n in names if (part := FUNCTIONS[n].part) is not None}))
+    return names[0], tuple(sorted({part for n in names if (part := FUNCTIONS[n].output) is not None}))
 
 
 @locked_cache
@@ -76,5 +76,5 @@ def fold(
     ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(
         _engine(first, real, fused, tables, fast, alone).address("fold")
     )(given, found)
-    part = FUNCTIONS[name].part
+    part = FUNCTIONS[name].output
     return float(found[0 if part is None else _WIDTH * parts.index(part)])

@@ -58,17 +58,17 @@ class LaneWriter(Instructions):
         super().__init__(width)
         self.alone = alone
         self.tables = tables
-        self.looks_up = False  # whether the function has one of these
+        self.uses_tables = False  # whether the function has one of these
         self.single = single
         self.plain = single or fast
         self.fused = fused
         self._block = "entry"
 
-    def sum_of(self, high: float, low: float) -> Pair:
+    def constant_pair(self, high: float, low: float) -> Pair:
         """A constant with more bits than a double has."""
         return self.const(high), self.const(0.0 if self.plain else low)
 
-    def in_single(self, x: Lane) -> Pair:
+    def round_to_single(self, x: Lane) -> Pair:
         """The nearest number of single precision, and what it lacks."""
         wide, narrow = self.type("double"), f"<{self.width} x float>"
         single = self.emit(Opcode.convert("fptrunc", wide, narrow), x.text)
@@ -85,7 +85,7 @@ class LaneWriter(Instructions):
     def muladd(self, a: Operand, b: Operand, c: Operand) -> Lane:
         """a*b + c, rounded once where the target does that in one instruction, else twice."""
         a, b, c = self.lift(a, "double"), self.lift(b, "double"), self.lift(c, "double")
-        if a.absent or b.absent or c.absent:
+        if a.is_zero_literal or b.is_zero_literal or c.is_zero_literal:
             return a * b + c
         if not self.fused:
             return a * b + c
@@ -188,7 +188,7 @@ class LaneWriter(Instructions):
 
     # rare lanes
 
-    def rarely(
+    def with_slow_path(
         self,
         mask: Lane,
         usual: Sequence[Lane],

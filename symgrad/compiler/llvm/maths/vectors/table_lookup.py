@@ -19,7 +19,7 @@ def lookup(lanes: LaneWriter, table: Sequence[float], places: Lane) -> Lane:
 
     The instruction has eight lanes, whatever the width.
     """
-    lanes.looks_up = True
+    lanes.uses_tables = True
     halves = [
         f"{_DOUBLES} <{', '.join(f'double {FLOAT64.literal(t)}' for t in table[k : k + 8])}>"
         for k in range(0, len(table), 8)
