@@ -82,7 +82,7 @@ def write_grid_module(
     items: list[Item] = []
     declared: dict[str, FunctionDeclaration] = {}
     for width in sorted({1, neighbours}):
-        declarations = Declarations(fused=fused, fast=plan.fast, alone=True)
+        declarations = Declarations(fused=fused, fast=plan.fast, freestanding=True)
         with np.errstate(all="ignore"), growing():
             lanes = width if aligned else 1
             items += _FormulaWriter(plan, real, width, grid, declarations, arguments, lanes).functions()

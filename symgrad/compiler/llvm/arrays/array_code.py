@@ -99,10 +99,10 @@ def array_module(
     needed = set(lowered)
     numbers = dict.fromkeys(n.params[0] for n in lowered if n.op is SIZE)
     asked = ProgramSizes(names, lengths, arrays, numbers, {})
-    alone, target = target is not None, target or host().target
+    standalone, target = target is not None, target or host().target
     declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=fast)
     with np.errstate(all="ignore"):
-        module = _module(plan, asked, real, target, declarations, alone=alone)
+        module = _module(plan, asked, real, target, declarations, standalone=standalone)
     sizes = [*(size for shape in arrays for size in shape), *asked.numbers]
     sizes += [part for size in asked.index_sizes for part in parts_of(size)]
     computed = tuple(dict.fromkeys(s for s in sizes if isinstance(s, Extent)))
@@ -188,7 +188,7 @@ def _module(
     target: Target,
     declarations: Declarations,
     *,
-    alone: bool,
+    standalone: bool,
 ) -> Module:
     names = asked.names
     width = target.vector_bytes // real.itemsize
@@ -198,7 +198,9 @@ def _module(
     factors: set[str] = set()
     asks = False
     for i, step in enumerate(steps("llvm", "writing loops", plan.steps)):
-        fn = StepWriter(f"step.{i}", names, real, width, declarations, turn=step in turns, alone=alone)
+        fn = StepWriter(
+            f"step.{i}", names, real, width, declarations, turn=step in turns, standalone=standalone
+        )
         if isinstance(step, Nest):
             NestWriter(fn, step, plan.passes[step], plan.memory, plan.selection.tasks).write()
         else:
@@ -212,12 +214,12 @@ def _module(
         register_driver()
         written += interrupt_items()
     if products:
-        gemm = f"@{blas.gemm(real, alone=alone)}"
+        gemm = f"@{blas.gemm(real, standalone=standalone)}"
         written += [product_dispatch_text(real, x, y, target, gemm) for x, y in sorted(products)]
-    written += [factor_text(real, name, declarations, alone=alone) for name in sorted(factors)]
+    written += [factor_text(real, name, declarations, standalone=standalone) for name in sorted(factors)]
     if products:
-        written += _products(real, target, declarations, alone=alone)
-    linkage = "internal" if alone else "external"
+        written += _products(real, target, declarations, standalone=standalone)
+    linkage = "internal" if standalone else "external"
     return Module(
         [
             _run(plan, asked, real, width, declarations, linkage),
@@ -230,11 +232,11 @@ def _module(
     )
 
 
-def _products(real: FloatType, target: Target, declarations: Declarations, *, alone: bool) -> list[Item]:
+def _products(real: FloatType, target: Target, declarations: Declarations, *, standalone: bool) -> list[Item]:
     """What products of matrices call: BLAS, and the kernel for moderate ones, part of a module that stands alone."""
     declarations.declare(f"llvm.fma.f{real.bits}", real.llvm, *[real.llvm] * 3)
-    declarations.declare(blas.gemm(real, alone=alone), "void", *["ptr"] * 13)
-    if not alone:
+    declarations.declare(blas.gemm(real, standalone=standalone), "void", *["ptr"] * 13)
+    if not standalone:
         register_product(real)
         declarations.declare(product_name(real), "void", *["ptr"] * 3, *["i64"] * 8)
         return []

@@ -158,7 +158,7 @@ class StepWriter:
         width: lanes in a vector.
         declarations: what the module calls.
         turn: whether it is called turn by turn.
-        alone: whether it runs without Python.
+        standalone: whether it runs without Python.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class StepWriter:
         declarations: Declarations,
         *,
         turn: bool = False,
-        alone: bool = False,
+        standalone: bool = False,
     ) -> None:
         self.name = name
         self.turn = turn
@@ -184,7 +184,7 @@ class StepWriter:
         self.size = SizeValues(names, self.entry)
         self.block = "entry"
         self._bases: dict[int, str] = {}
-        self.alone = alone
+        self.standalone = standalone
         self.asks = False  # whether it asks if it should go on
         self.factors: set[str] = set()  # the calls on factors of matrices
         self.products: set[tuple[bool, bool]] = set()  # the layouts of products of matrices that it calls

@@ -107,7 +107,7 @@ def emit(
     bools = tuple(node.dtype == "bool" for node in (*plan.inputs, *plan.outputs))
     itemsizes = tuple(1 if b else real.itemsize for b in bools)
     nin = len(plan.inputs)
-    alone = entry is not None
+    standalone = entry is not None
     functions: Sequence[Item]
     shared: Mapping[str, str] = {}
     if quick:
@@ -126,7 +126,7 @@ def emit(
             plan.slots * width * real.itemsize,
             streams=limited_by_memory(plan),
             call_elements=elements_of_a_call(plan) if quick else 0,
-            internal=alone,
+            internal=standalone,
         ),
         *body,
         *functions,

@@ -26,22 +26,22 @@ _ROUTINE_NAMES: dict[str, str] = {}
 
 
 @cache
-def gemm(real: FloatType, *, alone: bool = False) -> str:
+def gemm(real: FloatType, *, standalone: bool = False) -> str:
     """Return the name by which code calls the product of matrices in a format.
 
     Its arguments are those of Fortran: transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, all by address.
 
     Args:
         real: the format.
-        alone: whether the code will be linked with a library that has the routine by its own name.
+        standalone: whether the code will be linked with a library that has the routine by its own name.
     """
-    return _register("blas", "gemm", real, alone)
+    return _register("blas", "gemm", real, standalone)
 
 
 @cache
-def lapack(routine: str, real: FloatType, *, alone: bool = False) -> str:
+def lapack(routine: str, real: FloatType, *, standalone: bool = False) -> str:
     """Return the name by which code calls a routine of LAPACK in a format, such as getrf, all arguments by address."""
-    return _register("lapack", routine, real, alone)
+    return _register("lapack", routine, real, standalone)
 
 
 _PREFIX = "symgrad."
@@ -55,14 +55,14 @@ def register_symbols(names: Iterable[str]) -> None:
         KernelError: if SciPy has none of such a name.
     """
     for name in names:
-        alone = not name.startswith(_PREFIX)
+        standalone = not name.startswith(_PREFIX)
         kind, routine = name[0], name[1:-1]
-        if not alone:
+        if not standalone:
             kind, routine = name[len(_PREFIX) :][:1], name[len(_PREFIX) + 1 :]
         named = 4 <= len(routine) <= 6 and routine.isascii() and routine.isalpha() and routine.islower()
-        if named and kind in "ds" and (name[-1] == "_" or not alone):
+        if named and kind in "ds" and (name[-1] == "_" or not standalone):
             library = "blas" if routine in _BLAS_ROUTINES else "lapack"
-            _register(library, routine, FLOAT64 if kind == "d" else FLOAT32, alone)
+            _register(library, routine, FLOAT64 if kind == "d" else FLOAT32, standalone)
 
 
 def routines(names: Iterable[str]) -> list[str]:
@@ -70,9 +70,9 @@ def routines(names: Iterable[str]) -> list[str]:
     return sorted(_ROUTINE_NAMES[name] for name in names if name in _ROUTINE_NAMES)
 
 
-def _register(library: str, routine: str, real: FloatType, alone: bool) -> str:
+def _register(library: str, routine: str, real: FloatType, standalone: bool) -> str:
     name = f"{'d' if real.bits == 64 else 's'}{routine}"
-    symbol = f"{name}_" if alone else f"{_PREFIX}{name}"
+    symbol = f"{name}_" if standalone else f"{_PREFIX}{name}"
     add_symbol(symbol, _address(library, name))
     _ROUTINE_NAMES[symbol] = name
     return symbol

@@ -200,12 +200,12 @@ def _open_or_create(where: Path) -> Folder:
 def _read(file: int, found: os.stat_result) -> bytes:
     """Return what follows the head of a file."""
     if not len(_MAGIC) <= found.st_size <= _MAX_FILE_BYTES:
-        raise ValueError("no file of ours has this size")
+        raise ValueError("the size is not that of a cache file")
     content = b""
     while len(content) < found.st_size and (more := os.read(file, found.st_size - len(content))):
         content += more
     if not content.startswith(_MAGIC):
-        raise ValueError("no file of ours begins like this")
+        raise ValueError("the first bytes are not those of a cache file")
     return content[len(_MAGIC) :]
 
 
@@ -230,11 +230,11 @@ def _secret(folder: Folder, *, make: bool = False) -> bytes:
     if folder.sure:
         secret = _key_in(folder, make=make)
     elif (home := _default_directory()) is None:
-        raise FileNotFoundError("there is no place of this user's")
+        raise FileNotFoundError("there is no default directory")
     else:
         with _open_or_create(home) if make else Folder(home) as keeper:
             if not keeper.sure:
-                raise PermissionError(f"others have a say in what {home} is")
+                raise PermissionError(f"other users can change {home}")
             secret = _key_in(keeper, make=make)
     _secrets[folder.identity] = secret
     return secret
@@ -256,7 +256,7 @@ def _read_key(folder: Folder) -> bytes:
     with folder.opened(_KEY, secret=True) as (file, found):
         secret = _read(file, found)
     if len(secret) != 32:
-        raise ValueError("no key of ours has this size")
+        raise ValueError("the size is not that of a secret")
     return secret
 
 

@@ -218,7 +218,7 @@ class Engine:
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(code.data))
             # To ask for an address makes the code ready, too; `finalize_object` would first compile the empty module.
             if not any(self._engine.get_function_address(name) for name in code.defines):
-                raise InternalError("there is no function in what was loaded")
+                raise InternalError("the object file defines no function")
         return self
 
     def address(self, name: str) -> int:

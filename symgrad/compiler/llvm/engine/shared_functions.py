@@ -72,7 +72,7 @@ def _load_or_compile_object(ir: str, *, quick: bool) -> ObjectCode:
         return ObjectCode.from_bytes(found)
     info(
         "llvm",
-        "a shared function of %d kB is not on disk: it is compiled, and kept if there is a place",
+        "a shared function of %d kB is not on disk: it is compiled, and saved if possible",
         len(ir) // 1000,
     )
     code = object_code(ir, quick=quick)

@@ -27,15 +27,15 @@ class Declarations:
         fused: whether the target has an instruction for a*b + c with one rounding.
         estimates: whether it has AVX-512's instruction for 14 bits of 1/sqrt(x), and with it those for tables.
         fast: whether functions need only be within four units of the last place.
-        alone: whether functions of ours have code of their own where they would call C.
+        freestanding: whether functions of ours have code of their own where they would call C.
     """
 
     def __init__(
-        self, *, fused: bool = True, estimates: bool = False, fast: bool = False, alone: bool = False
+        self, *, fused: bool = True, estimates: bool = False, fast: bool = False, freestanding: bool = False
     ) -> None:
         self.fused = fused
         self.fast = fast
-        self.alone = alone
+        self.freestanding = freestanding
         self.estimates = estimates and fused
         self.declared: dict[str, FunctionDeclaration] = {}  # by their names, in the order of their first use
         self.maths: dict[str, list[Any]] = {}  # symbol -> its VectorFunction, and the number of its calls
@@ -45,7 +45,12 @@ class Declarations:
     @property
     def function_options(self) -> dict[str, bool]:
         """What decides the code of functions of ours, and their bits."""
-        return {"fused": self.fused, "tables": self.estimates, "fast": self.fast, "alone": self.alone}
+        return {
+            "fused": self.fused,
+            "tables": self.estimates,
+            "fast": self.fast,
+            "freestanding": self.freestanding,
+        }
 
     def add_call(
         self,

@@ -103,7 +103,7 @@ def write_function(
     fused: bool,
     tables: bool = False,
     fast: bool = False,
-    alone: bool = False,
+    freestanding: bool = False,
     parts: tuple[int, ...] = (),
 ) -> VectorFunction:
     """Write a function of vectors.
@@ -118,7 +118,7 @@ def write_function(
         fused: whether the target has an instruction for a*b + c with one rounding.
         tables: whether it has AVX-512's permutations, which look numbers up in registers.
         fast: whether four units of the last place are precise enough.
-        alone: whether it has code of its own where it would call C.
+        freestanding: whether it has code of its own where it would call C.
         parts: which values a formula of several should give, if not only that of this function. The bits are the same.
     """
     function = FUNCTIONS[name]
@@ -126,7 +126,7 @@ def write_function(
     if not parts and function.output is not None:
         parts = (function.output,)
     return _write_function(
-        function.formula, function.arity, real, width, fused, tables, plainly, alone, parts
+        function.formula, function.arity, real, width, fused, tables, plainly, freestanding, parts
     )
 
 
@@ -142,10 +142,10 @@ def _write_function(
     fused: bool,
     tables: bool,
     fast: bool,
-    alone: bool,
+    freestanding: bool,
     parts: tuple[int, ...],
 ) -> VectorFunction:
-    written, found = _write_formula(formula, arity, real, width, fused, tables, fast, alone)
+    written, found = _write_formula(formula, arity, real, width, fused, tables, fast, freestanding)
     lanes = written.fork()
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
     values = [v.text for v in ([found[k] for k in parts] or found)]
@@ -156,7 +156,9 @@ def _write_function(
         gives, value = f"{{ {', '.join([vector] * len(values))} }}", "poison"
         for k, v in enumerate(values):
             value = lanes.emit(Opcode.insert_value(gives, k), value, v).text
-    how = f"{'alone.' * alone}{'fast.' * fast}{'unfused.' * (not fused)}{'tables.' * lanes.uses_tables}"
+    how = (
+        f"{'alone.' * freestanding}{'fast.' * fast}{'unfused.' * (not fused)}{'tables.' * lanes.uses_tables}"
+    )
     kind = f"{how}{formula.__name__}.{width}x{real.bits}"
     name = ".".join([f"maths.{kind}", *map(str, parts)])
     lines = [Label("entry"), *lanes.lines, Instruction("", Opcode.ret(gives), (value,))]
@@ -178,10 +180,12 @@ def _write_formula(
     fused: bool,
     tables: bool,
     fast: bool,
-    alone: bool,
+    freestanding: bool,
 ) -> tuple[LaneWriter, Sequence[Lane]]:
     """Return the instructions of all values of a formula, once for the functions of each, and these values."""
-    lanes = LaneWriter(width, fused=fused, tables=tables, single=real.bits == 32, fast=fast, alone=alone)
+    lanes = LaneWriter(
+        width, fused=fused, tables=tables, single=real.bits == 32, fast=fast, freestanding=freestanding
+    )
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
     args = [
         Lane(lanes, x, "double") if vector == wide else lanes.emit(Opcode.convert("fpext", vector, wide), x)

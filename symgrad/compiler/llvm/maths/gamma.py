@@ -27,7 +27,7 @@ _INTEGERS_FROM = 2.0**51
 
 def lgamma(lanes: LaneWriter, x: Lane) -> Lane:
     def of_negative() -> list[Lane]:
-        return [_reflected(lanes, x) if lanes.alone else lanes.call_libm("lgamma", x)]
+        return [_reflected(lanes, x) if lanes.freestanding else lanes.call_libm("lgamma", x)]
 
     return lanes.with_slow_path(x < 0.0, [_of_positive(lanes, x)], of_negative)[0]
 

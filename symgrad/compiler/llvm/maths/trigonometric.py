@@ -153,7 +153,7 @@ def sincos(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
     large, usual = (_by_tables if lanes.tables else _by_quadrants)(lanes, x)
 
     def in_c() -> tuple[Lane, ...]:
-        if lanes.alone:
+        if lanes.freestanding:
             return _rotate_by_quadrants(lanes, x, *reduce_payne_hanek(lanes, x))
         return lanes.call_libm("sin", x), lanes.call_libm("cos", x)
 
@@ -165,7 +165,7 @@ def tan(lanes: LaneWriter, x: Lane) -> Lane:
     usual = _tangent(lanes, x, *_reduce_cody_waite(lanes, size, rounded=lanes.single))
 
     def in_c() -> tuple[Lane, ...]:
-        if lanes.alone:
+        if lanes.freestanding:
             return (_tangent(lanes, x, *reduce_payne_hanek(lanes, x)),)
         return (lanes.call_libm("tan", x),)
 

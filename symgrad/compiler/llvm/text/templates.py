@@ -34,7 +34,7 @@ def fill_template(text: str, parts: Mapping[str, object]) -> str:
     template = _Template(text)
     wrong = ", ".join(sorted({*template.get_identifiers()} ^ {*parts}))
     if wrong:
-        raise InternalError(f"a fixed part of a module and what it is filled with differ in {wrong}")
+        raise InternalError(f"the placeholders of a template and their values differ in {wrong}")
     return template.substitute(parts)
 
 

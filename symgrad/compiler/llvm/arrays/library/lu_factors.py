@@ -65,18 +65,20 @@ def write_factors(
         fn.products.add((False, False))
 
 
-def factor_text(real: FloatType, name: str, declarations: Declarations, *, alone: bool) -> str:
+def factor_text(real: FloatType, name: str, declarations: Declarations, *, standalone: bool) -> str:
     """Return the function of a call, for one matrix.
 
     Args:
         real: the format.
         name: of the call.
         declarations: for what it calls of LAPACK.
-        alone: whether the code will be linked with a LAPACK.
+        standalone: whether the code will be linked with a LAPACK.
     """
 
     def routine(called: str, count: int) -> str:
-        return declarations.declare(blas.lapack(called, real, alone=alone), "void", *["ptr"] * count)
+        return declarations.declare(
+            blas.lapack(called, real, standalone=standalone), "void", *["ptr"] * count
+        )
 
     if name == "lu":
         return fill_template(_LU, {"t": real.llvm, "getrf": routine("getrf", 6)})

@@ -62,7 +62,7 @@ class NestWriter:
         self.values = ValueWriter(fn, nest, passes, memory, materialized)
         self.results: dict[tuple[Member, int], Value] = {}
         self.rows_at_once = self._count_rows_at_once()
-        self.checks_interrupts = not fn.alone and may_run_long(nest)
+        self.checks_interrupts = not fn.standalone and may_run_long(nest)
         self.cells = Accumulators(fn, nest, memory)
 
     # the loops

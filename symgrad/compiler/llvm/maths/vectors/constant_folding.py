@@ -27,10 +27,12 @@ def _formula_outputs(name: str) -> tuple[str, tuple[int, ...]]:
 
 
 @locked_cache
-def _engine(name: str, real: FloatType, fused: bool, tables: bool, fast: bool, alone: bool) -> Engine:
+def _engine(name: str, real: FloatType, fused: bool, tables: bool, fast: bool, freestanding: bool) -> Engine:
     """Return code for a function, and for the others that its formula gives: where one is asked for, often all are."""
     _, parts = _formula_outputs(name)
-    made = write_function(name, real, _WIDTH, fused=fused, tables=tables, fast=fast, alone=alone, parts=parts)
+    made = write_function(
+        name, real, _WIDTH, fused=fused, tables=tables, fast=fast, freestanding=freestanding, parts=parts
+    )
     vector = f"<{_WIDTH} x {real.llvm}>"
     function = FUNCTIONS[name]
     lines: list[str] = []
@@ -66,7 +68,7 @@ def fold(
     fused: bool,
     tables: bool = False,
     fast: bool = False,
-    alone: bool = False,
+    freestanding: bool = False,
 ) -> float:
     """Return the bits that a kernel gives, whatever its width."""
     kind = ctypes.c_double if real.bits == 64 else ctypes.c_float
@@ -74,7 +76,7 @@ def fold(
     first, parts = _formula_outputs(name)
     found = (kind * (_WIDTH * max(1, len(parts))))()
     ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(
-        _engine(first, real, fused, tables, fast, alone).address("fold")
+        _engine(first, real, fused, tables, fast, freestanding).address("fold")
     )(given, found)
     part = FUNCTIONS[name].output
     return float(found[0 if part is None else _WIDTH * parts.index(part)])

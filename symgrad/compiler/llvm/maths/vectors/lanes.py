@@ -47,16 +47,16 @@ class LaneWriter(Instructions):
         single: whether the results are for single precision. All numbers are doubles, but then polynomials are
             shorter, and it is ``plain``.
         fast: whether results in double need only be within four units of the last place: it is ``plain`` too.
-        alone: whether there is no C library to call.
+        freestanding: whether there is no C library to call.
 
     Where it is ``plain``, what a sum of two doubles would add to the first is not computed.
     """
 
     def __init__(
-        self, width: int, *, fused: bool, tables: bool, single: bool, fast: bool, alone: bool = False
+        self, width: int, *, fused: bool, tables: bool, single: bool, fast: bool, freestanding: bool = False
     ) -> None:
         super().__init__(width)
-        self.alone = alone
+        self.freestanding = freestanding
         self.tables = tables
         self.uses_tables = False  # whether the function has one of these
         self.single = single
