@@ -85,7 +85,9 @@ class CudaKernel:
         self._gpu = gpu
         self._functions: dict[int, list[int]] = {}
         self._names: list[str] = []
-        self._text = self._written("kernel", None, "host")  # what has no code is said when it is compiled
+        self._text = self._emit_ptx(
+            "kernel", None, "host"
+        )  # what has no code is identifiers when it is compiled
 
     def __repr__(self) -> str:
         count = "1 output" if len(self.outputs) == 1 else f"{len(self.outputs)} outputs"
@@ -109,7 +111,7 @@ class CudaKernel:
         Raises:
             UsageError: if LLVM does not know the processor.
         """
-        return self._written(self.name, None, cpu)
+        return self._emit_ptx(self.name, None, cpu)
 
     def save(
         self,
@@ -133,7 +135,7 @@ class CudaKernel:
                 cure='compile without target="cuda" for the other formats',
             )
         called = name or (path.stem if self.name == "kernel" else self.name)
-        write_atomically(path, self._written(called, outputs, cpu).encode())
+        write_atomically(path, self._emit_ptx(called, outputs, cpu).encode())
         return (path,)
 
     def __call__(self, /, *arrays: Any, out: Any = None, stream: Any = None, **by_name: Any) -> Any:
@@ -266,17 +268,19 @@ class CudaKernel:
                 )
         return shape
 
-    def _written(self, name: str, outputs: Sequence[str] | None, cpu: str) -> str:
+    def _emit_ptx(self, name: str, outputs: Sequence[str] | None, cpu: str) -> str:
         count = len(self.outputs)
         names = outputs or (["out"] if count == 1 else [f"out{k}" for k in range(count)])
         if len(names) != count:
             raise UsageError(f"{len(names)} names for {count} outputs")
-        said = c_identifiers(["n", *self.inputs, *names])
+        identifiers = c_identifiers(["n", *self.inputs, *names])
         nin = len(self.inputs)
         function = c_function(name, ())
         strided, point = (c_function(f"{function}_{way}", ()) for way in ("strided", "point"))
         types = [_C_TYPES[kind.name] for kind in self.kinds]
-        abi = Abi(function, strided, point, said[1 : 1 + nin], said[1 + nin :], types, said[0])
+        abi = Abi(
+            function, strided, point, identifiers[1 : 1 + nin], identifiers[1 + nin :], types, identifiers[0]
+        )
         text, entries = ptx_text(self, abi, cpu)
         if not self._names:
             self._names = list(entries)

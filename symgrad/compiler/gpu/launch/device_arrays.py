@@ -60,16 +60,16 @@ def read_device_array(name: str, value: Any, kind: np.dtype[Any], *, written: bo
             cure=f"pass {name}.detach()",
         )
     try:
-        told: Any = getattr(value, "__cuda_array_interface__", None)
+        interface: Any = getattr(value, "__cuda_array_interface__", None)
     except Exception as error:  # noqa: BLE001 (libraries raise what they like here)
         raise ArrayTypeError(f"{words} cannot be read: {error}", expected="an array on a GPU") from None
-    if told is None:
+    if interface is None:
         raise ArrayTypeError(
             f"{words} is a {_type_name(value)}, which is not in the memory of a GPU",
             expected=f"a {kind} array on the GPU" + ("" if written else ", or a number"),
             cure=f"pass cupy.asarray({name}), or torch.as_tensor({name}, device='cuda')",
         )
-    found = np.dtype(told["typestr"])
+    found = np.dtype(interface["typestr"])
     if found != kind:
         raise ArrayTypeError(
             f"{words} is {found}, but the kernel computes in {kind}"
@@ -80,13 +80,13 @@ def read_device_array(name: str, value: Any, kind: np.dtype[Any], *, written: bo
             if found.name in ("float32", "float64")
             else "convert it",
         )
-    if told.get("mask") is not None:
+    if interface.get("mask") is not None:
         raise ArrayTypeError(f"{words} has a mask", expected="an array without missing values")
-    address, read_only = told["data"]
+    address, read_only = interface["data"]
     if written and read_only:
         raise ArrayTypeError(f"{words} may only be read", expected="an array that may be written to")
-    shape = tuple(int(n) for n in told["shape"])
-    strides = told.get("strides")
+    shape = tuple(int(n) for n in interface["shape"])
+    strides = interface.get("strides")
     if strides is None:
         steps = _contiguous_steps(shape)
     else:
@@ -95,7 +95,7 @@ def read_device_array(name: str, value: Any, kind: np.dtype[Any], *, written: bo
                 f"{words} lies between elements", expected="whole elements apart", cure="pass a copy of it"
             )
         steps = tuple(int(s) // kind.itemsize for s in strides)
-    return DeviceArray(int(address), shape, steps, told.get("stream"))
+    return DeviceArray(int(address), shape, steps, interface.get("stream"))
 
 
 def _contiguous_steps(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -114,7 +114,7 @@ class ArrayLibrary:
     Args:
         name: of its module.
         empty: makes a new array of a shape and dtype, beside an array of the library.
-        stream: the stream on which the library works now, beside an array; None where it has one that is not told.
+        stream: the stream on which the library works now, beside an array; None where it has one that is not interface.
         waits: whether the library does not know streams of others: it is waited for before and after.
     """
 

@@ -74,7 +74,7 @@ class CudaDriver:
         count = ctypes.c_int()
         code = library.cuInit(0) or library.cuDeviceGetCount(ctypes.byref(count))
         if code != _SUCCESS or count.value == 0:
-            why = self._said(code) if code != _SUCCESS else "it counts none"
+            why = self._error_text(code) if code != _SUCCESS else "it counts none"
             raise KernelError(
                 f"the CUDA driver finds no GPU: {why}",
                 expected="an NVIDIA GPU that this process may use (CUDA_VISIBLE_DEVICES)",
@@ -83,13 +83,13 @@ class CudaDriver:
 
     def device_of(self, address: int) -> int:
         found = ctypes.c_int()
-        self._do("cuPointerGetAttribute", ctypes.byref(found), _DEVICE_OF_POINTER, ctypes.c_uint64(address))
+        self._call("cuPointerGetAttribute", ctypes.byref(found), _DEVICE_OF_POINTER, ctypes.c_uint64(address))
         return found.value
 
     def processors(self, device: int) -> int:
         if device not in self._counts:
             found = ctypes.c_int()
-            self._do("cuDeviceGetAttribute", ctypes.byref(found), _PROCESSORS, device)
+            self._call("cuDeviceGetAttribute", ctypes.byref(found), _PROCESSORS, device)
             self._counts[device] = found.value
         return self._counts[device]
 
@@ -104,14 +104,14 @@ class CudaDriver:
         if code != _SUCCESS:
             written = log.value.decode(errors="replace").strip()
             raise KernelError(
-                f"the CUDA driver does not take the kernel's code: {written or self._said(code)}",
+                f"the CUDA driver does not take the kernel's code: {written or self._error_text(code)}",
                 expected="a driver as new as the code: ptx(cpu=) says for which processors it is",
                 cure="update the driver",
             )
         found: list[int] = []
         for name in names:
             function = ctypes.c_void_p()
-            self._do("cuModuleGetFunction", ctypes.byref(function), module, ctypes.c_char_p(name.encode()))
+            self._call("cuModuleGetFunction", ctypes.byref(function), module, ctypes.c_char_p(name.encode()))
             found.append(function.value or 0)
         return found
 
@@ -131,38 +131,38 @@ class CudaDriver:
         places = (ctypes.c_void_p * len(given))(*(begin + 8 * k for k in range(len(given))))
         handle, call = ctypes.c_void_p(stream), ctypes.c_void_p(function)
         shared = 0  # bytes of memory that the threads of a block have together
-        self._do("cuLaunchKernel", call, *blocks, 1, *threads, 1, shared, handle, places, None)
+        self._call("cuLaunchKernel", call, *blocks, 1, *threads, 1, shared, handle, places, None)
 
     def wait(self, device: int, stream: int, other: int) -> None:
         self._enter(device)
         event = ctypes.c_void_p()
-        self._do("cuEventCreate", ctypes.byref(event), _DISABLE_TIMING)
+        self._call("cuEventCreate", ctypes.byref(event), _DISABLE_TIMING)
         try:
-            self._do("cuEventRecord", event, ctypes.c_void_p(other))
-            self._do("cuStreamWaitEvent", ctypes.c_void_p(stream), event, 0)
+            self._call("cuEventRecord", event, ctypes.c_void_p(other))
+            self._call("cuStreamWaitEvent", ctypes.c_void_p(stream), event, 0)
         finally:
-            self._do("cuEventDestroy_v2", event)  # once it has been reached
+            self._call("cuEventDestroy_v2", event)  # once it has been reached
 
     def finish(self, device: int, stream: int) -> None:
         self._enter(device)
-        self._do("cuStreamSynchronize", ctypes.c_void_p(stream))
+        self._call("cuStreamSynchronize", ctypes.c_void_p(stream))
 
     def _enter(self, device: int) -> None:
         if device not in self._contexts:
             context = ctypes.c_void_p()
-            self._do("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+            self._call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
             self._contexts[device] = context
-        self._do("cuCtxSetCurrent", self._contexts[device])
+        self._call("cuCtxSetCurrent", self._contexts[device])
 
-    def _do(self, name: str, *given: Any) -> None:
+    def _call(self, name: str, *given: Any) -> None:
         code = getattr(self._library, name)(*given)
         if code != _SUCCESS:
             raise KernelError(
-                f"{name} of the CUDA driver failed: {self._said(code)}",
+                f"{name} of the CUDA driver failed: {self._error_text(code)}",
                 expected="arrays and a stream of this process, on one device",
             )
 
-    def _said(self, code: int) -> str:
+    def _error_text(self, code: int) -> str:
         text = ctypes.c_char_p()
         self._library.cuGetErrorString(code, ctypes.byref(text))
         return text.value.decode() if text.value else f"error {code}"
