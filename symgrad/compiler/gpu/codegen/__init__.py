@@ -1,1 +1,1 @@
-"""Elementwise code for machines other than this process's: grids of threads of a GPU, and WebAssembly."""
+"""Code generation for a grid of threads on a GPU (PTX) and for WebAssembly: open `grid_module.py` first."""

@@ -1,4 +1,4 @@
-"""A kernel as PTX, with its interface in comments at the head, and as an object of WebAssembly."""
+"""Write a kernel as PTX, with its interface in a comment at the head, or as an object file of WebAssembly."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["KernelFormulas", "ptx_text", "wasm_bytes"]
 
 
 class KernelFormulas(Protocol):
-    """What code is written for: a kernel, or what would be one."""
+    """The formulas and options of a kernel."""
 
     @property
     def name(self) -> str: ...
@@ -39,12 +39,12 @@ class KernelFormulas(Protocol):
 
 
 def ptx_text(kernel: KernelFormulas, abi: Abi, cpu: str) -> tuple[str, tuple[str, ...]]:
-    """Return a kernel as PTX, and the names of the functions that are launched, that on any strides last.
+    """Return a kernel as PTX, and the names of its launched functions; the function for any strides is the last.
 
     Args:
-        kernel: of an elementwise program.
-        abi: what things are called.
-        cpu: the oldest processors that it is for, by LLVM's name; ``host`` and ``baseline`` for all that drivers know.
+        kernel: a kernel of an elementwise program.
+        abi: the names of the functions and their arguments.
+        cpu: LLVM's name of the oldest supported processors; ``host`` and ``baseline`` for all that drivers support.
 
     Raises:
         UnsupportedError: for an array program, for functions that symgrad has no code for, and for too many arrays.
@@ -54,19 +54,19 @@ def ptx_text(kernel: KernelFormulas, abi: Abi, cpu: str) -> tuple[str, tuple[str
     real = float_type(kernel.dtype)
     code = ptx_module(plan, real, _entry(abi))
     text = emit_ptx(code, len(abi.types), cpu)
-    # LLVM's own lines before the first directive say who wrote them.
+    # Before the first directive LLVM writes comments about itself.
     aligned = aligned_name(_entry(abi))
     head = _interface_comment(abi, aligned if aligned in code.names else None)
     return head + text[text.index(".version") :], code.names
 
 
 def wasm_bytes(kernel: KernelFormulas, abi: Abi, cpu: str) -> bytes:
-    """Return a kernel as an object of WebAssembly with the three functions of its header.
+    """Return a kernel as an object file of WebAssembly with the three functions of its header.
 
     Args:
-        kernel: of an elementwise program.
-        abi: what things are called.
-        cpu: LLVM's name of a version of WebAssembly; ``host`` and ``baseline`` for what browsers of today have.
+        kernel: a kernel of an elementwise program.
+        abi: the names of the functions and their arguments.
+        cpu: LLVM's name of a version of WebAssembly; ``host`` and ``baseline`` for the version of current browsers.
 
     Raises:
         UnsupportedError, UsageError: as `ptx_text`.
@@ -90,7 +90,7 @@ def _entry(abi: Abi) -> Entry:
 
 
 def _interface_comment(abi: Abi, aligned: str | None) -> str:
-    """The comments at the head, in the words of CUDA's C++."""
+    """Return the comment at the head: the interface as declarations of CUDA C++."""
     nin = len(abi.inputs)
     ins = list(zip(abi.types[:nin], abi.inputs, strict=True))
     outs = list(zip(abi.types[nin:], abi.outputs, strict=True))

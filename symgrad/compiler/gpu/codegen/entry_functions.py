@@ -1,4 +1,4 @@
-"""The functions by which a grid of threads is launched, and what they pass to the equations."""
+"""The entry functions of a grid of threads: each thread selects its points and calls the formula for them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Argument:
     """An array that a kernel reads or writes.
 
     Args:
-        number: which one.
+        number: its index among the arguments.
         kind: LLVM's type of an element.
-        bits: of a number.
+        bits: the size of a number, in bits.
         read: whether it is an input.
     """
 
@@ -33,18 +33,18 @@ class Argument:
         return 1 if self.kind == "i8" else self.bits // 8
 
     def formula_operand(self, grid: Grid, width: int) -> str:
-        """What the equations are given of it."""
+        """Return the operand of the formula: the value of an input, or the address of an output."""
         if not self.read:
             return f"{grid.pointer} %at.{self.number}"
         return f"<{width} x {self.kind}> %x.{self.number}"
 
     def load_lines(self, grid: Grid, width: int, lanes: int) -> list[str]:
-        """The lines that read the value ``%x.K`` from ``%at.K``, whose address is a multiple of so many elements."""
+        """Return the lines that load the value ``%x.K`` from ``%at.K``, an address aligned to ``lanes`` elements."""
         k, align = self.number, f"align {lanes * self.itemsize}"
         return [f"  %x.{k} = load <{width} x {self.kind}>, {grid.pointer} %at.{k}, {align}"]
 
     def from_bits(self, bits: str, value: str) -> list[str]:
-        """The lines that take an element from an i64 with its bits."""
+        """Return the lines that convert an i64 with the bits of an element to the element."""
         if self.kind == "double":
             return [f"  {value} = bitcast i64 {bits} to double"]
         whole = 8 * self.itemsize
@@ -54,7 +54,7 @@ class Argument:
         return [*lines, f"  {value} = bitcast i{whole} {narrow} to float"] if of_float else lines
 
     def as_lane(self, value: str) -> str:
-        """The line that makes ``%x.K`` of an element."""
+        """Return the line that converts an element to the vector ``%x.K`` of one lane."""
         return f"  %x.{self.number} = bitcast {self.kind} {value} to <1 x {self.kind}>"
 
 
@@ -69,11 +69,11 @@ def aligned_name(names: Entry) -> str:
 
 
 class EntryFunctions:
-    """Writes the functions for one kernel.
+    """Writes the entry functions of one kernel.
 
     Args:
-        grid: the threads.
-        names: of the functions.
+        grid: the grid of threads.
+        names: the names of the functions.
         arguments: inputs, then outputs.
     """
 
@@ -86,12 +86,12 @@ class EntryFunctions:
 
     @property
     def declarations(self) -> list[FunctionDeclaration]:
-        """What they call to know where a thread stands."""
+        """The declarations of the functions that return the position of a thread in the grid."""
         axes = [axis for axis in (self._grid.along, self._grid.across) if axis is not None]
         return [FunctionDeclaration(f, "i32", (), None) for axis in axes for f in axis.functions]
 
     def contiguous(self, neighbours: int, *, aligned: bool = False) -> Function:
-        """``NAME(in..., int64_t n, out...)``: of so many neighbours at a time (`points`), and then one by one."""
+        """Write ``NAME(in..., int64_t n, out...)``: ``neighbours`` points at a time (`points`), then one by one."""
         arrays = [f"{self._grid.pointer} %a{a.number}" for a in self._arguments]
         nin = len(self._inputs)
         given = ", ".join(arrays)
@@ -109,7 +109,7 @@ class EntryFunctions:
         )
 
     def points(self, width: int, *, aligned: bool = False) -> Function:
-        """A loop over the points of contiguous arrays, so many neighbours at a time."""
+        """Write a loop over the points of contiguous arrays, ``width`` neighbours at a time."""
         pointer = self._grid.pointer
         lines = [
             "start:",
@@ -140,10 +140,10 @@ class EntryFunctions:
         return Function(f"points.{width}", "void", parameters, lines, attributes=Attributes.INLINED)
 
     def strided(self) -> Function:
-        """``NAME_strided(in, in_stride, ..., n, out, out_stride, ...)``, strides counted in elements.
+        """Write ``NAME_strided(in, in_stride, ..., n, out, out_stride, ...)``, with strides in elements.
 
-        With rows, ``(in, in_stride, in_row, ..., n, rows, out, out_stride, out_row, ...)``: rows are ``row`` elements
-        apart. There an input may be a number: without an address, its bits are in place of its stride.
+        With rows it is ``(in, in_stride, in_row, ..., n, rows, out, out_stride, out_row, ...)``, and ``row`` is the
+        stride from row to row. There an input may be a number: its address is null, and its stride has its bits.
         """
         rows = self._grid.across is not None
         pointer = self._grid.pointer
@@ -224,7 +224,7 @@ class EntryFunctions:
         ]
 
     def point(self) -> Function:
-        """``NAME_point(in..., out...)``, inputs as numbers."""
+        """Write ``NAME_point(in..., out...)``, with inputs as numbers."""
         parameters = [
             *(f"{a.kind} %v{a.number}" for a in self._inputs),
             *(f"{self._grid.pointer} %at.{a.number}" for a in self._outputs),
@@ -242,7 +242,7 @@ class EntryFunctions:
 
 
 def _thread_number_lines(axis: Axis | None, which: str) -> list[str]:
-    """The lines that compute the number of a thread along an axis, and how many there are."""
+    """Return the lines that compute the index of a thread along an axis, and the number of threads."""
     if axis is None:
         return [f"  %first.{which} = add i64 0, 0", f"  %step.{which} = add i64 0, 1"]
     lines: list[str] = []

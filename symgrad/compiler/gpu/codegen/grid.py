@@ -1,4 +1,4 @@
-"""Which points a thread computes, as LLVM is told: by functions that say where the thread stands among the others."""
+"""Grids of threads: the intrinsics by which a thread finds its position, which decides the points it computes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _SPECIAL_REGISTERS = "llvm.nvvm.read.ptx.sreg."
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The functions that say how threads are numbered along an axis: each returns an i32, and takes nothing.
+    """The functions that return the position of a thread along an axis: each returns an i32 and has no argument.
 
     Args:
-        thread: the number of a thread in its block.
-        threads: how many a block has.
-        block: the number of its block.
-        blocks: how many there are.
+        thread: the index of a thread in its block.
+        threads: the number of threads of a block.
+        block: the index of the block.
+        blocks: the number of blocks.
     """
 
     thread: str
@@ -32,13 +32,13 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """How threads share the points of a call.
+    """How the threads of a grid share the points of a call.
 
     Args:
-        convention: what stands before the type of a function that is launched.
-        space: what stands behind ``ptr`` for an array.
-        along: the axis along which neighbours compute neighbouring points; None where there is one thread.
-        across: the axis along which rows are shared; None where there are no rows.
+        convention: LLVM's calling convention of entry functions.
+        space: LLVM's address space of arrays, the suffix of ``ptr``.
+        along: the axis whose neighbouring threads compute neighbouring points; None for one thread.
+        across: the axis that shares the rows; None without rows.
     """
 
     convention: str = ""
@@ -58,7 +58,7 @@ def _axis(letter: str) -> Axis:
 
 
 CUDA = Grid("ptx_kernel ", " addrspace(1)", _axis("x"), _axis("y"))
-"""Arrays lie in global memory."""
+"""A grid of CUDA; arrays are in global memory."""
 
 SINGLE_THREAD = Grid()
-"""One thread, which computes all points."""
+"""One thread that computes all points."""

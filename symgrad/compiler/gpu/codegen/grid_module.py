@@ -1,16 +1,16 @@
-"""A schedule as one LLVM module for a grid of threads: each computes its points one by one, from loads to stores.
+"""Write a schedule as one LLVM module for a grid of threads: each thread loads, computes and stores its own points.
 
     NAME          on contiguous arrays
-    NAME_aligned  the same, several neighbours at a time: arrays begin at multiples of 16 bytes
+    NAME_aligned  the same with vector loads, for arrays that are aligned to 16 bytes
     NAME_strided  on arrays with a stride; with rows where the grid has them, and an input may be a number
     NAME_point    on numbers, where there is one thread
     points.W      a loop over points, W at a time
-    formula.W     the equations on W points: inputs are values, outputs are addresses
-    chunk.W.K     its pieces, where there are many equations
+    formula.W     the equations at W points: inputs are values, outputs are addresses
+    chunk.W.K     its parts, where there are many equations
     maths.F       the function F of `symgrad/compiler/llvm/maths`
 
-The equations are those of the CPU's code (`symgrad/compiler/llvm/elementwise/`), so the bits are, where that
-has no AVX-512.
+The equations are written by the code of the CPU (`symgrad/compiler/llvm/elementwise/`), so results have the bits of a
+CPU without AVX-512.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ __all__ = ["GridModule", "write_grid_module"]
 
 @dataclass(frozen=True, slots=True)
 class GridModule:
-    """What a module for a grid has.
+    """A module for a grid.
 
     Args:
-        module: the code.
-        names: the functions that are called from outside: contiguous, strided, and others by what follows the name.
+        module: the module.
+        names: the names of its entry functions.
     """
 
     module: Module
@@ -63,17 +63,17 @@ def write_grid_module(
     """Write a schedule for a grid of threads.
 
     Args:
-        plan: what to compute, without repetitions in loops (``rolled=False``).
+        plan: the schedule, without rerolled loops (``rolled=False``).
         real: the format of all numbers.
-        grid: the threads.
-        names: of the functions.
-        fused: whether a*b + c with one rounding is an instruction.
-        neighbours: how many points a thread computes at a time in arrays that are contiguous.
-        aligned: whether such arrays begin at multiples of 16 bytes; then there is code for others, too.
+        grid: the grid of threads.
+        names: the names of the entry functions.
+        fused: whether there is a fused multiply-add instruction.
+        neighbours: the number of points that a thread computes at a time in contiguous arrays.
+        aligned: whether to write a function with vector loads for aligned arrays, beside the one for others.
 
     Raises:
         NumberTooLargeError: if a constant is too large for the format.
-        UnsupportedError: if an equation has no code that needs no library.
+        UnsupportedError: if an equation needs a library.
     """
     arguments = [
         Argument(k, "i8" if node.dtype == "bool" else real.llvm, real.bits, k < len(plan.inputs))
@@ -113,7 +113,7 @@ def _refuse_library_calls(declarations: Declarations) -> None:
 
 
 class _FormulaWriter:
-    """Writes the equations on a number of points at a time."""
+    """Writes the equations at ``width`` points at a time."""
 
     def __init__(
         self,
@@ -169,11 +169,11 @@ class _FormulaWriter:
 
 
 class _PointWriter(ChunkWriter):
-    """Writes a chunk whose inputs are the values ``%x.K``, and whose outputs go to the addresses ``%at.K``.
+    """Writes a chunk whose inputs are the values ``%x.K``, and whose outputs are stored at the addresses ``%at.K``.
 
     Args:
-        grid: whose memory outputs lie in.
-        lanes: the address of an output is a multiple of so many elements.
+        grid: the grid, for the address space of outputs.
+        lanes: the alignment of outputs, in elements.
     """
 
     def __init__(
@@ -189,7 +189,7 @@ class _PointWriter(ChunkWriter):
         self._grid = grid
         self._lanes = lanes
         self.used: set[int] = set()
-        """The arguments that it reads or writes."""
+        """The indices of the arguments that the chunk reads or writes."""
 
     def store(self, node: Node, chunk: Chunk, places: Iterable[int]) -> None:
         for k in places:
@@ -201,7 +201,7 @@ class _PointWriter(ChunkWriter):
         b, given = self.builder, f"%x.{k}"
         if not mask:
             return Value(given, False, None)
-        # Truth values cross functions as bytes: LLVM ends the process where AVX-512 would pass few bits in a register.
+        # Booleans are passed between functions as bytes: LLVM crashes on short vectors of i1 with AVX-512.
         return b.emit(f"icmp ne {b.bytes} %s, zeroinitializer", given, mask=True)
 
     def _load(self, place: str, mask: bool) -> Value:

@@ -1,6 +1,6 @@
-"""A module for a grid as PTX, the code of NVIDIA's GPUs before their driver or ptxas makes machine code of it.
+"""Compile a module for a grid to PTX, the assembly of NVIDIA's GPUs, which the driver or ptxas translates further.
 
-Every sum and product says how it is rounded (``.rn``), so nothing that reads PTX may round two of them once.
+Every sum and product has an explicit rounding mode (``.rn``), so no later compiler may contract them.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ __all__ = ["OLDEST_PROCESSOR", "TRIPLE", "ptx_module", "emit_ptx", "processor_na
 TRIPLE = "nvptx64-nvidia-cuda"
 
 OLDEST_PROCESSOR = "sm_75"
-"""The oldest processors that drivers of today still know; newer ones run their code, too."""
+"""The oldest processors that current drivers support; newer ones run the same code."""
 
 _VECTOR_BYTES = 16
-"""Bytes that a thread reads or writes at once, at most."""
+"""The longest vector load or store of a thread, in bytes."""
 
 _PARAMETER_SIZE, _OLD_PARAMETER_LIMIT, _PARAMETER_LIMIT = 8, 4096, 32764
-"""Bytes of a parameter, of all that every driver takes, and of all that PTX 8.1 has."""
+"""Bytes of a parameter; limit of all parameters for every driver; limit since PTX 8.1."""
 
 
 def processor_name(cpu: str) -> str:
-    """Return the processors that PTX is for, by LLVM's name; ``host`` and ``baseline`` are `OLDEST_PROCESSOR`.
+    """Return LLVM's name of the target processors; ``host`` and ``baseline`` stand for `OLDEST_PROCESSOR`.
 
     Raises:
         UsageError: for a name that LLVM does not know.
@@ -54,7 +54,7 @@ def processor_name(cpu: str) -> str:
 def ptx_module(plan: Schedule, real: FloatType, names: Entry) -> GridModule:
     """Return the module of a schedule for NVIDIA's GPUs.
 
-    Where memory is what takes the time there is code for several neighbours at a time, too.
+    A schedule that is limited by memory bandwidth also gets a function with vector loads.
     """
     return write_grid_module(
         plan,
@@ -68,15 +68,15 @@ def ptx_module(plan: Schedule, real: FloatType, names: Entry) -> GridModule:
 
 
 def emit_ptx(code: GridModule, arguments: int, cpu: str) -> str:
-    """Return a module as PTX.
+    """Compile a module to PTX.
 
     Args:
         code: the module.
-        arguments: how many arrays its functions take.
+        arguments: the number of arrays that its functions take.
         cpu: as in `processor_name`.
 
     Raises:
-        UnsupportedError: for more arrays than a launch can be given.
+        UnsupportedError: for more arrays than a launch can pass.
         UsageError: for a name that LLVM does not know.
     """
     parameters = _PARAMETER_SIZE * (3 * arguments + 2)

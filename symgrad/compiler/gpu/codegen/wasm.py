@@ -1,4 +1,4 @@
-"""WebAssembly: a module for one thread as an object that is linked with others."""
+"""Compile a module for one thread to an object file of WebAssembly, to be linked with others."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ __all__ = ["TRIPLE", "wasm_module", "emit_wasm"]
 TRIPLE = "wasm32-unknown-unknown"
 
 _VECTOR_BYTES = 16
-"""Bytes of its vectors."""
+"""Size of a vector register, in bytes."""
 
 _SCALAR_VERSION = "mvp"
 """The first version of WebAssembly, which has no vectors."""
 
 
 def wasm_module(plan: Schedule, real: FloatType, names: Entry) -> GridModule:
-    """Return the module of a schedule: no instruction of WebAssembly rounds a*b + c once."""
+    """Return the module of a schedule; WebAssembly has no fused multiply-add."""
     return write_grid_module(
         plan, real, SINGLE_THREAD, names, fused=False, neighbours=_VECTOR_BYTES // real.itemsize
     )
 
 
 def emit_wasm(code: GridModule, cpu: str) -> bytes:
-    """Return a module as an object.
+    """Compile a module to an object file.
 
     Args:
         code: the module.
-        cpu: ``host`` or ``baseline`` for what every browser of today has, vectors among it; or LLVM's name of a
-            version: ``mvp`` is the first one, without vectors.
+        cpu: ``host`` or ``baseline`` for the features of every current browser, which include vectors; or LLVM's name
+            of a version: ``mvp`` is the first one, without vectors.
 
     Raises:
         UsageError: for a name that LLVM does not know.

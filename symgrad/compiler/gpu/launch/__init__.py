@@ -1,1 +1,1 @@
-"""Kernels for GPUs and for WebAssembly."""
+"""Calls of kernels on NVIDIA's GPUs: open `cuda_kernel.py` first."""

@@ -1,4 +1,4 @@
-"""Kernels that run on NVIDIA's GPUs, on arrays that lie there."""
+"""Kernels on NVIDIA's GPUs, called with arrays in the memory of the GPU."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ __all__ = ["CudaKernel"]
 
 _C_TYPES = {"float64": "double", "float32": "float", "bool": "unsigned char"}
 _VECTOR_ALIGNMENT = 16
-"""Arrays whose addresses are multiples of so many bytes are read several elements at a time."""
+"""Alignment of arrays, in bytes, that allows vector loads of several elements."""
 
 
 @final
 class CudaKernel:
-    """Code of an elementwise program for NVIDIA's GPUs; made by ``sg.compile(..., target="cuda")``. An experiment.
+    """An elementwise program for NVIDIA's GPUs, from ``sg.compile(..., target="cuda")``. Experimental.
 
-    It was checked by running the same code on a CPU, by NVIDIA's assembler and with a stand-in for the driver, but not
-    yet on a GPU. The driver itself is loaded by the first call: kernels are made and written on any machine.
+    The same code was tested on a CPU, with NVIDIA's assembler and with a stand-in for the driver, but not yet on a GPU.
+    The first call loads the driver: kernels can be compiled and saved on any machine.
 
     Attributes:
         name: the kernel's name.
@@ -48,7 +48,7 @@ class CudaKernel:
         symbols: the nodes of the inputs.
         kinds: NumPy dtype of every argument, inputs then outputs.
         dtype: NumPy dtype of all numbers.
-        fusable, fast: as of `Kernel`.
+        fusable, fast: as in `Kernel`.
 
     Example:
         >>> import symgrad as sg
@@ -87,7 +87,7 @@ class CudaKernel:
         self._names: list[str] = []
         self._text = self._emit_ptx(
             "kernel", None, "host"
-        )  # what has no code is identifiers when it is compiled
+        )  # at once: an unsupported op is an error of `compile`
 
     def __repr__(self) -> str:
         count = "1 output" if len(self.outputs) == 1 else f"{len(self.outputs)} outputs"
@@ -106,7 +106,7 @@ class CudaKernel:
         """Return the code as text, with its interface in comments at the head.
 
         Args:
-            cpu: the oldest processors that it is for, as ``sm_80``; by default all that drivers of today know.
+            cpu: the oldest supported processors, as ``sm_80``; by default all that current drivers support.
 
         Raises:
             UsageError: if LLVM does not know the processor.
@@ -139,14 +139,14 @@ class CudaKernel:
         return (path,)
 
     def __call__(self, /, *arrays: Any, out: Any = None, stream: Any = None, **by_name: Any) -> Any:
-        """Compute the outputs on the GPU where the inputs lie, without a copy.
+        """Compute the outputs on the GPU that has the inputs, without a copy.
 
         Args:
             arrays: the inputs in order: arrays on one GPU, of torch, CuPy, JAX, numba or anything else that has
                 ``__cuda_array_interface__``, which broadcast; or numbers. Their dtypes are the kernel's.
             out: an array for the only output, or a tuple with an array or None for each; may be an input.
-            stream: on which the call waits for its turn: a stream of a library, or its handle as a number; by default
-                the one on which the library of the arrays works now. The call returns before it has been computed.
+            stream: the stream to launch on: a stream of a library, or its handle as a number; by default the current
+                stream of the library of the arrays. The call returns before the computation has finished.
             by_name: inputs by their names.
 
         Returns:
@@ -288,7 +288,7 @@ class CudaKernel:
 
 
 def _broadcast_steps(array: DeviceArray, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """How far neighbours are apart along the axes of a shape; 0 where an array has one element for all."""
+    """Return the strides of an array broadcast to a shape, in elements; 0 along broadcast axes."""
     missing = len(shape) - len(array.shape)
     own = [0 if n == 1 else step for n, step in zip(array.shape, array.steps, strict=True)]
     return (0,) * missing + tuple(own)

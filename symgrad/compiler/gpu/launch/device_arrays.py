@@ -1,4 +1,4 @@
-"""Arrays in the memory of a GPU: where they lie, and new ones of the same library. No library is imported here."""
+"""Arrays in GPU memory: read their layout, and allocate new ones with the same library. Imports no array library."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class DeviceArray:
-    """Where an array lies.
+    """The layout of an array in GPU memory.
 
     Args:
-        address: of its first element.
-        shape: as NumPy has it.
-        steps: for every axis how many elements are between neighbours.
-        stream: on which it is written; None if nobody says.
+        address: the address of its first element.
+        shape: its shape, as in NumPy.
+        steps: its strides, in elements.
+        stream: the stream that writes it; None if unknown.
     """
 
     address: int
@@ -41,13 +41,13 @@ class DeviceArray:
 
 
 def read_device_array(name: str, value: Any, kind: np.dtype[Any], *, written: bool = False) -> DeviceArray:
-    """Return where an array lies.
+    """Return the layout of an array.
 
     Args:
-        name: of the argument, for messages.
-        value: what has ``__cuda_array_interface__``.
-        kind: the dtype that it must have.
-        written: whether it is written to.
+        name: the name of the argument, for messages.
+        value: an object with ``__cuda_array_interface__``.
+        kind: the required dtype.
+        written: whether the kernel writes to it.
 
     Raises:
         ArrayTypeError: if it is no array of a GPU, or one of another dtype.
@@ -109,13 +109,13 @@ def _contiguous_steps(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ArrayLibrary:
-    """A library of arrays on a GPU.
+    """A library of GPU arrays.
 
     Args:
-        name: of its module.
-        empty: makes a new array of a shape and dtype, beside an array of the library.
-        stream: the stream on which the library works now, beside an array; None where it has one that is not interface.
-        waits: whether the library does not know streams of others: it is waited for before and after.
+        name: the name of its module.
+        empty: allocates an array of a shape and dtype on the device of a given array.
+        stream: returns the current stream of the library on the device of a given array; None if it is unknown.
+        synchronizes: whether the library cannot use other streams, so a call waits before and after.
     """
 
     name: str
@@ -143,7 +143,7 @@ def _empty_numba(shape: tuple[int, ...], kind: np.dtype[Any], _: Any) -> Any:
 
 
 def _empty_jax(shape: tuple[int, ...], kind: np.dtype[Any], like: Any) -> Any:
-    """A new array, which nobody has seen yet: only so may it still be written to."""
+    """Allocate a new array: JAX's arrays are immutable, so only an array that nobody has seen may be written."""
     made = _loaded_module("jax").numpy.zeros(shape, kind, device=like.device)
     if made.dtype != kind:
         raise ArrayTypeError(
@@ -165,7 +165,7 @@ _LIBRARIES = {
 
 
 def find_library(values: Sequence[Any]) -> tuple[ArrayLibrary | None, Any]:
-    """Return the library that results belong to, with one of its arrays: that of the arrays that are given.
+    """Return the library of the arrays, to which results will belong, and one of its arrays.
 
     Raises:
         ArrayTypeError: for arrays of two libraries.
@@ -187,7 +187,7 @@ def find_library(values: Sequence[Any]) -> tuple[ArrayLibrary | None, Any]:
 
 
 def current_stream(maker: ArrayLibrary | None, like: Any) -> int:
-    """Return the stream on which a library works now; CUDA's default one where nobody says."""
+    """Return the current stream of a library; CUDA's default stream if it is unknown."""
     return (maker.stream(like) if maker is not None else None) or 0
 
 
@@ -213,10 +213,10 @@ def stream_handle(stream: Any) -> int:
 
 
 def number_bits(symbol: Node, value: Any, kind: np.dtype[Any]) -> int:
-    """Return the bits of a number as an input is given it.
+    """Return the bits of a number converted to the dtype of an input.
 
     Raises:
-        ArrayTypeError: if the number is none of the input's kind.
+        ArrayTypeError: if the number has another kind than the input.
     """
     given: Any = np.asarray(value)
     if given.dtype.kind not in "buif" or (kind.kind == "b" and given.dtype.kind != "b"):

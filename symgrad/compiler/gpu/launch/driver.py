@@ -1,4 +1,4 @@
-"""NVIDIA's driver, by the few functions of its C library that a launch needs: it is part of every installation."""
+"""NVIDIA's driver: the few functions of its C library that a launch needs. Every installation has this library."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ __all__ = ["CudaDriver", "Driver", "driver"]
 
 
 class Driver(Protocol):
-    """What a kernel asks of a GPU. Streams are CUDA's handles."""
+    """The operations of a GPU that a kernel needs. Streams are CUDA's handles."""
 
     def device_of(self, address: int) -> int:
-        """Return the number of the device that memory belongs to."""
+        """Return the number of the device that owns an address."""
         ...
 
     def processors(self, device: int) -> int:
-        """Return how many multiprocessors a device has."""
+        """Return the number of multiprocessors of a device."""
         ...
 
     def load(self, device: int, ptx: str, names: Sequence[str]) -> list[int]:
-        """Make functions of PTX ready on a device."""
+        """Load functions of PTX on a device, and return their handles."""
         ...
 
     def launch(
@@ -41,11 +41,11 @@ class Driver(Protocol):
         ...
 
     def wait(self, device: int, stream: int, other: int) -> None:
-        """Let what a stream does from now on wait for what another was given before."""
+        """Make later work of a stream wait for earlier work of another."""
         ...
 
     def finish(self, device: int, stream: int) -> None:
-        """Wait until a stream has nothing left to do."""
+        """Wait until a stream has finished all its work."""
         ...
 
 
@@ -58,10 +58,10 @@ _LOG_SIZE = 8192
 
 
 class CudaDriver:
-    """The driver's C library, in the context of each device that all libraries share (the primary one).
+    """The driver's C library, used in the primary context of each device, which all libraries share.
 
     Args:
-        library: what has its functions.
+        library: the library of ctypes, or an object with the same functions.
 
     Raises:
         KernelError: if there is no device.
@@ -125,12 +125,12 @@ class CudaDriver:
         given: Sequence[int],
     ) -> None:
         self._enter(device)
-        # Signed numbers have the same bits here.
+        # Two's complement: signed numbers keep their bits.
         values = (ctypes.c_uint64 * len(given))(*(value & (2**64 - 1) for value in given))
         begin = ctypes.addressof(values)
         places = (ctypes.c_void_p * len(given))(*(begin + 8 * k for k in range(len(given))))
         handle, call = ctypes.c_void_p(stream), ctypes.c_void_p(function)
-        shared = 0  # bytes of memory that the threads of a block have together
+        shared = 0  # bytes of shared memory of a block
         self._call("cuLaunchKernel", call, *blocks, 1, *threads, 1, shared, handle, places, None)
 
     def wait(self, device: int, stream: int, other: int) -> None:
@@ -141,7 +141,7 @@ class CudaDriver:
             self._call("cuEventRecord", event, ctypes.c_void_p(other))
             self._call("cuStreamWaitEvent", ctypes.c_void_p(stream), event, 0)
         finally:
-            self._call("cuEventDestroy_v2", event)  # once it has been reached
+            self._call("cuEventDestroy_v2", event)  # deferred by the driver until the event completes
 
     def finish(self, device: int, stream: int) -> None:
         self._enter(device)

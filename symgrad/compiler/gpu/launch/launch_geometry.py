@@ -1,4 +1,4 @@
-"""How a call on arrays is cut into launches: axes that lie in a row are one, and a launch has two of them."""
+"""Split a call on arrays into launches: contiguous axes are merged, and each launch covers two axes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 __all__ = ["Launch", "split_launches", "grid_size"]
 
 _THREADS_PER_BLOCK = 256
-"""Of a block."""
+"""Threads of a block."""
 
 _BLOCKS_PER_PROCESSOR = 32
-"""Blocks for each multiprocessor: enough that it always has work, and each thread several points of large arrays."""
+"""Blocks for each multiprocessor: enough to keep it busy; in large arrays each thread computes several points."""
 
 _MAX_ROW_BLOCKS = 65_535
-"""Blocks along the second axis."""
+"""Maximum number of blocks along the second axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,11 @@ class Launch:
     """One launch: rows of points.
 
     Args:
-        points: of a row.
-        rows: how many.
-        offsets: for every argument where it begins, in elements.
-        along: for every argument how far neighbours are apart.
-        across: for every argument how far rows are apart.
+        points: the number of points of a row.
+        rows: the number of rows.
+        offsets: the offset of the first element of every argument, in elements.
+        along: the stride of every argument along a row.
+        across: the stride of every argument from row to row.
     """
 
     points: int
@@ -46,8 +46,8 @@ def split_launches(shape: Sequence[int], steps: Sequence[Sequence[int]]) -> Iter
     """Yield the launches that compute all points of a shape.
 
     Args:
-        shape: of the results.
-        steps: for every argument, how far neighbours are apart along each axis.
+        shape: the shape of the results.
+        steps: the strides of every argument, in elements.
 
     Example:
         >>> [(one.points, one.rows) for one in split_launches((3, 4, 5), [(20, 5, 1), (20, 5, 1)])]
@@ -68,7 +68,7 @@ def split_launches(shape: Sequence[int], steps: Sequence[Sequence[int]]) -> Iter
                 continue
         axes.append((n, own))
     points, along = axes.pop() if axes else (1, (1,) * count)
-    # Of the others the longest, so that there are few launches.
+    # The second axis is the longest of the others, so that there are few launches.
     longest = max(range(len(axes)), key=lambda k: axes[k][0], default=None)
     rows, across = (1, (0,) * count) if longest is None else axes.pop(longest)
     for place in itertools.product(*(range(n) for n, _ in axes)):
@@ -79,7 +79,7 @@ def split_launches(shape: Sequence[int], steps: Sequence[Sequence[int]]) -> Iter
 
 
 def grid_size(points: int, rows: int, processors: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return how many blocks a launch has along both axes, and how many threads each of them has.
+    """Return the number of blocks of a launch along both axes, and the number of threads of a block.
 
     Example:
         >>> grid_size(10**8, 1, 100), grid_size(3, 1000, 100)

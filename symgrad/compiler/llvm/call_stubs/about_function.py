@@ -1,4 +1,4 @@
-"""What an object says of itself to who loads it: one more C function, ``int64_t name_about(int64_t what)``."""
+"""The C function by which an object file describes itself to its loader: ``int64_t name_about(int64_t what)``."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from symgrad.compiler.llvm.text.module import Function
 __all__ = ["ARGUMENT_QUERY", "about_function"]
 
 ARGUMENT_QUERY = 2
-"""What a header asks for: a number made of the declarations, which another header has otherwise."""
+"""The query of a header: a hash of the declarations, which differs for another header."""
 
 
 def about_function(name: str, addresses: Sequence[str], arguments: int) -> Function:
     """Return the code of the function.
 
     Args:
-        name: what C calls it.
-        addresses: what of the module it tells the addresses of, for 0, 1: to who loads the object from Python.
-        arguments: what it returns for `ARGUMENT_QUERY`; -1 for everything else.
+        name: its C name.
+        addresses: the symbols whose addresses it returns for the queries 0, 1, for a loader in Python.
+        arguments: the answer to `ARGUMENT_QUERY`. Any other query returns -1.
     """
     lines = [f"  %a{k} = ptrtoint ptr @{symbol} to i64" for k, symbol in enumerate(addresses)]
     found = "-1"

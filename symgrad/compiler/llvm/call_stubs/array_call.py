@@ -1,8 +1,8 @@
-"""The machine code of direct calls: Python's objects in, the inner loop run, no NumPy machinery between.
+"""The stub of direct calls: it reads Python's objects and runs the inner loop, without NumPy's dispatch.
 
-A ufunc takes about 0.15 us for each of its arguments before it computes anything, which for a formula with twenty
-derivatives at a thousand points is as long as computing them. The code here reads the arrays' own fields, as any
-compiled extension does, and declines whatever is not plain: then the ufunc is called as ever.
+A ufunc takes about 0.15 us for each argument before it computes anything. For a formula with twenty derivatives at a
+thousand points that is as long as the computation. The stub reads the fields of arrays as any compiled extension does,
+and declines every unusual argument; then the caller uses the ufunc.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ __all__ = ["CALL", "INFO", "module_text"]
 
 CALL = "direct.call"
 """The function: ``PyObject *(PyObject *self, PyObject *const *args, Py_ssize_t count)``; `self` is a bytes object with
-`INFO`, and behind it the dtypes of the arguments. The arguments: a tuple of all inputs; a tuple of all outputs, or the
-one. It returns what the kernel returns, which is new to its caller, or None if it declines."""
+`INFO`, followed by the dtypes of the arguments. The arguments are a tuple of all inputs, and a tuple of all outputs or
+the only one. It returns a new reference to the outputs, or None if it declines."""
 
 INFO = (
     ("loop", "ptr"),
-    ("cell", "ptr"),  # the kernel's own: where its plan is
-    ("passed", "ptr"),  # what the loop is passed as its last argument
+    ("cell", "ptr"),  # of the kernel: the address of its plan
+    ("passed", "ptr"),  # the last argument of the loop
     ("array", "ptr"),  # the type of arrays
     ("float", "ptr"),  # Python's
     ("double", "ptr"),  # NumPy's
@@ -41,7 +41,7 @@ INFO = (
     ("list", "ptr"),  # PySequence_List
     ("release", "ptr"),  # PyEval_SaveThread, PyEval_RestoreThread
     ("acquire", "ptr"),
-    ("many", "i64"),  # elements from which on the interpreter's lock is released
+    ("many", "i64"),  # number of elements from which on the GIL is released
 )
 
 
@@ -59,10 +59,10 @@ _OBJECT_FIELDS = (
     "descr",
     "flags",
 )
-"""Fields of Python's and NumPy's objects that the code reads."""
+"""Fields of Python's and NumPy's objects that the stub reads."""
 
 _MAX_SAVED_BYTES = 2**14
-"""Bytes of inputs that may be saved for the last vector."""
+"""Bytes of inputs that may be saved on the stack for the last vector."""
 
 _ENTRY = """\
 define ptr @direct.call(ptr %self, ptr %args, i64 %count) #0 {
@@ -112,8 +112,8 @@ tables:
   br label %argument
 """
 
-# An array of one axis may have any stride; what NumPy warns of a write to is left to it. Outputs above or below all
-# inputs and all outputs before them, as they mostly are, overlap nothing (`clear`).
+# An array of one axis may have any stride. An output for which NumPy warns about writes is declined. An output above or
+# below all inputs and earlier outputs, the usual case, overlaps nothing (`clear`).
 _ARGUMENT = """
 argument:
   %k = phi i64 [ 0, %tables ], [ %k.next, %taken ]
@@ -282,9 +282,9 @@ closely:
   br i1 %lapped, label %decline, label %run
 """
 
-# What is left over behind the last whole vector is computed as a vector, too: of the last elements, some of which are
-# computed a second time. Their inputs are saved before, for an output may be an input. The loop itself would collect
-# what is left over in buffers, which for thirty arguments takes as long as eighty elements.
+# The elements after the last whole vector are computed as one vector of the last elements, some of which are computed
+# a second time. Their inputs are saved first, because an output may be an input. The loop itself would gather these
+# elements into buffers, which for thirty arguments takes as long as eighty elements.
 _RUN = """
 run:
   %width.less.one = sub i64 %width, 1
@@ -384,7 +384,7 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
 
 def module_text() -> str:
-    """The module, for objects that are laid out as the table says."""
+    """Return the module, for the layout of objects in `object_layout.py`."""
     parts = {
         "fields": load_fields("%info", INFO),
         "descrs": len(INFO),

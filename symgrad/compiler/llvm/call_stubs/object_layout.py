@@ -1,8 +1,8 @@
-"""Where fields of CPython's and NumPy's objects are: the one table that generated code and ctypes take them from.
+"""The memory layout of CPython's and NumPy's objects: one table of fields for generated code and for ctypes.
 
-The figures are of 64 bits, where a pointer has 8 bytes and an int 4; what may differ between versions is taken from
-what the interpreter says itself. `symgrad/compiler/kernels/calls/safety.py` compares them with objects before
-they are used, and `symgrad/compiler/kernels/ufunc.py` those of ufuncs.
+The offsets are for 64-bit platforms, where a pointer has 8 bytes and an int has 4; sizes that may differ between
+versions come from the running interpreter. Before any use `symgrad/compiler/kernels/calls/safety.py` compares the
+table with real objects, and `symgrad/compiler/kernels/ufunc.py` the fields of ufuncs.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class StructField:
-    """A field.
+    """A field of an object.
 
     Args:
-        at: bytes from the beginning of the object.
+        at: offset from the beginning of the object, in bytes.
         kind: its type in C.
     """
 
@@ -44,7 +44,7 @@ class StructField:
 
 
 _INT, _WORD, _POINTER = ctypes.c_int, ctypes.c_ssize_t, ctypes.c_size_t
-_HEADER_BYTES = object.__basicsize__  # Include/object.h: PyObject, 16 bytes where nothing is traced
+_HEADER_BYTES = object.__basicsize__  # Include/object.h: PyObject, 16 bytes without Py_TRACE_REFS
 
 OBJECT_FIELDS = {
     # PyObject, Include/object.h: ob_type is its last word.
@@ -106,12 +106,12 @@ class MethodDef(ctypes.Structure):
 
 
 def read_field(name: str, owner: Any, k: int = 0) -> Any:
-    """Return what stands in a field of an object, a pointer as its address; None if that would be outside the object.
+    """Return the value of a field of an object, a pointer as an integer; None if the field is outside the object.
 
     Args:
-        name: of the field.
+        name: the name of the field.
         owner: the object.
-        k: which item, where the field is an array at the object's end.
+        k: the index of the item, where the field is an array at the end of the object.
 
     Example:
         >>> read_field("float", 0.1)
@@ -127,14 +127,14 @@ def read_field(name: str, owner: Any, k: int = 0) -> Any:
 
 
 def read_integers(address: int | None, count: int, kind: Any = _WORD) -> tuple[int, ...] | None:
-    """Return numbers that a field points to; None where it holds something else.
+    """Return the integers that a pointer field refers to; None if the value cannot be a pointer.
 
-    That is told from what else is in objects: null, small numbers, and two numbers side by side, of which the first is
-    odd, small or 0. So a wrong place is told, too, and not followed to where nothing is.
+    Other fields of objects hold null, small numbers, or two adjacent numbers, the first of which is odd, small or 0. A
+    wrong offset reads one of these, and must not be dereferenced.
 
     Args:
-        address: what was read.
-        count: how many numbers.
+        address: the value of the field.
+        count: how many integers to read.
         kind: their type in C.
     """
     if address is None or not 2**16 <= address < 2**47 or address % 8 or not address % 2**32:
@@ -143,6 +143,6 @@ def read_integers(address: int | None, count: int, kind: Any = _WORD) -> tuple[i
 
 
 def write_field(name: str, owner: Any, value: int) -> None:
-    """Write to a field of an object."""
+    """Set a field of an object."""
     place = OBJECT_FIELDS[name]
     place.kind.from_address(id(owner) + place.at).value = value

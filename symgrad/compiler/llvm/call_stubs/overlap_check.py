@@ -1,11 +1,11 @@
-"""The machine code that compares where the outputs of a direct call are with where everything else is."""
+"""IR of the overlap check of a direct call: whether an output shares memory with another argument."""
 
 from __future__ import annotations
 
 __all__ = ["OVERLAP"]
 
-# An output may be an input (every element is read before it is written); any other overlap is for NumPy, which makes
-# copies. Eight arguments are compared at once, and the bounds of those that there are not yet are both 0.
+# An output may be an input (every element is read before it is written). NumPy handles any other overlap by copies.
+# Eight arguments are compared at once; unused entries of the tables are empty intervals at 0.
 OVERLAP = """\
 define internal i1 @direct.overlap(ptr %places, ptr %steps, ptr %sizes, i64 %n, i64 %nin, i64 %nargs) #0 {
 entry:

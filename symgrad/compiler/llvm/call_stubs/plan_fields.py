@@ -1,4 +1,4 @@
-"""What the plan of an elementwise kernel has: its loop reads all of it, and a direct call the beginning."""
+"""The fields of the plan of an elementwise kernel: its inner loop reads all of them, a direct call the first ones."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ FIELDS = (  # in this order
     ("call.elements", "i64"),
     ("mover", "ptr"),
 )
-"""Names and types."""
+"""Names and types of the fields."""

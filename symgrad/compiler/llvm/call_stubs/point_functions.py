@@ -1,4 +1,4 @@
-"""The functions that compute one point: what each is called, and how."""
+"""The functions that compute one point: their names and signatures."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from typing import Protocol
 __all__ = ["FILTER", "INTEGRAND", "NUMBERS", "POINT", "PointFunctions", "scipy_callbacks"]
 
 POINT = "ufunc.point"
-"""As an inner loop is called, ``void (char **args, intp *, intp *, void *)``: only the arguments are looked at."""
+"""The signature of an inner loop, ``void (char **args, intp *, intp *, void *)``; only the first argument is read."""
 
 NUMBERS = "point.numbers"
 """``void (in..., out *...)``, inputs as numbers."""
 
 INTEGRAND = "point.integrand"
-"""``double (int n, double *x, void *)``: the first output; NaN where n is another number than that of the inputs."""
+"""``double (int n, double *x, void *)``: the first output; NaN if n is not the number of inputs."""
 
 FILTER = "point.filter"
-"""``int (double *x, intptr_t n, double *out, void *)``: 1; or 0 where n is another number than that of the inputs."""
+"""``int (double *x, intptr_t n, double *out, void *)``: 1; or 0 if n is not the number of inputs."""
 
 
 class PointFunctions(Protocol):
-    """Who owns them."""
+    """The owner of the functions of one kernel."""
 
     functions: Mapping[str, int]
-    """Their addresses: of `POINT` and `NUMBERS`, and where all arguments are doubles of `INTEGRAND` and `FILTER`."""
+    """The addresses of `POINT` and `NUMBERS`; where all arguments are doubles, also of `INTEGRAND` and `FILTER`."""
 
 
 def scipy_callbacks(numbers: int, nin: int, nout: int) -> str:
-    """Return the text of a module with `INTEGRAND` and `FILTER`, around a function that is in memory already.
+    """Return the text of a module with `INTEGRAND` and `FILTER`, which call a function in memory.
 
     Args:
-        numbers: address of `NUMBERS`, all arguments of which are doubles.
-        nin: how many inputs it has.
-        nout: how many outputs, at least one.
+        numbers: the address of a `NUMBERS` function whose arguments are all doubles.
+        nin: the number of its inputs.
+        nout: the number of its outputs, at least one.
     """
     inputs = "".join(
         f"  %at{k} = getelementptr double, ptr %x, i64 {k}\n  %x{k} = load double, ptr %at{k}\n"

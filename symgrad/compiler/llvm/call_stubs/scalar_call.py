@@ -1,7 +1,7 @@
-"""The machine code of calls with numbers: Python's numbers in, one point computed, numbers out.
+"""The stub of calls with numbers: it reads Python's numbers, computes one point, and returns numbers.
 
-For one point NumPy's machinery takes fifty times as long as the formula. The code here reads a float where CPython has
-it, calls what computes the point, and makes the results; what it does not know it hands on to whoever does.
+For one point NumPy's dispatch takes fifty times as long as the formula. The stub reads the value inside a Python float,
+calls the function of one point, and creates the results. Other arguments it passes on to a fallback.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from symgrad.compiler.llvm.text.templates import fill_template, load_fields
 __all__ = ["CALL", "DOUBLE", "INFO", "SINGLE", "BOOL", "module_text"]
 
 CALL = "number.call"
-"""The function: ``PyObject *(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)``; `self` is a
-tuple of a bytes object with `INFO`, and behind it the kind of every argument, inputs then outputs; of what is called
-with arguments that are not plain, or None, which is then returned; and of what must live as long."""
+"""The function: ``PyObject *(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)``. `self` is a
+tuple: a bytes object with `INFO`, followed by the kind of every argument, inputs first; the fallback for all other
+arguments, or None, which is then returned; and an object to keep alive."""
 
 INFO = (
-    ("loop", "ptr"),  # what computes a point: called as an inner loop is, for one element
-    ("passed", "ptr"),  # what it is passed as its last argument
+    ("loop", "ptr"),  # the function of a point: called as an inner loop, for one element
+    ("passed", "ptr"),  # its last argument
     ("nin", "i64"),
     ("nout", "i64"),
-    ("float", "ptr"),  # types: Python's floats and whole numbers, NumPy's doubles
+    ("float", "ptr"),  # types: Python's float and int, NumPy's double
     ("double", "ptr"),
     ("whole", "ptr"),
     ("none", "ptr"),
     ("true", "ptr"),
     ("false", "ptr"),
-    ("result", "ptr"),  # the type of results: one of the two of floats
+    ("result", "ptr"),  # the type of results: Python's float or NumPy's double
     ("keep", "ptr"),  # functions of Python: Py_IncRef, Py_DecRef
     ("drop", "ptr"),
     ("as.double", "ptr"),  # PyFloat_AsDouble
@@ -217,7 +217,7 @@ hand.on:
 
 
 def module_text() -> str:
-    """The module, for objects that are laid out as the table says."""
+    """Return the module, for the layout of objects in `object_layout.py`."""
     parts = {
         "fields": load_fields("%info", INFO),
         "kinds": len(INFO),

@@ -1,13 +1,14 @@
-"""The machine code of calls in several threads: a call cut by arithmetic on addresses, and workers that take pieces.
+"""IR of calls in several threads: a call is cut into pieces, which the caller and worker threads take.
 
-To hand a piece to another thread through Python takes 30 us: two locks, the interpreter's, NumPy's machinery. Here a
-call is a record in the caller's own frame, a worker waits for its address in a word of its own, and whoever is free
-takes the next piece. So that costs a microsecond where a worker is awake, and a worker that sleeps, or whose processor
-does something else, delays nothing: the caller takes all pieces that nobody else has taken.
+To hand a piece to another thread through Python takes 30 us: two locks, the GIL, NumPy's dispatch. Here a job is a
+record in the caller's stack frame, a worker waits for its address in a word of its own, and every free thread takes the
+next piece. That costs a microsecond if a worker is awake. A worker that sleeps or is preempted delays nothing, because
+the caller takes all pieces that nobody else has taken.
 
-The word of a worker is 0 while it has no job; a caller sets it to the address of a job, the worker adds 1 when it
-begins and sets it to 0 when there are no pieces left. At the end the caller takes back what no worker has begun, and
-waits until no word is its job's address and 1: then all pieces are done, and nobody knows of the job any more.
+The word of a worker is 0 while it has no job. A caller sets it to the address of a job; the worker adds 1 when it
+begins, and resets the word to 0 when no pieces are left. At the end the caller withdraws the job from workers that have
+not begun, and waits until no word is the address of its job plus 1: then all pieces are done and no worker refers to
+the job.
 """
 
 from __future__ import annotations
@@ -18,42 +19,42 @@ from symgrad.compiler.llvm.text.templates import fill_template, load_fields, sto
 __all__ = ["LINE_BYTES", "LOOP", "PAUSE", "SHARE", "TEAM", "WORK", "module_text"]
 
 LOOP = "team.loop"
-"""The function: the inner loop of a kernel, but with a record of `SHARE` as its last argument."""
+"""The function: the signature of an inner loop, with a record of `SHARE` as its last argument."""
 
 WORK = "team.work"
-"""The function in which a worker stays: ``void(void *team)``."""
+"""The function that a worker thread runs: ``void(void *team)``."""
 
 PAUSE = "team.pause"
-"""The function that takes as long as a worker watches: ``void(void *team, long long turns)``."""
+"""The function that spins as long as a worker does: ``void(void *team, long long turns)``."""
 
 LINE_BYTES = 128
-"""Bytes that no two threads should write to by turns: two cache lines of x86-64, which are fetched together, one of
-Apple's. A team is one line with `TEAM` and one for each worker: its job, whether it sleeps, the lock that it sleeps on.
+"""The unit of false sharing, in bytes: two cache lines of x86-64, which are fetched together, or one of Apple's. A team
+is one such line with `TEAM`, and one for each worker: its job, whether it sleeps, the lock that it sleeps on.
 """
 
 SHARE = (
-    ("loop", "ptr"),  # the inner loop, and what it is passed
+    ("loop", "ptr"),  # the inner loop, and its last argument
     ("cell", "ptr"),
     ("nargs", "i64"),
-    ("least", "i64"),  # elements of a piece, at least
-    ("helpers", "i64"),  # workers that may take pieces beside the caller, at most
-    ("team", "ptr"),  # where the address of the team is, or null
+    ("least", "i64"),  # minimum number of elements of a piece
+    ("helpers", "i64"),  # maximum number of workers that help the caller
+    ("team", "ptr"),  # address of the pointer to the team, or null
 )
 
 TEAM = (
-    ("count", "i64"),  # workers that there are
-    ("room", "i64"),  # that there is place for
-    ("missed", "i64"),  # whether a call could have used more
-    ("turns", "i64"),  # for which a worker watches for a job before it sleeps
-    ("debt", "i64"),  # pieces of calls that found a worker asleep and let it sleep
-    ("due", "i64"),  # pieces for which a worker is woken
-    ("sleep", "ptr"),  # functions: PyThread_acquire_lock, PyThread_release_lock, the system's for giving way
+    ("count", "i64"),  # number of workers
+    ("room", "i64"),  # capacity: the most workers
+    ("missed", "i64"),  # whether a call could have used more workers
+    ("turns", "i64"),  # iterations that a worker spins for a job before it sleeps
+    ("debt", "i64"),  # pieces of calls that found a worker asleep and did not wake it
+    ("due", "i64"),  # number of such pieces for which a worker is woken
+    ("sleep", "ptr"),  # functions: PyThread_acquire_lock, PyThread_release_lock, the system's yield
     ("wake", "ptr"),
     ("yield", "ptr"),
 )
 
 _CONSTANT_FIELDS = {"room", "turns", "due", "sleep", "wake", "yield"}
-"""What no thread writes to."""
+"""Fields that no thread writes."""
 
 _JOB = (
     ("loop", "ptr"),
@@ -65,24 +66,24 @@ _JOB = (
     ("most", "i64"),
     ("n", "i64"),
     ("parts", "i64"),
-)  # and behind them, in one word of two halves, how much has been taken from the front and how much from the back
+)  # followed by a word of two halves: how much has been taken from the front, and how much from the back
 
 _PIECES_PER_THREAD = 2
-"""A thread takes what is left, divided by the number of threads and by this: so all end together."""
+"""A piece is the rest divided by the number of threads and by this, so that all threads end together."""
 
 _MAX_PIECE_RATIO = 16
-"""Smallest pieces in the largest: one whose processor does something else for a while keeps nobody long. Results of
-such pieces never go past the caches, which two threads gain nothing by."""
+"""Size of the largest piece in units of the smallest: a thread that is preempted delays the others little. Results of
+such pieces are never streamed past the caches, which would gain nothing with two threads."""
 
 _BURST = 32
-"""Pauses after which one who waits asks whether the processor should do something else: about a microsecond."""
+"""Pauses after which a waiting thread yields its processor: about a microsecond."""
 
 _X86 = ("call void @llvm.x86.sse2.pause()", "declare void @llvm.x86.sse2.pause()")
 _ARM = ("call void @llvm.aarch64.isb(i32 15)", "declare void @llvm.aarch64.isb(i32)")
 _PAUSE_INSTRUCTIONS = {"x86_64": _X86, "amd64": _X86, "aarch64": _ARM, "arm64": _ARM}
-"""By the first part of the target triple: what lets a waiting thread wait cheaply, and its declaration."""
+"""The pause instruction of spin loops and its declaration, by the first part of the target triple."""
 
-# Whoever waits watches for something, and counts turns down meanwhile. Every function has one such loop.
+# The spin loop: it counts down while it watches a condition. Every function has one such loop.
 _SPIN_WAIT = """\
 pause:
   ${pause}
@@ -95,11 +96,11 @@ give.way:
   br label %watch
 """
 
-# Pieces become smaller, the fewer elements are left. The caller takes them from the front and workers from the back: in
-# a loop of calls with the same arrays each finds most of its elements in its own caches, where it left them.
+# Pieces shrink with the number of elements that are left. The caller takes them from the front and workers from the
+# back: in repeated calls on the same arrays each thread finds most of its elements in its own caches.
 #
-# Pieces begin at multiples of 32 elements, and are counted in them (so there are less than 2**37): no kernel's vectors
-# have more, so no piece but that at the end leaves a remainder.
+# Pieces begin at multiples of 32 elements and are counted in units of 32 (so there are less than 2**37 elements). No
+# kernel has longer vectors, so only the last piece has a remainder.
 _CODE = """\
 define void @team.loop(ptr %args, ptr %dimensions, ptr %steps, ptr %share) #0 {
 entry:
@@ -354,7 +355,7 @@ ${wait}done:
 
 
 def module_text(triple: str) -> str:
-    """The module for processors of a kind, by the target triple."""
+    """Return the module for a target triple."""
     names = [name for name, _ in TEAM]
     pause, declaration = _PAUSE_INSTRUCTIONS.get(triple.split("-", 1)[0], ("", ""))
     parts = {

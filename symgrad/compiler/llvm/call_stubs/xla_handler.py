@@ -1,7 +1,7 @@
-"""The machine code of a kernel's calls from XLA: a frame of its foreign function interface in, the inner loop run.
+"""The stub of calls from XLA: it reads a call frame of XLA's foreign function interface and runs the inner loop.
 
-Everything that follows from shapes is in a record, made when XLA compiles the call; Python and its lock have no part
-in a call. XLA hands its own buffers over, so nothing is copied.
+Everything that depends on shapes is in a record, created when XLA compiles the call; a call uses neither Python nor the
+GIL. It works on XLA's buffers without a copy.
 """
 
 from __future__ import annotations
@@ -24,41 +24,41 @@ CALL = "xla.call"
 """The function: ``XLA_FFI_Error *(XLA_FFI_CallFrame *frame, void *record)``."""
 
 HANDLER = "xla.handler"
-"""The function of one call, which XLA knows: it has no argument but the frame."""
+"""The function that is registered with XLA for one call: its only argument is the frame."""
 
 API_VERSION = (0, 3)
-"""The version of the interface that the offsets below are of (xla/ffi/api/c_api.h)."""
+"""The version of the interface that the offsets below belong to (xla/ffi/api/c_api.h)."""
 
 MINIMUM_SIZES = {"frame": 168, "metadata": 36}
-"""Bytes that structures have at least, which XLA says when it asks for the version; later versions add to them."""
+"""Minimum sizes of structures, in bytes. XLA passes them when it queries the version; later versions add fields."""
 
 QUERY_LOG = ("calls", "frame", "metadata")
-"""What is written down when XLA asks for the version: how often it did, and these sizes."""
+"""The log of version queries: their number, and the sizes that XLA passed."""
 
 RECORD = (
     ("loop", "ptr"),
-    ("data", "ptr"),  # what the loop is passed as its last argument
-    ("told", "i64"),  # whether it returns what failed
+    ("data", "ptr"),  # the last argument of the loop
+    ("told", "i64"),  # whether the loop returns an error code
     ("nargs", "i64"),
     ("nin", "i64"),
-    ("depth", "i64"),  # axes around the loop
-    ("turns", "i64"),  # how often it is called
-    ("lengths", "ptr"),  # of these axes
-    ("strides", "ptr"),  # of every axis, for every argument, in bytes
-    ("dimensions", "ptr"),  # what the loop is passed
+    ("depth", "i64"),  # number of axes around the loop
+    ("turns", "i64"),  # number of calls of the loop
+    ("lengths", "ptr"),  # lengths of these axes
+    ("strides", "ptr"),  # strides of every axis, for every argument, in bytes
+    ("dimensions", "ptr"),  # arguments of the loop
     ("steps", "ptr"),
-    ("types", "ptr"),  # of every argument: XLA's number of its dtype
-    ("counts", "ptr"),  # how many elements it has
-    ("checks", "i64"),  # how many inputs hold positions
+    ("types", "ptr"),  # XLA's number of the dtype of every argument
+    ("counts", "ptr"),  # number of elements of every argument
+    ("checks", "i64"),  # number of inputs that hold indices
     (
         "checked",
         "ptr",
-    ),  # of each four words: the input, the lowest position, the highest, the address of a message
+    ),  # four words for each: the input, the lowest index, the highest, the address of a message
     ("exhausted", "ptr"),  # messages
     ("negative", "ptr"),
     ("unlike", "ptr"),
     ("interrupted", "ptr"),
-    ("stopped", "ptr"),  # tells whether Ctrl-C came, or null for loops that never ask
+    ("stopped", "ptr"),  # function that returns whether Ctrl-C came; null for loops that never check
     (
         "lock",
         "ptr",
@@ -69,7 +69,7 @@ RECORD = (
     ("seen", "ptr"),
 )
 
-# XLA computes with denormal numbers flushed to zero; a kernel has the bits that it has elsewhere.
+# XLA flushes subnormal numbers to zero; the stub restores the default mode, so a kernel has the same bits as elsewhere.
 _X86 = """\
 declare void @llvm.x86.sse.stmxcsr(ptr)
 declare void @llvm.x86.sse.ldmxcsr(ptr)
@@ -114,7 +114,7 @@ define internal void @xla.its.numbers(i64 %before) #1 {
 
 # Offsets, in bytes. CallFrame: 0 size, 8 extensions, 16 api, 32 stage, 40 args, 80 rets; args and rets: 0 size, 16
 # count, 32 table of buffers; Buffer: 0 size, 16 dtype, 24 data, 32 rank, 40 dims. Extension: 8 kind, 24 metadata;
-# Metadata: 0 size, 24 major and 28 minor version, 32 traits. Api: 48 function that makes an error; what it is passed: 0
+# Metadata: 0 size, 24 major and 28 minor version, 32 traits. Api: 48 function that creates an error; its argument: 0
 # size, 16 message, 24 code.
 _CALL = """\
 define ptr @xla.call(ptr %frame, ptr %record) #0 {
@@ -384,7 +384,7 @@ define ptr @${name}(ptr %frame) {
 
 
 def module_text(triple: str) -> str:
-    """The module of the one function, for processors of a kind."""
+    """Return the module of `CALL` for a target triple."""
     kind = triple.split("-", 1)[0]
     numbers = _X86 if kind == "x86_64" else _ARM if kind in ("aarch64", "arm64") else _OTHER
     parts = {
@@ -397,10 +397,10 @@ def module_text(triple: str) -> str:
 
 
 def handler_text(call: int, record: int) -> str:
-    """The module of the function for one record.
+    """Return the module of `HANDLER` for one record.
 
     Args:
-        call: address of the function above.
-        record: address of the record.
+        call: the address of `CALL`.
+        record: the address of the record.
     """
     return fill_template(_HANDLER, {"name": HANDLER, "call": call, "record": record})

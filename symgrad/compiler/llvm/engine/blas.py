@@ -1,4 +1,4 @@
-"""BLAS and LAPACK through SciPy's pointers: C functions of what SciPy was built with, made known to LLVM by name."""
+"""Make BLAS and LAPACK known to LLVM by name: the C functions that SciPy was built with, through its capsules."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ __all__ = ["exported_address", "gemm", "lapack", "register_symbols", "routines"]
 _BLAS_ROUTINES = ("gemm",)
 
 _ROUTINE_NAMES: dict[str, str] = {}
-"""Routines by the names by which code calls them."""
+"""The names of routines by the symbols that code calls."""
 
 
 @cache
 def gemm(real: FloatType, *, standalone: bool = False) -> str:
-    """Return the name by which code calls the product of matrices in a format.
+    """Return the symbol of the matrix product gemm in a format.
 
     Its arguments are those of Fortran: transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, all by address.
 
     Args:
         real: the format.
-        standalone: whether the code will be linked with a library that has the routine by its own name.
+        standalone: whether the code will be linked with a library that defines the routine by its Fortran name.
     """
     return _register("blas", "gemm", real, standalone)
 
 
 @cache
 def lapack(routine: str, real: FloatType, *, standalone: bool = False) -> str:
-    """Return the name by which code calls a routine of LAPACK in a format, such as getrf, all arguments by address."""
+    """Return the symbol of a LAPACK routine such as getrf in a format; all its arguments are passed by address."""
     return _register("lapack", routine, real, standalone)
 
 
 _PREFIX = "symgrad."
-"""What the names begin with by which code of this process calls routines; what is linked has those of Fortran."""
+"""The prefix of symbols in code of this process; linked code uses the names of Fortran."""
 
 
 def register_symbols(names: Iterable[str]) -> None:
-    """Make known to LLVM the routines of BLAS and LAPACK that code of another process calls by its names, or an object.
+    """Register the routines of BLAS and LAPACK among the symbols that cached code or an object file calls.
 
     Raises:
-        KernelError: if SciPy has none of such a name.
+        KernelError: if SciPy has no routine of such a name.
     """
     for name in names:
         standalone = not name.startswith(_PREFIX)
@@ -66,7 +66,7 @@ def register_symbols(names: Iterable[str]) -> None:
 
 
 def routines(names: Iterable[str]) -> list[str]:
-    """Return the routines of BLAS and LAPACK among the functions that code calls."""
+    """Return the names of the routines of BLAS and LAPACK among the symbols that code calls."""
     return sorted(_ROUTINE_NAMES[name] for name in names if name in _ROUTINE_NAMES)
 
 
@@ -84,19 +84,19 @@ def _address(library: str, name: str) -> int:
 
 
 def _module(name: str) -> Any:
-    """Return an extension module of scipy.linalg without the package, which takes ten times as long to import.
+    """Return an extension module of scipy.linalg without importing the package, which takes ten times as long.
 
-    Cython makes one module of a file, however often it is loaded, so the package finds the same one later.
+    Cython creates one module for a file, however often it is loaded, so the package later finds the same module.
     """
     full = f"scipy.linalg.{name}"
-    import scipy  # Windows looks for the libraries where this says
+    import scipy  # on Windows it sets the search path of the libraries
 
     spec = PathFinder.find_spec(full, [str(Path(folder) / "linalg") for folder in scipy.__path__])
     if "scipy.linalg" in sys.modules or spec is None or spec.loader is None:
         return import_module(full)
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    # The import system makes a module an attribute of its package only when it loads it itself.
+    # The import system sets the attribute of the package only for modules that it loads itself.
     sys.modules.pop(full, None)
     return module
 
@@ -105,12 +105,12 @@ def exported_address(exports: dict[str, object], name: str, signature: str | Non
     """Return the address of a C function that SciPy exports.
 
     Args:
-        exports: what a module of SciPy exports, by name.
+        exports: the exports of a module of SciPy, by name.
         name: the function.
-        signature: its type, of those of this name that Cython made from one text.
+        signature: its C type, where Cython generated several functions of this name from one source.
 
     Raises:
-        KernelError: if there is none.
+        KernelError: if there is no such function.
     """
     api = ctypes.pythonapi
     api.PyCapsule_GetName.restype = ctypes.c_char_p

@@ -1,10 +1,10 @@
-"""Machine code on disk, from one process to the next: a directory of small files that may be deleted at any time.
+"""The disk cache of machine code: a directory of small files that may be deleted at any time.
 
-What is read is run, so it must be what was written, and written by this user. The directory is symgrad's own, inside
-the one that is named, and this user's alone (`folder_posix.py`, `folder_windows.py`); every file in it begins with a
-digest that only who has the key can make, of what the file is for and of what follows. The key is a file there; where
-somebody else has a say in what the path leads to, it is the one in the user's own place. Whatever goes wrong with a
-disk costs time and nothing else: there is nothing here that cannot be compiled again.
+Code that is read is run, so it must be unchanged and written by this user. The directory is a subdirectory of the
+configured one and private to this user (`folder_posix.py`, `folder_windows.py`). Every file begins with a keyed digest
+(BLAKE2b) of its cache key and its content, which only the owner of the secret can compute. The secret is a file of the
+directory; where other users can change the path to it, the secret of the default directory is used instead. An error
+of the disk costs time and nothing else, because everything in the cache can be compiled again.
 """
 
 from __future__ import annotations
@@ -36,42 +36,42 @@ __all__ = [
 ]
 
 ENVIRONMENT_VARIABLE = "SYMGRAD_CACHE"
-"""The environment variable that names the directory, or is empty if nothing should be kept."""
+"""The environment variable that names the directory; empty switches the cache off."""
 
 _DIRECTORY_NAME = "symgrad-code-v2"
-"""The directory inside the one that is named: of another number as soon as files, or our options of LLVM, change."""
+"""The subdirectory: its number changes with the format of files, and with the options that we give LLVM."""
 
 _MAGIC = b"symgrad-code-v2\n"
-"""What every file begins with; without it, it is not ours, and neither counted nor removed."""
+"""The first bytes of every file; other files are neither counted nor removed."""
 
 _DIGEST_BYTES = 32
-"""Of BLAKE2b, which takes a key and is part of Python: OpenSSL, which has SHA-256, takes longer to set up."""
+"""Size of a digest of BLAKE2b, which is keyed and part of Python; loading OpenSSL for SHA-256 would take longer."""
 
 _KEY = "key"
 _CODE = r"[0-9a-f]{64}\.code"
-_NEW = r"[0-9a-f]{32}\.new"  # what is being written, and moved to its place then
+_NEW = r"[0-9a-f]{32}\.new"  # a file that is being written, and renamed afterwards
 
 MAX_TOTAL_BYTES = 64 * 2**20
-"""Bytes of all files together, beyond which the least recently used ones go, a quarter at a time."""
+"""Size of all files together beyond which the least recently used ones are removed, a quarter at a time."""
 _MAX_FILE_BYTES = 8 * 2**20
-"""Bytes of a file: some hundred times what there is."""
+"""Limit of the size of a file, some hundred times the usual size."""
 
 _PREVIEW_BYTES = 120
-"""Bytes of what is kept by which one sees what it is."""
+"""Bytes of an entry that `list_entries` returns to identify it."""
 
 _HOUR, _DAY = 3600.0, 86400.0
-"""For so long a file may be being written; so seldom is noted that one was used."""
+"""The longest time to write a file; the interval at which the time of last use is updated."""
 
 
 def directory() -> Path | None:
-    """Return where code is kept, or None if it is not to be.
+    """Return the directory of the cache, or None if the cache is off.
 
-    By the habits of each platform, which the platformdirs package knows as well; but to import that takes as long as
-    all that is gained here.
+    The default follows the conventions of each platform, as the platformdirs package does; but to import that package
+    takes as long as the cache saves.
 
     Raises:
-        OSError: if a relative path is named, and there is no current directory.
-        RuntimeError: if a home is named that nobody knows.
+        OSError: if the configured path is relative and there is no current directory.
+        RuntimeError: if the path names an unknown home directory.
     """
     named = os.environ.get(ENVIRONMENT_VARIABLE)
     if named is None:
@@ -86,20 +86,20 @@ def _default_directory() -> Path | None:
         base = "~/Library/Caches"
     else:
         base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    # A relative path is nobody's cache.
+    # A relative path is no valid default.
     found = Path(base or "").expanduser()
     return found / "symgrad" / _DIRECTORY_NAME if found.is_absolute() else None
 
 
 _secrets: dict[tuple[int, int], bytes] = {}
-"""Keys that were found, by the directories that they are for: to find one takes as long as to load a file."""
+"""The secrets that were read, by directory: to read one takes as long as to load a file."""
 
-# What a disk, a name or a home may be the matter with; a name may have a zero in it.
+# The errors of disks, paths and home directories; ValueError is for a path with a zero byte.
 _UNAVAILABLE = (OSError, ValueError, RuntimeError)
 
 
 def load(key: bytes) -> bytes | None:
-    """Return what was saved under a key, or None."""
+    """Return the data of a key, or None."""
     with suppress(*_UNAVAILABLE):
         where = directory()
         if where is None:
@@ -107,18 +107,20 @@ def load(key: bytes) -> bytes | None:
         of = _hash(key)
         with Folder(where) as folder, folder.opened(name := _file_name(of.hex())) as (file, found):
             content = _read(file, found)
-            said, data = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
-            if not _is_authentic(folder, said, of + data):
+            signature, data = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
+            if not _is_authentic(folder, signature, of + data):
                 return None
             if abs(time.time() - found.st_mtime) > _DAY:
-                with suppress(*_UNAVAILABLE):  # where nothing can be written, nothing goes either
+                with suppress(
+                    *_UNAVAILABLE
+                ):  # a read-only directory evicts nothing, so the time does not matter
                     folder.touch(name)
             return data
     return None
 
 
 def save(key: bytes, data: bytes) -> None:
-    """Keep data under a key, if there is a place for it: whoever reads meanwhile finds the whole of it or nothing."""
+    """Save data under a key, if possible, atomically: a concurrent reader finds all of it or nothing."""
     with suppress(*_UNAVAILABLE):
         where = directory()
         if where is None:
@@ -132,12 +134,12 @@ def save(key: bytes, data: bytes) -> None:
 
 
 def fits(data: bytes) -> bool:
-    """Whether so much is kept under one key."""
+    """Return whether data of this size can be saved."""
     return len(_MAGIC) + _DIGEST_BYTES + len(data) <= _MAX_FILE_BYTES
 
 
 def list_entries() -> list[tuple[bytes, int]]:
-    """Return of every file of code how what it keeps begins, to be looked at and not to be run, and how long it is."""
+    """Return the first bytes and the size of every entry, unverified: to be shown, never to be run."""
     found: list[tuple[bytes, int]] = []
     skipped = len(_MAGIC) + _DIGEST_BYTES
     with suppress(*_UNAVAILABLE):
@@ -153,10 +155,10 @@ def list_entries() -> list[tuple[bytes, int]]:
 
 
 def clear() -> int:
-    """Remove all code that is kept, and nothing else; return how many files that were.
+    """Remove all cached code, and nothing else; return the number of files.
 
     Raises:
-        OSError: if the directory is not this user's alone.
+        OSError: if the directory is not private to this user.
     """
     removed = 0
     where = directory()
@@ -182,7 +184,7 @@ def _signature(secret: bytes, text: bytes) -> bytes:
 
 
 def _is_authentic(folder: Folder, digest: bytes, text: bytes) -> bool:
-    """Whether a digest was made with the key to a directory: the one that was found before, or else the one of now."""
+    """Return whether a digest was computed with the secret of a directory: the remembered one, or the current one."""
     known = _secrets.get(folder.identity)
     if known is not None and compare_digest(digest, _signature(known, text)):
         return True
@@ -198,7 +200,7 @@ def _open_or_create(where: Path) -> Folder:
 
 
 def _read(file: int, found: os.stat_result) -> bytes:
-    """Return what follows the head of a file."""
+    """Return the content of a file after the magic bytes."""
     if not len(_MAGIC) <= found.st_size <= _MAX_FILE_BYTES:
         raise ValueError("the size is not that of a cache file")
     content = b""
@@ -210,22 +212,22 @@ def _read(file: int, found: os.stat_result) -> bytes:
 
 
 def _write_file(folder: Folder, name: str, content: bytes, *, first: bool = False) -> None:
-    """Write a file, or leave it to whoever was first."""
+    """Write a file atomically; with ``first``, only if no other process has written it."""
     new = f"{os.urandom(16).hex()}.new"
     try:
         with os.fdopen(folder.create(new), "wb") as file:
             file.write(content)
         (folder.claim if first else folder.replace)(new, name)
     finally:
-        with suppress(OSError):  # it is not there if all went well
+        with suppress(OSError):  # after success it has been renamed
             folder.remove(new)
 
 
 def _secret(folder: Folder, *, make: bool = False) -> bytes:
-    """Return the key to the files of a directory.
+    """Return the secret that signs the files of a directory.
 
     Raises:
-        OSError, ValueError: if there is none, and none can be made.
+        OSError, ValueError: if there is none, and none can be created.
     """
     if folder.sure:
         secret = _key_in(folder, make=make)
@@ -246,10 +248,10 @@ def _key_in(folder: Folder, *, make: bool) -> bytes:
     except (OSError, ValueError) as error:
         if not make:
             raise
-        # What is damaged, or was to be read by others, is a key no more; files of the old one are written again.
+        # A secret that is damaged, or that others could read, is replaced; files that it signed are compiled again.
         with suppress(FileExistsError):
             _write_file(folder, _KEY, _MAGIC + os.urandom(32), first=isinstance(error, FileNotFoundError))
-        return _read_key(folder)  # of whoever was first
+        return _read_key(folder)  # possibly another process was first
 
 
 def _read_key(folder: Folder) -> bytes:
@@ -261,11 +263,11 @@ def _read_key(folder: Folder) -> bytes:
 
 
 def _evict(folder: Folder, needed: int) -> None:
-    """Remove what a process left that was ended, and the least recently used files if all would be too much."""
+    """Remove leftovers of killed processes, and the least recently used files if the total would be too large."""
     now = time.time()
-    code: list[tuple[bool, float, int, str]] = []  # the first to go last
+    code: list[tuple[bool, float, int, str]] = []  # in reverse order of removal
     for name, found in folder.files():
-        unused = abs(now - found.st_mtime)  # a time to come says as little as one long ago
+        unused = abs(now - found.st_mtime)  # a time in the future is as wrong as one long ago
         if re.fullmatch(_CODE, name):
             code.append((found.st_size > _MAX_FILE_BYTES, unused, found.st_size, name))
         elif re.fullmatch(_NEW, name) and unused > _HOUR and _MAGIC.startswith(_read_prefix(folder, name)):
@@ -280,14 +282,14 @@ def _evict(folder: Folder, needed: int) -> None:
 
 
 def _read_prefix(folder: Folder, name: str, length: int = len(_MAGIC)) -> bytes:
-    """Return as much of a file as its head is long, or more, and what no file begins with if it cannot be read."""
+    """Return the first bytes of a file; b"?", which starts no valid file, if it cannot be read."""
     with suppress(OSError), folder.opened(name) as (file, _):
         return os.read(file, length)
     return b"?"
 
 
 def _remove(folder: Folder, name: str) -> bool:
-    with suppress(FileNotFoundError):  # another process was making room, too
+    with suppress(FileNotFoundError):  # another process evicted it
         try:
             folder.remove(name)
         except PermissionError:

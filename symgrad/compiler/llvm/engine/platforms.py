@@ -1,7 +1,7 @@
-"""Processors of other machines, by LLVM's names: what code for them may use is what LLVM makes of a few lines.
+"""Cross compilation: describe other processors by LLVM's names, from the code that LLVM generates for a few trials.
 
-A name that LLVM does not know is a warning on standard error, and one that does not fit ends the process. So another
-process compiles these lines first.
+LLVM prints only a warning for an unknown name, and ends the process for a name that does not fit the triple. So a
+child process compiles the trials.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _ARCHITECTURES = {
     "s390x": "s390x-linux-gnu",
     "loongarch64": "loongarch64-linux-gnu",
 }
-"""A triple of each kind of machine whose processors people name."""
+"""An example triple for each architecture whose processors an error message may suggest."""
 
 _TRIPLES = (
     *_ARCHITECTURES.values(),
@@ -77,7 +77,7 @@ _TRIPLES = (
     "x86_64-apple-macosx",
     "arm64-apple-macosx",
 )
-"""What a message may suggest."""
+"""The triples that an error message may suggest."""
 
 _SYSTEMS = """
     unknown none pc apple nvidia amd arm suse redhat alpine w64 ibm scei openwrt linux macos macosx darwin ios
@@ -87,23 +87,23 @@ _SYSTEMS = """
     cygnus coreclr simulator macabi ohos llvm mlibc pauthtest elf coff macho
 """
 _TRIPLE_PARTS = frozenset(_SYSTEMS.split())
-"""What stands behind the processor in a triple, without numbers at the end: LLVM takes any other word as unknown."""
+"""The valid parts of a triple after the architecture, without version numbers; LLVM accepts any other word silently."""
 
 _UNKNOWN_PROCESSOR = "is not a recognized"
-"""What LLVM says of a processor that it does not know, and goes on without."""
+"""LLVM's warning for an unknown processor, which it then ignores."""
 
 
 @cache
 def platform(cpu: Cpu | str, triple: str | None = None) -> Platform:
-    """Describe processors that code is to be for.
+    """Describe the target processors of cross compilation.
 
     Args:
-        cpu: ``host``, ``baseline`` for every processor of a kind, or LLVM's name of one (``x86-64-v3``).
-        triple: LLVM's name of another kind of machine (``aarch64-linux-gnu``); None for this one.
+        cpu: ``host``, ``baseline`` for every processor of an architecture, or LLVM's name of one (``x86-64-v3``).
+        triple: LLVM's triple of another platform (``aarch64-linux-gnu``); None for this one.
 
     Raises:
-        UsageError: if LLVM does not know one of them, or has no code for such a machine here, or its addresses have not
-            64 bits; or for ``host`` with the triple of another machine.
+        UsageError: if LLVM does not know one of them or cannot generate code for it, or its addresses do not have 64
+            bits; or for ``host`` with the triple of another platform.
 
     Example:
         >>> there = platform("baseline", "aarch64-linux-gnu")
@@ -117,7 +117,7 @@ def platform(cpu: Cpu | str, triple: str | None = None) -> Platform:
         if cpu == "baseline":
             return Platform(here.triple, "", "", here.target_of("baseline"))
     elif cpu == "host":
-        _check_triple_parts(triple)  # of what is no kind of machine this is said, not that it is another one
+        _check_triple_parts(triple)  # an invalid triple has its own message
         _compile_trials(triple, "")
         raise UsageError(
             f"cpu='host' is this machine ({here.triple}), not one of '{triple}'",
@@ -136,12 +136,12 @@ def platform(cpu: Cpu | str, triple: str | None = None) -> Platform:
     initialize_targets()
     wide = 64 if "zmm" in assembly else 32 if "ymm" in assembly else 16
     called = {word.partition("@")[0].lstrip("_$").rstrip(",") for word in assembly.split()}
-    fused = "fma" not in called  # of C's
+    fused = "fma" not in called  # no call of C's fma
     return Platform(kind, name, "", Target(wide, fused, estimates=wide == 64 and fused))
 
 
 def initialize_targets() -> None:
-    """Make the code generators of all machines ready, which are many: most processes need one."""
+    """Initialize LLVM's code generators for all architectures; most processes need only the native one."""
     with lock, release_on_interrupt():
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
@@ -149,17 +149,19 @@ def initialize_targets() -> None:
 
 @cache
 def processors(triple: str) -> tuple[str, ...]:
-    """Return LLVM's names of the processors of a kind of machine; none where they cannot be asked for."""
-    said = _run(_LIST_PROGRAM, triple)
-    if said is None:
+    """Return LLVM's names of the processors of an architecture; none if they cannot be listed."""
+    finished = _run(_LIST_PROGRAM, triple)
+    if finished is None:
         return ()
-    listed = said.stderr.partition("Available CPUs")[2].partition("Available features")[0].splitlines()[1:]
+    listed = (
+        finished.stderr.partition("Available CPUs")[2].partition("Available features")[0].splitlines()[1:]
+    )
     names = (line.split() for line in listed if line.startswith("  "))
     return tuple(dict.fromkeys(words[0] for words in names if words))
 
 
 def suggest_similar(name: str, known: Iterable[str]) -> str:
-    """Return what a message adds to the names that are expected: those that are spelled alike.
+    """Return a suggestion of similarly spelled names for an error message; empty if there are none.
 
     Example:
         >>> suggest_similar("x86_64-v3", ["x86-64-v3", "znver4"])
@@ -170,7 +172,7 @@ def suggest_similar(name: str, known: Iterable[str]) -> str:
 
 
 def _check_triple_parts(triple: str) -> None:
-    """Refuse a triple with a word that nobody knows: LLVM would make code for some system or other."""
+    """Refuse a triple with an unknown part, for which LLVM would silently choose some system."""
     for word in triple.split("-")[1:]:
         if word.rstrip(string.digits + ".") not in _TRIPLE_PARTS:
             raise _unknown_error(triple, "", f"it knows no '{word}'")
@@ -185,18 +187,17 @@ def _run(program: str, *given: str) -> subprocess.CompletedProcess[str] | None:
 
 
 def _compile_trials(triple: str, cpu: str) -> tuple[str, str]:
-    """Return the layout of data and the assembly of the trials."""
+    """Return the data layout and the assembly of the trials."""
     if not triple or not _CHARACTERS.issuperset(triple + cpu):
         raise _unknown_error(triple, cpu, "it is no name of LLVM's")
     done = _run(_TRIAL_PROGRAM, triple, cpu, _TRIALS)
     if done is None:
         raise _unknown_error(triple, cpu, "no process could try it")
-    said = done.stderr.strip().splitlines()
-    if done.returncode or any(_UNKNOWN_PROCESSOR in line for line in said):
-        telling = [line for line in said if _UNKNOWN_PROCESSOR in line or "LLVM ERROR" in line] or said[-1:]
-        raise _unknown_error(
-            triple, cpu, telling[0] if telling else f"LLVM ended with code {done.returncode}"
-        )
+    messages = done.stderr.strip().splitlines()
+    if done.returncode or any(_UNKNOWN_PROCESSOR in line for line in messages):
+        relevant = [m for m in messages if _UNKNOWN_PROCESSOR in m or "LLVM ERROR" in m] or messages[-1:]
+        why = relevant[0] if relevant else f"LLVM ended with code {done.returncode}"
+        raise _unknown_error(triple, cpu, why)
     layout, _, assembly = done.stdout.partition("\n")
     return layout, assembly
 
@@ -224,6 +225,6 @@ def _unknown_error(triple: str, cpu: str, why: str) -> UsageError:
 
 
 def _pointer_bits(layout: str) -> int:
-    """What a layout says of addresses; 64 where it says nothing."""
+    """Return the size of addresses in a data layout; 64 bits by default."""
     parts = [part.split(":") for part in layout.split("-")]
-    return next((int(said[1]) for said in parts if said[0] == "p" and len(said) > 1), 64)
+    return next((int(part[1]) for part in parts if part[0] == "p" and len(part) > 1), 64)

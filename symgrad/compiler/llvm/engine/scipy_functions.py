@@ -1,9 +1,9 @@
-"""The special functions of SciPy in native code: the C functions of doubles behind scipy.special, called lane by lane.
+"""SciPy's special functions in native code: the C functions of doubles behind scipy.special, called lane by lane.
 
-And a user's own C functions, which code calls in the same way.
+C functions that a user registers are called in the same way.
 
-SciPy exports them for Cython, whose functions take a last argument that means nothing to a caller from C. Those that
-compute several functions at once give their values by address.
+SciPy exports these functions for Cython: they take a last argument that a caller from C can ignore. A function with
+several results returns them through pointers.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ __all__ = [
 ]
 
 PREFIX = "scipy."
-"""What the names of these functions begin with in a module."""
+"""The prefix of the symbols of these functions."""
 
 USER_PREFIX = "own."
-"""What follows in the names of a user's own."""
+"""The prefix of the names of user functions, after `PREFIX`."""
 
 
 class _CFunction(NamedTuple):
-    """A function of scipy.special: its name, and which of its ``values`` is wanted (0 for one by return).
+    """A function of scipy.special: its name, and which of its ``values`` results to use (0: it returns its result).
 
-    Or one of a user's own, with its ``address``.
+    A user function has an ``address``.
     """
 
     name: str
@@ -74,19 +74,19 @@ SCIPY_FUNCTIONS: dict[str, _CFunction] = {
         for k, name in enumerate(("airyai", "airyaiprime", "airybi", "airybiprime"))
     },
 }
-"""By the names of their ops, or of functions that formulas of ops call."""
+"""The functions by the name of the op, or of a function that the lowering of an op calls."""
 
 
 def add_user_function(name: str, arity: int, address: int) -> str:
-    """Make a C function of doubles known that lies at an address of this process; return what code calls it."""
+    """Register a C function of doubles at an address of this process, and return the name that code calls."""
     called = f"{USER_PREFIX}{name}"
     SCIPY_FUNCTIONS[called] = _CFunction(called, arity, address=address)
     return called
 
 
 def evaluate(name: str, numbers: tuple[float, ...]) -> float:
-    """Return a value as SciPy gives it, which is what native code gives."""
-    from scipy import special  # it starts slowly
+    """Evaluate a function with SciPy, which gives the bits of native code."""
+    from scipy import special  # slow to import
 
     function = SCIPY_FUNCTIONS[name]
     if function.address:
@@ -98,7 +98,7 @@ def evaluate(name: str, numbers: tuple[float, ...]) -> float:
 
 @cache
 def _register(function: _CFunction) -> str:
-    """Make a function known to LLVM and return its name there."""
+    """Register a function with LLVM and return its symbol."""
     symbol = f"{PREFIX}{function.name}"
     if function.address:
         add_symbol(symbol, function.address)
@@ -109,16 +109,16 @@ def _register(function: _CFunction) -> str:
         signature = f"void ({', '.join([given, *['double *'] * function.values])})"
     else:
         signature = f"double ({given}, int __pyx_skip_dispatch)"
-    # One name for several types stands for a function of each, under names that say which by a number.
+    # Where a name stands for functions of several types, Cython exports each under a numbered name.
     add_symbol(symbol, exported_address(exports, function.name, signature))
     return symbol
 
 
 def register_symbols(names: Iterable[str]) -> None:
-    """Make known to LLVM what code calls that was compiled in another process, where it had the same names.
+    """Register the functions among the symbols that cached code calls; symbols are the same in every process.
 
     Raises:
-        KernelError: if SciPy has none of such a name.
+        KernelError: if SciPy has no function of such a name.
     """
     called = {name for name in names if name.startswith(PREFIX)}
     for function in SCIPY_FUNCTIONS.values() if called else ():
@@ -127,7 +127,7 @@ def register_symbols(names: Iterable[str]) -> None:
 
 
 def wrapper_functions(names: list[str]) -> list[Item]:
-    """Return functions ``scipy.NAME.value``, from doubles to a double, and what they call."""
+    """Return the wrappers ``scipy.NAME.value`` from doubles to a double, and the declarations of what they call."""
     functions: list[Item] = []
     declared: dict[str, FunctionDeclaration] = {}
     for name in names:

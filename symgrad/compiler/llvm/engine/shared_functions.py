@@ -1,7 +1,7 @@
-"""Functions that many kernels call: compiled once on a machine, in memory from first use to the end of the process.
+"""Functions that many kernels share: compiled once on a machine, in memory from first use to the end of the process.
 
-Each is a module of its own, whose machine code is kept on disk. What a process needs is found there in a tenth of the
-time that it takes to compile, so that a kernel has only its own equations to wait for.
+Each is a module of its own with machine code in the disk cache. To load it takes a tenth of the time to compile it, so
+a kernel waits only for its own equations.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _registered: dict[str, _RegisteredFunction] = {}
 
 @synchronized
 def register_functions(functions: Mapping[str, str]) -> None:
-    """Make functions known to LLVM, for any module that declares them. They are compiled quickly.
+    """Register functions with LLVM for all modules that declare them; they are compiled quickly.
 
     Args:
-        functions: by its name, the text of a module that defines it. A name always has the same text.
+        functions: the text of the module that defines a function, by its name. A name always has the same text.
 
     Raises:
         KernelError: if the C library lacks a function that one of them calls.
-        InternalError: if a name stands for something else already.
+        InternalError: if a name is registered with another text.
     """
     for name, text in functions.items():
         known = _registered.get(name)
@@ -51,16 +51,16 @@ def _register(name: str, text: str, code: ObjectCode) -> None:
     engine = Engine.of(code)
     made = _RegisteredFunction(text, engine, engine.address(name))
     add_symbol(name, made.address)
-    _registered[name] = made  # last: an interrupt before leaves a name that is given anew
+    _registered[name] = made  # last: after an earlier interrupt the name is registered again
 
 
 def address(name: str) -> int:
-    """Return where a function is that was provided."""
+    """Return the address of a registered function."""
     return _registered[name].address
 
 
 def load_or_compile(ir: str, *, quick: bool = False) -> Engine:
-    """Compile a module that every process has the same, or load what another one compiled; else as `Engine`."""
+    """Load a module from the disk cache, or compile it as `Engine` does and cache it. Its text has no addresses."""
     return Engine.of(_load_or_compile_object(ir, quick=quick))
 
 

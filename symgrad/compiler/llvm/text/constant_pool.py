@@ -1,9 +1,10 @@
-"""Numbers that instructions read from memory, near a base register.
+"""The constant pool: numbers that instructions read from memory, close to a base register.
 
-AVX-512's instructions read one number for all lanes from memory. A code generator has them do so only where a number is
-used once; any other it brings to a register first, by an instruction of its own, wherever there are more numbers than
-registers. And it gives each number's distance from the instruction, in four bytes, of which the cache of decoded
-instructions holds few. So in long code each use of a number has a place of its own, within a byte of a register.
+An AVX-512 instruction can broadcast an operand from memory. LLVM uses that only for a number with one use; a number
+with several uses it first loads into a register, by an extra instruction, even where registers are short. It also
+addresses numbers relative to the instruction, with offsets of four bytes, and the cache of decoded instructions holds
+few of these. So in long code every use of a number has its own entry in the pool, and the offset from the base
+register fits in one byte.
 """
 
 from __future__ import annotations
@@ -18,31 +19,31 @@ from symgrad.compiler.llvm.text.types import FloatType
 __all__ = ["pool_constants", "pool_inlined_constants"]
 
 _WINDOW = 256
-"""Numbers within a byte of a register: the distance counts numbers, and has a sign."""
+"""Numbers that a signed byte reaches from the base register: the offset counts numbers."""
 
 _MIN_CONSTANTS = 24
-"""Different numbers in the code of a loop: of fewer, many stay in registers."""
+"""Different numbers in the code of a loop from which on a pool pays: fewer mostly stay in registers."""
 
 _READERS = frozenset({"fmul", "fadd", "fsub", "fdiv", "fcmp", "select", "call"})
-"""Instructions that can read a number from memory."""
+"""Instructions that can take an operand from memory."""
 
 _ZERO = "0x0000000000000000"
-"""A number that costs nothing."""
+"""Zero needs no load."""
 
 
 def pool_constants(
     lines: Sequence[Line], width: int, real: FloatType, name: str
 ) -> tuple[list[str], list[Line], list[Global]]:
-    """Return code that reads its numbers from memory, or the code as it is if it has few.
+    """Return code that reads its numbers from a pool, or the same code if it has few numbers.
 
     Args:
-        lines: of one function, on vectors of one register.
+        lines: the code of one function, on vectors of one register.
         width: lanes of a vector.
-        real: their format.
-        name: for the numbers in memory.
+        real: the format of the numbers.
+        name: the name of the pool.
 
     Returns:
-        What is to come before the code, the code, and the definitions of the numbers.
+        The lines that set up the base registers, the code, and the definition of the pool.
     """
     found = _poolable_operands(lines, real)
     if len({x for numbers in found.values() for x in numbers}) < _MIN_CONSTANTS:
@@ -53,7 +54,7 @@ def pool_constants(
 def pool_inlined_constants(
     functions: Sequence[Function], width: int, real: FloatType
 ) -> tuple[list[Function], list[Global]]:
-    """Return functions, of which those that are inlined read numbers from memory, and definitions of these numbers."""
+    """Return the functions, the inlined ones with constant pools, and the definitions of these pools."""
     changed: list[Function] = []
     tables: list[Global] = []
     for k, function in enumerate(functions):
@@ -69,7 +70,7 @@ def pool_inlined_constants(
 
 
 def _poolable_operands(lines: Sequence[Line], real: FloatType) -> dict[int, list[Splat]]:
-    """Return the operands that can be read from memory, by the places of their instructions."""
+    """Return the operands that can be read from memory, by the index of their instruction."""
     found: dict[int, list[Splat]] = {}
     for i, line in enumerate(lines):
         if isinstance(line, Instruction):
@@ -117,7 +118,7 @@ def _load_from_pool(
         made.append(line)
     if not numbers:
         return [], made, []
-    # By the code in between, which is none, the address is no longer known to be a distance from others.
+    # The empty assembly hides from LLVM that the address is constant: else it would fold the offsets back.
     before = [
         f'  %near{k} = call ptr asm "", "=r,0"'
         f"(ptr getelementptr ({real.llvm}, ptr @{name}, i64 {_WINDOW * k + _WINDOW // 2}))"

@@ -1,7 +1,7 @@
-"""Text of the copies around the equations: elements to and from buffers, and large results past the caches.
+"""IR of the copy loops: gather and scatter elements through buffers, stream large results past the caches.
 
-They are written so that they are fast although the compiler does not optimise them: what a turn of a loop does by
-itself it does in registers, and only what it passes on to the next is in memory.
+LLVM does not optimise these functions, so they are written to be fast at level 0: an iteration works in registers,
+and only the values that it hands to the next iteration pass through memory.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from symgrad.compiler.llvm.text.templates import fill_template
 __all__ = ["STREAM_FUNCTION", "copy_function"]
 
 _KINDS = {8: ("i64", "eights"), 4: ("i32", "fours"), 1: ("i8", "ones")}
-"""By the bytes of an element: what is loaded, and the name of its part."""
+"""By the bytes of an element: the type that is loaded, and the prefix of its blocks."""
 
 _UNROLLED = 8
 
@@ -25,7 +25,7 @@ _COPY_ELEMENT = """\
   %${x}.q${next} = getelementptr i8, ptr %${x}.q${k}, i64 %dst.step
 """
 
-# The part for elements of one size: several in a turn, then one by one, then the last one again.
+# The loop for elements of one size: unrolled, then one by one, then the padding with the last element.
 _COPY_OF_SIZE = """\
 ${x}:
   %${x}.many = icmp sge i64 %real, ${unrolled}
@@ -67,7 +67,7 @@ ${x}.filled:
 
 
 def _copy_of(kind: str, name: str) -> str:
-    """The part of `copy_function` for elements of one size."""
+    """Return the blocks of the copy function for elements of one size."""
     named = {"x": name, "kind": kind}
     moved = [fill_template(_COPY_ELEMENT, {**named, "k": k, "next": k + 1}) for k in range(_UNROLLED)]
     return fill_template(_COPY_OF_SIZE, {**named, "unrolled": _UNROLLED, "moved": "".join(moved)})
@@ -93,12 +93,12 @@ ${parts}done:
 
 
 def copy_function(sizes: Collection[int] = tuple(_KINDS)) -> str:
-    """The function for gathering, scattering and filling: element j of the source is element min(j, last).
+    """Return the function that gathers, scatters and pads: dst[j] = src[min(j, last)].
 
-    So a short block is padded with copies of its last element, and no lane computes on what the user did not pass.
+    A short block is padded with copies of its last element, so no lane computes on a value that the user did not pass.
 
     Args:
-        sizes: bytes of the elements that it can be asked for.
+        sizes: the sizes of elements, in bytes, that the function must support.
     """
     first, *others = (n for n in _KINDS if n in sizes)
     parts = {
@@ -110,7 +110,7 @@ def copy_function(sizes: Collection[int] = tuple(_KINDS)) -> str:
 
 
 _LINES = 4
-"""Cache lines that a turn of the loop moves."""
+"""Cache lines that an iteration moves."""
 
 _LINE = """\
   %from.${n}.${k} = getelementptr i8, ptr %src.${n}, i64 ${at}
@@ -124,8 +124,8 @@ def _lines(count: int) -> str:
     return "".join(fill_template(_LINE, {"n": count, "k": k, "at": 64 * k}) for k in range(count))
 
 
-# A store first fetches the line that it writes to, but for one that goes past the caches: where the results do not stay
-# in them anyway, that saves a third of the traffic.
+# An ordinary store first fetches the cache line that it writes to; a nontemporal store does not. Where the results do
+# not fit into the caches anyway, that saves a third of the memory traffic.
 _STREAM = """\
 define internal void @ufunc.stream(ptr %src, ptr %dst, i64 %bytes) #0 {
 entry:
@@ -171,4 +171,4 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 STREAM_FUNCTION = fill_template(
     _STREAM, {"lines": _LINES, "bytes": 64 * _LINES, "several": _lines(_LINES), "one": _lines(1)}
 )
-"""The function that moves results past the caches, and what it declares."""
+"""The function that stores results past the caches (nontemporal), with its declarations."""

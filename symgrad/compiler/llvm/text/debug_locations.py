@@ -1,6 +1,6 @@
-"""Where instructions come from, told to LLVM as debug information: its assembly then says it of each instruction.
+"""Debug locations: LLVM's assembly then shows for each instruction the equation that it comes from.
 
-LLVM knows lines of files; here a line is the number of a place, and a place is an equation.
+LLVM knows lines of files; here the line number stands for an equation.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from symgrad.ir.graph import Node
 __all__ = ["DebugLocations"]
 
 _FIRST = 10
-"""The first number of a place: those below are of the metadata that every module has."""
+"""The first number of a location: the numbers below belong to the metadata that every module has."""
 
 
 class DebugLocations:
-    """The places that the instructions of a module come from, by their numbers.
+    """The debug locations of the instructions of a module, by number.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -39,7 +39,7 @@ class DebugLocations:
         return self._functions[name]
 
     def number(self, function: str, node: Node | None) -> int:
-        """Return the number of an equation in a function; None is what runs its loops."""
+        """Return the number of an equation in a function; None stands for the code of its loops."""
         key = self.function(function), node
         if key not in self._numbers:
             self._numbers[key] = self._next()
@@ -50,11 +50,11 @@ class DebugLocations:
         return _FIRST + len(self._functions) + len(self._numbers)
 
     def node(self, number: int) -> Node | None:
-        """Return the equation of a number; None where it has none."""
+        """Return the equation of a number, or None."""
         return self._nodes.get(number)
 
     def metadata(self) -> str:
-        """Return what a module ends with whose instructions have places."""
+        """Return the metadata at the end of a module with debug locations."""
         lines = [
             "!llvm.dbg.cu = !{!0}",
             "!llvm.module.flags = !{!2}",

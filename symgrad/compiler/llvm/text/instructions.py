@@ -1,4 +1,4 @@
-"""Instructions as records until they are printed: what reads what is known, and which operands are numbers."""
+"""Instructions as records: their operands, and which of these are numbers, stay known until the text is printed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = [
 
 
 class Splat(str):
-    """A number for all lanes, as an operand is written.
+    """One number in all lanes, as the text of an operand.
 
     Args:
-        kind: its type.
-        digits: the number as LLVM writes it.
+        kind: the type of the number.
+        digits: the number in LLVM's notation.
 
     Example:
         >>> Splat("double", "0x3FF0000000000000")
@@ -40,14 +40,14 @@ class Splat(str):
 
 
 class Instruction(NamedTuple):
-    """An instruction, with its operands apart.
+    """An instruction and its operands.
 
     Args:
-        name: of its value, empty if it gives none.
-        code: its text with ``%s`` for every operand; as it is, if it has none. An `Opcode` has its parts too.
-        operands: names or numbers, in this order.
-        fuses: whether it may be rounded once together with others.
-        at: the number of the place that it comes from (`places.py`), 0 where nobody asks.
+        name: the name of its value; empty if it has no value.
+        code: its text, with ``%s`` for every operand. An `Opcode` also has its fields.
+        operands: names or numbers, in the order of the text.
+        fuses: whether it may be part of a fused multiply-add.
+        at: the number of its debug location (`debug_locations.py`); 0 for none.
 
     Example:
         >>> print(Instruction("%v2", "fadd <4 x double> %s, %s", ("%v0", "%v1")))
@@ -65,17 +65,17 @@ class Instruction(NamedTuple):
 
 
 class LineGroup(list["str | Instruction"]):
-    """Lines in the place of one, which may be changed when more is known."""
+    """Lines that stand for one line, and may be replaced later."""
 
     __slots__ = ()
 
 
 Line: TypeAlias = "str | Instruction | LineGroup"
-"""What code consists of. Text is for what reads no vector that was computed: labels, jumps, addresses."""
+"""An element of code. Plain text is for lines that read no computed vector: labels, jumps, addresses."""
 
 
 def flatten_lines(lines: Iterable[Line]) -> list[str | Instruction]:
-    """Return the lines one by one."""
+    """Return the lines with all groups expanded."""
     found: list[str | Instruction] = []
     for line in lines:
         if isinstance(line, LineGroup):
@@ -86,7 +86,7 @@ def flatten_lines(lines: Iterable[Line]) -> list[str | Instruction]:
 
 
 def with_debug_location(text: str, at: int) -> str:
-    """Return an instruction with the number of the place that it comes from, if it has one."""
+    """Return the text of an instruction with its debug location, if it has one."""
     return f"{text}, !dbg !{at}" if at else text
 
 
