@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from symgrad.ir.graph import Node, truth
 from symgrad.ir.traverse import fold, symbols_of, topological
-from symgrad.rewrite.facts.values.inference import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 
 __all__ = ["PointMasses", "may_be_zero", "tied"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from symgrad.rewrite.facts.values.inference import Conditions
+from symgrad.rewrite.facts.inference import Conditions
 
 from symgrad.frontend.text import parse_program
 from symgrad.ir.traverse import symbols_of

@@ -344,26 +344,28 @@ def demo(directory: Path, seed: int) -> None:
 def cache(clear: bool) -> None:
     """Say where machine code is kept on disk from one process to the next, and how much there is."""
     from symgrad.api.kernels.kept import what_is_kept
-    from symgrad.compiler.llvm.engine import store
+    from symgrad.compiler.llvm.engine import disk_cache as store
 
     try:
         where = store.directory()
         if where is None:
-            click.echo(f"nothing is kept: {store.VARIABLE} is empty, or there is no directory for it")
+            click.echo(
+                f"nothing is kept: {store.ENVIRONMENT_VARIABLE} is empty, or there is no directory for it"
+            )
         elif clear:
             click.echo(f"removed {store.clear()} files from {where}")
         else:
             size, kinds = what_is_kept()
             count = sum(kinds.values())
             click.echo(
-                f"{where}\n{count} files, {size / 2**20:.1f} of at most {store.KEPT_BYTES / 2**20:.0f} MiB"
+                f"{where}\n{count} files, {size / 2**20:.1f} of at most {store.MAX_TOTAL_BYTES / 2**20:.0f} MiB"
             )
             for kind, number in kinds.items() if count else ():
                 click.echo(f"  {number:5d} {kind}")
     except (OSError, RuntimeError, ValueError) as error:
         raise FileError(
             f"the directory of kept code cannot be used: {reason(error)}",
-            cure=f"name a directory of yours alone with {store.VARIABLE}, or remove it by hand",
+            cure=f"name a directory of yours alone with {store.ENVIRONMENT_VARIABLE}, or remove it by hand",
         ) from None
 
 
