@@ -12,31 +12,38 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.checker.balls.programs import evaluate, inside, sizes_at
+from symgrad.checker.balls.programs import evaluate, in_domain, infer_sizes
 from symgrad.checker.clock import now, tick, until
-from symgrad.checker.complex.checked import RealStatement, check_complex
-from symgrad.checker.entrywise.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
-from symgrad.checker.file.reading import check_structure
+from symgrad.checker.complex.check import RealStatement, check_complex
+from symgrad.checker.extension_field.cases import check_case
+from symgrad.checker.extension_field.evaluate import branch_on_comparison
+from symgrad.checker.extension_field.field import GiveUp
+from symgrad.checker.file.reader import check_structure
 from symgrad.checker.file.statement import Statement, statement_of
-from symgrad.checker.kernels.cases import check_case
-from symgrad.checker.kernels.evaluate import branches
-from symgrad.checker.kernels.field import GiveUp
+from symgrad.checker.index_form.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
 from symgrad.checker.limits import CHECK_SECONDS, REASON_CHARACTERS
 from symgrad.checker.numbers import number_from_json
 from symgrad.checker.program.derivative import derivative_claim, gradient_claim
-from symgrad.checker.program.merging import is_same_step
+from symgrad.checker.program.merge_steps import is_same_step
 from symgrad.checker.program.names import terminal_text
 from symgrad.checker.program.steps import ProofProgram, program_from_json
+from symgrad.checker.samples import differs_at_samples
 from symgrad.checker.shapes import check_shapes
-from symgrad.checker.spots import contradicted
-from symgrad.checker.witness import Witness, all_around, all_certain, are_apart, pairs, values_apart
+from symgrad.checker.witness import (
+    Witness,
+    all_certain,
+    disjoint,
+    distinct_values,
+    is_defined_around,
+    paired_entries,
+)
 from symgrad.support.errors import UsageError
 
 __all__ = ["FORMAT", "CheckResult", "Difference", "check", "point_from_json"]
 
 FORMAT = 1
 _BITS = 256
-_DAMAGE = (
+_READ_ERRORS = (
     *(AttributeError, LookupError, TypeError, ValueError, ArithmeticError, SyntaxError),
     *(RecursionError, MemoryError),
 )
@@ -123,7 +130,7 @@ def check(data: Any, seconds: float = CHECK_SECONDS) -> CheckResult:
     """Check a proof file.
 
     Args:
-        data: what the file holds; see `symgrad.checker.file.reading`.
+        data: what the file holds; see `symgrad.checker.file.reader`.
         seconds: how long that may take.
 
     Returns:
@@ -134,14 +141,14 @@ def check(data: Any, seconds: float = CHECK_SECONDS) -> CheckResult:
     """
     check_structure(data)
     if data["kind"] == "several":
-        return _several(data["proofs"], seconds)
-    return _one(data, seconds)
+        return _check_all(data["proofs"], seconds)
+    return _check_one(data, seconds)
 
 
-def _several(proofs: Sequence[Mapping[str, Any]], seconds: float) -> CheckResult:
+def _check_all(proofs: Sequence[Mapping[str, Any]], seconds: float) -> CheckResult:
     """Check the proofs of a file, one after the other in the time for all."""
     deadline = now() + seconds
-    parts = tuple(_one(p, max(0.0, deadline - now())) for p in proofs)
+    parts = tuple(_check_one(p, max(0.0, deadline - now())) for p in proofs)
     failed = [k for k, part in enumerate(parts, 1) if part.status != "proved"]
     if failed:
         return CheckResult(
@@ -150,25 +157,25 @@ def _several(proofs: Sequence[Mapping[str, Any]], seconds: float) -> CheckResult
     return CheckResult("proved", f"{len(parts)} statements", parts=parts)
 
 
-def _one(data: Mapping[str, Any], seconds: float) -> CheckResult:
+def _check_one(data: Mapping[str, Any], seconds: float) -> CheckResult:
     statement = None
     deadline = now() + seconds
     with until(deadline):
         try:
-            program, a, b = _sides(data)
+            program, a, b = _read_sides(data)
             statement = statement_of(program, a, b, data.get("wrt"), both=data["kind"] == "gradient")
-            found = _checked(program, a, b, data, deadline)
+            found = _check_claim(program, a, b, data, deadline)
         except (GiveUp, UsageError) as why:
             text = f"{why.what}" if isinstance(why, UsageError) else str(why)
             found = CheckResult("supported", f"the proof does not hold: {text}")
         except TimeoutError:
             found = CheckResult("supported", f"the proof takes longer to check than {seconds:g} seconds")
-        except _DAMAGE as why:
+        except _READ_ERRORS as why:
             found = CheckResult("supported", f"the proof cannot be read: {why!r}")
     return replace(found, why=terminal_text(found.why, REASON_CHARACTERS), statement=statement)
 
 
-def _sides(data: Mapping[str, Any]) -> tuple[ProofProgram, int, int]:
+def _read_sides(data: Mapping[str, Any]) -> tuple[ProofProgram, int, int]:
     """The program, and the two steps that a file is about."""
     program = program_from_json(data["program"])
     a, b = data["a"], data["b"]
@@ -183,14 +190,16 @@ def _sides(data: Mapping[str, Any]) -> tuple[ProofProgram, int, int]:
     return program, a, b
 
 
-def _checked(program: ProofProgram, a: int, b: int, data: Mapping[str, Any], deadline: float) -> CheckResult:
+def _check_claim(
+    program: ProofProgram, a: int, b: int, data: Mapping[str, Any], deadline: float
+) -> CheckResult:
     if "domain" in data:
-        return _complex(program, data, deadline)
-    claim = _claimed(program, a, b, data, deadline)
-    return _witness(claim) if data["status"] == "refuted" else _cases(claim)
+        return _check_complex(program, data, deadline)
+    claim = _build_claim(program, a, b, data, deadline)
+    return _check_witness(claim) if data["status"] == "refuted" else _check_cases(claim)
 
 
-def _claimed(program: ProofProgram, a: int, b: int, data: Mapping[str, Any], deadline: float) -> _Claim:
+def _build_claim(program: ProofProgram, a: int, b: int, data: Mapping[str, Any], deadline: float) -> _Claim:
     if data["kind"] == "equal":
         if program.steps[a].shape != program.steps[b].shape:
             raise UsageError("the two sides have different shapes")
@@ -204,19 +213,19 @@ def _claimed(program: ProofProgram, a: int, b: int, data: Mapping[str, Any], dea
     return _Claim(made, tangent, claim, data["wrt"], (a,), direction, data, deadline)
 
 
-def _complex(program: ProofProgram, data: Mapping[str, Any], deadline: float) -> CheckResult:
+def _check_complex(program: ProofProgram, data: Mapping[str, Any], deadline: float) -> CheckResult:
     def for_real_numbers(statement: RealStatement, part: Mapping[str, Any]) -> None:
         """Check a proof for real numbers that is a part of one for complex ones."""
-        _cases(_Claim(*statement, None, {"status": "proved", "kind": "equal", **part}, deadline))
+        _check_cases(_Claim(*statement, None, {"status": "proved", "kind": "equal", **part}, deadline))
 
     status, why, excluded, at = check_complex(data, program, for_real_numbers, deadline)
     return CheckResult(status, why, excluded, difference=None if at is None else Difference(at[0], (), at[1]))
 
 
-def _cases(c: _Claim) -> CheckResult:
+def _check_cases(c: _Claim) -> CheckResult:
     program, a, b, data = c.program, c.a, c.b, c.data
     if data["status"] == "proved" and is_same_step(program, a, b):
-        return _at_sample(c, "the two sides are the same")
+        return _check_sample(c, "the two sides are the same")
     if data.get("sizes") == "all":
         i, j = data["a"], data["b"]
         base = program_from_json(data["program"])
@@ -227,7 +236,7 @@ def _cases(c: _Claim) -> CheckResult:
         else:
             left_out = prove_gradient(base, i, data["wrt"], j, deadline=c.deadline)
         why = "proved anew" + (" for all sizes" if has_sizes(base) else "")
-        return _at_sample(c, why, left_out)
+        return _check_sample(c, why, left_out)
     cases = {tuple(sorted((int(i), bool(v)) for i, v in case["outcome"])): case for case in data["cases"]}
     found: list[str] = []
     excluded: list[str] = []
@@ -235,7 +244,7 @@ def _cases(c: _Claim) -> CheckResult:
     while pending:
         tick()
         outcome = pending.pop()
-        ways = branches(program, [a, b], outcome)
+        ways = branch_on_comparison(program, [a, b], outcome)
         if ways:
             pending += ways
             continue
@@ -250,63 +259,63 @@ def _cases(c: _Claim) -> CheckResult:
         raise GiveUp("the difference is not what is claimed in every case")
     if wanted == "apart" and excluded:
         raise GiveUp("the two sides may be defined only where nothing is claimed of their difference")
-    return _at_sample(c, f"{len(found)} {'case' if len(found) == 1 else 'cases'} replayed", excluded)
+    return _check_sample(c, f"{len(found)} {'case' if len(found) == 1 else 'cases'} replayed", excluded)
 
 
-def _at_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckResult:
+def _check_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckResult:
     """Accept what was proved if there is a point that it says something about."""
     program, data = c.program, c.data
     point, sizes = point_from_json(data["sample"]["point"]), dict(data["sample"]["sizes"])
     wanted = [c.a, c.b, *c.defined]
-    if not _fits(program, point, sizes):
+    if not _is_valid_point(program, point, sizes):
         raise GiveUp("a point that no variable may have")
     left, right, *rest = evaluate(
         program, point, precision=_BITS, sizes=sizes, strict=c.strict, plain=c.plain, wanted=wanted
     )  # fmt: skip
-    both = pairs(left, right)
+    both = paired_entries(left, right)
     if not all_certain(rest) or not both:
         raise GiveUp("at the point that is given one of the two is not defined")
-    if data["status"] != "apart" and any(are_apart(x, y) for _, x, y in both):
+    if data["status"] != "apart" and any(disjoint(x, y) for _, x, y in both):
         raise GiveUp("at the point that is given the two sides differ")
     left_out = tuple(dict.fromkeys(excluded))
-    if left_out and data.get("sizes") != "all" and not all_around(program, wanted, point, sizes):
+    if left_out and data.get("sizes") != "all" and not is_defined_around(program, wanted, point, sizes):
         raise GiveUp("the point that is given may be one of those that are left out")
     if data["status"] == "apart":
         return CheckResult("refuted", why, left_out)
-    if contradicted(
+    if differs_at_samples(
         program, c.a, c.b, strict=c.strict, plain=c.plain, defined=c.defined, thin=bool(left_out)
     ):
         raise GiveUp("the two sides differ at a point of the checker's own")
     return CheckResult("proved", why, left_out)
 
 
-def _fits(program: ProofProgram, point: Mapping[str, Any], sizes: Mapping[str, int]) -> bool:
+def _is_valid_point(program: ProofProgram, point: Mapping[str, Any], sizes: Mapping[str, int]) -> bool:
     """Tell whether a point is one of the program, in the declared domains, and every length with a name at least 1."""
-    if any(n < 1 for n in (*sizes.values(), *sizes_at(program, point).values())):
+    if any(n < 1 for n in (*sizes.values(), *infer_sizes(program, point).values())):
         return False
     known = {s.name for s in program.symbols}, set(program.sizes)
-    return point.keys() <= known[0] and sizes.keys() <= known[1] and inside(program, point, sizes)
+    return point.keys() <= known[0] and sizes.keys() <= known[1] and in_domain(program, point, sizes)
 
 
-def _witness(c: _Claim) -> CheckResult:
+def _check_witness(c: _Claim) -> CheckResult:
     found = c.data["witness"]
     point, sizes = point_from_json(found["point"]), dict(found["sizes"])
-    if not _fits(c.program, point, sizes):
+    if not _is_valid_point(c.program, point, sizes):
         raise GiveUp("a point that no variable may have")
     witness = Witness(point, sizes, found["precision"], tuple(found["index"]), "", "")
-    values = values_apart(c.program, c.a, c.b, witness, strict=c.strict, plain=c.plain, defined=c.defined)
+    values = distinct_values(c.program, c.a, c.b, witness, strict=c.strict, plain=c.plain, defined=c.defined)
     if values is None:
         raise GiveUp("the two balls are not disjoint at the point that is given")
     # Of a derivative by an array the direction tells the entry.
     index, readable = witness.index, {**sizes, **point}
-    if c.direction is not None and (entry := _entry(point[c.direction])) is not None:
+    if c.direction is not None and (entry := _unit_direction_index(point[c.direction])) is not None:
         index = entry
         del readable[c.direction]
     why = "two disjoint balls at the point that is given"
     return CheckResult("refuted", why, difference=Difference(readable, index, values))
 
 
-def _entry(direction: Any) -> tuple[int, ...] | None:
+def _unit_direction_index(direction: Any) -> tuple[int, ...] | None:
     """Return which entry a direction is that of alone, if it is one."""
     array = np.array(direction, dtype=object)
     places = [index for index in np.ndindex(*array.shape) if array[index]]

@@ -7,21 +7,21 @@ waiting; a number with no reason beside it was not tuned.
 from __future__ import annotations
 
 __all__ = [
-    "BALL_ROOT",
+    "BALL_ROOT_ORDER",
     "BESSEL_ORDER",
-    "BRANCH_TERMS",
+    "LOG_ARGUMENT_TERMS",
     "CHECK_SECONDS",
     "COMPLEX_GENERATORS",
-    "COMPLEX_POWER",
-    "COMPLEX_ROOT",
+    "COMPLEX_EXPONENT",
+    "COMPLEX_ROOT_ORDER",
     "CONSTANT_TERMS",
     "CONTRACTION_PRODUCTS",
     "DENOMINATOR_TERMS",
     "DIVIDED_DEGREE",
     "ELIMINATED_ROWS",
     "ELLIPTIC_ANGLE",
-    "ENTRIES",
-    "FACTORIAL",
+    "ARRAY_ENTRIES",
+    "EXACT_FACTORIAL",
     "FILE_BYTES",
     "FILE_DEPTH",
     "FILE_VALUES",
@@ -29,67 +29,67 @@ __all__ = [
     "GAMMA_SHIFTS",
     "GENERATORS",
     "JSON_DIGITS",
-    "KERNEL_ROOT",
+    "ROOT_ORDER",
     "LENGTH_FACTORS",
     "LENGTH_TERMS",
     "LINE_CHARACTERS",
     "LONG_COEFFICIENT_BITS",
-    "NAME_CHARACTERS",
+    "GENERATOR_CHARACTERS",
     "NAME_LETTERS",
     "ORDER_SHIFTS",
-    "OWN_POINTS",
+    "COMPLEX_SAMPLES",
     "POINT_DIGITS",
-    "POWER_KERNELS",
-    "PRODUCTS_ONE_BY_ONE",
+    "POWERS_PER_BASE",
+    "UNBATCHED_PRODUCTS",
     "REASON_CHARACTERS",
-    "RESTATED_DEGREE",
+    "REWRITTEN_DEGREE",
     "SPECIAL_TERMS",
-    "SPOTS",
-    "SPOT_SECONDS",
-    "TEXT_STEPS",
-    "TURNS",
+    "SAMPLES",
+    "SAMPLE_SECONDS",
+    "TEXT_DEPTH",
+    "UNITY_ROOT_ORDER",
     "VALUE_CHARACTERS",
     "ZERO_SIGNS",
-    "ANSWER",
-    "DEGREE",
-    "EXACT",
-    "HIGHEST",
-    "NUMBER",
-    "ORDER",
-    "POWER",
-    "PRIME",
-    "SERIES",
+    "NUMBER_CHARACTERS",
+    "POLYNOMIAL_DEGREE",
+    "EXACT_BITS",
+    "EXPANDED_EXPONENT",
+    "COEFFICIENT_BITS",
+    "FUNCTION_ORDER",
+    "POWER_BITS",
+    "FACTORED_BITS",
+    "FORM_COEFFICIENT_BITS",
 ]
 
-ANSWER = 100_000
+NUMBER_CHARACTERS = 100_000
 """Characters of a number in a file: of a statement, of a point, of an answer that guided the proof."""
 
-NUMBER = 200_000
+COEFFICIENT_BITS = 200_000
 """Bits of a coefficient of a polynomial: products of numbers may double them, again and again."""
 
-POWER = 20_000
+POWER_BITS = 20_000
 """Bits of a power of a number that is computed; a longer one is a kernel of which nothing is known."""
 
-SERIES = 20_000
+FORM_COEFFICIENT_BITS = 20_000
 """Bits of a coefficient in the normal form of arrays, whose arithmetic is Python's, and slower."""
 
-HIGHEST = 64
+EXPANDED_EXPONENT = 64
 """The exponent of a power that is multiplied out."""
 
-DEGREE = 1_000_000
+POLYNOMIAL_DEGREE = 1_000_000
 """The degree of a polynomial: powers of powers of one variable cost nothing by their terms, but cannot be evaluated."""
 
-ORDER = 200
+FUNCTION_ORDER = 200
 """The order of a function that is computed at a point, or by a recurrence: of polygamma, zeta, polylog and others."""
 
-PRIME = 128
+FACTORED_BITS = 128
 """Bits of a number whose prime factors are computed; the time grows with the second largest of them."""
 
-EXACT = 2_048
+EXACT_BITS = 2_048
 """Bits of a value at a point that is kept as a rational number; a longer one becomes a ball."""
 
 
-PRODUCTS_ONE_BY_ONE = 4096
+UNBATCHED_PRODUCTS = 4096
 """Products of a contraction that are formed one by one."""
 
 CONTRACTION_PRODUCTS = 10**9
@@ -98,16 +98,16 @@ CONTRACTION_PRODUCTS = 10**9
 BESSEL_ORDER = 10**6
 """Orders of Bessel functions: the time grows with it."""
 
-ENTRIES = 200_000
+ARRAY_ENTRIES = 200_000
 """Entries of the largest array that is evaluated at a point: beyond, a value is unknown."""
 
-FACTORIAL = 170
+EXACT_FACTORIAL = 170
 """The largest factorial that is exact: the last one that a double holds."""
 
 ELIMINATED_ROWS = 12
 """Rows of a matrix that is eliminated entry by entry."""
 
-BALL_ROOT = 64
+BALL_ROOT_ORDER = 64
 """The denominator of an exponent for which a power of a ball is a root."""
 
 SPECIAL_TERMS = 200
@@ -122,22 +122,22 @@ CHECK_SECONDS = 120.0
 REASON_CHARACTERS = 300
 """Characters of a reason that is printed."""
 
-BRANCH_TERMS = 12
+LOG_ARGUMENT_TERMS = 12
 """Terms of the argument of a logarithm that is taken apart."""
 
-TURNS = 240
+UNITY_ROOT_ORDER = 240
 """The highest order of a root of unity."""
 
-COMPLEX_ROOT = 200
+COMPLEX_ROOT_ORDER = 200
 """The highest root that is a kernel."""
 
 COMPLEX_GENERATORS = 1024
 """Generators of the field of a proof about complex numbers."""
 
-OWN_POINTS = 8
+COMPLEX_SAMPLES = 8
 """Points that the checker tries by itself."""
 
-COMPLEX_POWER = 10**9
+COMPLEX_EXPONENT = 10**9
 """Whole exponents at a complex point: beyond, a value is unknown."""
 
 POINT_DIGITS = 110
@@ -149,7 +149,7 @@ GENERATORS = 4096
 CONSTANT_TERMS = 100
 """Terms of a constant whose value is computed."""
 
-NAME_CHARACTERS = 2_000
+GENERATOR_CHARACTERS = 2_000
 """Characters of the text of a kernel; texts are made of texts of what they are functions of."""
 
 LONG_COEFFICIENT_BITS = 512
@@ -158,7 +158,7 @@ LONG_COEFFICIENT_BITS = 512
 DENOMINATOR_TERMS = 12
 """Terms of a denominator that is tried as a factor of a large numerator."""
 
-RESTATED_DEGREE = 1_000
+REWRITTEN_DEGREE = 1_000
 """The degree of a factor that is written in other words."""
 
 GAMMA_SHIFTS = 24
@@ -167,13 +167,13 @@ GAMMA_SHIFTS = 24
 ORDER_SHIFTS = 24
 """The same of orders of Bessel functions and polynomials."""
 
-POWER_KERNELS = 1_000
+POWERS_PER_BASE = 1_000
 """Places of power kernels of one polynomial."""
 
 FREE_SIGNS = 6
 """Signs that a case leaves open: it has a part for each choice of all of them."""
 
-KERNEL_ROOT = 1_000
+ROOT_ORDER = 1_000
 """The highest root that is a kernel."""
 
 DIVIDED_DEGREE = 24
@@ -209,11 +209,11 @@ LENGTH_TERMS = 200
 LENGTH_FACTORS = 8
 """Factors of a product in which names are written by what they exceed one by."""
 
-TEXT_STEPS = 80
+TEXT_DEPTH = 80
 """Steps inside one another in a text."""
 
-SPOTS = 6
+SAMPLES = 6
 """Points at which the checker looks whether what is proved is false after all."""
 
-SPOT_SECONDS = 5.0
+SAMPLE_SECONDS = 5.0
 """Seconds that this may take."""

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 
 import flint as _flint
 
-from symgrad.checker.limits import ANSWER
+from symgrad.checker.limits import NUMBER_CHARACTERS
 
 __all__ = ["NUMERAL", "Rational", "flint", "number_from_json", "number_to_json", "rational"]
 
@@ -41,9 +41,9 @@ def number_from_json(value: Any) -> Fraction:
     Raises:
         ValueError: if it is none, or longer than `symgrad.checker.limits` allows.
     """
-    if type(value) is int and value.bit_length() <= 3 * ANSWER:
+    if type(value) is int and value.bit_length() <= 3 * NUMBER_CHARACTERS:
         return Fraction(value)
-    if isinstance(value, str) and len(value) <= ANSWER and NUMERAL.fullmatch(value):
+    if isinstance(value, str) and len(value) <= NUMBER_CHARACTERS and NUMERAL.fullmatch(value):
         parts = [int(flint.fmpz(part)) for part in value.split("/")]
         return Fraction(*parts)
     raise ValueError(f"{value!r:.60} is no rational number")

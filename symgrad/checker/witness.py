@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.checker.balls.entries import boxed
-from symgrad.checker.balls.ops import Value, ball, number
-from symgrad.checker.balls.programs import EVERY, context, evaluate, flint, inside
+from symgrad.checker.balls.entries import box
+from symgrad.checker.balls.programs import EVERY_VARIABLE, context, evaluate, flint, in_domain
+from symgrad.checker.balls.scalar_ops import Value, ball, number
 from symgrad.checker.limits import POINT_DIGITS
 from symgrad.checker.program.steps import ProofProgram
 
 __all__ = [
     "Witness",
-    "all_around",
-    "are_apart",
+    "is_defined_around",
+    "disjoint",
     "ball_text",
     "all_certain",
-    "pairs",
-    "texts_apart",
-    "values_apart",
+    "paired_entries",
+    "distinct_texts",
+    "distinct_values",
 ]
 
 fmpq: Any = flint.fmpq
@@ -50,16 +50,16 @@ class Witness:
     right: str
 
 
-def pairs(a: Any, b: Any) -> list[tuple[tuple[int, ...], Value, Value]]:
+def paired_entries(a: Any, b: Any) -> list[tuple[tuple[int, ...], Value, Value]]:
     """Return the entries of two values of one shape side by side, each with its index, where neither is unknown."""
-    left, right = boxed(a), boxed(b)
+    left, right = box(a), box(b)
     if left.shape != right.shape:
         return []
     both = ((i, number(left[i]), number(right[i])) for i in np.ndindex(left.shape))
     return [(i, x, y) for i, x, y in both if x is not None and y is not None]
 
 
-def are_apart(x: Value, y: Value) -> bool:
+def disjoint(x: Value, y: Value) -> bool:
     """Tell whether two values are certainly different numbers."""
     if type(x) is fmpq and type(y) is fmpq:
         return bool(x != y)
@@ -74,23 +74,23 @@ def ball_text(value: Value, digits: int = _DIGITS) -> str:
     return str(ball(value).str(digits))
 
 
-def texts_apart(x: Value, y: Value) -> tuple[str, str]:
+def distinct_texts(x: Value, y: Value) -> tuple[str, str]:
     """Return two different values as text, with so many digits that it shows; else the second by its distance.
 
     Example:
-        >>> texts_apart(fmpq(1, 3) + fmpq(1, 10**300), fmpq(1, 3))
+        >>> distinct_texts(fmpq(1, 3) + fmpq(1, 10**300), fmpq(1, 3))
         ('[0.3333333333333333333333333 +/- 3.34e-26]', 'the first - [1.000000000000000000000000e-300 +/- 3e-329]')
     """
     with context.workprec(max(context.prec, 4 * POINT_DIGITS)):
         for digits in range(_DIGITS, POINT_DIGITS + 1, 5):
-            texts, read = zip(_shown(x, digits), _shown(y, digits), strict=True)
-            if are_apart(*read):
+            texts, read = zip(_round_trip(x, digits), _round_trip(y, digits), strict=True)
+            if disjoint(*read):
                 return texts
         gap = y - x if type(x) is fmpq and type(y) is fmpq else ball(y) - ball(x)
         return ball_text(x), f"the first {'-' if gap < 0 else '+'} {ball(abs(gap)).str(_DIGITS)}"
 
 
-def _shown(value: Value, digits: int) -> tuple[str, Value]:
+def _round_trip(value: Value, digits: int) -> tuple[str, Value]:
     """Return a value as text, and what the text says."""
     text = ball_text(value, digits)
     return text, value if "." not in text and "[" not in text and "e" not in text else flint.arb(text)
@@ -98,10 +98,10 @@ def _shown(value: Value, digits: int) -> tuple[str, Value]:
 
 def all_certain(values: Sequence[Any]) -> bool:
     """Tell whether every entry of every value is certain."""
-    return all(v is not None for value in values for v in boxed(value).flat)
+    return all(v is not None for value in values for v in box(value).flat)
 
 
-def all_around(
+def is_defined_around(
     program: ProofProgram,
     wanted: Sequence[int],
     point: Mapping[str, Any],
@@ -115,12 +115,12 @@ def all_around(
         TimeoutError: at the deadline.
     """
     found = evaluate(
-        program, point, precision=_BITS, sizes=sizes, strict=EVERY, wanted=wanted, deadline=deadline
+        program, point, precision=_BITS, sizes=sizes, strict=EVERY_VARIABLE, wanted=wanted, deadline=deadline
     )
     return all_certain(found)
 
 
-def values_apart(
+def distinct_values(
     program: ProofProgram,
     a: int,
     b: int,
@@ -150,12 +150,12 @@ def values_apart(
         >>> from symgrad.checker.program.steps import ProofStep, Symbol
         >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("mul", (0, 0)), ProofStep("sqrt", (1,)))
         >>> program = ProofProgram(steps, (Symbol("x", "real", None, None),))
-        >>> values_apart(program, 0, 2, Witness({"x": Fraction(-1)}, {}, 64, (), "", ""))
+        >>> distinct_values(program, 0, 2, Witness({"x": Fraction(-1)}, {}, 64, (), "", ""))
         ('-1', '1')
-        >>> values_apart(program, 0, 2, Witness({"x": Fraction(1)}, {}, 64, (), "", "")) is None
+        >>> distinct_values(program, 0, 2, Witness({"x": Fraction(1)}, {}, 64, (), "", "")) is None
         True
     """
-    if not inside(program, witness.point, witness.sizes):
+    if not in_domain(program, witness.point, witness.sizes):
         return None
     left, right, *rest = evaluate(
         program,
@@ -169,5 +169,5 @@ def values_apart(
     if not all_certain(rest):
         return None
     with context.workprec(witness.precision):
-        both = ((x, y) for i, x, y in pairs(left, right) if i == witness.index and are_apart(x, y))
-        return next((texts_apart(x, y) for x, y in both), None)
+        both = ((x, y) for i, x, y in paired_entries(left, right) if i == witness.index and disjoint(x, y))
+        return next((distinct_texts(x, y) for x, y in both), None)

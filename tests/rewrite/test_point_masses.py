@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from symgrad.rewrite.facts.inference import Conditions
 
 from symgrad.frontend.text import parse_program
 from symgrad.ir.traverse import symbols_of
+from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.point_masses import PointMasses, may_be_zero, tied
 
 _HEAD = (

@@ -206,7 +206,7 @@ def check(file: Path, whole: bool, time_limit: float, form: str, output: Path | 
     holds: 0 proved, 5 refuted, 6 neither; 2 if it is no proof file at all.
     """
     from symgrad.checker.check import check as replayed
-    from symgrad.checker.file.reading import read_proof_file
+    from symgrad.checker.file.reader import read_proof_file
 
     if not 0 < time_limit < float("inf"):
         raise UsageError(f"the time limit is {time_limit}", expected="a positive number of seconds")

@@ -12,7 +12,7 @@ __all__ = ["StepBuilder", "Shape", "broadcast"]
 
 Shape: TypeAlias = "tuple[int | str, ...]"
 
-_TRUTH = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
+_COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 
 
 class StepBuilder:
@@ -59,7 +59,7 @@ class StepBuilder:
         if name == "mul" and self.value(args[0]) == 1:
             return args[1]
         shape = broadcast([self.shape(a) for a in args])
-        return self.step(ProofStep(name, args, params, shape, "bool" if name in _TRUTH else "real"))
+        return self.step(ProofStep(name, args, params, shape, "bool" if name in _COMPARISONS else "real"))
 
     def full(self, at: int, shape: Shape) -> int:
         """Return a step repeated to a shape that it broadcasts to."""
@@ -91,7 +91,7 @@ class StepBuilder:
         rows = [self.step(ProofStep("concatenate", pair, (axis + 1,), wide)) for pair in ((a, b), (zero, d))]
         return self.step(ProofStep("concatenate", tuple(rows), (axis,), (*lead, double, double)))
 
-    def corner(self, at: int, shape: Shape) -> int:
+    def upper_right_block(self, at: int, shape: Shape) -> int:
         """The block on the right of the first row, of a shape, of what `blocks` made."""
         whole: list[tuple[Any, Any, int]] = [(None, None, 1)] * (len(shape) - 2)
         n = shape[-1]

@@ -1,7 +1,7 @@
 """Derivatives of programs, forward: for each step that depends on a variable the steps of its tangent.
 
-The rules are the checker's own: `symgrad/checker/program/slopes.py` has those of functions,
-`symgrad/checker/program/tangents.py` those of ops on arrays. Where a function has a kink or a jump, a step that the
+The rules are the checker's own: `symgrad/checker/program/scalar_derivatives.py` has those of functions,
+`symgrad/checker/program/array_derivatives.py` those for arrays. Where a function has a kink or a jump, a step that the
 derivative reads is undefined in the strict sense of `symgrad.checker.balls.programs.evaluate`; that is where no
 derivative is claimed.
 """
@@ -10,13 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from symgrad.checker.program.array_derivatives import ARRAY_DERIVATIVES
 from symgrad.checker.program.builder import StepBuilder
-from symgrad.checker.program.slopes import CHOICES, CONSTANT, SLOPES, tangent_of_choice
+from symgrad.checker.program.scalar_derivatives import (
+    LOCALLY_CONSTANT_OPS,
+    PIECEWISE_OPS,
+    SCALAR_DERIVATIVES,
+    piecewise_tangent,
+)
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
-from symgrad.checker.program.tangents import ARRAY_TANGENTS
 from symgrad.support.errors import UsageError
 
-__all__ = ["along", "derivative_claim", "differentiate", "gradient_claim"]
+__all__ = ["directional_claim", "derivative_claim", "differentiate", "gradient_claim"]
 
 
 def differentiate(
@@ -45,11 +50,11 @@ def differentiate(
         >>> [(s.op, s.args) for s in made.steps[3:]]
         [('number', ()), ('cos', (0,)), ('mul', (1, 4)), ('add', (5, 5))]
     """
-    made, (at,), _ = _differentiated(program, (y,), wrt, direction)
+    made, (at,), _ = _differentiate_all(program, (y,), wrt, direction)
     return made, at
 
 
-def _differentiated(
+def _differentiate_all(
     program: ProofProgram, ys: Sequence[int], wrt: str, direction: str | None = None
 ) -> tuple[ProofProgram, list[int], str | None]:
     """Return a program with the steps of several derivatives, their positions, and the name of their direction."""
@@ -62,7 +67,7 @@ def _differentiated(
     symbols = program.symbols
     name: str | None = None
     if symbol.shape:
-        name = _free(program, direction or f"d{wrt}")
+        name = _fresh_name(program, direction or f"d{wrt}")
         symbols = (*symbols, Symbol(name, "real", None, None, symbol.shape))
         seed = into.step(ProofStep("symbol", (), (name,), symbol.shape))
     else:
@@ -73,32 +78,32 @@ def _differentiated(
             if step.params[0] == wrt:
                 tangents[i] = seed
         elif any(a in tangents for a in step.args):
-            found = _tangent(into, i, step, [tangents.get(a) for a in step.args])
+            found = _step_tangent(into, i, step, [tangents.get(a) for a in step.args])
             if found is not None:
                 tangents[i] = into.full(found, step.shape)
     ends = [tangents[y] if y in tangents else into.full(into.number(0), program.steps[y].shape) for y in ys]
     return ProofProgram(tuple(into.steps), symbols), ends, name
 
 
-def _free(program: ProofProgram, name: str) -> str:
+def _fresh_name(program: ProofProgram, name: str) -> str:
     taken = {s.name for s in program.symbols}
     while name in taken:
         name += "_"
     return name
 
 
-def _tangent(into: StepBuilder, i: int, step: ProofStep, moving: list[int | None]) -> int | None:
+def _step_tangent(into: StepBuilder, i: int, step: ProofStep, moving: list[int | None]) -> int | None:
     """Return the tangent of a step, None where it is zero."""
-    if step.op in CONSTANT:
+    if step.op in LOCALLY_CONSTANT_OPS:
         return None
-    if step.op in CHOICES:
-        return tangent_of_choice(into, step, moving)
-    if step.op in ARRAY_TANGENTS:
-        return ARRAY_TANGENTS[step.op](into, i, step, moving)
-    if step.op not in SLOPES:
+    if step.op in PIECEWISE_OPS:
+        return piecewise_tangent(into, step, moving)
+    if step.op in ARRAY_DERIVATIVES:
+        return ARRAY_DERIVATIVES[step.op](into, i, step, moving)
+    if step.op not in SCALAR_DERIVATIVES:
         raise UsageError(f"no rule to differentiate '{step.op}'", cure="write it with other functions")
     total: int | None = None
-    for slope, moved in zip(SLOPES[step.op], moving, strict=True):
+    for slope, moved in zip(SCALAR_DERIVATIVES[step.op], moving, strict=True):
         if moved is not None:
             term = slope(into, i, step, moved)
             if term is not None:
@@ -106,7 +111,7 @@ def _tangent(into: StepBuilder, i: int, step: ProofStep, moving: list[int | None
     return total
 
 
-def along(program: ProofProgram, claim: int, direction: str) -> tuple[ProofProgram, int]:
+def directional_claim(program: ProofProgram, claim: int, direction: str) -> tuple[ProofProgram, int]:
     """Return the change that a claimed derivative by an array gives in a direction.
 
     Args:
@@ -157,7 +162,7 @@ def derivative_claim(
     if not shape:
         return made, tangent, claim, None
     direction = made.symbols[-1].name
-    stated, change = along(made, claim, direction)
+    stated, change = directional_claim(made, claim, direction)
     return stated, tangent, change, direction
 
 
@@ -187,5 +192,5 @@ def gradient_claim(
     """
     if program.steps[a].shape != program.steps[b].shape:
         raise UsageError("the two sides have different shapes")
-    made, (left, right), direction = _differentiated(program, (a, b), wrt)
+    made, (left, right), direction = _differentiate_all(program, (a, b), wrt)
     return made, left, right, direction

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, cast
 
 from symgrad.checker.numbers import NUMERAL, number_from_json, number_to_json
 from symgrad.checker.program.distributions import ProofDistribution, support
-from symgrad.checker.program.lengths import length, names_in
+from symgrad.checker.program.length_values import length_names, length_value
 from symgrad.checker.program.names import is_name, terminal_text
 from symgrad.support.errors import UsageError
 
@@ -22,7 +22,7 @@ __all__ = [
     "Symbol",
     "program_from_json",
     "program_to_json",
-    "resolved",
+    "resolve_ends",
 ]
 
 Length: TypeAlias = "int | str"  # a number, a name, or a polynomial in names as text
@@ -54,20 +54,20 @@ class Symbol:
     )  # points are drawn by what is shown
 
 
-def resolved(symbol: Symbol, sizes: Mapping[str, int]) -> Symbol:
+def resolve_ends(symbol: Symbol, sizes: Mapping[str, int]) -> Symbol:
     """Return a variable whose ends are numbers: what lengths are with these sizes.
 
     Raises:
         UsageError: if a name in an end has no value.
 
     Example:
-        >>> resolved(Symbol("t", "int", Fraction(-1), None, ends=(None, "2*k")), {"k": 3}).high
+        >>> resolve_ends(Symbol("t", "int", Fraction(-1), None, ends=(None, "2*k")), {"k": 3}).high
         Fraction(6, 1)
     """
     if symbol.ends == (None, None):
         return symbol
     low, high = (
-        number if end is None else Fraction(length(end, sizes))
+        number if end is None else Fraction(length_value(end, sizes))
         for number, end in zip((symbol.low, symbol.high), symbol.ends, strict=True)
     )
     return replace(symbol, low=low, high=high, ends=(None, None))
@@ -112,7 +112,7 @@ class ProofProgram:
                 todo += reversed(cast("tuple[Any, ...]", item))
             elif isinstance(item, str):
                 lengths[item] = None
-        return tuple(names_in(lengths))
+        return tuple(length_names(lengths))
 
     def needed(self, outputs: Iterable[int], *, frozen: bool = True) -> list[int]:
         """Return the steps that some are made of, and these, in order; ``frozen``: those in ``stop_gradient`` too."""
@@ -216,7 +216,7 @@ def program_from_json(data: Any) -> ProofProgram:
             f"this is not a program of a proof: {terminal_text(repr(error), 200)}", cure="make the proof anew"
         ) from error
     _check_symbols(symbols)
-    _check(steps, {s.name: s for s in symbols})
+    _check_steps(steps, {s.name: s for s in symbols})
     program = ProofProgram(steps, symbols)
     _check_names(program)
     return program
@@ -250,7 +250,7 @@ def _check_names(program: ProofProgram) -> None:
         raise UsageError(f"'{min(variables & sizes)}' is a variable and a size")
 
 
-def _check(steps: Sequence[ProofStep], symbols: Mapping[str, Symbol]) -> None:
+def _check_steps(steps: Sequence[ProofStep], symbols: Mapping[str, Symbol]) -> None:
     for i, step in enumerate(steps):
         if step.op == "number" and [type(p) for p in step.params] not in ([Fraction], [bool]):
             raise UsageError(f"step {i} is a number that is none: {str(step.params)[:40]}")

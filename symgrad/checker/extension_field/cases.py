@@ -1,0 +1,104 @@
+"""One case of a proof, replayed: both sides in kernels, with the answers of the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from symgrad.checker.extension_field.evaluate import evaluate_steps
+from symgrad.checker.extension_field.extension import Contradiction, TooCoarse
+from symgrad.checker.extension_field.field import Budget, Element, FractionField, GiveUp
+from symgrad.checker.extension_field.functions import Functions
+from symgrad.checker.extension_field.replay import Replay
+from symgrad.checker.extension_field.sign_choices import empty, sign_choices
+from symgrad.checker.limits import GENERATORS
+from symgrad.checker.numbers import number_from_json
+from symgrad.checker.program.steps import ProofProgram
+
+__all__ = ["check_case", "common_exclusions"]
+
+
+def replay_case(
+    program: ProofProgram,
+    a: int,
+    b: int,
+    outcome: Mapping[int, bool],
+    data: Mapping[str, Any],
+    deadline: float,
+) -> tuple[Functions, Element | None]:
+    """Evaluate both sides with the answers of a proof: the kernels and the difference, None if there are no points.
+
+    Raises:
+        GiveUp: if an answer is wrong or missing, or at the deadline.
+    """
+    scales = {(str(kind), int(i)): int(by) for kind, i, by in data["scales"]}
+    if not 0 < data["capacity"] <= GENERATORS or any(by < 1 for by in scales.values()):
+        raise GiveUp("numbers that cannot be")
+    oracle = Replay(data["answers"], scales)
+    kernels = Functions(FractionField(data["capacity"], Budget(deadline)), oracle)
+    try:
+        left, right = evaluate_steps(kernels, program, [a, b], outcome)
+        return kernels, kernels.field.sub(left, right)
+    except Contradiction:
+        return kernels, None
+    except TooCoarse as finer:
+        raise GiveUp(str(finer)) from finer
+
+
+def common_exclusions(first: Functions, second: tuple[Functions, Element | None]) -> tuple[str, ...]:
+    """What two proofs leave out together, the second with the only angle turned, so that no point is a pole of both.
+
+    Raises:
+        GiveUp: if the second is no such proof.
+    """
+    kernels, difference = second
+    turned = kernels.oracle.scale("turned", 0) > 1 and first.oracle.scale("turned", 0) == 1
+    if not turned or not len(first.poles) == len(kernels.poles) == len(kernels.angles) == 1:
+        raise GiveUp("a second proof that turns no angle")
+    quarter = kernels.field.scaled(kernels.pi(), Fraction(1, 4))
+    back = kernels.field.fraction_text(kernels.field.add(kernels.angles[0][0], quarter))
+    if len(first.angles) != 1 or "..." in back or back != first.field.fraction_text(first.angles[0][0]):
+        raise GiveUp("a second proof that turns another angle")
+    if difference is None or not kernels.field.is_zero(difference):
+        raise GiveUp("a second proof that is none")
+    (pole,) = first.poles
+    return tuple(
+        dict.fromkeys([*(c for c in first.left_out() if c != pole), *kernels.exclusions_at_pole(pole)])
+    )
+
+
+def check_case(
+    program: ProofProgram,
+    a: int,
+    b: int,
+    outcome: Mapping[int, bool],
+    data: Mapping[str, Any],
+    deadline: float,
+) -> tuple[str, tuple[str, ...]]:
+    """Replay one case: ``proved``, ``empty``, or ``apart`` where the difference is a number; and what is left out.
+
+    Raises:
+        GiveUp: if it is neither.
+    """
+    kernels, difference = replay_case(program, a, b, outcome, data, deadline)
+    if difference is None:
+        return "empty", kernels.left_out()
+    if kernels.field.is_zero(difference):
+        again = data.get("turned")
+        if again is None:
+            return "proved", kernels.left_out()
+        return "proved", common_exclusions(kernels, replay_case(program, a, b, outcome, again, deadline))
+    if kernels.field.number(difference) is not None:
+        return "apart", kernels.left_out()
+    shown = iter(data.get("parts", ()))
+    any_zero = False
+    for _, zero in sign_choices(kernels, difference):
+        answer = next(shown, None)
+        proposed = None if answer is None else [number_from_json(w) for w in answer]
+        if not zero and not empty(kernels, lambda _k, _q, w=proposed: w):
+            raise GiveUp("the difference is not zero in a part that may have points")
+        any_zero = any_zero or zero
+    if data.get("parts"):
+        return "proved" if any_zero else "empty", kernels.left_out()
+    raise GiveUp("the difference is not zero")

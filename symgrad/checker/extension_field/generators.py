@@ -1,0 +1,165 @@
+"""Generators of a proof: the kernels that they stand for, and between which numbers these are."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from symgrad.checker.extension_field.field import Element, FractionField, GiveUp, Poly
+from symgrad.checker.limits import FACTORED_BITS, POWERS_PER_BASE
+from symgrad.checker.numbers import Rational, flint
+from symgrad.checker.program.intervals import (
+    UNBOUNDED,
+    UNIT,
+    RationalInterval,
+    interval_power,
+    interval_product,
+)
+
+__all__ = ["PowerBase", "Generators", "to_fraction", "factor_rational"]
+
+
+@dataclass(slots=True)
+class PowerBase:
+    """An h: its polynomial or prime number, and the kernels made of it."""
+
+    value: Element
+    sign: Element
+    log: Element | None = None
+    root: tuple[Element, int] | None = None
+    powers: list[tuple[Element, Element]] = dataclasses.field(default_factory=list[tuple[Element, Element]])
+
+
+@dataclass(slots=True)
+class Generators:
+    """What the generators of a field are.
+
+    Args:
+        field: fractions of them.
+    """
+
+    field: FractionField
+    atoms: list[PowerBase] = dataclasses.field(init=False, default_factory=list[PowerBase])
+    exps: list[tuple[Element, Element]] = dataclasses.field(
+        init=False, default_factory=list[tuple[Element, Element]]
+    )
+    """A and exp(A)."""
+    angles: list[tuple[Element, Element]] = dataclasses.field(
+        init=False, default_factory=list[tuple[Element, Element]]
+    )
+    """B and tan(B)."""
+    functions: list[tuple[str, tuple[Element, ...], Element]] = dataclasses.field(
+        init=False, default_factory=list[tuple[str, tuple[Element, ...], Element]]
+    )
+    bounds: dict[int, RationalInterval] = dataclasses.field(
+        init=False, default_factory=dict[int, RationalInterval]
+    )
+    """Between which numbers the generator at a position is; None is no bound."""
+    meaning: dict[int, tuple[str, int]] = dataclasses.field(
+        init=False, default_factory=dict[int, tuple[str, int]]
+    )
+    """What a generator at a position is: its kind and its place in the list of that kind."""
+
+    parities: list[tuple[Poly, Element]] = dataclasses.field(
+        init=False, default_factory=list[tuple[Poly, Element]]
+    )
+    """Terms of integer exponents, and -1 to their power."""
+    signs: list[tuple[Poly, Poly]] = dataclasses.field(init=False, default_factory=list[tuple[Poly, Poly]])
+    """The generators of signs that nothing decides, and the polynomials that they belong to."""
+
+    def new(self, name: str, kind: str, place: int, *, positive: bool = False) -> Element:
+        made = self.field.generator(name)
+        position = self.field.index(made)
+        self.meaning[position] = (kind, place)
+        if positive:
+            self.bounds[position] = Fraction(0), None
+        return Element(made)
+
+    def symbol(self, name: str, low: Fraction | None, high: Fraction | None) -> Element:
+        made = self.new(name, "symbol", 0)
+        self.bounds[self.field.index(made.num)] = low, high
+        return made
+
+    def generator(self, h: Poly) -> tuple[str, int]:
+        """What a polynomial is, if it is a generator, else an empty kind."""
+        if len(h) != 1 or h.total_degree() != 1 or h.leading_coefficient() != 1:
+            return "", 0
+        return self.meaning[self.field.index(h)]
+
+    def within(self, positions: Iterable[int]) -> set[int]:
+        """The positions of generators, of those that these are made of, and so on."""
+        found: set[int] = set()
+        todo = list(positions)
+        while todo:
+            p = todo.pop()
+            if p not in found:
+                found.add(p)
+                for a in self.operands_of(p):
+                    polys = [a.num, *(self.field.factors[i] for i, _ in a.den)]
+                    todo += [q for poly in polys for q, d in enumerate(poly.degrees()) if d > 0]
+        return found
+
+    def operands_of(self, position: int) -> list[Element]:
+        """The fractions that a generator is made of."""
+        kind, place = self.meaning[position]
+        match kind:
+            case "exp":
+                return [self.exps[place][0]]
+            case "tan":
+                return [self.angles[place][0]]
+            case "root" | "log":
+                return [self.atoms[place].value]
+            case "power":
+                at, i = divmod(place, POWERS_PER_BASE)
+                return [self.atoms[at].value, self.atoms[at].powers[i][0]]
+            case "function":
+                return list(self.functions[place][1])
+            case "sign":
+                mine = [h for s, h in self.signs if self.field.index(s) == position]
+                mine += [term for term, made in self.parities if self.field.index(made.num) == position]
+                return [Element(h) for h in mine if self.field.number(Element(h)) is None]
+            case _:
+                return []
+
+    # bounds
+
+    def sign_by_bounds(self, h: Poly) -> int:
+        """The sign of a polynomial wherever it is not zero, if the bounds of its generators tell, or 0."""
+        low, high = self.range(h)
+        if low is not None and low >= 0:
+            return 1
+        return -1 if high is not None and high <= 0 else 0
+
+    def range(self, h: Poly) -> RationalInterval:
+        """Numbers between which a polynomial is, from the bounds of its generators."""
+        lowest, highest = Fraction(0), Fraction(0)
+        down = up = False  # whether there is no bound
+        for exponents, c in h.terms():
+            low, high = UNIT
+            for position, e in enumerate(exponents):
+                if e:
+                    low, high = interval_product(
+                        (low, high), interval_power(self.bounds.get(position, UNBOUNDED), e)
+                    )
+            low, high = interval_product((low, high), (to_fraction(c), to_fraction(c)))
+            down, up = down or low is None, up or high is None
+            lowest, highest = lowest + (low or 0), highest + (high or 0)
+        return (None if down else lowest), (None if up else highest)
+
+
+def to_fraction(c: Rational) -> Fraction:
+    """One of flint's rational numbers as a Fraction."""
+    return Fraction(int(c.p), int(c.q))
+
+
+def factor_rational(c: Rational) -> list[tuple[int, int]]:
+    """The prime numbers of a positive rational number, and their exponents."""
+    found: list[tuple[int, int]] = []
+    for size, sign in ((int(c.p), 1), (int(c.q), -1)):
+        if size.bit_length() > FACTORED_BITS:
+            raise GiveUp("a power of a number with many digits")
+        if size > 1:
+            found += [(int(p), sign * int(e)) for p, e in flint.fmpz(size).factor()]
+    return found

@@ -1,0 +1,100 @@
+"""A case in parts: every choice of the signs that nothing decides, each where the difference is zero, or empty.
+
+A part is empty if quantities that are positive there have a sum that cannot be positive (Farkas).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from itertools import product
+
+from symgrad.checker.extension_field.extension import ExtensionField
+from symgrad.checker.extension_field.field import Element, Poly
+from symgrad.checker.limits import FREE_SIGNS
+from symgrad.checker.numbers import rational
+
+__all__ = ["Weights", "empty", "undecided_signs", "sign_choices", "positive_quantities"]
+
+
+Weights = Callable[[ExtensionField, Sequence[Poly]], "Sequence[Fraction] | None"]
+"""Proposes weights, none negative, with which positive quantities have a sum that cannot be positive."""
+
+
+def undecided_signs(k: ExtensionField, difference: Element) -> list[tuple[Poly, Poly]]:
+    """The signs that nothing decides and that a difference depends on, or the quantities whose signs are known."""
+    F = k.field
+    concerned = [difference.num]
+    for atom in k.atoms:
+        sign = F.reduced(atom.sign.num)
+        concerned += [F.reduced(atom.value.num)] if sign.is_constant() else []
+    degrees = [p.degrees() for p in concerned]
+    return [(s, h) for s, h in k.signs if any(d[F.index(s)] for d in degrees)]
+
+
+def sign_choices(k: ExtensionField, difference: Element) -> Iterator[tuple[list[tuple[Poly, bool]], bool]]:
+    """Go through the parts, with the signs set as chosen; yield the choice and whether the difference is zero."""
+    free = undecided_signs(k, difference)
+    if len(free) > FREE_SIGNS:
+        return
+    for ups in product((True, False), repeat=len(free)):
+        with _assume_signs(k, [(s, up) for (s, _), up in zip(free, ups, strict=True)]):
+            yield (
+                [(h, up) for (_, h), up in zip(free, ups, strict=True)],
+                not k.field.reduced(difference.num),
+            )
+
+
+@contextmanager
+def _assume_signs(k: ExtensionField, signs: Sequence[tuple[Poly, bool]]) -> Generator[None]:
+    before = list(k.field.relations)
+    for s, up in signs:
+        k.field.add_relation(s, 1, s - (1 if up else -1))
+    try:
+        yield
+    finally:
+        k.field.relations[:] = before
+
+
+def positive_quantities(k: ExtensionField) -> list[Poly]:
+    """The polynomials whose sign is known in this part, turned so that they are positive."""
+    found: list[Poly] = []
+    for atom in k.atoms:
+        sign = k.field.reduced(atom.sign.num)
+        h = k.field.reduced(atom.value.num)
+        if sign.is_constant() and h and not h.is_constant():
+            found.append(h * sign)
+    return found
+
+
+def empty(k: ExtensionField, weights: Weights) -> bool:
+    """Tell whether a part has no points, by weights that are proposed and verified."""
+    quantities = positive_quantities(k)
+    found = weights(k, quantities)
+    if (
+        found is None
+        or len(found) != len(quantities)
+        or min(found, default=Fraction(-1)) < 0
+        or not any(found)
+    ):
+        return False
+    total = k.field.ring.constant(0)
+    for w, q in zip(found, quantities, strict=True):
+        total = total + q * rational(w)
+    high = k.range(total)[1]
+    if total and (high is None or high > 0):
+        return False
+    if not total or not k.never_zero(total):
+        _leave_out_zeros(k, [q for w, q in zip(found, quantities, strict=True) if w])
+    return True
+
+
+def _leave_out_zeros(k: ExtensionField, quantities: Sequence[Poly]) -> None:
+    """Quantities may be zero at ends of domains: all of them at once, unless one is positive there too."""
+    known = set(k.left_out())
+    for q in quantities:
+        h = q / q.leading_coefficient()
+        if k.never_zero(h) or h in k.field.factors or f"{k.field.text(h)} = 0" in known:
+            return
+    k.exclude_zeros(quantities[0] / quantities[0].leading_coefficient())
