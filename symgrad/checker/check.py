@@ -1,7 +1,7 @@
-"""The checker: replays a proof or a refutation that was written as JSON, and says what it is of.
+"""Replay a proof or a refutation from JSON, and report the statement that it proves.
 
-It trusts this package, python-flint and the program in the proof; not what found the proof. What it cannot replay
-is no proof.
+The checker trusts this package, python-flint and the program in the file. It does not trust the search that found the
+proof: a file that it cannot replay proves nothing.
 """
 
 from __future__ import annotations
@@ -47,20 +47,20 @@ _READ_ERRORS = (
     *(AttributeError, LookupError, TypeError, ValueError, ArithmeticError, SyntaxError),
     *(RecursionError, MemoryError),
 )
-"""What reading a file that is no proof may raise."""
+"""Exceptions that reading a malformed file may raise."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What a file proves.
+    """The result of checking a proof file.
 
     Args:
         status: ``proved``, ``refuted``, or ``supported`` if the proof does not hold.
-        why: what is proved, or what is wrong with the proof.
-        excluded: thin sets of points that a proof leaves out, as conditions.
-        statement: what the file claims, as the checker reads it; None if it could not be read.
-        difference: of a refutation by a point, the point and the two sides there.
-        parts: of a file with several proofs, each of them.
+        why: the reason for the status.
+        excluded: thin sets of points at which the proof claims nothing, as conditions.
+        statement: the claim of the file; None if it could not be read.
+        difference: the witness of a refutation, with the two sides there.
+        parts: the result of each proof, if the file holds several.
     """
 
     status: str
@@ -76,9 +76,9 @@ class Difference:
     """A point at which two sides differ.
 
     Args:
-        point: values of the variables, and lengths of axes.
-        index: the entry that differs; () for numbers.
-        values: the two sides there.
+        point: values of the variables and lengths of the axes.
+        index: the index of the entry that differs; () for numbers.
+        values: the two sides at that point.
     """
 
     point: Mapping[str, Any]
@@ -87,7 +87,7 @@ class Difference:
 
 
 def point_from_json(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the values of variables: numbers as text, truth values, nested lists."""
+    """Read the values of variables from JSON: numbers as text, truth values, nested lists."""
 
     def value(x: Any) -> Any:
         if isinstance(x, list):
@@ -99,15 +99,15 @@ def point_from_json(data: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """That two steps are equal.
+    """The claim that two steps are equal.
 
     Args:
-        program: the steps; for a derivative with those of the derivative.
+        program: the steps, including those of a derivative.
         a, b: the two sides.
-        strict: by what the first side was differentiated, or False.
-        defined: further steps that must be certain at a point that counts.
-        direction: the variable that is the direction of a derivative by an array.
-        data: what the file holds.
+        strict: the variable of differentiation, or False.
+        defined: further steps that must be certain at an admissible point.
+        direction: the variable that holds the direction of a derivative by an array.
+        data: the content of the file.
         deadline: on the count of `symgrad.checker.clock`.
     """
 
@@ -122,7 +122,7 @@ class _Claim:
 
     @property
     def plain(self) -> int | None:
-        """The claim that something is a derivative: it may have kinks where what is differentiated has none."""
+        """The claimed derivative: it may have kinks at points where the differentiated function has none."""
         return self.b if self.data["kind"] == "derivative" else None
 
 
@@ -130,14 +130,14 @@ def check(data: Any, seconds: float = CHECK_SECONDS) -> CheckResult:
     """Check a proof file.
 
     Args:
-        data: what the file holds; see `symgrad.checker.file.reader`.
-        seconds: how long that may take.
+        data: the content of the file; see `symgrad.checker.file.reader`.
+        seconds: the time limit.
 
     Returns:
-        What it proves.
+        The status of the claim, and the reason.
 
     Raises:
-        UsageError: if it is no proof file at all.
+        UsageError: if the data is not a proof file.
     """
     check_structure(data)
     if data["kind"] == "several":
@@ -146,7 +146,7 @@ def check(data: Any, seconds: float = CHECK_SECONDS) -> CheckResult:
 
 
 def _check_all(proofs: Sequence[Mapping[str, Any]], seconds: float) -> CheckResult:
-    """Check the proofs of a file, one after the other in the time for all."""
+    """Check the proofs of a file one after the other, within one time limit."""
     deadline = now() + seconds
     parts = tuple(_check_one(p, max(0.0, deadline - now())) for p in proofs)
     failed = [k for k, part in enumerate(parts, 1) if part.status != "proved"]
@@ -176,7 +176,7 @@ def _check_one(data: Mapping[str, Any], seconds: float) -> CheckResult:
 
 
 def _read_sides(data: Mapping[str, Any]) -> tuple[ProofProgram, int, int]:
-    """The program, and the two steps that a file is about."""
+    """Return the program and the two steps that the file makes a claim about."""
     program = program_from_json(data["program"])
     a, b = data["a"], data["b"]
     if max(a, b) >= len(program.steps):
@@ -215,7 +215,7 @@ def _build_claim(program: ProofProgram, a: int, b: int, data: Mapping[str, Any],
 
 def _check_complex(program: ProofProgram, data: Mapping[str, Any], deadline: float) -> CheckResult:
     def for_real_numbers(statement: RealStatement, part: Mapping[str, Any]) -> None:
-        """Check a proof for real numbers that is a part of one for complex ones."""
+        """Check the proof for real numbers that a proof for complex numbers contains."""
         _check_cases(_Claim(*statement, None, {"status": "proved", "kind": "equal", **part}, deadline))
 
     status, why, excluded, at = check_complex(data, program, for_real_numbers, deadline)
@@ -263,7 +263,7 @@ def _check_cases(c: _Claim) -> CheckResult:
 
 
 def _check_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckResult:
-    """Accept what was proved if there is a point that it says something about."""
+    """Accept a proof if the sample of the file is a point at which its claim holds."""
     program, data = c.program, c.data
     point, sizes = point_from_json(data["sample"]["point"]), dict(data["sample"]["sizes"])
     wanted = [c.a, c.b, *c.defined]
@@ -290,7 +290,7 @@ def _check_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckRes
 
 
 def _is_valid_point(program: ProofProgram, point: Mapping[str, Any], sizes: Mapping[str, int]) -> bool:
-    """Tell whether a point is one of the program, in the declared domains, and every length with a name at least 1."""
+    """Tell whether a point lies in the declared domains, and every named length is at least 1."""
     if any(n < 1 for n in (*sizes.values(), *infer_sizes(program, point).values())):
         return False
     known = {s.name for s in program.symbols}, set(program.sizes)
@@ -306,7 +306,7 @@ def _check_witness(c: _Claim) -> CheckResult:
     values = distinct_values(c.program, c.a, c.b, witness, strict=c.strict, plain=c.plain, defined=c.defined)
     if values is None:
         raise GiveUp("the two balls are not disjoint at the point that is given")
-    # Of a derivative by an array the direction tells the entry.
+    # For a derivative by an array, a unit direction selects the entry.
     index, readable = witness.index, {**sizes, **point}
     if c.direction is not None and (entry := _unit_direction_index(point[c.direction])) is not None:
         index = entry
@@ -316,7 +316,7 @@ def _check_witness(c: _Claim) -> CheckResult:
 
 
 def _unit_direction_index(direction: Any) -> tuple[int, ...] | None:
-    """Return which entry a direction is that of alone, if it is one."""
+    """Return the index at which a direction is 1, if it is a unit direction."""
     array = np.array(direction, dtype=object)
     places = [index for index in np.ndindex(*array.shape) if array[index]]
     return places[0] if len(places) == 1 and array[places[0]] == 1 else None

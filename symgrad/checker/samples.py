@@ -1,8 +1,8 @@
-"""Points of the checker's own at which a statement that is said to be proved must not be refuted.
+"""Compare the two sides of a proved statement at sample points of the checker.
 
-A proof needs none of them (nor the complex ones, `symgrad.checker.complex.samples`). They guard against a mistake in
-the checker itself, and in its tables: a false statement that it would take for proved differs, almost certainly, at one
-of a few points that nobody chose.
+No proof depends on these points (nor on the complex ones, `symgrad.checker.complex.samples`). They guard against a
+mistake in the checker and in its tables: the sides of a false statement differ, almost certainly, at one of a few
+pseudorandom points.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["BITS", "SPREADS", "differs_at_samples", "sample_coordinate"]
 
 BITS = 160
 _PRIME = 99_991
-"""The denominator of real coordinates: no formula has it, so a point is on no thin set that a proof leaves out."""
+"""The denominator of real coordinates: no formula contains it, so a point lies on no excluded thin set."""
 
 SPREADS = (Fraction(2), Fraction(1, 2), Fraction(5))
 
@@ -39,7 +39,7 @@ def differs_at_samples(
     defined: Sequence[int] = (),
     thin: bool = False,
 ) -> bool:
-    """Tell whether two steps certainly differ at one of a few points, always the same ones.
+    """Tell whether two steps certainly differ at one of a few fixed points.
 
     Args:
         program: the steps.
@@ -48,8 +48,8 @@ def differs_at_samples(
         strict: see `symgrad.checker.balls.programs.evaluate`.
         plain: see there.
         defined: positions of further values that must be certain at the point.
-        thin: whether thin sets are left out: then points with whole numbers or truth values, which may well lie in
-            one, tell nothing.
+        thin: whether the proof excludes thin sets; then programs with integers or truth values are not tested, as
+            their points may lie in such a set.
 
     Example:
         >>> from symgrad.checker.program.steps import ProofStep
@@ -74,9 +74,9 @@ def differs_at_samples(
                 wanted=[a, b, *defined],
                 deadline=deadline,
             )
-        except UsageError:  # sizes with which an axis would have a negative length
+        except UsageError:  # with these sizes an axis has a negative length
             continue
-        except TimeoutError:  # nothing speaks against it
+        except TimeoutError:  # no difference was found
             return False
         with context.workprec(BITS):
             if all_certain(rest) and any(disjoint(x, y) for _, x, y in paired_entries(left, right)):
@@ -93,7 +93,7 @@ def _sample_points(program: ProofProgram) -> Iterator[tuple[dict[str, Any], dict
             point = {
                 s.name: _sample_value(s, sizes, draw, SPREADS[k % len(SPREADS)]) for s in program.symbols
             }
-        except UsageError:  # no such length
+        except UsageError:  # with these sizes an axis has no length
             continue
         if in_domain(program, point, sizes):
             yield point, sizes
@@ -112,7 +112,7 @@ def _sample_value(symbol: Symbol, sizes: Mapping[str, int], draw: random.Random,
 
 
 def sample_coordinate(symbol: Symbol, draw: random.Random, spread: Fraction) -> Any:
-    """A number inside the domain of a variable: a fraction over a prime, or a whole number."""
+    """Return a number in the domain of a variable: a fraction over a prime, or an integer."""
     if symbol.kind == "bool":
         return draw.random() < 0.5
     low, high = symbol.low, symbol.high

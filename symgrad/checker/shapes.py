@@ -1,6 +1,6 @@
-"""What shape the result of each step has, and whether it is a truth value: the checker's own derivation.
+"""Infer the shape of each step, and whether it is a truth value.
 
-What a step says of itself is not relied on: a program whose steps have other shapes than these is refused.
+The declared shape of a step is not trusted: the checker refuses a program whose declared shapes differ from these.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["check_shapes"]
 
 Shape: TypeAlias = "tuple[Size, ...]"
 _Rule: TypeAlias = "Callable[..., Shape]"
-"""From the shapes of the arguments and the static parameters, the shape of the result."""
+"""Map the shapes of the arguments and the static parameters to the shape of the result."""
 
 _LOGIC = frozenset({"and_", "or_", "xor", "not_"})
 _COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
@@ -39,7 +39,7 @@ _DATA_MOVEMENT = frozenset(
 
 
 class _ShapeMismatch(Exception):
-    """No array comes of such arguments."""
+    """The shapes of the arguments do not fit the op."""
 
 
 def _require(holds: bool) -> None:
@@ -179,7 +179,7 @@ _LEAVES: Mapping[str, Callable[[Any], bool]] = {
     "constant": lambda name: name in CONSTANTS,
     "size": lambda length: isinstance(length, str) and _shape((length,)) != (),
 }
-"""The parameter that each leaf has."""
+"""For each leaf, the check of its parameter."""
 
 _RULES: Mapping[str, _Rule] = {
     "einsum": _einsum,
@@ -205,17 +205,17 @@ _RULES: Mapping[str, _Rule] = {
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """What a step gives."""
+    """The shape of a step, and whether it is a truth value."""
 
     shape: Shape
     truth: bool
 
 
 def check_shapes(program: ProofProgram) -> None:
-    """Check that every step has the shape that follows from its arguments, and is a truth value if these say so.
+    """Check that the declared shape and kind of every step follow from its arguments.
 
     Raises:
-        UsageError: at the first one that has not.
+        UsageError: at the first step whose declaration differs.
     """
     results: list[_Result] = []
     for i, step in enumerate(program.steps):

@@ -1,4 +1,4 @@
-"""Witnesses against "a = b": a point at which two balls are disjoint, and the two values there."""
+"""Witnesses against "a = b": a point at which the balls of the two sides are disjoint."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Witness:
 
     Args:
         point: for every variable a Fraction, a truth value, or nested lists of them.
-        sizes: the lengths of axes there.
-        precision: bits at which the balls are disjoint.
-        index: the entry of the arrays that differs; () for numbers.
-        left, right: the two balls, as midpoint +/- radius; exact values as they are.
+        sizes: the lengths of the axes.
+        precision: bits of the balls.
+        index: the index of the entry that differs; () for numbers.
+        left, right: the two balls, as midpoint +/- radius, or the exact values.
     """
 
     point: Mapping[str, Any]
@@ -51,7 +51,7 @@ class Witness:
 
 
 def paired_entries(a: Any, b: Any) -> list[tuple[tuple[int, ...], Value, Value]]:
-    """Return the entries of two values of one shape side by side, each with its index, where neither is unknown."""
+    """Return the pairs of entries of two values of one shape, each with its index; pairs with an unknown are omitted."""
     left, right = box(a), box(b)
     if left.shape != right.shape:
         return []
@@ -60,7 +60,7 @@ def paired_entries(a: Any, b: Any) -> list[tuple[tuple[int, ...], Value, Value]]
 
 
 def disjoint(x: Value, y: Value) -> bool:
-    """Tell whether two values are certainly different numbers."""
+    """Tell whether two values are certainly different: different rationals, or disjoint balls."""
     if type(x) is fmpq and type(y) is fmpq:
         return bool(x != y)
     x, y = ball(x), ball(y)
@@ -68,14 +68,14 @@ def disjoint(x: Value, y: Value) -> bool:
 
 
 def ball_text(value: Value, digits: int = _DIGITS) -> str:
-    """Return a value as text: ``[3.1416 +/- 7.4e-6]``, or as it is if it is exact and short."""
+    """Return a value as text: ``[3.1416 +/- 7.4e-6]``, or the exact number if it is short."""
     if type(value) is fmpq and value.height_bits() <= 128:
         return str(value)
     return str(ball(value).str(digits))
 
 
 def distinct_texts(x: Value, y: Value) -> tuple[str, str]:
-    """Return two different values as text, with so many digits that it shows; else the second by its distance.
+    """Return two different values as texts that differ; if that takes too many digits, the second as a distance.
 
     Example:
         >>> distinct_texts(fmpq(1, 3) + fmpq(1, 10**300), fmpq(1, 3))
@@ -91,7 +91,7 @@ def distinct_texts(x: Value, y: Value) -> tuple[str, str]:
 
 
 def _round_trip(value: Value, digits: int) -> tuple[str, Value]:
-    """Return a value as text, and what the text says."""
+    """Return a value as text, and the number that the text represents."""
     text = ball_text(value, digits)
     return text, value if "." not in text and "[" not in text and "e" not in text else flint.arb(text)
 
@@ -108,7 +108,7 @@ def is_defined_around(
     sizes: Mapping[str, int],
     deadline: float | None = None,
 ) -> bool:
-    """Tell whether steps are certainly defined all around a point: no thin set has all such points near it.
+    """Tell whether steps are certainly defined in a neighbourhood of a point, which no thin set contains.
 
     Raises:
         UsageError: if the point does not fit the program.
@@ -130,16 +130,16 @@ def distinct_values(
     plain: int | None = None,
     defined: Sequence[int] = (),
 ) -> tuple[str, str] | None:
-    """Return the values of two steps at a witness, computed anew, as text; None if they may be equal there.
+    """Recompute the values of two steps at a witness, and return them as text; None if they may be equal there.
 
     Args:
         program: the steps.
         a: position of one value.
         b: position of the other.
-        witness: what was found; its texts are not read.
+        witness: the point; its texts are not read.
         strict: see `symgrad.checker.balls.programs.evaluate`.
         plain: see there.
-        defined: positions of further values that must be certain at the point; for a derivative, of the function.
+        defined: positions of further values that must be certain at the point; for a derivative, the function.
 
     Raises:
         UsageError: if the point does not fit the program.

@@ -1,4 +1,4 @@
-"""Reading proof files: nothing that a file holds costs more than it may, or is read in two ways."""
+"""Read proof files as strict JSON: no duplicate keys, no floats, and bounded bytes, values, depth and digits."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ _CURE = "make the proof anew, with --proof"
 
 
 def read_proof_file(path: Path) -> dict[str, Any]:
-    """Read a file.
+    """Read a proof file.
 
     Args:
-        path: of the file.
+        path: the path of the file.
 
     Returns:
-        What it holds, of the structure that `symgrad/checker/schema.json` prescribes.
+        Its content, which conforms to `symgrad/checker/schema.json`.
 
     Raises:
-        UsageError: if it is no proof file.
+        UsageError: if it is not a proof file.
         FileError: if it cannot be read.
     """
     return read_proof(read_start(path, FILE_BYTES + 1))
 
 
 def read_proof(content: bytes) -> dict[str, Any]:
-    """Read the content of a file.
+    """Read the content of a proof file.
 
     Raises:
-        UsageError: if it is no proof.
+        UsageError: if it is not a proof file.
 
     Example:
         >>> read_proof(b'{"format": 1, "format": 1}')
@@ -48,7 +48,7 @@ def read_proof(content: bytes) -> dict[str, Any]:
     """
     if len(content) > FILE_BYTES:
         raise _refuse(f"it has more than {FILE_BYTES // 2**20} MiB", "a smaller file")
-    # Before every value but the first stands one of these.
+    # One of these characters precedes every value but the first.
     if sum(map(content.count, (b",", b"[", b":"))) > FILE_VALUES:
         raise _refuse(f"it has more than {FILE_VALUES:,} values", "a smaller file")
     try:
@@ -70,10 +70,10 @@ def read_proof(content: bytes) -> dict[str, Any]:
 
 
 def check_structure(data: Any) -> None:
-    """Check that data has the structure of a proof file.
+    """Check that data conforms to the schema of proof files.
 
     Raises:
-        UsageError: if it has not, with the place.
+        UsageError: if it does not, with the place.
     """
     fault = find_fault(data)
     if fault is not None:

@@ -1,7 +1,7 @@
-"""Whether data has the structure that a JSON Schema prescribes, and where it has not.
+"""Validate data against the JSON Schema of proof files, and locate the first fault.
 
-It reads the few keywords of the schema beside this module, with the meaning of draft 2020-12, and refuses to load a
-schema with others: so the schema that is published is the one that is enforced. Floats are nowhere valid.
+It supports the keywords that `symgrad/checker/schema.json` uses, with the meaning of draft 2020-12, and refuses to load
+a schema with any other keyword: so the published schema is the enforced one. Floats are valid nowhere.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _TOO_DEEP = f"nests deeper than {FILE_DEPTH} levels"
 _ANNOTATIONS = frozenset({"$schema", "$defs", "title", "description"})
 
 
-# How much an object or list seems to be what it is read as: another value tells other kinds apart, then other keys.
+# How well an object or a list fits an alternative of oneOf: a wrong constant rules it out first, then wrong keys.
 _OTHER_VALUE, _EXTRA_KEY, _MISSING_KEY, _AT_VALUE = range(4)
 
 
 @dataclass(slots=True)
 class Fault:
-    """What is wrong with data.
+    """A violation of the schema.
 
     Args:
-        what: in words, of the value at the place.
-        expected: what may stand there.
-        near: how much of what it is read as it seems to be.
-        reversed_place: keys and positions that lead to it, the last first.
+        what: the problem, as text.
+        expected: the valid values at that place.
+        likeness: how well the data fits the alternative that it violates.
+        reversed_path: the keys and positions that lead to the value, innermost first.
     """
 
     what: str
@@ -47,18 +47,18 @@ class Fault:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """How far the data was what it is read as."""
+        """The key by which alternatives are compared: likeness, then depth of the fault."""
         depth = len(self.reversed_path)
         return self.likeness if depth < 2 else _AT_VALUE, depth
 
     @property
     def place(self) -> str:
-        """Where it is, such as ``program/steps/3``."""
+        """The path of the value, such as ``program/steps/3``."""
         return terminal_text("/".join(map(str, reversed(self.reversed_path))), 200)
 
 
 Check: TypeAlias = "Callable[[Any, int], Fault | None]"
-"""Of a value and its depth."""
+"""Map a value and its depth to its first fault."""
 
 
 def load_schema() -> dict[str, Any]:
@@ -67,7 +67,7 @@ def load_schema() -> dict[str, Any]:
 
 
 def find_fault(data: Any) -> Fault | None:
-    """Return what is wrong with the structure of a proof file, None if nothing is.
+    """Return the first fault of a proof file, or None.
 
     Example:
         >>> find_fault({"format": 1, "status": "proved", "kind": 3}).place
@@ -82,10 +82,10 @@ def _proof_check() -> Check:
 
 
 def compile_schema(whole: Mapping[str, Any]) -> Check:
-    """Return the check of a schema.
+    """Return the validator of a schema.
 
     Raises:
-        InternalError: if it has a keyword that is not known here.
+        InternalError: if the schema has an unsupported keyword.
     """
     made: dict[str, Check] = {}
 
@@ -188,7 +188,7 @@ def _bounds(own: Mapping[str, Any], _schema: Any) -> Check:
 
 def _string(own: Mapping[str, Any], _schema: Any) -> Check:
     least, most = own.get("minLength", 0), own.get("maxLength")
-    # A pattern of a JSON Schema ends where the text ends, also before a line break.
+    # In a JSON Schema `$` matches only at the end of the text, not before a final line break.
     pattern = re.compile(own["pattern"].replace("$", r"\Z")) if "pattern" in own else None
 
     def check(value: Any, _depth: int) -> Fault | None:
@@ -258,7 +258,7 @@ def _one_of(own: Mapping[str, Any], schema: Callable[[Any], Check]) -> Check:
             return None
         if len(faults) < len(ways):
             return Fault(f"{_text(value)} is of several kinds", "one of them")
-        # What was meant is what the data follows furthest.
+        # Report the alternative that the data follows furthest.
         furthest = max(faults, key=lambda f: f.rank)
         same = [f.expected for f in faults if f.reversed_path == furthest.reversed_path]
         furthest.expected = " or ".join(dict.fromkeys(same))

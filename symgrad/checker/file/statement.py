@@ -1,7 +1,7 @@
-"""What a proof file claims, as text: who checks a proof wants to know of what.
+"""Print the claim of a proof file.
 
-The text is in the notation of programs, but for what that does not say: the bounds of sizes and of whole numbers, and
-derivatives. It has every fact about the variables that the checker used.
+The text uses the notation of programs, extended by bounds of sizes and of integers, and by derivatives. It contains
+every fact about the variables that the checker used.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _LETTERS = "ijklmnopqrstuvwxyzabcdefghIJKLMNOPQRSTUVWXYZABCDEFGH"
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A claim in lines.
+    """A claim as lines of text.
 
     Args:
-        declarations: of sizes and variables: all that is known of them.
-        definitions: names for what is long or used twice.
+        declarations: sizes and variables, with all known facts.
+        definitions: names of subexpressions that are long or occur twice.
         claim: the two sides, or the derivative and the claim.
     """
 
@@ -57,10 +57,10 @@ def statement_of(
     """Return a statement as text.
 
     Args:
-        program: its steps.
-        a: the position of one side; with ``wrt`` of what is differentiated.
-        b: the position of the other; with ``wrt`` of the claimed derivative.
-        wrt: by which variable.
+        program: the steps.
+        a: the position of one side; with ``wrt``, of the differentiated function.
+        b: the position of the other side; with ``wrt``, of the claimed derivative.
+        wrt: the variable of differentiation.
         both: whether both sides are differentiated.
 
     Example:
@@ -88,7 +88,7 @@ def statement_of(
 
 
 def value_text(value: Any) -> str:
-    """Return a value of a point: a number, a truth value, nested lists.
+    """Return the value of a variable as text: a number, a truth value, or nested lists.
 
     Example:
         >>> value_text([Fraction(1, 2), True])
@@ -152,7 +152,7 @@ def _definitions(
 
 
 def _length(size: Any) -> str:
-    """A length as formulas write it: max and min are functions of arrays there."""
+    """Return a length in the notation of formulas, where max and min of numbers are maximum and minimum."""
     return terminal_text(re.sub(r"\b(max|min)\(", r"\1imum(", str(size)))
 
 
@@ -176,7 +176,7 @@ def _step(step: ProofStep, args: list[str]) -> str:
 
 
 def _parenthesize(text: str) -> str:
-    """Put an operation in parentheses; names, numbers and single calls read well without."""
+    """Put an operation in parentheses, but not a name, a number or a single call."""
     return text if re.fullmatch(r"\w+(\([^()]*\))?", text) else f"({text})"
 
 
@@ -199,7 +199,7 @@ def _einsum(args: list[str], labels: Any, result: Any) -> str:
 
 
 def _call_with_keywords(op: str, *names: str) -> Callable[..., str]:
-    """How a function is written whose static parameters are keywords, or follow the arguments."""
+    """Return the writer of a function whose static parameters follow the arguments, by keyword or by position."""
 
     def written(args: list[str], *params: Any) -> str:
         given = [f"{n}={_value(p)}" if n else _value(p) for n, p in zip(names, params, strict=True)]
@@ -228,7 +228,7 @@ def _leaf(_args: list[str], value: Any) -> str:
 
 
 def _constant(_args: list[str], name: Any) -> str:
-    """Pi alone is reserved; the names of other constants may be those of variables."""
+    """Return the text of a constant: only pi is reserved; a variable may have the name of another constant."""
     return "pi" if name == "pi" else f"{name}()"
 
 
