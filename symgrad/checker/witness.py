@@ -51,7 +51,7 @@ class Witness:
 
 
 def paired_entries(a: Any, b: Any) -> list[tuple[tuple[int, ...], Value, Value]]:
-    """Return the pairs of entries of two values of one shape, each with its index; pairs with an unknown are omitted."""
+    """Return the pairs of entries of two values of one shape, each with its index, but no pair with an unknown."""
     left, right = box(a), box(b)
     if left.shape != right.shape:
         return []

@@ -1,4 +1,4 @@
-"""Contractions and reductions of arrays of values (`balls/scalar_ops.py`), and the table of all such ops."""
+"""Contractions and reductions of arrays of values (`balls/scalar_ops.py`), and the tables of all array ops."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _product(values: Sequence[Value]) -> Value:
 
 
 def _over(combine: Callable[[list[Value]], Value]) -> _Reduction:
-    """Return a function of a list of values as a reduction over axes."""
+    """Turn a function of a list of values into a reduction over axes."""
 
     def apply(axes: Axes, x: Array) -> Array:
         return reduce_axes(axes, x, combine)
@@ -73,7 +73,7 @@ def _einsum(labels: tuple[Axes, ...], result: Axes, *operands: Array) -> Array:
 def _contract_pairwise(
     labels: tuple[Axes, ...], result: Axes, operands: Sequence[Array], sizes: dict[int, int]
 ) -> Array:
-    """Contract one operand after the other, as products of matrices."""
+    """Contract the operands one after the other, by matrix products."""
     unknown = full_array(tuple(sizes[i] for i in result), None)
     found: Array = box(fmpq(1))
     axes: list[int] = []
@@ -90,19 +90,19 @@ def _contract_pairwise(
         else:
             both = [*axes, *(i for i in once if i not in axes)]
             found, axes = elementwise(mul, _align_axes(found, axes, both), _align_axes(x, once, both)), both
-    if set(axes) != set(result):  # an axis of the result that no operand has is none that programs can write
+    if set(axes) != set(result):  # an axis of the result that no operand has: programs cannot write it
         return unknown
     return found.transpose([axes.index(i) for i in result])
 
 
 def _sum_unused(x: Array, own: list[int], wanted: set[int]) -> tuple[Array, list[int]]:
-    """Sum over the labels that are not wanted."""
+    """Sum over the labels that no later operand and no result has."""
     gone = tuple(k for k, i in enumerate(own) if i not in wanted)
     return (reduce_axes(gone, x, _total), [i for i in own if i in wanted]) if gone else (x, own)
 
 
 def _align_axes(x: Array, own: list[int], order: list[int]) -> Array:
-    """Return an array with its axes in the order of the labels, with an axis of length 1 for each other label."""
+    """Order the axes of an array by labels, and insert an axis of length 1 for each label that it does not have."""
     turned = x.transpose([own.index(i) for i in order if i in own])
     return turned[tuple(slice(None) if i in own else None for i in order)]
 
@@ -131,7 +131,7 @@ def _extremum(op: Binary) -> _Reduction:
 
 
 def _first_extremum(least: bool, values: list[Value]) -> int | None:
-    """Return where the extreme entry is, the first one of several, where that is certain."""
+    """Return the position of the first extreme entry, or None if it is not certain."""
     below = POINTWISE_OPS["lt"]
     best = 0
     for i in range(1, len(values)):
@@ -143,7 +143,7 @@ def _first_extremum(least: bool, values: list[Value]) -> int | None:
 
 
 def _strict_extremum(least: bool, values: list[Value]) -> int | None:
-    """Return where the extreme entry is if no entry that comes from elsewhere is as large."""
+    """Return the position of the extreme entry, or None if another entry that is not a copy of it may tie."""
     best, strictly = _first_extremum(least, values), SMOOTH_OPS["le"]
     if best is None:
         return None
@@ -165,7 +165,7 @@ def _selected_entry(choose: _Choice, least: bool) -> _Reduction:
 
 
 def _argument_of_extreme(choose: _Choice, least: bool) -> Callable[[int | None, Array], Array]:
-    """Return argmax or argmin."""
+    """Return argmax or argmin, by a rule that selects the position."""
 
     def of(values: list[Value]) -> Value:
         best = choose(least, values)
@@ -234,7 +234,7 @@ ARRAY_OPS: dict[str, Callable[..., Array]] = {
     **LAYOUT_OPS,
     **MATRICES,
 }
-"""Ops by name: functions of their parameters, with lengths as numbers, and their arguments."""
+"""Ops by name: functions of their parameters, with lengths as numbers, and of their arguments."""
 
 SMOOTH_ARRAY_OPS: dict[str, Callable[..., Array]] = {
     "max": _selected_entry(_strict_extremum, False),
@@ -243,4 +243,4 @@ SMOOTH_ARRAY_OPS: dict[str, Callable[..., Array]] = {
     "argmin": _argument_of_extreme(_strict_extremum, True),
     "norm": _over(_smooth_norm_of),
 }
-"""Those that are not certain where several entries tie, or at the tip of a cone."""
+"""Variants that are unknown where several entries tie, and for a norm at zero."""

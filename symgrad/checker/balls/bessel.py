@@ -1,4 +1,4 @@
-"""Bessel and Airy functions, exponential, sine and cosine integrals, and inverse error functions of single values."""
+"""Bessel and Airy functions, exponential, sine and cosine integrals, and inverse error functions of values."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = [
 fmpq: Any = flint.fmpq
 arb: Any = flint.arb
 
-_ARGUMENT_BOUND = arb(2) ** 64  # beyond it a value is unknown
+_ARGUMENT_BOUND = arb(2) ** 64  # beyond it the value is unknown
 
 
 def defined_where(
     holds: Callable[[Any], bool], method: Callable[[Any], Any], zero: int | None = None
 ) -> Unary:
-    """A function where a condition certainly holds; ``zero`` is where it is 0."""
+    """Return a function that is unknown unless a condition certainly holds; ``zero`` is its exact zero."""
 
     def apply(x: Value) -> Value:
         if x is None or not holds(x) or not abs(x) < _ARGUMENT_BOUND:
@@ -39,12 +39,12 @@ def defined_where(
 
 
 def always(_x: Value) -> bool:
-    """No condition."""
+    """Return True for every value: no condition."""
     return True
 
 
 def is_positive(x: Value) -> bool:
-    """Whether a value is certainly positive."""
+    """Tell whether a value is certainly positive."""
     return bool(x > 0)
 
 
@@ -64,12 +64,12 @@ INTEGRAL_OPS: dict[str, Unary] = {
 
 
 def is_integer(n: Value) -> bool:
-    """Whether a value is exactly a whole number."""
+    """Tell whether a value is an exact integer."""
     return type(n) is fmpq and n.q == 1
 
 
 def _entire_bessel(method: Callable[[Any, Any], Any], *, inside: bool) -> Binary:
-    """J and I: at x < 0 for whole orders only, at x = 0 also for positive ones, but there not on both sides."""
+    """Return J or I: at x < 0 for integer orders only; at x = 0 also for positive orders, but one-sided there."""
 
     def apply(n: Value, x: Value) -> Value:
         if n is None or x is None or not (abs(n) < BESSEL_ORDER and abs(x) < _ARGUMENT_BOUND):
@@ -102,4 +102,4 @@ SMOOTH_BESSEL_OPS: dict[str, Binary] = {
     "jv": _entire_bessel(arb.bessel_j, inside=True),
     "iv": _entire_bessel(arb.bessel_i, inside=True),
 }
-"""Those that are not certain where they have no slope."""
+"""Variants that are unknown where the function has no derivative."""

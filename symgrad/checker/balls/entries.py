@@ -1,4 +1,4 @@
-"""NumPy arrays of balls: how they are made, and functions applied to their entries."""
+"""NumPy arrays of values: construction, and functions of their entries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array: TypeAlias = Any
 Axes: TypeAlias = "tuple[int, ...]"
 
 
-_CHUNK = 256  # entries between looks at the clock
+_CHUNK = 256  # entries between checks of the deadline
 
 
 def is_array(x: Any) -> bool:
@@ -26,7 +26,7 @@ def is_array(x: Any) -> bool:
 
 
 def box(x: Any) -> Array:
-    """Return a value as an array without axes, an array as it is."""
+    """Return a value as an array without axes; return an array unchanged."""
     if is_array(x):
         return x
     array: Array = np.empty((), dtype=object)
@@ -35,19 +35,19 @@ def box(x: Any) -> Array:
 
 
 def unbox(x: Array) -> Any:
-    """Return the value of an array without axes, another array as it is."""
+    """Return the value of an array without axes; return any other array unchanged."""
     return x[()] if is_array(x) and x.ndim == 0 else x
 
 
 def full_array(shape: tuple[int, ...], value: Value) -> Array:
-    """Return an array with one value everywhere."""
+    """Return an array filled with one value."""
     array = np.empty(shape, dtype=object)
     array.fill(value)
     return array
 
 
 def elementwise(function: Callable[..., Value], *args: Any) -> Array:
-    """Apply a function of values to the entries of arrays, with broadcasting; the result is an array.
+    """Apply a function of values to the entries of arrays, with broadcasting, and return an array.
 
     Raises:
         TimeoutError: at the deadline of `symgrad.checker.clock`.
@@ -67,7 +67,7 @@ def elementwise(function: Callable[..., Value], *args: Any) -> Array:
 
 
 def reduce_axes(axes: Axes, x: Array, combine: Callable[[list[Value]], Value]) -> Array:
-    """Apply a function of a list of values to all entries along axes."""
+    """Reduce axes by a function of the list of all entries along them."""
     rank: int = x.ndim
     moved: Array = np.moveaxis(x, axes, range(rank - len(axes), rank))
     kept: tuple[int, ...] = moved.shape[: rank - len(axes)]

@@ -1,4 +1,4 @@
-"""The gamma function, its logarithm and the derivatives of that, of single values."""
+"""The gamma function, its logarithm, and the derivatives of the logarithm."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ fmpq: Any = flint.fmpq
 arb: Any = flint.arb
 acb: Any = flint.acb
 
-_ARGUMENT_BOUND = arb(2) ** 64  # beyond it a value is unknown
-_LEAST_ARGUMENT = -10_000  # zeta(s, x) at x < 0 takes as many terms
+_ARGUMENT_BOUND = arb(2) ** 64  # beyond it the value is unknown
+_LEAST_ARGUMENT = -10_000  # zeta(s, x) at x < 0 takes |x| terms
 
 
 def _gamma_like(method: Callable[[Any], Any], exact: Callable[[int], int | None]) -> Unary:

@@ -1,4 +1,4 @@
-"""The ops that move entries of arrays, by positions or by layout, and arrays of positions."""
+"""The ops that move entries of arrays: gather, scatter, reshape, slice and others; and arrays of positions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _integer(value: Value) -> int | None:
 
 
 def _valid_positions(index: Array, size: int) -> tuple[Array, Array]:
-    """Return positions from 0, and where there is none: not whole, not certain, or outside the axis."""
+    """Return positions from 0, and a mask of the invalid ones: no integer, not certain, or outside the axis."""
     found = np.zeros(index.shape, dtype=np.int64)
     wrong = np.zeros(index.shape, dtype=bool)
     for place in np.ndindex(index.shape):
@@ -124,4 +124,4 @@ LAYOUT_OPS: dict[str, Callable[..., Array]] = {
     "iota": _index_array,
     "eye": _index_array,
 }
-"""Ops by name: functions of their parameters, with lengths as numbers, and their arguments."""
+"""Ops by name: functions of their parameters, with lengths as numbers, and of their arguments."""

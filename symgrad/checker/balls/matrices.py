@@ -1,4 +1,4 @@
-"""Linear algebra of matrices of values, by elimination: certain where every pivot is certainly not zero."""
+"""Linear algebra of matrices of values by elimination: certain where every pivot is certainly nonzero."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Array: TypeAlias = Any
 fmpq: Any = flint.fmpq
 context: Any = flint.ctx
 
-_STEP = 5e-8  # seconds of a product of short balls in flint's elimination, roughly
-_EXPONENTIAL_COST = 6  # an exponential takes so many times that
-_EXACT_STEP = 2e-9  # of the same modulo a prime
+_STEP = 5e-8  # seconds of a product of short balls in the elimination of flint, roughly
+_EXPONENTIAL_COST = 6  # the time of a matrix exponential in units of an elimination
+_EXACT_STEP = 2e-9  # seconds of a product modulo a prime, in an exact elimination
 
 
 def _pivot(column: list[Value]) -> int | None:
-    """Return where the entry is that is farthest from zero, None if none certainly is not zero."""
+    """Return the position of the entry that is farthest from zero, None if none is certainly nonzero."""
     best, size = None, ball(fmpq(0))
     for i, v in enumerate(column):
         low = ball(v).abs_lower()
@@ -37,7 +37,7 @@ def _pivot(column: list[Value]) -> int | None:
 
 
 def _eliminate(a: Array, b: Array) -> tuple[Value, Array]:
-    """Return the determinant of a and the solution of a @ x = b (None where it is not certain), by Gauss and Jordan."""
+    """Return the determinant of a and the solution of a @ x = b (None where not certain), by Gauss-Jordan."""
     n = len(a)
     rows: list[list[Value]] = [[*p, *q] for p, q in zip(a.tolist(), b.tolist(), strict=True)]
     nothing = np.full(b.shape, None, dtype=object)
@@ -68,12 +68,12 @@ def _eliminate(a: Array, b: Array) -> tuple[Value, Array]:
 
 
 def _elimination_seconds(n: int) -> float:
-    """Return about how long an elimination takes, which nothing interrupts."""
+    """Estimate the seconds of an elimination, which cannot be interrupted."""
     return _STEP * n**3 * max(1.0, context.prec / 128)
 
 
 def _determinant(a: Array) -> Value:
-    """Return the determinant of a large matrix: exact for short rational numbers."""
+    """Return the determinant of a large matrix, exactly for short rational numbers."""
     rows = a.tolist()
     bits = exact_bits(a.ravel().tolist()) if all(v is not None for v in a.flat) else 0
     if bits == 0:
@@ -109,7 +109,7 @@ def _balls(a: Array) -> Any:
 
 
 def _solve_stack(a: Array, b: Array) -> tuple[Array, Array]:
-    """Return the determinants and solutions of the matrices of two stacks, which broadcast."""
+    """Return the determinants and solutions for two stacks of matrices that broadcast."""
     lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = (np.broadcast_to(s, (*lead, *s.shape[-2:])) for s in (a, b))
     determinants, solutions = np.empty(lead, dtype=object), np.empty(b.shape, dtype=object)
@@ -168,7 +168,7 @@ def _matrix_function(name: str, x: list[list[Value]]) -> list[list[Value]]:
 
 
 def _function(name: str) -> Callable[..., Array]:
-    """Return a function of every matrix of a stack; with a direction its derivative, a block of one twice as large."""
+    """Return a function f of each matrix of a stack; with a direction e, its derivative, from f([[x, e], [0, x]])."""
 
     def of(x: Array, *directions: Array) -> Array:
         result = np.full(x.shape, None, dtype=object)

@@ -1,4 +1,4 @@
-"""Contractions of arrays of values (`symgrad/checker/balls/scalar_ops.py`) as products of matrices."""
+"""Contractions of arrays of values (`symgrad/checker/balls/scalar_ops.py`) as matrix products."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ fmpq: Any = flint.fmpq
 fmpq_mat: Any = flint.fmpq_mat
 arb_mat: Any = flint.arb_mat
 
-_EXACT_BITS = 256  # of a common denominator or of a numerator, beyond which products of numbers are balls
-_CHUNK = 2_000_000  # products between looks at the clock
-_PRODUCT = 5e-8  # seconds of one, roughly
+_EXACT_BITS = 256  # of a common denominator or of a numerator; beyond, products are computed in balls
+_CHUNK = 2_000_000  # products between checks of the deadline
 
 
 def exact_bits(values: Sequence[Value]) -> int | None:
-    """Return how long rational numbers are over their common denominator; None for balls and what is too long."""
+    """Return the bits of rationals over their common denominator; None for balls and for too many bits."""
     if any(type(v) is not fmpq for v in values):
         return None
     common, longest = flint.fmpz(1), 0
@@ -41,13 +40,13 @@ def exact_bits(values: Sequence[Value]) -> int | None:
 
 
 def matrix_product(a: Array, b: Array) -> Array:
-    """Return the product of two matrices of values, exact where all of them are short rational numbers.
+    """Return the product of two matrices of values, exact if all entries are short rationals.
 
     Raises:
         TimeoutError: at the deadline of `symgrad.checker.clock`.
     """
     (m, k), n = a.shape, b.shape[1]
-    # Every entry of a row reads all of it: one unknown number makes all of them unknown.
+    # Every entry of the product reads a whole row: one unknown in the row makes all of them unknown.
     rows = [any(v is None for v in row) for row in a.tolist()]
     columns = [any(v is None for v in column) for column in b.T.tolist()]
     zero: Value = fmpq(0)
@@ -74,7 +73,7 @@ def matrix_product(a: Array, b: Array) -> Array:
 
 
 def _group_axes(x: Array, own: Sequence[int], *groups: Sequence[int]) -> Array:
-    """Return an array with labelled axes with one axis for each group of labels."""
+    """Merge the labelled axes of an array to one axis for each group of labels."""
     sizes = dict(zip(own, x.shape, strict=True))
     order = [own.index(i) for group in groups for i in group]
     return x.transpose(order).reshape([math.prod(sizes[i] for i in group) for group in groups])
@@ -83,9 +82,9 @@ def _group_axes(x: Array, own: Sequence[int], *groups: Sequence[int]) -> Array:
 def contract_pair(
     x: Array, own: Sequence[int], y: Array, other: Sequence[int], kept: set[int]
 ) -> tuple[Array, list[int]]:
-    """Multiply two arrays with labelled axes, no label twice on one, and sum over the labels that are not kept.
+    """Multiply two arrays with labelled axes, and sum over the labels that are not in ``kept``.
 
-    Every label that is not kept stands on both.
+    No array has a label twice, and both arrays have every label that is summed.
 
     Returns:
         The product, and the labels of its axes.

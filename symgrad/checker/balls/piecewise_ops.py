@@ -1,10 +1,10 @@
-"""The ops that choose: comparisons, maximum and minimum, rounding, logic; and the tables of all pointwise ops.
+"""Piecewise ops: comparisons, maximum and minimum, rounding, logic; and the tables of all pointwise ops.
 
-`POINTWISE_OPS` are the ops as they are; `SMOOTH_OPS` are those of them that also answer None where the function is not
-differentiable on both sides: at ties, jumps, kinks and ends of domains.
+`POINTWISE_OPS` has every op; `SMOOTH_OPS` has variants that also return None where the function has no two-sided
+derivative: at ties, jumps, kinks and ends of domains.
 
-One and the same object stands for one number, and, in LOCAL, for one function near the point: so no op may return one
-of its arguments only because the numbers happen to agree there (x*1 is a new object).
+The identity of an object stands for a number, and in `SMOOTH_OPS` for a function near the point. So an op must not
+return one of its arguments only because the numbers agree at the point (x*1 is a new object).
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ __all__ = ["POINTWISE_OPS", "SMOOTH_OPS"]
 fmpq: Any = flint.fmpq
 arb: Any = flint.arb
 
-_ROUNDING_BOUND = arb(2) ** 2048  # beyond it nothing is rounded to an integer
+_ROUNDING_BOUND = arb(2) ** 2048  # beyond it no value is rounded to an integer
 
 
 def _less(x: Value, y: Value, equal: bool | None) -> bool | None:
-    """Tell whether x < y; ``equal`` where they are equal."""
+    """Tell whether x < y; where they are equal, return ``equal``."""
     if type(x) is fmpq and type(y) is fmpq:
         return x < y if x != y else equal
     x, y = ball(x), ball(y)
@@ -54,7 +54,7 @@ def _less(x: Value, y: Value, equal: bool | None) -> bool | None:
 
 
 def _comparisons(tie: bool) -> dict[str, Binary]:
-    """Return the comparisons; without ``tie`` equal numbers that come from two places are not told apart."""
+    """Return the comparisons; without ``tie``, equal numbers that are different objects compare as unknown."""
 
     def less(x: Value, y: Value, equal: bool) -> Value:
         if x is None or y is None:
@@ -121,7 +121,7 @@ def _sign(x: Value) -> Value:
 
 
 def _integer_floor(x: Value, inside: bool) -> Any:
-    """Return the integer below a value, None where it is not certain; ``inside``: nor at an integer itself."""
+    """Return the floor of a value, None where it is not certain; ``inside``: None at an integer, too."""
     if x is None:
         return None
     if type(x) is fmpq:
@@ -148,7 +148,7 @@ def _rounding(inside: bool) -> dict[str, Unary]:
             return None if found is None else fmpq(found)
         if shifted > found:
             return fmpq(found)
-        return fmpq(found - 1) if shifted == found else None  # a half goes to the even one
+        return fmpq(found - 1) if shifted == found else None  # a half rounds to even
 
     return {"floor": floor, "ceil": ceil, "round": nearest}
 
@@ -190,7 +190,7 @@ def _identity(x: Value) -> Value:
 
 
 def _copy(x: Value) -> Value:
-    """Return a copy: x and a constant that agrees with x at the point are two functions."""
+    """Return a copy: x and a constant with the value of x are different functions, so different objects."""
     if x is None or isinstance(x, bool):
         return x
     return arb(x) if type(x) is arb else fmpq(x.p, x.q)

@@ -1,8 +1,8 @@
-"""Programs at exact points, in ball arithmetic: what is certain of every value.
+"""Evaluate programs at exact points in ball arithmetic.
 
-A value is an exact rational, a finite ball that contains it, a truth value, or None where it is not certain to be a
-real number (outside the domain, or too near its edge for the precision). None spreads to whatever reads it; only
-`where` with a certain condition does not read the branch that is not taken.
+A value is an exact rational, a finite ball that contains the number, a truth value, or None where it is not certain to
+be a real number (outside the domain, or too near its boundary for the precision). None propagates to every step that
+reads it; `where` with a certain condition does not read the other branch.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ context: Any = flint.ctx
 
 _LOGIC = frozenset({"and_", "or_", "xor", "not_"})
 _COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
-# Where they are certain in the strict sense their results are constant near the point.
+# Where these are certain in the strict sense, their results are constant near the point.
 _PIECEWISE = _LOGIC | _COMPARISONS | {"floor", "ceil", "round", "sign", "argmax", "argmin", "one_hot"}
-# Of a whole exponent or order they are defined where else they are not.
+# With an integer exponent or order these have a larger domain.
 _INTEGER_EXPONENT = frozenset({"pow", "jv", "iv"})
 EVERY_VARIABLE = "*"
 
@@ -56,20 +56,20 @@ def evaluate(
     """Evaluate the steps of a program, each once, in one pass.
 
     Args:
-        program: its steps.
-        point: for every variable that is read a Fraction, int or truth value, or nested lists or an array of them.
-        precision: of the balls, in bits.
+        program: the steps.
+        point: for every variable that is read, a Fraction, int or truth value, or nested lists or an array of them.
+        precision: bits of the balls.
         sizes: values of named lengths that no variable in ``point`` has in its shape.
-        strict: whether values are unknown also where they are not differentiable: ties of comparisons, of maximum and
-            minimum, jumps of floor, ceil, round and sign, abs at 0, ends of domains. With a name, only of steps that
-            depend on that variable, other than through ``stop_gradient``. With `EVERY_VARIABLE` of all that depend on
-            any variable: what is known then is so all around the point.
-        wanted: positions of the steps whose values are wanted; None for all. Others are not evaluated.
-        plain: which of these need not be differentiable: only what the others read counts as strict.
-        deadline: when to stop, on the count of `symgrad.checker.clock`.
+        strict: whether values are unknown where a step is not differentiable, too: at ties of comparisons, of maximum
+            and minimum, jumps of floor, ceil, round and sign, abs at 0, ends of domains. With the name of a variable,
+            this holds for steps that depend on it, other than through ``stop_gradient``. With `EVERY_VARIABLE` it
+            holds for steps that depend on any variable: a known value is then defined in a neighbourhood of the point.
+        wanted: positions of the outputs; None for all steps. Other steps are evaluated only if these read them.
+        plain: an output that need not be differentiable: steps that it alone reads are not strict.
+        deadline: on the count of `symgrad.checker.clock`.
 
     Returns:
-        The values of the wanted steps: ``fmpq``, ``arb``, ``bool`` or None (unknown), or arrays of these.
+        The values of the outputs: ``fmpq``, ``arb``, ``bool`` or None (unknown), or arrays of these.
 
     Raises:
         UsageError: if the point does not fit the program.
@@ -107,14 +107,14 @@ def evaluate(
 
 
 def _is_defined_around(step: ProofStep, values: list[Any], real: bytearray) -> bool:
-    """Whether a power, or a function of an order, is not defined only because one of its arguments is whole here."""
+    """Tell whether a power, or a function of an order, is defined for exponents or orders near an integer, too."""
     whole, other = step.args[::-1] if step.op == "pow" else step.args
     base = values[other]
     return not real[whole] or (base is not None and not is_array(base) and bool(base > 0))
 
 
 def depending_arguments(program: ProofProgram, strict: bool | str) -> bytearray | None:
-    """Tell for each step whether one of its arguments depends on a variable (on any real one for True)."""
+    """Tell for each step whether one of its arguments depends on a variable (for True, on any real variable)."""
     if strict is False:
         return None
     depends = _depends(program, strict)
@@ -122,7 +122,7 @@ def depending_arguments(program: ProofProgram, strict: bool | str) -> bytearray 
 
 
 def _depends(program: ProofProgram, strict: bool | str, *, real: bool = False) -> bytearray:
-    """Tell for each step whether it moves with a variable; ``real``: with a real one."""
+    """Tell for each step whether it depends on a variable; ``real``: on a real one."""
     every = strict == EVERY_VARIABLE
     depends = bytearray(len(program.steps))
     for i, step in enumerate(program.steps):
@@ -135,10 +135,10 @@ def _depends(program: ProofProgram, strict: bool | str, *, real: bool = False) -
 
 
 def infer_sizes(program: ProofProgram, point: Point) -> dict[str, int]:
-    """Return the named lengths that the arrays of a point tell.
+    """Return the named lengths, from the shapes of the arrays of a point.
 
     Raises:
-        UsageError: if two arrays tell different ones, or one has another number of axes.
+        UsageError: if two arrays disagree, or one has a wrong number of axes.
     """
     sizes: dict[str, int] = {}
     for symbol in program.symbols:
@@ -161,7 +161,7 @@ def _object_array(value: Any) -> Any:
 
 
 def _reshape_empty(value: Any, shape: tuple[int, ...]) -> Any:
-    """Return a value as an array; nested lists do not tell the axes behind one of length 0."""
+    """Return a value as an array; of an empty one, restore the axes that nested lists do not show."""
     array = _object_array(value)
     return array.reshape(shape) if array.size == 0 and array.shape == shape[: array.ndim] else array
 
@@ -218,7 +218,7 @@ def _value(
 
 
 def _operand(program: ProofProgram, step: ProofStep, k: int, value: Any) -> Any:
-    """Return an argument as the op takes it: truth values are numbers where it calculates."""
+    """Return an argument of a step: a truth value is converted to a number for arithmetic."""
     if program.steps[step.args[k]].kind != "bool" or step.op in _LOGIC or (step.op == "where" and k == 0):
         return value
     if step.kind == "bool" and step.op not in _COMPARISONS:
@@ -246,7 +246,7 @@ def _array_op(
 
 
 def in_domain(program: ProofProgram, point: Point, sizes: Mapping[str, int] | None = None) -> bool:
-    """Tell whether a point has for each variable a value that it may take.
+    """Tell whether a point has an admissible value for every variable.
 
     Example:
         >>> program = ProofProgram((), (Symbol("x", "real", Fraction(0), None),))

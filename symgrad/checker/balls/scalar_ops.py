@@ -2,13 +2,12 @@
 
     Value ::= fmpq | arb | bool | None
 
-An fmpq is the number itself, an arb a finite ball that contains it. None says that it is not certain to be a real
-number: outside the domain, or a ball that reaches across its edge. `CERTAIN` are the ops as they are; `LOCAL` are
-those of them that also answer None where the function is not differentiable on both sides: at ties, jumps, kinks and
-ends of domains.
+An fmpq is the number itself, an arb a finite ball that contains it. None means that the value is not certain to be a
+real number: it lies outside the domain, or its ball reaches across the boundary. The `SMOOTH_` tables have variants
+that also return None where the function has no two-sided derivative: at ties, jumps, kinks and ends of domains.
 
-One and the same object stands for one number, and, in LOCAL, for one function near the point: so no op may return one
-of its arguments only because the numbers happen to agree there (x*1 is a new object).
+The identity of an object stands for a number, and in the `SMOOTH_` tables for a function near the point. So an op must
+not return one of its arguments only because the numbers agree at the point (x*1 is a new object).
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ CONSTANTS: Mapping[str, Callable[[], Value]] = {
     "Catalan": arb.const_catalan,
     "GoldenRatio": lambda: (1 + arb(5).sqrt()) / 2,
 }
-"""The named constants, in balls of the precision at hand."""
+"""The named constants, as balls of the current precision."""
 
 
 def ball(x: Any) -> Any:
@@ -66,7 +65,7 @@ def ball(x: Any) -> Any:
 
 
 def number(x: Value) -> Value:
-    """Return a truth value as 0 or 1, in a new object."""
+    """Convert a truth value to 0 or 1, as a new object."""
     return fmpq(int(x)) if isinstance(x, bool) else x
 
 
@@ -77,7 +76,7 @@ def _shorten(x: Any) -> Value:
 
 
 def finite_or_none(x: Any) -> Value:
-    """Return a ball if it is finite."""
+    """Return a ball if it is finite, else None."""
     return x if x.is_finite() else None
 
 
@@ -90,7 +89,7 @@ def add(x: Value, y: Value) -> Value:
 
 
 def neg(x: Value) -> Value:
-    """The opposite number."""
+    """The negative."""
     return None if x is None else -x
 
 
@@ -115,7 +114,7 @@ def div(x: Value, y: Value) -> Value:
 
 
 def _root(x: Any, n: int) -> Any:
-    """Return the n-th root of a nonnegative fmpq if it is rational."""
+    """Return the n-th root of a nonnegative rational if it is rational, else None."""
     p, q = x.p.root(n), x.q.root(n)
     return fmpq(p, q) if p**n == x.p and q**n == x.q else None
 
@@ -186,7 +185,9 @@ def _cbrt(x: Value) -> Value:
 def _hypot(x: Value, y: Value) -> Value:
     squares = add(mul(x, x), mul(y, y))
     if type(squares) is arb and not squares > 0:
-        squares = squares.nonnegative_part()  # a sum of squares, whatever the ball says
+        squares = (
+            squares.nonnegative_part()
+        )  # a sum of squares is not negative, although the ball may reach below 0
     return sqrt(squares)
 
 
@@ -194,7 +195,7 @@ def _hypot(x: Value, y: Value) -> Value:
 
 
 def _function(method: Callable[[Any], Any], exact: Mapping[int, int] | None = None) -> Unary:
-    """Return a method of balls as an op, with values at integers that are integers."""
+    """Turn a method of balls into an op, with exact values at some integers."""
     known = exact or {}
 
     def apply(x: Value) -> Value:
@@ -338,7 +339,7 @@ BINARY: dict[str, Binary] = {
 
 
 def _except_at(op: Unary, *ends: int) -> Unary:
-    """Return an op that is not certain at these ends of its domain, or points without a slope."""
+    """Return an op that is unknown at these points, where it has no two-sided derivative."""
 
     def apply(x: Value) -> Value:
         return None if x is None or any(x == e for e in ends) else op(x)
@@ -347,7 +348,7 @@ def _except_at(op: Unary, *ends: int) -> Unary:
 
 
 def where_nonzero(op: Unary) -> Unary:
-    """Return an op that is certain only where the number is certainly not 0."""
+    """Return an op that is unknown unless its argument is certainly nonzero."""
 
     def apply(x: Value) -> Value:
         return op(x) if x is not None and (x > 0 or x < 0) else None
@@ -376,4 +377,4 @@ SMOOTH_UNARY: dict[str, Unary] = {
     "acot": where_nonzero(_acot),
 }
 SMOOTH_BINARY: dict[str, Binary] = {"pow": _smooth_pow, "hypot": _hypot_off_zero, "atan2": _atan2_off_cut}
-"""Those that are not certain at ends of their domains, at jumps, and where they have no slope."""
+"""Variants that are unknown at ends of their domains, at jumps, and where they have no derivative."""

@@ -1,7 +1,7 @@
-"""Integrals of Fresnel and others, incomplete gamma, zeta and elliptic functions, polylogarithms, Lambert's W.
+"""Fresnel and other integrals, incomplete gamma, zeta and elliptic functions, polylogarithms, Lambert's W.
 
-Conventions: each is real on its domain and unknown elsewhere. li(0) = 0; polylog(n, 1) = zeta(n) for n > 1; E of order
-n at 0 is 1/(n - 1) for n > 1; sinc(0) = 1. The table for slopes leaves out the ends of domains.
+Conventions: each is real on its domain and unknown elsewhere. li(0) = 0; polylog(n, 1) = zeta(n) for n > 1;
+expint(n, 0) = 1/(n - 1) for n > 1; sinc(0) = 1. The smooth variants are unknown at the ends of the domains.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ fmpq: Any = flint.fmpq
 arb: Any = flint.arb
 acb: Any = flint.acb
 
-_ARGUMENT_BOUND = arb(2) ** 64  # beyond it a value is unknown
+_ARGUMENT_BOUND = arb(2) ** 64  # beyond it the value is unknown
 
 
 # ---------------------------------------------------------------------------------------------- functions of one number
@@ -90,7 +90,7 @@ SMOOTH_SPECIAL: dict[str, Unary] = {"li": _li_positive, "ellipe": _ellipe_smooth
 
 
 def _with_order(value: Binary) -> Binary:
-    """A function of an order of moderate size and a number that is in reach."""
+    """Return a function of an order and an argument that is unknown for large ones."""
 
     def apply(n: Value, x: Value) -> Value:
         if n is None or x is None or not (abs(n) < FUNCTION_ORDER and abs(x) < _ARGUMENT_BOUND):
@@ -150,7 +150,7 @@ def _spherical(n: Value, x: Value) -> Value:
 
 
 def _is_no_pole(a: Any) -> bool:
-    """Whether a value is certainly none of 0, -1, -2, ..."""
+    """Tell whether a value is certainly none of 0, -1, -2, ..."""
     return bool(a > 0 or not ball(a).contains_integer())
 
 
@@ -219,7 +219,7 @@ def _ive_smooth(n: Value, x: Value) -> Value:
 
 
 def _has_real_integrand(phi: Value, m: Value) -> bool:
-    """Whether the integrand is certainly real from 0 to phi: m < 1, or phi short of where it ceases to be."""
+    """Tell whether 1 - m*sin(t)**2 is certainly positive from 0 to phi: m < 1, or phi is short of the first zero."""
     if not (abs(phi) < ELLIPTIC_ANGLE and abs(m) < _ARGUMENT_BOUND):
         return False
     if m < 1:
@@ -243,7 +243,7 @@ _second_kind_smooth = _elliptic(acb.elliptic_e_inc)
 def _second_kind(phi: Value, m: Value) -> Value:
     if phi is None or type(m) is not fmpq or m != 1:
         return _second_kind_smooth(phi, m)
-    # The integral of |cos(t)|: 2 for each half turn, and the sine of what is left.
+    # The integral of |cos(t)| is 2 for each half turn, plus the sine of the remaining angle.
     if not abs(phi) < ELLIPTIC_ANGLE:
         return None
     phi = ball(phi)
@@ -272,4 +272,4 @@ SMOOTH_SPECIAL_BINARY: dict[str, Binary] = {
     "polylog": _with_order(_polylog_smooth),
     "ellipeinc": _second_kind_smooth,
 }
-"""Those that are not certain at ends of their domains, and where they have no slope."""
+"""Variants that are unknown at ends of their domains, and where they have no derivative."""

@@ -1,4 +1,4 @@
-"""Tangents of the ops on arrays, as steps.
+"""Tangents of array ops, as steps.
 
 Matrices: Petersen & Pedersen, The Matrix Cookbook (2012), equations 36 to 43.
 """
@@ -14,11 +14,11 @@ from symgrad.checker.program.steps import ProofStep
 __all__ = ["ARRAY_DERIVATIVES"]
 
 _Rule: TypeAlias = "Callable[[StepBuilder, int, ProofStep, Sequence[int | None]], int | None]"
-"""From where an op stands, its step and the tangents of its arguments (None for zero), its tangent."""
+"""Map a builder, the position of an op, its step and the tangents of its arguments (None: zero) to its tangent."""
 
 
 def _on(reads: Callable[[StepBuilder, int, ProofStep, int], int]) -> _Rule:
-    """Return the rule of an op that only its first argument moves."""
+    """Return the rule of an op that depends smoothly on its first argument only."""
 
     def rule(into: StepBuilder, at: int, step: ProofStep, moving: Sequence[int | None]) -> int | None:
         return None if moving[0] is None else reads(into, at, step, moving[0])
@@ -49,7 +49,7 @@ def _concatenate(into: StepBuilder, _at: int, step: ProofStep, moving: Sequence[
 
 
 def _extreme(into: StepBuilder, at: int, step: ProofStep, moved: int) -> int:
-    """The mean tangent of the extreme entries: in the strict sense these are copies of one, and so their tangents."""
+    """Return the mean tangent of the extreme entries: in the strict sense they are copies of one entry."""
     axes: tuple[int, ...] = step.params[0]
     here = into.op("eq", step.args[0], into.spread(at, axes))
     copies = into.sum(into.op("where", here, into.number(1), into.number(0)), axes)
@@ -89,7 +89,7 @@ def _log_softmax(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> in
 
 
 def _prod(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
-    """The product rule along one axis after the other, the last first."""
+    """Apply the product rule along one axis after the other, the last axis first."""
     x = step.args[0]
     for axis in sorted(step.params[0], reverse=True):
         shape = into.shape(x)
@@ -100,13 +100,13 @@ def _prod(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
 
 
 def _prod_except(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
-    """The sum over k of tangent k times the product of all entries but k and this one, k along a new axis in front."""
+    """Return the sum over k of tangent k times the product of all entries but k and this one; k is a new axis."""
     x, axis = step.args[0], int(step.params[0])
     shape = step.shape
     size, behind = shape[axis], len(shape) - axis - 1
     place = into.step(ProofStep("iota", (), (size,), (size,), "int"))
     ones: Shape = (1,) * behind
-    # The new axis is in front of this one: it counts the entry that moves.
+    # The new axis precedes this one: it counts the entry whose tangent is taken.
     off = into.op("ne", into.reshape(place, (size, 1, *ones)), into.reshape(place, (size, *ones)))
     rows = into.op("where", off, into.reshape(x, (*shape[:axis], 1, *shape[axis:])), into.number(1))
     rows = into.full(rows, (*shape[:axis], size, *shape[axis:]))
@@ -119,13 +119,13 @@ def _prod_except(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> in
 
 
 def _matmul(into: StepBuilder, a: int, b: int) -> int:
-    """The products of the matrices of two stacks, whose leading axes broadcast."""
+    """Multiply the matrices of two stacks, whose leading axes broadcast."""
     lead = broadcast([into.shape(a)[:-2], into.shape(b)[:-2]])
     n = len(lead)
 
     def operand(at: int, row: int, column: int) -> tuple[int, tuple[int, ...]]:
         *own, rows, columns = into.shape(at)
-        kept = [k for k, size in enumerate(own, n - len(own)) if size == lead[k]]  # others repeat
+        kept = [k for k, size in enumerate(own, n - len(own)) if size == lead[k]]  # the others broadcast
         return into.reshape(at, (*(lead[k] for k in kept), rows, columns)), (*kept, row, column)
 
     return into.contract([operand(a, n, n + 1), operand(b, n + 1, n + 2)], (*range(n), n, n + 2))
@@ -171,7 +171,7 @@ def _matrix_function(into: StepBuilder, _at: int, step: ProofStep, moved: int) -
 
 
 def _frechet(into: StepBuilder, _at: int, step: ProofStep, moving: Sequence[int | None]) -> int | None:
-    """The second derivative of a function f is one of f at matrices of twice the size.
+    """Return the tangent of a Frechet derivative, a block of the derivative at matrices of twice the size.
 
     f([[x, e], [0, x]]) is [[f(x), f'(x; e)], [0, f(x)]]: N. J. Higham, Functions of Matrices, SIAM 2008, section 3.2.
     """

@@ -1,9 +1,9 @@
-"""Derivatives of programs, forward: for each step that depends on a variable the steps of its tangent.
+"""Forward derivatives of programs: steps for the tangent of each step that depends on a variable.
 
 The rules are the checker's own: `symgrad/checker/program/scalar_derivatives.py` has those of functions,
 `symgrad/checker/program/array_derivatives.py` those for arrays. Where a function has a kink or a jump, a step that the
-derivative reads is undefined in the strict sense of `symgrad.checker.balls.programs.evaluate`; that is where no
-derivative is claimed.
+derivative reads is undefined in the strict sense of `symgrad.checker.balls.programs.evaluate`: there no derivative is
+claimed.
 """
 
 from __future__ import annotations
@@ -27,22 +27,21 @@ __all__ = ["directional_claim", "derivative_claim", "differentiate", "gradient_c
 def differentiate(
     program: ProofProgram, y: int, wrt: str, direction: str | None = None
 ) -> tuple[ProofProgram, int]:
-    """Return a program with the steps of a derivative after those that it has.
+    """Append the steps of a derivative to a program.
 
     Args:
-        program: its steps keep their positions.
-        y: the position of what is differentiated, of any shape.
-        wrt: the name of a variable. If it is an array, the result is the derivative in a direction: at the unit
-            direction of an entry it is the partial derivative by that entry.
-        direction: the name of the new variable that is the direction; by default one that is free. It is the last
-            of the symbols of the result.
+        program: the steps, which keep their positions.
+        y: the position of the differentiated step, of any shape.
+        wrt: the name of a variable. If it is an array, the result is a directional derivative: at the unit direction
+            of an entry it is the partial derivative by that entry.
+        direction: the name of the new variable for the direction; by default an unused name. It is the last symbol
+            of the result.
 
     Returns:
-        The program and the position of the derivative, which has the shape of y. What ``stop_gradient`` wraps counts
-        as a constant.
+        The program and the position of the derivative, which has the shape of y. ``stop_gradient`` has derivative 0.
 
     Raises:
-        UsageError: if there is no such variable, if it is an integer, or if there is no rule for an op.
+        UsageError: if there is no such variable, if it is an integer, or if an op has no rule.
 
     Example:
         >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("sin", (0,)), ProofStep("mul", (1, 1)))
@@ -57,7 +56,7 @@ def differentiate(
 def _differentiate_all(
     program: ProofProgram, ys: Sequence[int], wrt: str, direction: str | None = None
 ) -> tuple[ProofProgram, list[int], str | None]:
-    """Return a program with the steps of several derivatives, their positions, and the name of their direction."""
+    """Append several derivatives; return the program, their positions, and the name of the direction."""
     symbol = next((s for s in program.symbols if s.name == wrt), None)
     if symbol is None:
         raise UsageError(f"the program has no variable '{wrt}'", expected="the name of one of its symbols")
@@ -93,7 +92,7 @@ def _fresh_name(program: ProofProgram, name: str) -> str:
 
 
 def _step_tangent(into: StepBuilder, i: int, step: ProofStep, moving: list[int | None]) -> int | None:
-    """Return the tangent of a step, None where it is zero."""
+    """Return the tangent of a step, None if it is zero."""
     if step.op in LOCALLY_CONSTANT_OPS:
         return None
     if step.op in PIECEWISE_OPS:
@@ -112,16 +111,16 @@ def _step_tangent(into: StepBuilder, i: int, step: ProofStep, moving: list[int |
 
 
 def directional_claim(program: ProofProgram, claim: int, direction: str) -> tuple[ProofProgram, int]:
-    """Return the change that a claimed derivative by an array gives in a direction.
+    """Contract a claimed derivative by an array with a direction.
 
     Args:
-        program: what `differentiate` returned.
+        program: the result of `differentiate`.
         claim: the position of the claim, whose last axes are those of the variable.
         direction: the name of the direction, a symbol of the program.
 
     Returns:
-        A program, and where it has the sum of the claim's entries times those of the direction: the claim is right
-        exactly if that is the derivative in every direction.
+        A program, and the position of the contraction: the claim is right exactly if the contraction is the
+        directional derivative for every direction.
     """
     into = StepBuilder(program.steps)
     shape = next(s.shape for s in program.symbols if s.name == direction)
@@ -139,11 +138,11 @@ def directional_claim(program: ProofProgram, claim: int, direction: str) -> tupl
 def derivative_claim(
     program: ProofProgram, y: int, wrt: str, claim: int
 ) -> tuple[ProofProgram, int, int, str | None]:
-    """Return the statement "the derivative of y by wrt is claim" as one that two steps are equal.
+    """Reduce the statement "the derivative of y by wrt is claim" to the equality of two steps.
 
     Args:
         program: the steps.
-        y: the position of what is differentiated.
+        y: the position of the differentiated step.
         wrt: the name of a variable.
         claim: the position of the claim: the axes of y, then those of the variable.
 
@@ -152,7 +151,7 @@ def derivative_claim(
         in which both are taken, if the variable is an array.
 
     Raises:
-        UsageError: if the claim has another shape; and those of `differentiate`.
+        UsageError: if the claim has a wrong shape; and the errors of `differentiate`.
     """
     made, tangent = differentiate(program, y, wrt)
     shape = next(s.shape for s in program.symbols if s.name == wrt)
@@ -169,11 +168,11 @@ def derivative_claim(
 def gradient_claim(
     program: ProofProgram, a: int, b: int, wrt: str
 ) -> tuple[ProofProgram, int, int, str | None]:
-    """Return the statement "a and b have the same derivative by wrt" as one that two steps are equal.
+    """Reduce the statement "a and b have the same derivative by wrt" to the equality of two steps.
 
     Args:
         program: the steps.
-        a: the position of what is differentiated.
+        a: the position of one differentiated step.
         b: the position of the other, of the same shape.
         wrt: the name of a variable.
 
@@ -182,7 +181,7 @@ def gradient_claim(
         are taken, if the variable is an array.
 
     Raises:
-        UsageError: if the shapes differ; and those of `differentiate`.
+        UsageError: if the shapes differ; and the errors of `differentiate`.
 
     Example:
         >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("stop_gradient", (0,)))

@@ -1,4 +1,4 @@
-"""Between which rational numbers a value is."""
+"""Interval arithmetic with rational ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symgrad.checker.numbers import flint
 __all__ = ["UNBOUNDED", "UNIT", "RationalInterval", "interval_power", "interval_root", "interval_product"]
 
 RationalInterval: TypeAlias = "tuple[Fraction | None, Fraction | None]"
-"""Both ends, which the value may take; None is no bound."""
+"""A closed interval; None is no bound."""
 
 UNIT: RationalInterval = (Fraction(1), Fraction(1))
 UNBOUNDED: RationalInterval = (None, None)
@@ -21,21 +21,21 @@ _ROOT_DENOMINATOR = 2**64
 
 
 def interval_product(a: RationalInterval, b: RationalInterval) -> RationalInterval:
-    """Return the range of products."""
+    """Return the interval of products."""
     products = [_product(x, y) for x in _float_ends(a) for y in _float_ends(b)]
     return _round_outwards(min(products), up=False), _round_outwards(max(products), up=True)
 
 
 def _product(x: Fraction | float, y: Fraction | float) -> Fraction | float:
     if x == 0 or y == 0:
-        return Fraction(0)  # zero times infinity too: the infinite end is never taken
+        return Fraction(0)  # also for zero times infinity, which is not a value of the interval
     if isinstance(x, Fraction) and isinstance(y, Fraction):
         return x * y
     return math.inf if (x > 0) == (y > 0) else -math.inf
 
 
 def _round_outwards(value: Fraction | float, *, up: bool) -> Fraction | None:
-    """Return an end of a range; a long number is moved outwards."""
+    """Return an end of an interval; round a long number outwards."""
     if not isinstance(value, Fraction):
         return None
     if max(value.numerator.bit_length(), value.denominator.bit_length()) <= EXACT_BITS:
@@ -44,7 +44,7 @@ def _round_outwards(value: Fraction | float, *, up: bool) -> Fraction | None:
 
 
 def interval_power(a: RationalInterval, n: int) -> RationalInterval:
-    """Return the range of n-th powers, n >= 1: of high ones only the signs."""
+    """Return the interval of n-th powers, n >= 1; for a large n only the signs."""
     if n > EXPANDED_EXPONENT:
         low, high = a
         zero = Fraction(0)
@@ -55,13 +55,13 @@ def interval_power(a: RationalInterval, n: int) -> RationalInterval:
     for _ in range(n):
         result = interval_product(result, a)
     if n % 2 == 0:
-        # All factors are the same number, which `interval_product` does not know.
+        # An even power is not negative; `interval_product` treats its factors as independent.
         return max(Fraction(0), result[0] or Fraction(0)), result[1]
     return result
 
 
 def interval_root(a: RationalInterval, order: int) -> RationalInterval:
-    """Return a range of the roots of nonnegative numbers of a range."""
+    """Return an interval that contains the roots of the nonnegative numbers of an interval."""
     low, high = a
     lowest = Fraction(0) if low is None else Fraction(_integer_root(low, order), _ROOT_DENOMINATOR)
     return lowest, None if high is None else Fraction(_integer_root(high, order) + 1, _ROOT_DENOMINATOR)

@@ -1,10 +1,10 @@
-"""Lengths of axes as polynomials in names, with max, min and quotients rounded up, in one form each.
+"""Lengths of axes in normal form: polynomials in names, with max, min and ceil of quotients as atoms.
 
     Size ::= ((monomial, coefficient), ...)    sorted, no coefficient 0
     monomial ::= (atom, ...)                   sorted
     atom ::= name | ("max" | "min", Size, Size) | ("ceil", Size, divisor)
 
-Names are at least one. Two lengths with the same form are equal for all values of the names; others may be equal too.
+Names are at least 1. Lengths with the same form are equal for all values of the names; the converse need not hold.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _number(value: int) -> Size:
 
 
 def _value(a: Size) -> int | None:
-    """The number that a length is, if it is one."""
+    """Return the value of a constant length, else None."""
     if not a:
         return 0
     return a[0][1] if len(a) == 1 and not a[0][0] else None
@@ -69,7 +69,7 @@ def add(sizes: Iterable[Size]) -> Size:
 
 
 def _merge_min_max(a: Size) -> Size:
-    """Add up a smaller and a larger of two lengths, whose sum is that of the two: min(2, n) + max(n - 2, 0) is n."""
+    """Simplify min(a, b) + max(a, b) to a + b, also with a common shift: min(2, n) + max(n - 2, 0) = n."""
     atoms = [(m, c, k, x) for m, c in a for k, x in enumerate(m) if not isinstance(x, str)]
     smaller, larger = ([t for t in atoms if t[3][0] == op] for op in ("min", "max"))
     for (m, c, i, low), (w, d, j, high) in product(smaller, larger):
@@ -86,7 +86,7 @@ def _merge_min_max(a: Size) -> Size:
 
 
 def multiply(sizes: Iterable[Size]) -> Size:
-    """Return a product, 1 of none."""
+    """Return a product; of no factors, 1."""
     result = ONE
     for a in sizes:
         terms: dict[tuple[Any, ...], int] = {}
@@ -109,7 +109,7 @@ def subtract(a: Size, b: Size) -> Size:
 
 
 def is_nonnegative(a: Size) -> bool:
-    """Whether a length is at least zero: its coefficients are, by what names exceed one by; False for "not known"."""
+    """Tell whether a length is certainly nonnegative: all coefficients are, after the substitution n = 1 + (n - 1)."""
     above: dict[tuple[Any, ...], int] = {}
     for m, c in a:
         if not all(map(_atom_is_nonnegative, m)):
@@ -134,7 +134,7 @@ def _atom_is_nonnegative(atom: Any) -> bool:
 
 
 def _clamp_argument(a: Size) -> Size | None:
-    """Return p of max(p, 0)."""
+    """Return p if a length is max(p, 0), else None."""
     if len(a) == 1 and a[0][1] == 1 and len(a[0][0]) == 1:
         (atom,) = a[0][0]
         if not isinstance(atom, str) and atom[0] == "max" and atom[2] == ZERO:
@@ -178,7 +178,7 @@ def _ceil(a: Size, by: int) -> Size:
 
 
 class _Quotient:
-    """What must still be rounded up."""
+    """A quotient that is not yet rounded up."""
 
     def __init__(self, above: Size, below: int) -> None:
         self.above, self.below = above, below
@@ -186,10 +186,10 @@ class _Quotient:
 
 @lru_cache(maxsize=4096)
 def length_polynomial(length: int | str) -> Size:
-    """Return the form of a length.
+    """Return the normal form of a length.
 
     Raises:
-        UsageError: if the text is none.
+        UsageError: if the text is not a length.
 
     Example:
         >>> pairs = (("n*(m + 1) - n", "m*n"), ("max(n, 0)", "n"), ("n", "m"))
@@ -244,7 +244,7 @@ def _apply_operator(operator: str, left: Size | _Quotient, right: Size | _Quotie
 
 
 def empty_axis_condition(length: int | str) -> str:
-    """Return for which values of the names an axis has no entries, as text; of none it is empty.
+    """Return the condition on the names under which an axis has no entries, as text; "" if it always has entries.
 
     Example:
         >>> [empty_axis_condition(n) for n in ("n", "max(n - 1, 0)", "max(2*n - 7, 0)", "max(n - m, 0)")]
@@ -278,7 +278,7 @@ def _atom_is_positive(atom: Any) -> bool:
 
 
 def slice_length(whole: Size, start: int | str | None, stop: int | str | None, step: int) -> Size:
-    """Return how many entries NumPy's slice of an axis has; ends with names are at least 0.
+    """Return the length of a NumPy slice of an axis; symbolic ends must be at least 0.
 
     Example:
         >>> n = length_polynomial("n")

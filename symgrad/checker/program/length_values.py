@@ -1,4 +1,4 @@
-"""Lengths of axes as numbers: the text of a polynomial in names, with max, min and quotients rounded up."""
+"""Parse and evaluate lengths of axes: polynomials in names, with max, min and ceil of quotients, as text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["length_value", "length_names", "postfix", "resolve_lengths"]
 
 _Code: TypeAlias = "tuple[str | Fraction, ...]"  # postfix
 
-# Of all that Python can read this alone: no comments, line breaks, numbers in other bases.
+# A subset of Python's expressions: no comments, no line breaks, no numbers in other bases.
 _LENGTH_TEXT = re.compile(r"(?:(?:[0-9]+|[^\W\d]\w*)(?!\w)|[-+*/(),]| )*")
 
 _OPERATORS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
@@ -28,23 +28,23 @@ _FUNCTIONS = {"max": 2, "min": 2, "ceil": 1}
 
 @lru_cache(maxsize=4096)
 def postfix(text: str) -> _Code:
-    """Return the numbers, names and operators of a length, operators after their operands.
+    """Return a length in postfix notation: numbers, names, and operators after their operands.
 
     Raises:
-        UsageError: if the text is no length.
+        UsageError: if the text is not a length.
 
     Example:
         >>> postfix("2*n")
         (Fraction(2, 1), 'n', '*')
     """
     try:
-        # Python reads a name as another one if that is its form NFKC; a length is read as it is printed.
+        # Python normalises names to NFKC; refuse other names, so that a length is read as it is printed.
         plain = _LENGTH_TEXT.fullmatch(text) and unicodedata.is_normalized("NFKC", text)
         todo: list[ast.AST | str] = [ast.parse(text, mode="eval").body if plain else ""]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         todo = [""]
     code: list[str | Fraction] = []
-    while todo:  # the reverse of postfix: an operator before its last operand
+    while todo:  # a stack: the operator lies below its operands, so that it is popped after them
         match todo.pop():
             case str(symbol) if symbol:
                 code.append(symbol)
@@ -83,14 +83,14 @@ _BINARY_OPERATORS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
 
 
 def length_value(size: int | str, sizes: Mapping[str, int]) -> int:
-    """Return a length as a number.
+    """Evaluate a length.
 
     Args:
         size: a number, a name, or a polynomial in names.
         sizes: the values of the names.
 
     Raises:
-        UsageError: if a name has no value, or the text is no length.
+        UsageError: if a name has no value, or the text is not a length.
 
     Example:
         >>> length_value("ceil((2*n - 1)/2)", {"n": 3})
@@ -121,7 +121,7 @@ def length_value(size: int | str, sizes: Mapping[str, int]) -> int:
 
 
 def length_names(lengths: Iterable[int | str]) -> list[str]:
-    """Return the names that lengths are computed from, each once, in order of appearance."""
+    """Return the names in lengths, each once, in order of appearance."""
     found: dict[str, None] = {}
     for size in lengths:
         if isinstance(size, str):
@@ -130,7 +130,7 @@ def length_names(lengths: Iterable[int | str]) -> list[str]:
 
 
 def resolve_lengths(params: Any, sizes: Mapping[str, int]) -> Any:
-    """Return static parameters with every length in them as a number."""
+    """Return static parameters with every length in them evaluated."""
     if isinstance(params, tuple):
         return tuple(resolve_lengths(p, sizes) for p in cast("tuple[Any, ...]", params))
     return length_value(params, sizes) if isinstance(params, str) else params

@@ -1,8 +1,8 @@
-"""Steps that are the same by the laws of arithmetic that change no domain.
+"""Merge equal steps by the laws of arithmetic that change no domain (value numbering).
 
-x + 0, x*1, x/1, x**1, -(-x) are x, and so is stop_gradient(x) wherever derivatives are steps of their own; sums,
-products, maxima and minima do not depend on order and brackets, and a maximum of x and x is x. A value made of others
-is defined where they are, before and after.
+x + 0, x*1, x/1, x**1, -(-x) are x, and so is stop_gradient(x), as derivatives are steps already. Sums, products, maxima
+and minima are associative and commutative, and the maximum of x and x is x. These laws keep the domain: each side is
+defined where its operands are.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _ASSOCIATIVE: dict[str, Fraction | None] = {
     "maximum": None,
     "minimum": None,
 }
-"""Associative and commutative ops, and the number that changes nothing."""
+"""Associative and commutative ops, and the neutral element of each."""
 _IDEMPOTENT = frozenset({"maximum", "minimum"})
 _COMMUTATIVE = frozenset({"hypot", "eq", "ne", "and_", "or_", "xor"})
 _NUMBERS = frozenset({"real", "int"})
 
 
 def is_same_step(program: ProofProgram, a: int, b: int) -> bool:
-    """Tell whether two steps are the same by these laws.
+    """Tell whether two steps are equal by these laws.
 
     Example:
         >>> x, y = ProofStep("symbol", (), ("x",)), ProofStep("symbol", (), ("y",))
@@ -47,12 +47,12 @@ def is_same_step(program: ProofProgram, a: int, b: int) -> bool:
 
 
 def merge_steps(program: ProofProgram, order: Sequence[int], outputs: Sequence[int]) -> dict[int, int]:
-    """Return for each of some steps the first one that is the same.
+    """Map each step to the first step that equals it.
 
     Args:
         program: the steps.
-        order: positions of steps, each after its arguments; other arguments count as themselves.
-        outputs: those of them that must not be only a part of a longer sum.
+        order: positions of the steps to merge, each after its arguments; other arguments stay as they are.
+        outputs: those that must not be absorbed into a longer sum or product.
     """
     steps = program.steps
     inner = _chain_links(steps, order, outputs)
@@ -65,7 +65,7 @@ def merge_steps(program: ProofProgram, order: Sequence[int], outputs: Sequence[i
 
 
 def _chain_links(steps: Sequence[ProofStep], order: Sequence[int], outputs: Sequence[int]) -> set[int]:
-    """Return the steps that are read once, by a step of the same chain."""
+    """Return the steps that are read only once, by a step with the same associative op."""
     uses = dict.fromkeys(outputs, 2)
     mine: set[int] = set()
     for i in order:
@@ -79,7 +79,7 @@ def _chain_links(steps: Sequence[ProofStep], order: Sequence[int], outputs: Sequ
 def _step_key(
     steps: Sequence[ProofStep], i: int, inner: set[int], found: dict[int, int]
 ) -> _Key | int | None:
-    """Return what a step is made of; or the step that it is; or None for a part of a longer chain."""
+    """Return the key of a step; or the position of an equal step; or None for a link of a longer chain."""
     step = steps[i]
     args = [found.get(a, a) for a in step.args]
     if step.op == "stop_gradient":

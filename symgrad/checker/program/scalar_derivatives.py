@@ -1,4 +1,4 @@
-"""Derivatives of functions of numbers, as steps.
+"""Derivatives of elementwise functions, as steps.
 
 Formulas: Abramowitz & Stegun (1964), chapters 3 to 7; DLMF 4.13, 6.2, 7.2, 7.17, 9.2 and 19.4.
 """
@@ -16,16 +16,16 @@ from symgrad.support.errors import UsageError
 __all__ = ["PIECEWISE_OPS", "LOCALLY_CONSTANT_OPS", "SCALAR_DERIVATIVES", "FormulaTerm", "piecewise_tangent"]
 
 _Rule: TypeAlias = "Callable[[StepBuilder, int, ProofStep, int], int | None]"
-"""From where a function stands, its step and the tangent of one argument, what that adds to the tangent."""
+"""Map a builder, the position of a function, its step and the tangent of one argument to a summand of the tangent."""
 
 _TRUTH = ("lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "xor", "not_")
 _INTEGER_VALUED = ("sign", "floor", "ceil", "round", "argmax", "argmin", "one_hot", "iota", "eye")
 LOCALLY_CONSTANT_OPS = frozenset({*_TRUTH, *_INTEGER_VALUED, "stop_gradient"})
-"""Ops whose results have no tangent: where they are defined in the strict sense they do not change."""
+"""Ops without a tangent: where they are defined in the strict sense, they are locally constant."""
 
 
 class FormulaTerm:
-    """A step as a formula is written."""
+    """A step with operators, so that formulas read as in mathematics."""
 
     def __init__(self, into: StepBuilder, at: int) -> None:
         self.into, self.at = into, at
@@ -74,7 +74,7 @@ def _log_of(n: int, x: FormulaTerm) -> FormulaTerm:
 
 
 def _gaussian(x: FormulaTerm) -> FormulaTerm:
-    """2/sqrt(pi)*exp(-x**2)."""
+    """Return 2/sqrt(pi)*exp(-x**2)."""
     return 2 / _sqrt_pi(x) * (-(x**2))("exp")
 
 
@@ -215,7 +215,7 @@ def _no_rule(_into: StepBuilder, _at: int, step: ProofStep, _moved: int) -> int:
 
 
 def _bessel(sign: int, other: int) -> tuple[_Rule, _Rule]:
-    """(sign*f(v - 1, x) + other*f(v + 1, x))/2."""
+    """Return the rule of the derivative (sign*f(v - 1, x) + other*f(v + 1, x))/2."""
 
     def rule(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
         v, x = (FormulaTerm(into, a) for a in step.args)
@@ -227,24 +227,24 @@ def _bessel(sign: int, other: int) -> tuple[_Rule, _Rule]:
 
 
 def _with_order(slope: Callable[[FormulaTerm, FormulaTerm, FormulaTerm], FormulaTerm]) -> tuple[_Rule, _Rule]:
-    """The derivative of a function of an order and x by x."""
+    """Return the rules of a function of an order and x: only the derivative by x exists."""
     return _no_rule, _binary(slope)
 
 
 def _zeta(_f: FormulaTerm, s: FormulaTerm, x: FormulaTerm) -> FormulaTerm:
-    """At s = 0, where the product has only a limit, it is 1/2 - x."""
+    """Return -s*zeta(s + 1, x); at s = 0, where that has only a limit, zeta(0, x) = 1/2 - x has the derivative -1."""
     if s.into.value(s.at) == 0:
         return FormulaTerm(s.into, s.into.number(-1))
     return -s * _call("zeta", s + 1, x)
 
 
 def _spherical(_f: FormulaTerm, n: FormulaTerm, x: FormulaTerm) -> FormulaTerm:
-    """DLMF 10.51.2, without the function of order -1."""
+    """Return the derivative by DLMF 10.51.2, without the function of order -1."""
     above = _call("spherical_jn", n + 1, x)
     if n.into.value(n.at) == 0:
         return -above
     below = n - 1
-    if n.into.value(n.at) is None:  # where n = 0, any function that has a value may stand in the first term
+    if n.into.value(n.at) is None:  # at n = 0 the first term is 0 times any defined function
         below = FormulaTerm(n.into, n.into.op("maximum", below.at, n.into.number(0)))
     return (n * _call("spherical_jn", below, x) - (n + 1) * above) / (2 * n + 1)
 
@@ -254,7 +254,7 @@ def _call(name: str, x: FormulaTerm, y: FormulaTerm) -> FormulaTerm:
 
 
 def _ellipkinc_by_parameter(f: FormulaTerm, phi: FormulaTerm, m: FormulaTerm) -> FormulaTerm:
-    """The derivative of the elliptic integral of the first kind by m, DLMF 19.4.5."""
+    """Return the derivative of the elliptic integral of the first kind by m, DLMF 19.4.5."""
     s = phi("sin")
     tail = s * phi("cos") / (2 * (1 - m) * (1 - m * s**2)("sqrt"))
     return _call("ellipeinc", phi, m) / (2 * m * (1 - m)) - f / (2 * m) - tail
@@ -295,14 +295,14 @@ SCALAR_DERIVATIVES: dict[str, Sequence[_Rule]] = {
         _binary(lambda f, phi, m: (f - _call("ellipkinc", phi, m)) / (2 * m)),
     ),
 }
-"""For each function one rule an argument."""
+"""For each function, one rule for each argument."""
 
 
 PIECEWISE_OPS = frozenset({"where", "maximum", "minimum", "relu", "clip"})
 
 
 def piecewise_tangent(into: StepBuilder, step: ProofStep, moving: Sequence[int | None]) -> int | None:
-    """Return the tangent of what is one of its arguments, by the same conditions; None if it is zero."""
+    """Return the tangent of a piecewise op, by the same conditions; None if it is zero."""
 
     def choose(condition: int, x: int | None, y: int | None) -> int:
         zero = into.number(0)

@@ -1,4 +1,4 @@
-"""Steps as short text, for conditions in reports."""
+"""Print steps as short text, for conditions in reports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INFIX = {
 
 
 def step_text(program: ProofProgram, at: int) -> str:
-    """Return a step in the notation of programs, with an ellipsis for what is long."""
+    """Return a step in the notation of programs; long operands become an ellipsis."""
     texts: dict[int, str] = {}
     stack = [at]
     while stack:
