@@ -39,7 +39,7 @@ def compare(node: Node, values: Mapping[Node, Any], sizes: Mapping[str, int]) ->
     same(Values(t, sizes, arrays).array(form, node.shape), node, values)
     for symbol in symbols_of([node]):
         if symbol.dtype == node.dtype == "real":
-            t = FormAlgebra(20_000, LAWS, smooth=symbol.name)
+            t = FormAlgebra(20_000, LAWS, smooth_input=symbol.name)
             form = normal_forms(t, program, [at])[at]
             shape = [str(n) for n in node.shape]
             total = t.sum_over(form, {f"a{k}": shape[k] for k in indexed_axes(shape)})

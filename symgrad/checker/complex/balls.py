@@ -1,10 +1,10 @@
-"""Programs at exact complex points, in balls of complex numbers: what is certain of every value.
+"""Evaluate programs at exact complex points in complex ball arithmetic.
 
     Value ::= Gaussian | acb | None
 
-A Gaussian is the number itself, an acb a finite ball that contains it. None says that it is not certain to be a number:
-at a pole, or where a ball reaches across the branch cut of what reads it. A number that certainly lies on the cut has
-the value of the principal branch; but it is None where the derivative by a variable that moves it is wanted.
+A Gaussian is the number itself, an acb a finite ball that contains it. None means that the value is not certain to be a
+number: at a pole, or where the ball of the argument reaches across a branch cut. An argument that certainly lies on the
+cut gives the value of the principal branch, or None if the derivative by a variable of the argument is taken.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ acb: Any = flint.acb
 fmpq: Any = flint.fmpq
 context: Any = flint.ctx
 
-_ARGUMENT_BOUND = arb(2) ** 64  # beyond it values of special functions are unknown
-_SLOW_ARGUMENT_BOUND = arb(10_000)  # and of those that take a time that grows with the argument
+_ARGUMENT_BOUND = arb(2) ** 64  # beyond it the values of special functions are unknown
+_SLOW_ARGUMENT_BOUND = arb(10_000)  # the same for functions whose time grows with the argument
 _DIGITS = 25
 _ZERO, _ONE = Gaussian(Fraction(0)), Gaussian(Fraction(1))
 _HALF = Gaussian(Fraction(1, 2))
@@ -94,14 +94,14 @@ def _integer_power(x: Value, n: int) -> Value:
 
 
 def _off_cut(x: Value) -> bool:
-    """Whether a number is certainly no negative real number, and not 0."""
+    """Tell whether a number is certainly not 0 and not a negative real number."""
     if type(x) is Gaussian:
         return bool(x.imag) or x.real > 0
     return bool(x.real > 0 or x.imag > 0 or x.imag < 0)
 
 
 def _on_cut(x: Value) -> bool:
-    """Whether it is certainly a negative real number."""
+    """Tell whether a number is certainly a negative real number."""
     return bool(not x.imag and x.real < 0) if type(x) is Gaussian else bool(x.imag.is_zero() and x.real < 0)
 
 
@@ -152,7 +152,7 @@ def _function(method: Callable[[Any], Any], at_zero: Gaussian | None = None) -> 
 def _special(
     method: Callable[[Any], Any], within: Callable[[Any], bool] | None = None
 ) -> Callable[[Value], Value]:
-    """A function of numbers that are certainly off its branch cut, and in reach."""
+    """Return a function that is unknown unless its argument is certainly off the branch cut, and not too large."""
 
     def apply(x: Value) -> Value:
         x = ball(x)
@@ -164,7 +164,7 @@ def _special(
 
 
 def _bessel(method: Callable[[Any, Any], Any], *, entire: bool) -> Callable[[Value, Value], Value]:
-    """Bessel functions; those that have no cut for whole orders, and at 0 for them alone."""
+    """Return a Bessel function; ``entire``: it has no cut for integer orders, and only then a value at 0."""
 
     def apply(n: Value, x: Value) -> Value:
         whole = entire and type(n) is Gaussian and not n.imag and n.real.denominator == 1
@@ -189,12 +189,12 @@ def _e1(x: Any) -> Any:
 
 
 def _off_lambert_cut(x: Any) -> bool:
-    """Whether a number is not -1/e, and not below it."""
+    """Tell whether a number is certainly not in (-oo, -1/e]."""
     return _off_cut(x * arb.const_e() + 1)
 
 
 def _off_elliptic_cut(x: Any) -> bool:
-    """Whether a number is not 1, and not above it."""
+    """Tell whether a number is certainly not in [1, oo)."""
     return _off_cut(1 - x)
 
 
@@ -259,7 +259,7 @@ _OPS: dict[str, Callable[..., Value]] = {
 
 
 def _is_differentiable(op: str, args: Sequence[Value], moving: Sequence[int]) -> bool:
-    """Whether a function certainly has a derivative where it stands, by the arguments that move."""
+    """Tell whether a function certainly has a derivative at its arguments, by those that depend on the variable."""
     if op in {"log", "sqrt"} and moving[0]:
         return _off_cut(args[0])
     if op == "pow" and any(moving):
@@ -288,10 +288,10 @@ def evaluate(
     Args:
         program: steps as `symgrad.checker.complex.principal_branches.complex_statement` returns them.
         point: a number for every variable that is read.
-        precision: of the balls, in bits.
-        wanted: positions of the steps whose values are wanted.
-        wrt: a variable; then values are unknown also where a function that it moves is on its branch cut.
-        deadline: when to stop, on the count of `symgrad.checker.clock`.
+        precision: bits of the balls.
+        wanted: positions of the outputs.
+        wrt: a variable; then the value of a function that depends on it is unknown on its branch cut, too.
+        deadline: on the count of `symgrad.checker.clock`.
 
     Raises:
         UsageError: if the point has no value of a variable.
@@ -344,12 +344,12 @@ def _polygamma(n: int, x: Value) -> Value:
 
 
 def in_domain(program: ProofProgram, point: Point) -> bool:
-    """Tell whether a point has for each variable a number that it may be."""
+    """Tell whether a point has an admissible value for every variable."""
     for symbol in program.symbols:
         value = point.get(symbol.name)
         if value is None or symbol.kind not in {"complex", "real", "int"} or symbol.shape:
             return False
-        if symbol.ends != (None, None):  # lengths, which claims about complex numbers have not
+        if symbol.ends != (None, None):  # bounds by lengths: claims about complex numbers have none
             return False
         if symbol.kind == "complex":
             continue
@@ -364,16 +364,16 @@ def in_domain(program: ProofProgram, point: Point) -> bool:
 
 
 def disjoint(x: Value, y: Value) -> bool:
-    """Tell whether two values are certainly different numbers."""
+    """Tell whether two values are certainly different: different numbers, or disjoint balls."""
     if type(x) is Gaussian and type(y) is Gaussian:
         return x != y
     return not ball(x).overlaps(ball(y))
 
 
 def distinct_texts(x: Value, y: Value) -> tuple[str, str]:
-    """Return two different values as text, with so many digits that it shows; else the second by its distance.
+    """Return two different values as texts that differ; if that takes too many digits, the second as a distance.
 
-    Each is a ball for either part, or as it is if it is exact and short.
+    A text has a ball for each part, or the exact number if it is short.
 
     Example:
         >>> distinct_texts(Gaussian(Fraction(1, 3)), Gaussian(Fraction(1, 3), Fraction(1, 10**300)))[1]

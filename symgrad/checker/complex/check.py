@@ -1,9 +1,9 @@
-"""The check of proofs and refutations about complex numbers.
+"""Check proofs and refutations about complex numbers.
 
-A proof is one of two: both sides have the same value in `symgrad.checker.complex.extension_field`; or they are
-meromorphic in all variables together, and equal for real ones. Then they are equal (identity theorem): where a
-meromorphic function of several variables has no pole is connected, and one that vanishes on an open set of real points
-vanishes everywhere. That both sides are defined at one real point, and so around it, is checked.
+There are two kinds of proof. Either both sides have the same value in `symgrad.checker.complex.extension_field`. Or
+both are meromorphic in all variables jointly, and equal for real variables; then they are equal by the identity
+theorem: the complement of the poles of a meromorphic function is connected, and a function that vanishes on an open set
+of real points vanishes on it. The check of the real statement includes a real point at which both sides are defined.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ __all__ = ["RealStatement", "check_complex", "real_statement", "replay_complex"]
 _BITS = 256
 
 RealStatement: TypeAlias = "tuple[ProofProgram, int, int, str | bool, tuple[int, ...]]"
-"""The program, the two steps that are to be equal, by what one is differentiated, and what must be defined too."""
+"""A program, two steps that are to be equal, the variable of differentiation or False, and steps to be defined."""
 
 PointAndValues: TypeAlias = "tuple[Mapping[str, Gaussian], tuple[str, str]]"
-"""A point, and the two sides there."""
+"""A point, and the text of the two sides there."""
 
 # fmt: off
 _MEROMORPHIC = frozenset({
@@ -54,7 +54,7 @@ _MEROMORPHIC = frozenset({
 def replay_complex(
     s: ComplexStatement, data: Mapping[str, Any], deadline: float
 ) -> tuple[ComplexExtensionField, Element, tuple[str, ...]]:
-    """Compute the difference of both sides with the answers of a proof; and what it leaves out.
+    """Replay a proof: return the extension field, the difference of both sides, and the excluded sets.
 
     Raises:
         GiveUp: if an answer is wrong or missing, or at the deadline.
@@ -71,7 +71,7 @@ def replay_complex(
 
 
 def real_statement(program: ProofProgram, a: int, b: int, wrt: str | None) -> RealStatement:
-    """Return the statement for real variables that implies the one for complex ones.
+    """Return the statement about real variables that implies the one about complex variables.
 
     Raises:
         GiveUp: if a side is not meromorphic in all variables.
@@ -93,7 +93,7 @@ def real_statement(program: ProofProgram, a: int, b: int, wrt: str | None) -> Re
 
 
 def _is_meromorphic(program: ProofProgram, i: int, varies: bytearray) -> bool:
-    """Whether a power has a whole exponent, or a positive number as its base; or a Bessel function has no cut."""
+    """Tell whether a power has an integer exponent or a positive constant base, or a Bessel function has no cut."""
     step = program.steps[i]
     if step.op in {"jv", "iv"}:
         return integer_value(program, step.args[0]) is not None
@@ -116,16 +116,16 @@ def check_complex(
     """Check a proof file about complex numbers.
 
     Args:
-        data: what it holds.
-        program: its program.
-        replay: what checks a proof for real numbers, and raises where there is none.
+        data: the content of the file.
+        program: the program of the file.
+        replay: checks a proof about real numbers, and raises if it does not hold.
         deadline: on the count of `symgrad.checker.clock`.
 
     Returns:
-        ``"proved"`` or ``"refuted"``, why, what is left out, and the point at which the sides differ.
+        ``"proved"`` or ``"refuted"``, the reason, the excluded sets, and the witness of a refutation.
 
     Raises:
-        GiveUp, UsageError, LookupError, TypeError, ValueError: if it is neither.
+        GiveUp, UsageError, LookupError, TypeError, ValueError: if the file neither proves nor refutes the claim.
     """
     wrt = data.get("wrt")
     s = complex_statement(program, data["a"], data["b"], wrt)
@@ -153,7 +153,7 @@ def check_complex(
 
 
 def _point(s: ComplexStatement, data: Mapping[str, Any]) -> dict[str, Gaussian]:
-    """A point that is in the domains."""
+    """Read a point, and check that it lies in the domains."""
     point = {name: gaussian_from_json(value) for name, value in data.items()}
     if not in_domain(s.program, point):
         raise GiveUp("a point that no variable may have")
@@ -161,7 +161,7 @@ def _point(s: ComplexStatement, data: Mapping[str, Any]) -> dict[str, Gaussian]:
 
 
 def _values_at(s: ComplexStatement, point: Mapping[str, Gaussian], precision: int) -> tuple[Value, Value]:
-    """Both sides at a point at which they are defined."""
+    """Return the values of both sides at a point, and check that they are defined there."""
     wanted = [s.a, s.b, *s.defined]
     found = evaluate(s.program, point, precision=precision, wanted=wanted, wrt=s.wrt)
     if any(v is None for v in found):

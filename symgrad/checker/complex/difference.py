@@ -1,4 +1,4 @@
-"""Both sides of a statement about complex numbers in kernels: one pass over the steps."""
+"""Evaluate both sides of a statement about complex numbers in their extension field, in one pass over the steps."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ __all__ = ["difference"]
 
 
 def difference(k: ComplexExtensionField, s: ComplexStatement) -> tuple[Element, tuple[str, ...]]:
-    """Return the difference of the two sides, and where that says nothing although both may be defined.
+    """Return the difference of the two sides, and the points that it excludes although both sides may be defined there.
 
-    A side is not defined where one of its steps divides by zero; so what is divided by needs no mention. A power is
-    exp(v*log(u)), but where u is 0.
+    Zeros of divisors are not excluded, as a side is undefined there. A power is computed as exp(v*log(u)), which
+    excludes the zeros of u.
 
     Raises:
-        GiveUp, Refine: if it cannot be computed, or not with these kernels.
+        GiveUp: if the difference cannot be computed.
+        TooCoarse: if a generator must be finer.
     """
     known: dict[int, Element] = {}
     excluded = dict.fromkeys(s.cuts)
@@ -46,7 +47,7 @@ def difference(k: ComplexExtensionField, s: ComplexStatement) -> tuple[Element, 
 
 
 def _is_exact_power(k: ComplexExtensionField, u: Element, v: Element) -> bool:
-    """Whether a power is what the kernels say also where its base is zero, or its base is never zero."""
+    """Tell whether the computed power is right where its base is zero, too, or the base is never zero."""
     F = k.field
     if F.number(v) is not None or F.number(u) is not None:
         return True

@@ -1,12 +1,12 @@
-"""The value of a program of complex numbers in kernels, by relations that hold at every point, on branch cuts too.
+"""The extension field of a complex proof: generators, with relations that hold at every point, on branch cuts, too.
 
     omega  exp(2*pi*i/N), with omega**(N/4) = i      exp  exp(A)             root  exp(log(h)/q), whose q-th power is h
     symbol  z            constant  pi                log  log(h)             function  f(A, ...)
 
-Used are exp(A + B) = exp(A)*exp(B), exp(log(h)) = h, log(c*h) = log(c) + log(h) for positive numbers c,
+The laws are exp(A + B) = exp(A)*exp(B), exp(log(h)) = h, log(c*h) = log(c) + log(h) for positive numbers c,
 log(exp(log(h)*r)) = r*log(h) for -1 < r < 1, the logarithms of roots of unity, (g*h)**n = g**n*h**n for integers n,
-and nothing else: neither signs nor bounds, nor that log(g*h) were log(g) + log(h), but where the arguments of g and h
-are tied: `symgrad.checker.complex.branch_laws`, and log(1/h) = -log(h) where h + 1/h is twice a principal root.
+and log(1/h) = -log(h) where h + 1/h is twice a principal root. No sign and no bound is used. log(g*h) is
+log(g) + log(h) only for the pairs of `symgrad.checker.complex.branch_laws`.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _ONE = Fraction(1)
 
 @dataclass(slots=True)
 class ComplexBase:
-    """An h: a fraction, a prime number or a positive constant; and the kernels log(h) and exp(log(h)/q).
+    """A base h: a fraction, a prime number or a positive constant, with the generators log(h) and exp(log(h)/q).
 
-    A fraction g/d has d*exp(log(g/d)/q) as its generator, whose q-th power is a polynomial.
+    For a fraction h = g/d the generator is d*exp(log(h)/q), whose q-th power is a polynomial.
     """
 
     value: Element
@@ -43,17 +43,17 @@ class ComplexBase:
 
 @dataclass(slots=True)
 class ComplexExtensionField:
-    """The kernels of one proof about complex numbers.
+    """The extension field of one proof about complex numbers.
 
     Args:
-        field: their fractions.
-        oracle: what proposes.
+        field: fractions of polynomials in the generators.
+        oracle: proposes factors and combinations, which are verified.
     """
 
     field: FractionField
     oracle: Oracle
     ring: ExtensionField = dataclasses.field(init=False)
-    """Only its arithmetic is used: what it knows of signs is about real numbers."""
+    """Only its arithmetic is used: its signs are those of real numbers."""
     turns: int = 4
     omega: Element = dataclasses.field(init=False)
     bases: list[ComplexBase] = dataclasses.field(default_factory=list[ComplexBase])
@@ -67,11 +67,11 @@ class ComplexExtensionField:
     positive: dict[int, tuple[int, Fraction]] = dataclasses.field(
         default_factory=dict[int, tuple[int, Fraction]]
     )
-    """By position the generators that are positive numbers at every point: powers of a base, or of E for -1."""
+    """Generators, by position, that are positive at every point: base and exponent; the base -1 is E."""
     roots: dict[int, tuple[int, Fraction]] = dataclasses.field(
         default_factory=dict[int, tuple[int, Fraction]]
     )
-    """By position the generators that are exp(log(h)*r), with the place of h and r."""
+    """Generators, by position, that are exp(log(h)*r): the place of the base h, and r."""
 
     def __post_init__(self) -> None:
         self.ring = ExtensionField(self.field, self.oracle)
@@ -106,7 +106,7 @@ class ComplexExtensionField:
         return self.symbols[name]
 
     def constant(self, name: str) -> Element:
-        """A constant; all but i are positive numbers."""
+        """Return a constant; all but i are positive."""
         if name == "i":
             return self.unity(Fraction(1, 4))
         if name == "E":
@@ -117,7 +117,7 @@ class ComplexExtensionField:
         return self.constants[name]
 
     def opaque(self, name: str, *args: Element) -> Element:
-        """A function of which only its arguments are known."""
+        """Return an opaque function: equal arguments give equal values, and no other law holds."""
         F = self.field
         for known, its, value in self.functions:
             if known == name and all(F.is_zero(F.sub(a, b)) for a, b in zip(args, its, strict=True)):
@@ -165,7 +165,7 @@ class ComplexExtensionField:
         return self.ring.integer_power(made, scale)
 
     def _root_power(self, at: int, r: Fraction) -> Element:
-        """exp(r*log(h)), also where h is 0 and r positive."""
+        """Return exp(r*log(h)); where h is 0 and r positive, it is 0."""
         F, base = self.field, self.bases[at]
         if r.denominator == 1:
             return self.ring.integer_power(base.value, r.numerator)
@@ -226,7 +226,7 @@ class ComplexExtensionField:
         return F.add(total, self._log(self._base(rest)))
 
     def _reciprocal_base(self, u: Element) -> int | None:
-        """The place of an h with u*h = 1 whose argument is between -pi/2 and pi/2: u + h is twice a principal root."""
+        """Return the place of a base h = 1/u with -pi/2 < arg(h) < pi/2: there u + h is twice a principal root."""
         F = self.field
         for at, base in enumerate(self.bases):
             if F.number(F.mul(base.value, u)) == 1:
@@ -237,7 +237,7 @@ class ComplexExtensionField:
         return None
 
     def _split_positive(self, u: Element) -> tuple[Element, Element]:
-        """The logarithm of a positive number, and what it is to be multiplied by to give u."""
+        """Split u = p*v with a positive p; return log(p) and v."""
         F = self.field
         unit = abs(u.num.leading_coefficient())
         total = F.constant(0)
@@ -264,7 +264,7 @@ class ComplexExtensionField:
         return total, Element(num, tuple(den))
 
     def _turn(self, u: Element) -> Fraction | None:
-        """The t with -1/2 < t <= 1/2 and u = exp(2*pi*i*t), if u is a root of unity that is known."""
+        """Return the t with -1/2 < t <= 1/2 and u = exp(2*pi*i*t), if u is a power of omega."""
         F = self.field
         if u.den or any(d for p, d in enumerate(u.num.degrees()) if p != F.index(self.omega.num)):
             return None
@@ -275,7 +275,7 @@ class ComplexExtensionField:
         return None
 
     def _base_of_root(self, u: Element) -> tuple[int, Fraction] | None:
-        """The base h and the r with -1 < r < 1 of a u that is exp(r*log(h))."""
+        """Return the place of h, and r with -1 < r < 1, of a u that is exp(r*log(h))."""
         if u.den or len(u.num) != 1 or u.num.leading_coefficient() != 1:
             return None
         degrees = u.num.degrees()
@@ -317,7 +317,7 @@ class ComplexExtensionField:
         return self.exp(F.mul(v, self.log(u)))
 
     def power_with_integer_exponent(self, u: Element, v: Element) -> Element:
-        """u**v of a v that is an integer at every point: any number whose exponential is u serves as its logarithm."""
+        """Return u**v for a v that is an integer at every point: then any branch of log(u) gives the same power."""
         F, ring = self.field, self.ring
         if F.number(v) is not None or F.is_zero(u):
             return self.power(u, v)
@@ -337,16 +337,16 @@ class ComplexExtensionField:
         return self.exp(F.mul(v, total))
 
     def is_thin(self, u: Element) -> bool:
-        """Whether the zeros of a fraction that is not zero everywhere certainly contain no open set.
+        """Tell whether the zero set of a nonzero fraction certainly contains no open set.
 
-        That holds if it is meromorphic; and if its norm is, the product over the values of all roots in it.
+        That is so if the fraction is meromorphic, or its norm: the product of its conjugates over all roots in it.
         """
         F, norm = self.field, u.num
         roots = {
             F.index(root[0].num): root for b in self.bases if not b.positive and (root := b.root) is not None
         }
         relations = {position: zero for position, _, zero in F.relations}
-        for position in sorted(roots):  # the newest first
+        for position in sorted(roots):  # the newest generator first
             if norm.degrees()[position]:
                 F.budget.spend(len(norm) ** 2)
                 norm = F.reduced(norm.resultant(relations[position], position))
@@ -359,7 +359,7 @@ class ComplexExtensionField:
         def made_of(h: Poly) -> bool:
             return all(p in meromorphic for p, d in enumerate(h.degrees()) if d)
 
-        for a, value in self.exps:  # each after those in its exponent
+        for a, value in self.exps:  # an exponential follows the generators of its exponent
             if made_of(a.num) and all(made_of(F.factors[i]) for i, _ in a.den):
                 meromorphic.add(F.index(value.num))
         return bool(norm) and made_of(norm)
@@ -377,6 +377,6 @@ class ComplexExtensionField:
         return F.scaled(F.mul(self.unity(Fraction(3, 4)), F.sub(up, down)), Fraction(1, 2))
 
     def _turned(self, u: Element) -> tuple[Element, Element]:
-        """exp(i*u) and exp(-i*u)."""
+        """Return exp(i*u) and exp(-i*u)."""
         up = self.exp(self.field.mul(self.unity(Fraction(1, 4)), u))
         return up, self.ring.inverse(up)

@@ -1,10 +1,10 @@
-"""What functions mean for complex numbers: principal branches, written with a few of them.
+"""Definitions of functions of complex numbers by principal branches of a few primitive functions.
 
     log(z) = log(abs(z)) + i*t with -pi < t <= pi             z**w = exp(w*log(z)), a product where w is an integer
     sqrt(z) = z**(1/2)                                        0**w = 0 where w has a positive real part, 0**0 = 1
 
 All others follow by formulas that hold everywhere: W. Kahan, Branch cuts for complex elementary functions (1987);
-DLMF 4.23 and 4.37. On their cuts they are continuous from the counterclockwise side, as `cmath` says.
+DLMF 4.23 and 4.37. On a cut they are continuous from the counterclockwise side, as in `cmath`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _WITH_CUTS = frozenset(
     {"log", "sqrt", "pow", "exp1", "Ci", "Chi", "jv", "yv", "iv", "kv", "LambertW", "ellipk", "ellipe"}
 )
 _REMOVABLE = frozenset({"Si", "Shi", "ellipk", "ellipe"})
-"""Functions whose derivative is written as a quotient by the argument, and has a value at 0."""
+"""Functions whose derivative is a quotient by the argument, with a removable singularity at 0."""
 _NOT_HOLOMORPHIC = frozenset({"abs", "sign"})
 _PRIMITIVES = frozenset(
     {"symbol", "number", "constant", "add", "neg", "mul", "div", "stop_gradient", *_ENTIRE, *_MEROMORPHIC}
@@ -79,7 +79,7 @@ def _log_of(n: int, u: FormulaTerm) -> FormulaTerm:
 
 
 def _exp_sum(u: FormulaTerm, sign: int) -> FormulaTerm:
-    """exp(u) with exp(-u) added or subtracted."""
+    """Return exp(u) + sign*exp(-u)."""
     other = (-u)("exp")
     return u("exp") + other if sign > 0 else u("exp") - other
 
@@ -170,16 +170,16 @@ _DEFINED_WITH_CUTS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ComplexStatement:
-    """A statement about complex numbers, in functions that are not taken apart further.
+    """A statement about complex numbers, in primitive functions.
 
     Args:
         program: the steps.
-        a, b: the two sides; of a derivative the derivative and the claim.
-        wrt: by what the first was differentiated, or None.
-        defined: further steps that must be certain at a point that counts.
-        cuts: where nothing is claimed of a derivative, as conditions: the branch cuts of what is differentiated.
-        nonzero: steps that are not zero at a point that counts: what is divided by, arguments of logarithms, bases of
-            powers that are differentiated.
+        a, b: the two sides; for a derivative, the derivative and the claim.
+        wrt: the variable of differentiation, or None.
+        defined: further steps that must be certain at an admissible point.
+        cuts: the branch cuts of the differentiated function, as conditions: nothing is claimed there.
+        nonzero: steps that are nonzero at an admissible point: divisors, arguments of logarithms, bases of
+            differentiated powers.
     """
 
     program: ProofProgram
@@ -192,16 +192,16 @@ class ComplexStatement:
 
 
 def complex_statement(program: ProofProgram, a: int, b: int, wrt: str | None = None) -> ComplexStatement:
-    """Return a statement about complex numbers as one that two steps are equal.
+    """Reduce a statement about complex numbers to the equality of two steps in primitive functions.
 
     Args:
-        program: the steps; variables of kind ``"complex"`` may be any complex number.
-        a: the position of one side; with ``wrt`` of what is differentiated.
-        b: the position of the other; with ``wrt`` of the claimed derivative.
-        wrt: by which variable.
+        program: the steps; a variable of kind ``"complex"`` is any complex number.
+        a: the position of one side; with ``wrt``, of the differentiated function.
+        b: the position of the other side; with ``wrt``, of the claimed derivative.
+        wrt: the variable of differentiation.
 
     Raises:
-        UsageError: for what has no meaning for complex numbers, or no derivative.
+        UsageError: if a function is not defined for complex numbers, or has no derivative.
 
     Example:
         >>> from symgrad.checker.program.steps import Symbol
@@ -222,7 +222,7 @@ def complex_statement(program: ProofProgram, a: int, b: int, wrt: str | None = N
     into = StepBuilder(())
     y = _expand_definitions(program, [a], into)[a]
     done, tangent = differentiate(ProofProgram(tuple(into.steps), program.symbols), y, wrt)
-    # What slopes are made of is taken apart too.
+    # The derivative may contain functions that are not primitive.
     into = StepBuilder(())
     at = _expand_definitions(done, [y, tangent], into)
     claim = _expand_definitions(program, [b], into)[b]
@@ -237,7 +237,7 @@ def complex_statement(program: ProofProgram, a: int, b: int, wrt: str | None = N
 
 
 def _nonzero_steps(program: ProofProgram, *outputs: int) -> frozenset[int]:
-    """Steps that are not zero wherever the outputs are defined."""
+    """Return the steps that are nonzero wherever the outputs are defined."""
     read = [program.steps[i] for i in program.needed(outputs)]
     return frozenset([s.args[1] for s in read if s.op == "div"] + [s.args[0] for s in read if s.op == "log"])
 
@@ -259,7 +259,7 @@ def _cuts(program: ProofProgram, y: int, moving: Sequence[int]) -> tuple[str, ..
 
 
 def _cut_conditions(program: ProofProgram, i: int, moving: Sequence[int], whole: Container[int]) -> list[str]:
-    """Where a step that is differentiated may have a jump, or no value of its slope, as conditions."""
+    """Return where a differentiated step may jump, or its derivative has no value, as conditions."""
     step = program.steps[i]
     found: list[str] = []
     if step.op == "pow":
@@ -277,7 +277,7 @@ def _cut_conditions(program: ProofProgram, i: int, moving: Sequence[int], whole:
 
 
 def _expand_definitions(program: ProofProgram, wanted: Sequence[int], into: StepBuilder) -> dict[int, int]:
-    """Add the steps that are wanted, in functions that are kept; return where each stands."""
+    """Add steps to a builder, expanded to primitive functions, and return the new position of each."""
     at: dict[int, int] = {}
     for i in program.needed(wanted):
         step = program.steps[i]
@@ -311,7 +311,7 @@ def _refuse(program: ProofProgram, step: ProofStep) -> None:
 
 
 def retype_symbols(program: ProofProgram, names: Sequence[str], kind: str = "complex") -> ProofProgram:
-    """Return a program some of whose variables are complex, or real, without bounds."""
+    """Return a program in which some variables have another kind, and no bounds."""
     chosen = frozenset(names)
     steps = tuple(
         replace(s, kind=kind) if s.op == "symbol" and s.params[0] in chosen else s for s in program.steps
@@ -324,7 +324,7 @@ def retype_symbols(program: ProofProgram, names: Sequence[str], kind: str = "com
 
 
 def integer_steps(program: ProofProgram) -> frozenset[int]:
-    """Return the steps that are integers at every point: what they are said to be is not relied on."""
+    """Return the steps that are integers at every point, inferred without their declared kinds."""
     found: set[int] = set()
     integers = {s.name for s in program.symbols if s.kind == "int"}
     for i, step in enumerate(program.steps):
@@ -343,7 +343,7 @@ def integer_steps(program: ProofProgram) -> frozenset[int]:
 
 
 def integer_value(program: ProofProgram, at: int) -> int | None:
-    """Return the integer that a step is, if it is one as it stands."""
+    """Return the value of a step that is an integer literal, else None."""
     step, sign = program.steps[at], 1
     if step.op == "neg":
         step, sign = program.steps[step.args[0]], -1
@@ -353,7 +353,7 @@ def integer_value(program: ProofProgram, at: int) -> int | None:
 
 
 def depends_on(program: ProofProgram, wrt: str | None) -> bytearray:
-    """Tell for each step whether it depends on a variable (on any for None), other than through ``stop_gradient``."""
+    """Tell for each step whether it depends on a variable, but not through ``stop_gradient`` (None: on any at all)."""
     depends = bytearray(len(program.steps))
     for i, step in enumerate(program.steps):
         if step.op == "symbol":

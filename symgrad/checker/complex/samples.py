@@ -1,7 +1,4 @@
-"""Complex points of the checker's own, at which a statement that is said to be proved must not be refuted.
-
-As in `symgrad.checker.samples`: what is said there of real ones holds of these.
-"""
+"""Compare the two sides of a proved statement at complex sample points; see `symgrad.checker.samples`."""
 
 from __future__ import annotations
 
@@ -23,11 +20,11 @@ _QUADRANTS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
 
 
 def differs_at_complex_samples(s: ComplexStatement, *, thin: bool = False) -> bool:
-    """Tell whether the two sides of a statement about complex numbers certainly differ at one of a few points.
+    """Tell whether the two sides of a statement about complex numbers certainly differ at one of a few fixed points.
 
     Args:
         s: the statement.
-        thin: as for `contradicted`.
+        thin: as for `symgrad.checker.samples.differs_at_samples`.
     """
     symbols = s.program.symbols
     if thin and any(v.kind not in ("real", "complex") for v in symbols):
@@ -36,7 +33,7 @@ def differs_at_complex_samples(s: ComplexStatement, *, thin: bool = False) -> bo
     for k in range(COMPLEX_SAMPLES):
         draw = random.Random(k)
         spread = SPREADS[k % len(SPREADS)]
-        # The first half in one quadrant each, then variables in several.
+        # In the first half all variables share a quadrant, then they lie in different ones.
         turns = (_QUADRANTS[(k + j * (k // 4)) % 4] for j in range(len(symbols)))
         point = {v.name: _sample_value(v, draw, spread, t) for v, t in zip(symbols, turns, strict=True)}
         if not in_domain(s.program, point):
@@ -50,7 +47,7 @@ def differs_at_complex_samples(s: ComplexStatement, *, thin: bool = False) -> bo
                 wrt=s.wrt,
                 deadline=deadline,
             )
-        except TimeoutError:  # nothing speaks against it
+        except TimeoutError:  # no difference was found
             return False
         with context.workprec(BITS):
             if None not in (left, right, *rest) and disjoint(left, right):
@@ -59,7 +56,7 @@ def differs_at_complex_samples(s: ComplexStatement, *, thin: bool = False) -> bo
 
 
 def _sample_value(symbol: Symbol, draw: random.Random, spread: Fraction, signs: tuple[int, int]) -> Gaussian:
-    """A number in a quadrant; of a real variable one of its own."""
+    """Return a number in a quadrant; for a real variable, a number in its domain."""
     if symbol.kind != "complex":
         return Gaussian(sample_coordinate(symbol, draw, spread))
     across, up = (abs(sample_coordinate(symbol, draw, spread)) for _ in range(2))

@@ -1,4 +1,4 @@
-"""Numbers that generators stand for, in balls: at a point, and where no variable is involved everywhere."""
+"""Values of generators in ball arithmetic: at a point, and of constants."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _BITS = 256
 
 
 def sign_of_constant(k: Generators, h: Poly) -> int:
-    """Return the sign of a polynomial that no variable is in; 0 if there is one, or the sign is not certain."""
-    positions = k.within(p for p, d in enumerate(h.degrees()) if d > 0)
+    """Return the sign of a polynomial without variables; 0 if it has one, or the sign is not certain."""
+    positions = k.dependencies(p for p, d in enumerate(h.degrees()) if d > 0)
     if len(h) > CONSTANT_TERMS or any(k.meaning[p][0] == "symbol" for p in positions):
         return 0
     found = value_at(k, h, {})
@@ -36,14 +36,14 @@ def value_at(k: Generators, h: Poly, point: Mapping[str, Any]) -> Value:
     """Return the value of a polynomial at a point.
 
     Args:
-        k: what the generators are.
+        k: the generators.
         h: the polynomial.
-        point: a number, a Fraction or an int, for each variable that it reads.
+        point: a Fraction or an int for each variable of the polynomial.
 
     Returns:
-        A number or a ball that contains it; None where it is not certain to be a real number.
+        The exact value or a ball that contains it; None if it is not certain to be a real number.
     """
-    positions = k.within(p for p, d in enumerate(h.degrees()) if d > 0)
+    positions = k.dependencies(p for p, d in enumerate(h.degrees()) if d > 0)
     with flint.ctx.workprec(_BITS):
         values: dict[int, Value] = {}
         for p in sorted(positions, reverse=True):  # the older generators have the later positions

@@ -1,4 +1,4 @@
-"""One case of a proof, replayed: both sides in kernels, with the answers of the proof."""
+"""Replay one case of a proof: evaluate both sides in the extension field, with the answers of the proof."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def replay_case(
     data: Mapping[str, Any],
     deadline: float,
 ) -> tuple[Functions, Element | None]:
-    """Evaluate both sides with the answers of a proof: the kernels and the difference, None if there are no points.
+    """Evaluate both sides, and return the extension field and their difference; None if no point has this outcome.
 
     Raises:
         GiveUp: if an answer is wrong or missing, or at the deadline.
@@ -47,10 +47,10 @@ def replay_case(
 
 
 def common_exclusions(first: Functions, second: tuple[Functions, Element | None]) -> tuple[str, ...]:
-    """What two proofs leave out together, the second with the only angle turned, so that no point is a pole of both.
+    """Return the points that two proofs exclude both; the second shifts the only angle, so they share no pole.
 
     Raises:
-        GiveUp: if the second is no such proof.
+        GiveUp: if the second proof is not of this kind.
     """
     kernels, difference = second
     turned = kernels.oracle.scale("turned", 0) > 1 and first.oracle.scale("turned", 0) == 1
@@ -76,10 +76,12 @@ def check_case(
     data: Mapping[str, Any],
     deadline: float,
 ) -> tuple[str, tuple[str, ...]]:
-    """Replay one case: ``proved``, ``empty``, or ``apart`` where the difference is a number; and what is left out.
+    """Replay one case, and return its result and the excluded sets.
+
+    The result is ``proved``, ``empty`` (no point has this outcome), or ``apart`` (the difference is a nonzero number).
 
     Raises:
-        GiveUp: if it is neither.
+        GiveUp: if the case has none of these results.
     """
     kernels, difference = replay_case(program, a, b, outcome, data, deadline)
     if difference is None:

@@ -1,4 +1,4 @@
-"""The value of a program in kernels: one pass over its steps, for one outcome of its conditions."""
+"""Evaluate a program in an extension field: one pass over its steps, for one outcome of its comparisons."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 __all__ = ["COMPARISONS", "branch_on_comparison", "reachable_steps", "evaluate_steps"]
 
 COMPARISONS = {"lt": -1, "le": -1, "gt": 1, "ge": 1}
-"""The sign of the difference of the arguments of one that is true."""
+"""For each ordering, the sign of the difference of its arguments where it is true."""
 _ROUNDING = {"floor", "ceil", "round", "sign"}
 _INTEGRAL = {"add", "mul", "neg", "maximum", "minimum", "abs", "stop_gradient"}
 _LOGIC: dict[str, Callable[..., bool]] = {
@@ -29,7 +29,7 @@ _LOGIC: dict[str, Callable[..., bool]] = {
 
 
 def reachable_steps(program: ProofProgram, outputs: Sequence[int], outcome: Mapping[int, bool]) -> list[int]:
-    """Return the steps that the outputs need, in order; of a `where` whose condition is decided, one branch."""
+    """Return the steps that the outputs need, in order; of a `where` with a decided condition, only one branch."""
     needed: set[int] = set()
     stack = list(outputs)
     while stack:
@@ -45,7 +45,7 @@ def reachable_steps(program: ProofProgram, outputs: Sequence[int], outcome: Mapp
 def branch_on_comparison(
     program: ProofProgram, outputs: Sequence[int], outcome: Mapping[int, bool]
 ) -> list[dict[int, bool]]:
-    """Return the ways on from an outcome: of the first comparison that it does not decide; none if it decides all."""
+    """Split an outcome by the first comparison that it does not decide; return [] if it decides all."""
     for i in reachable_steps(program, outputs, outcome):
         op = program.steps[i].op
         if i not in outcome and (op in COMPARISONS or op in {"eq", "ne"}):
@@ -54,7 +54,7 @@ def branch_on_comparison(
 
 
 def _truth(program: ProofProgram, at: int, outcome: Mapping[int, bool]) -> bool | None:
-    """The truth value of a step, if the outcome of the comparisons decides it."""
+    """Return the truth value of a step, None if the outcome of the comparisons does not decide it."""
     known: dict[int, bool | None] = {}
     stack = [at]
     while stack:
@@ -82,18 +82,18 @@ def evaluate_steps(
     outcome: Mapping[int, bool],
     known: dict[int, Element] | None = None,
 ) -> list[Element]:
-    """Return the outputs in kernels, where the comparisons come out as given.
+    """Return the outputs as elements of the field, for one outcome of the comparisons.
 
     Args:
-        k: the kernels.
+        k: the extension field.
         program: the steps.
-        outputs: the positions of some.
-        outcome: of the comparisons, by step.
-        known: gets the values of all steps that are read.
+        outputs: positions of the outputs.
+        outcome: the truth values of the comparisons, by step.
+        known: receives the values of all steps that are read.
 
     Raises:
         Contradiction: if no point has that outcome.
-        GiveUp: if a step has no row, or what grows too large.
+        GiveUp: if an op has no rule, or the elements grow too large.
     """
     symbols = {s.name: _symbol(k, s) for s in program.symbols if not s.shape}
     known = {} if known is None else known
@@ -122,7 +122,7 @@ def evaluate_steps(
 
 
 def _symbol(k: Functions, symbol: Symbol) -> Element:
-    """A variable; the number that it is, if it is an integer between two ends that have but one between them."""
+    """Return a variable; if it is an integer whose bounds admit only one number, return that number."""
     if symbol.kind == "int" and symbol.low is not None and symbol.high is not None:
         first = math.floor(symbol.low) + 1
         if first < symbol.high <= first + 1:
@@ -131,7 +131,7 @@ def _symbol(k: Functions, symbol: Symbol) -> Element:
 
 
 def _is_integer(step: ProofStep, whole: set[int], integers: set[str]) -> bool:
-    """Whether a step is an integer at every point: what it is said to be is not relied on."""
+    """Tell whether a step is an integer at every point, without its declared kind."""
     if step.op == "number":
         return Fraction(step.params[0]).denominator == 1
     if step.op == "symbol":
@@ -166,7 +166,7 @@ def _op_value(
 def _assume(
     k: Functions, step: ProofStep, i: int, known: Mapping[int, Element], outcome: Mapping[int, bool]
 ) -> None:
-    """Restrict the case to the points where a comparison comes out as given; where both sides are equal is excluded."""
+    """Restrict the case to the points with one outcome of a comparison, and exclude the points of equality."""
     if step.op not in COMPARISONS and step.op not in {"eq", "ne"}:
         return
     if i not in outcome:
@@ -174,7 +174,7 @@ def _assume(
     difference = k.field.sub(*(known[a] for a in step.args))
     equal = k.field.is_zero(difference)
     if not equal and not k.try_exclude_zeros(difference):
-        return  # both sides may be equal on an open set: what follows must follow however it comes out
+        return  # both sides may be equal on an open set: the proof must hold for either outcome
     if step.op in {"eq", "ne"}:
         if outcome[i] != (equal == (step.op == "eq")):
             raise Contradiction

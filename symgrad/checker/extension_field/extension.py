@@ -1,11 +1,11 @@
-"""Kernels: the real numbers that generators stand for, and how functions of them become fractions again.
+"""The extension field of a proof: its generators, and the sign, the inverse and the logarithm of an element.
 
     symbol  x          constant  pi            exp  exp(A)              root   |h|**(1/q)
     tan     tan(B)     sign      sign(h)       log  log|h|              power  |h|**m        function  f(A, ...)
 
-where h is a polynomial that is not split any further, or a prime number, and A, B, m are fractions of other kernels.
-Every nonzero fraction is a sign times exp(A) times powers of such |h|: its logarithm, its powers and its sign follow
-from that. What is proposed by an oracle (factors, decompositions, how fine a kernel is) is verified before use.
+where h is a polynomial that is not factored any further, or a prime number, and A, B, m are fractions in other
+generators. Every nonzero fraction is a sign times exp(A) times powers of such |h|: its logarithm, its powers and its
+sign follow from that. An oracle proposes factors, linear combinations and scales of generators; they are verified.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ __all__ = ["Contradiction", "ExtensionField", "Oracle", "Product", "TooCoarse"]
 
 
 class Contradiction(Exception):
-    """No point has the signs that the case asks for."""
+    """No point has the signs that the case requires."""
 
 
 class TooCoarse(Exception):
-    """A kernel must be finer: begin again with ``scale`` of it multiplied by ``by``."""
+    """A generator must be finer, such as exp(x/2) for exp(x): start again with its scale multiplied by ``by``."""
 
     def __init__(self, key: tuple[str, int], by: int) -> None:
         super().__init__(f"{key} by {by}")
@@ -52,32 +52,32 @@ class TooCoarse(Exception):
 
 
 class Oracle(Protocol):
-    """What proposes; nothing that it says is believed."""
+    """The search behind a proof: it proposes answers, and each is verified."""
 
     def factors(self, ring: FractionField, num: Poly) -> list[tuple[Poly, int]]:
-        """Polynomials and exponents whose product is the numerator, up to a rational number."""
+        """Propose factors with exponents whose product is a polynomial, up to a rational number."""
         ...
 
     def combination(
         self, ring: FractionField, target: Element, basis: Sequence[Element]
     ) -> list[Fraction] | None:
-        """Rational coefficients with which the basis gives the target."""
+        """Propose rational coefficients of the target in a basis; None if it is not in the span."""
         ...
 
     def restate(
         self, ring: FractionField, h: Poly, roots: Sequence[int], atoms: Sequence[Poly]
     ) -> list[tuple[Poly, int]] | None:
-        """Simpler polynomials whose product with these exponents is h, up to a number and by the relations."""
+        """Propose simpler factors with exponents whose product is h modulo the relations, up to a number."""
         ...
 
     def scale(self, kind: str, index: int) -> int:
-        """How many times finer a kernel is than where it was met first; the order of a root."""
+        """Return the scale of a generator: its operand is divided by it; for a root, the order."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """sign * exp(exponent) * product of |h|**power."""
+    """A nonzero element as sign * exp(exponent) * product of |h|**power."""
 
     sign: Element
     exponent: Element
@@ -86,27 +86,27 @@ class Product:
 
 @dataclass(slots=True)
 class ExtensionField(Zeros):
-    """The kernels of one proof.
+    """The extension field of one proof.
 
     Args:
-        field: their fractions.
-        oracle: what proposes.
+        field: fractions of polynomials in the generators.
+        oracle: proposes factors and combinations.
     """
 
     oracle: Oracle
     assumed: list[str] = dataclasses.field(default_factory=list[str])
-    """Thin sets of points that are left out, as conditions: where a kernel or a sign is not defined."""
+    """Excluded thin sets, as conditions: where a generator or a sign is not defined."""
     poles: list[str] = dataclasses.field(default_factory=list[str])
-    """Where the tangents that stand for sines and cosines are infinite."""
+    """The poles of the tangents that represent sines and cosines, as conditions."""
 
     def left_out(self) -> tuple[str, ...]:
-        """The thin sets in which nothing is proved, as conditions: what was divided by, poles, signs of zero."""
+        """Return the excluded thin sets, as conditions: zeros of divisors, poles, and zeros whose sign was used."""
         return tuple(dict.fromkeys([*self._divisors(self.field.factors), *self.poles, *self.assumed]))
 
     def exclusions_at_pole(self, pole: str) -> tuple[str, ...]:
-        """Of the points at a pole of another proof, where this one's only angle is turned by pi/4, what is left out.
+        """Return the points at the pole of another proof that this one excludes, too.
 
-        The tangent is 1 there.
+        The only angle of this proof is shifted by pi/4, so its tangent is 1 at that pole.
         """
         t = self.angles[0][1].num
         there = [self.field.reduced(f % (t - 1)) for f in self.field.factors]
@@ -152,7 +152,7 @@ class ExtensionField(Zeros):
         return result
 
     def split(self, num: Poly) -> tuple[Rational, list[tuple[Poly, int]]]:
-        """A rational number and factors with positive leading coefficients whose product is the numerator."""
+        """Factor a polynomial: return a rational number and factors with positive leading coefficients."""
         F = self.field
         if num.is_constant():
             return num.leading_coefficient(), []
@@ -191,7 +191,7 @@ class ExtensionField(Zeros):
         return s
 
     def _log_difference(self, h: Poly) -> Element | None:
-        """log(M) - log(N) of a difference M - N of exponentials, which has its sign."""
+        """Return log(M) - log(N) for a difference M - N of exponentials: both have the same sign."""
         F, terms = self.field, list(h.terms())
         if len(terms) != 2 or terms[0][1] * terms[1][1] != -(terms[0][1] ** 2):
             return None
@@ -206,10 +206,10 @@ class ExtensionField(Zeros):
         return gap
 
     def exclude_zeros(self, h: Poly) -> None:
-        """Note that nothing is claimed where a polynomial vanishes.
+        """Exclude the zeros of a polynomial.
 
         Raises:
-            GiveUp: if that may be so on an open set.
+            GiveUp: if they may contain an open set.
         """
         if h.is_constant() or h in self.field.factors or self.never_zero(h):
             return
@@ -218,7 +218,7 @@ class ExtensionField(Zeros):
         self.assumed.append(f"{self.field.text(h)} = 0")
 
     def try_exclude_zeros(self, u: Element) -> bool:
-        """Note that nothing is claimed where a fraction is zero; False if that may be so on an open set."""
+        """Exclude the zeros of a fraction and return True; return False if they may contain an open set."""
         if self.field.number(u) is not None or self.never_zero(u.num):
             return True
         if not self.is_thin(u.num):
@@ -227,14 +227,14 @@ class ExtensionField(Zeros):
         return True
 
     def require_nonnegative(self, p: Product) -> None:
-        """Restrict the case to the points where a product is not negative: where it is zero its signs say nothing."""
+        """Restrict the case to the points where a product is not negative; its zeros do not determine the signs."""
         F = self.field
         sign = F.poly(p.sign.num)
         if F.number(sign) != 1:
             degrees = sign.num.degrees()
             mine = [h for s, h in self.signs if degrees[F.index(s)]]
             zeros = [self.atoms[at].value.num for at in p.powers]
-            # A sign that stands alone may be chosen where what it belongs to is zero, if that is all that is.
+            # A single sign may have either value at the zeros of its own polynomial, if no other factor vanishes.
             if len(mine) != 1 or any(h != mine[0] for h in zeros):
                 for h in zeros:
                     self.exclude_zeros(h)
@@ -254,7 +254,7 @@ class ExtensionField(Zeros):
         s = F.ring.gen(newest)
         several = [(t, h) for t, h in self.signs if degrees[F.index(t)]]
         if len(several) > 1:
-            # Where one is zero the others need not agree.
+            # At a zero of one polynomial the product of the other signs is not determined.
             for _, h in several:
                 self.exclude_zeros(h)
         # s*rest = 1 and rest**2 = 1, so s = rest.
@@ -266,7 +266,7 @@ class ExtensionField(Zeros):
     # combinations
 
     def verified_combination(self, target: Element, basis: Sequence[Element]) -> list[Fraction] | None:
-        """Rational coefficients with which the basis gives the target, as the oracle says and as is verified."""
+        """Return verified rational coefficients of the target in a basis; None if the oracle finds none."""
         F = self.field
         found = self.oracle.combination(F, target, basis)
         if found is None:
@@ -281,7 +281,7 @@ class ExtensionField(Zeros):
     # products
 
     def product(self, u: Element) -> Product:
-        """Write u, which is not zero, as a sign, an exponential and powers."""
+        """Write a nonzero element as a sign, an exponential and powers."""
         F = self.field
         if F.is_zero(u):
             raise GiveUp("the logarithm or a power of something that is zero everywhere")
@@ -321,7 +321,7 @@ class ExtensionField(Zeros):
         return Product(sign, exponent, powers)
 
     def _rewrite(self, h: Poly) -> tuple[Rational, list[tuple[Poly, int]]] | None:
-        """A number and factors, some of negative exponent, whose product is h by the relations."""
+        """Return a number and factors, some with negative exponents, whose product is h modulo the relations."""
         F = self.field
         degrees = h.degrees()
         roots = [p for p, (kind, _) in self.meaning.items() if kind == "root" and degrees[p]]

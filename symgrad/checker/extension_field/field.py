@@ -1,8 +1,8 @@
 """Exact fractions of polynomials in generators, some of which satisfy relations: x*y/(1 + k) with k**2 = x.
 
-A generator stands for a real number that depends on the point (`symgrad/checker/extension_field/extension.py` says
-which), and a relation is true of these numbers at every point of the case at hand. So what is computed here
-holds at every such point where no denominator vanishes.
+A generator stands for a real function of the point (see `symgrad/checker/extension_field/extension.py`), and a relation
+holds at every point of the current case. So an equation of fractions holds at every such point where no denominator
+vanishes.
 """
 
 from __future__ import annotations
@@ -40,52 +40,52 @@ _SELDOM = 0.1  # of the longest that something may take
 
 
 class GiveUp(Exception):
-    """The search for a proof ends here, and why."""
+    """The proof fails or is not found; the message is the reason."""
 
 
 class UndefinedEverywhere(GiveUp):
-    """A side has no value at any point, or none of this case."""
+    """A side has no value at any point of the case."""
 
 
 class TooLarge(GiveUp):
-    """A power is not computed."""
+    """A power is too large to compute."""
 
 
 class TooFewGenerators(GiveUp):
-    """There are too few generators: begin again with more."""
+    """The capacity of the field is too small: start again with more generators."""
 
 
 @dataclass(slots=True)
 class Budget:
-    """What a proof may cost.
+    """The limits of the cost of a proof.
 
     Args:
         deadline: on the count of `symgrad.checker.clock`.
-        terms: products of the numbers of terms that are multiplied.
+        terms: the largest number of products of terms in one multiplication.
     """
 
     deadline: float
     terms: int = 4_000_000
 
     def spend(self, terms: int) -> None:
-        """Give up rather than multiply so many terms."""
+        """Give up if a multiplication of so many terms costs too much."""
         if terms > self.terms:
             raise GiveUp("the polynomials grow too large")
         self.wait(terms * _SECONDS_PER_TERM)
 
     def wait(self, seconds: float) -> None:
-        """Give up rather than begin what nothing interrupts and what takes so long."""
-        if not has_time(self.deadline, _OPERATION + seconds):
+        """Give up if a computation that cannot be interrupted may pass the deadline."""
+        if not self.allows(seconds):
             raise GiveUp("the time limit")
 
     def allows(self, seconds: float) -> bool:
-        """Whether there is so much time, for what may take it and seldom does: a part of it is counted."""
-        return now() + seconds <= self.deadline and has_time(self.deadline, seconds * _SELDOM)
+        """Tell whether so much time is left."""
+        return now() + seconds <= self.deadline
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """num divided by the product of factors of the field, each with its exponent."""
+    """A fraction: num divided by a product of factors of the field, given by index and exponent."""
 
     num: Poly
     den: tuple[tuple[int, int], ...] = ()
@@ -93,20 +93,20 @@ class Element:
 
 @dataclass(slots=True)
 class FractionField:
-    """Arithmetic; generators are taken one after the other, and later ones are larger in the order of monomials.
+    """Arithmetic of fractions; generators are added one by one, and later ones are larger in the monomial order.
 
     Args:
-        capacity: how many generators there may be.
-        budget: when to give up.
+        capacity: the largest number of generators.
+        budget: the limits of the cost.
     """
 
     capacity: int
     budget: Budget
     names: list[str] = field(default_factory=list[str])
     factors: list[Poly] = field(default_factory=list[Poly])
-    """Polynomials that were divided by: the proof holds where they do not vanish."""
+    """The factors of denominators: the proof holds where they do not vanish."""
     relations: list[tuple[int, int, Poly]] = field(default_factory=list[tuple[int, int, Poly]])
-    """Position of a generator, degree from which it is replaced, and the polynomial that is zero."""
+    """Position of a generator, the degree from which it is reduced, and the polynomial that is zero."""
     ring: Any = None
 
     def __post_init__(self) -> None:
@@ -122,16 +122,16 @@ class FractionField:
         return self.ring.gen(self.capacity - len(self.names))
 
     def index(self, generator: Poly) -> int:
-        """The position of a generator among a monomial's exponents."""
+        """Return the position of a generator in the exponents of a monomial."""
         return int(generator.degrees().index(1))
 
     def add_relation(self, generator: Poly, degree: int, zero: Poly) -> None:
-        """Let ``zero`` be zero, a polynomial whose leading monomial is generator**degree."""
+        """Add the relation ``zero`` = 0, a polynomial with the leading monomial generator**degree."""
         self.relations.append((self.index(generator), degree, zero))
         self.relations.sort(key=lambda r: r[0])
 
     def reduced(self, num: Poly) -> Poly:
-        """Replace powers by the relations, the newest generators first."""
+        """Reduce a polynomial modulo the relations, the newest generators first."""
         again = bool(self.relations)
         while again:
             again = False
@@ -156,7 +156,7 @@ class FractionField:
         return bool(a.num.is_zero())
 
     def number(self, a: Element) -> Rational | None:
-        """The rational number that it is, if it is one."""
+        """Return the rational number that an element is, else None."""
         if a.den or not a.num.is_constant():
             return None
         return a.num.leading_coefficient() if a.num else flint.fmpq(0)
@@ -174,11 +174,11 @@ class FractionField:
         return a * b
 
     def _width(self) -> int:
-        """How much room a term takes: the more the more generators there may be."""
+        """Return the cost of a term, which grows with the capacity."""
         return max(1, self.capacity // _GENERATORS_PER_WORD)
 
     def quotient(self, num: Poly, divisor: Poly) -> Poly | None:
-        """The quotient of two polynomials if it is one; where it is none that mostly shows at once."""
+        """Return the exact quotient of two polynomials, or None; a failing division mostly ends early."""
         self.budget.spend(0)
         try:
             return num / divisor
@@ -186,7 +186,7 @@ class FractionField:
             return None
 
     def product(self, powers: Iterable[tuple[Poly, int]]) -> Poly:
-        """A product of natural powers of polynomials, not reduced."""
+        """Return the product of natural powers of polynomials, not reduced."""
         product = self.ring.constant(1)
         for factor, e in powers:
             if len(factor) == 1:
@@ -199,9 +199,7 @@ class FractionField:
     def _expanded(self, powers: Iterable[tuple[int, int]]) -> Poly:
         return self.product((self.factors[i], e) for i, e in powers)
 
-    def _cancelled(
-        self, num: Poly, den: Mapping[int, int], which: Iterable[int]
-    ) -> tuple[Poly, dict[int, int]]:
+    def _cancel(self, num: Poly, den: Mapping[int, int], which: Iterable[int]) -> tuple[Poly, dict[int, int]]:
         left = dict(den)
         for i in which:
             divisor = self.factors[i]
@@ -228,7 +226,7 @@ class FractionField:
             return a
         self.budget.spend(0)
         if a.den == b.den:
-            num, den = self._cancelled(self.reduced(a.num + b.num), dict(a.den), [i for i, _ in a.den])
+            num, den = self._cancel(self.reduced(a.num + b.num), dict(a.den), [i for i, _ in a.den])
             return self._made(num, den)
         left, right = dict(a.den), dict(b.den)
         common = {i: max(left.get(i, 0), right.get(i, 0)) for i in sorted({*left, *right})}
@@ -237,7 +235,7 @@ class FractionField:
             for x, own in ((a, left), (b, right))
         ]
         same = [i for i in common if left.get(i, 0) == right.get(i, 0)]
-        num, den = self._cancelled(self.reduced(sides[0] + sides[1]), common, same)
+        num, den = self._cancel(self.reduced(sides[0] + sides[1]), common, same)
         return self._made(num, den)
 
     def neg(self, a: Element) -> Element:
@@ -250,27 +248,27 @@ class FractionField:
         if not a.num or not b.num:
             return Element(self.ring.constant(0))
         left, right = dict(a.den), dict(b.den)
-        x, right = self._cancelled(a.num, right, right)
-        y, left = self._cancelled(b.num, left, left)
+        x, right = self._cancel(a.num, right, right)
+        y, left = self._cancel(b.num, left, left)
         den = {i: left.get(i, 0) + right.get(i, 0) for i in {*left, *right}}
         product = self._times(x, y)
         num = self.reduced(product)
         if num != product:
-            num, den = self._cancelled(num, den, list(den))
+            num, den = self._cancel(num, den, list(den))
         return self._made(num, den)
 
     def scaled(self, a: Element, by: Any) -> Element:
         return Element(a.num * rational(by), a.den) if by else self.constant(0)
 
     def over(self, a: Element, powers: Iterable[tuple[Poly, int]], unit: Rational) -> Element:
-        """A divided by unit times a product of powers of polynomials: these become factors of the field."""
+        """Divide an element by a unit and by powers of polynomials, which become factors of the field."""
         den = dict(a.den)
         touched: list[int] = []
         for poly, e in powers:
             i = self._factor(poly)
             den[i] = den.get(i, 0) + e
             touched.append(i)
-        num, den = self._cancelled(a.num, den, touched)
+        num, den = self._cancel(a.num, den, touched)
         return self._made(num / unit, den)
 
     def _factor(self, poly: Poly) -> int:
@@ -281,11 +279,11 @@ class FractionField:
         return len(self.factors) - 1
 
     def denominator(self, a: Element) -> Poly:
-        """The numerator of 1/a before it is reduced: the product of the denominator's factors."""
+        """Return the denominator of an element as one polynomial, not reduced."""
         return self._expanded(a.den)
 
     def equal(self, a: Element, b: Element) -> bool:
-        """Whether two fractions are the same by the relations."""
+        """Tell whether two fractions are equal modulo the relations."""
         if a.den == b.den:
             if a.num == b.num:
                 return True
@@ -294,7 +292,7 @@ class FractionField:
         return not self._degrees_differ(a, b) and self.is_zero(self.sub(a, b))
 
     def _degrees_differ(self, a: Element, b: Element) -> bool:
-        """Whether two fractions have different degrees in a generator that no relation has, so that they differ."""
+        """Tell whether two fractions differ in the degree of a generator without a relation: then they are unequal."""
         if not a.num or not b.num:
             return False
         bound = {p for _, _, zero in self.relations for p, e in enumerate(zero.degrees()) if e}
@@ -306,7 +304,7 @@ class FractionField:
         return any(p != q for i, (p, q) in enumerate(zip(*degrees, strict=True)) if i not in bound)
 
     def fraction_text(self, a: Element) -> str:
-        """A fraction with the generators' names; of one that is very long the beginning, and dots."""
+        """Return a fraction as text, truncated with dots if it is very long."""
         upper = self.text(a.num)
         if not a.den:
             return upper
@@ -314,7 +312,7 @@ class FractionField:
         return _truncate(f"({upper})/({lower})" if len(a.den) > 1 else f"({upper})/{lower}")
 
     def text(self, num: Poly) -> str:
-        """A polynomial with the generators' names; of one that is very long the beginning, and dots."""
+        """Return a polynomial as text, truncated with dots if it is very long."""
         terms: list[str] = []
         length = 0
         for exponents, c in num.terms():

@@ -1,7 +1,7 @@
-"""The functions of a program in terms of kernels: one row for each op.
+"""The functions of programs as elements of an extension field: one rule for each op.
 
-Angles: T = tan(B) makes the sine and cosine of multiples of 2*B fractions of T, so no relation is needed between
-them. All rows are identities of real functions, valid wherever the function is defined and nothing is divided by zero.
+With T = tan(B), the sine and cosine of multiples of 2*B are rational functions of T, so they need no relation. All
+rules are identities of real functions, valid where the function is defined and no divisor is zero.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _ODD = {"atan", "asin", "erf", "erfi", "erfinv", "Si", "fresnels", "fresnelc"}
 
 @dataclass(slots=True)
 class Functions(Powers):
-    """Kernels, and the functions that programs may call."""
+    """An extension field with the functions of programs."""
 
     turn: Element | None = None
 
     # opaque functions
 
     def opaque(self, name: str, *args: Element) -> Element:
-        """A function of which only its arguments are known (and whether it is odd)."""
+        """Return an opaque function: equal arguments give equal values, and an odd function may change signs."""
         F = self.field
         for known, its, value in self.functions:
             if known != name or len(its) != len(args):
@@ -51,8 +51,10 @@ class Functions(Powers):
     def opaque_odd(self, name: str, u: Element) -> Element:
         return self.field.constant(0) if self.field.is_zero(u) else self.opaque(name, u)
 
-    def shifted(self, name: str, u: Element, part: Callable[[Element], Element], *, product: bool) -> Element:
-        """f(u) where f(u + 1) is f(u) times or plus part(u): from an f whose argument differs by a whole number."""
+    def by_recurrence(
+        self, name: str, u: Element, part: Callable[[Element], Element], *, product: bool
+    ) -> Element:
+        """Return f(u) by f(u + 1) = f(u)*part(u) or f(u) + part(u), from a known f(u + n) with an integer n."""
         F = self.field
         join, undo = (F.mul, self.div) if product else (F.add, F.sub)
         for known, its, value in list(self.functions):
@@ -67,8 +69,8 @@ class Functions(Powers):
 
     # angles
 
-    def unit(self, u: Element, *, twice: bool) -> tuple[Element, Element]:
-        """The cosine and sine of an angle; if not ``twice``, both times the same number that is not zero."""
+    def scaled_cos_sin(self, u: Element, *, normalized: bool) -> tuple[Element, Element]:
+        """Return the cosine and sine of an angle; if not ``normalized``, both times the same nonzero number."""
         F = self.field
         self._inverse_angles(u)
         basis = [b for b, _ in self.angles]
@@ -76,25 +78,25 @@ class Functions(Powers):
         parts = self.verified_combination(u, [*basis, pi])
         if parts is None:
             place = len(self.angles)
-            scale = self.oracle.scale("tan", place) * (2 if twice else 1)
+            scale = self.oracle.scale("tan", place) * (2 if normalized else 1)
             b = F.scaled(u, Fraction(1, scale))
             if self.oracle.scale("turned", 0) > 1:
-                # The same angle counted from elsewhere, whose tangent has its poles elsewhere.
+                # A shifted angle: its tangent has its poles at other points.
                 b = F.sub(b, F.scaled(pi, Fraction(1, 4)))
             self.angles.append((b, self.new(f"tan({F.fraction_text(b)})", "tan", place)))
             self.poles.append(f"cos({F.fraction_text(b)}) = 0")
             turned = Fraction(scale, 4) if self.oracle.scale("turned", 0) > 1 else Fraction(0)
             parts = [*[Fraction(0)] * place, Fraction(scale), turned]
-        z = self._turn(parts[-1])
+        z = self._cos_sin_of_pi(parts[-1])
         for i, (n, (_, t)) in enumerate(zip(parts, self.angles, strict=False)):
-            fine = (n / 2 if twice else n).denominator
+            fine = (n / 2 if normalized else n).denominator
             if fine != 1:
                 raise TooCoarse(("tan", i), fine)
             count = abs(n.numerator)
             if count > 64:
                 raise GiveUp("a large multiple of an angle")
             t = t if n >= 0 else F.neg(t)
-            size = self.inverse(F.add(F.constant(1), F.mul(t, t))) if twice and count else None
+            size = self.inverse(F.add(F.constant(1), F.mul(t, t))) if normalized and count else None
             for k in range(count):
                 z = F.sub(z[0], F.mul(z[1], t)), F.add(z[1], F.mul(z[0], t))
                 if size is not None and k % 2:
@@ -107,8 +109,8 @@ class Functions(Powers):
                 return Element(self.field.ring.gen(position))
         return self.constant("pi")
 
-    def _turn(self, r: Fraction) -> tuple[Element, Element]:
-        """The cosine and sine of r*pi for multiples of pi/12."""
+    def _cos_sin_of_pi(self, r: Fraction) -> tuple[Element, Element]:
+        """Return the cosine and sine of r*pi: in radicals for multiples of pi/12."""
         F = self.field
         k = r * 12
         if k.denominator != 1:
@@ -124,7 +126,7 @@ class Functions(Powers):
         return z
 
     def _cos_sin_by_algebraic_tangent(self, r: Fraction) -> tuple[Element, Element]:
-        """The cosine and sine of r*pi: powers of the algebraic number tan(pi/n)."""
+        """Return the cosine and sine of r*pi as rational functions of the algebraic number tan(pi/n)."""
         F, order = self.field, self.oracle.scale("turn", 0)
         if order % r.denominator:
             raise TooCoarse(("turn", 0), r.denominator // math.gcd(r.denominator, order))
@@ -141,7 +143,7 @@ class Functions(Powers):
         return z
 
     def _tan_of_pi_over(self, n: int) -> Element:
-        """T = tan(pi/n): of the factors of the imaginary part of (1 + i*t)**n, the one that vanishes there."""
+        """Return T = tan(pi/n), related by the factor of the imaginary part of (1 + i*t)**n that vanishes at T."""
         if n > 200:
             raise GiveUp(f"the tangent of pi/{n}")
         F = self.field
@@ -164,7 +166,7 @@ class Functions(Powers):
         return t
 
     def _inverse_angles(self, u: Element) -> None:
-        """Take the inverse functions in an angle into the basis, with the tangents of their halves."""
+        """Add the inverse functions in an angle to the basis of angles, with the tangents of their halves."""
         F = self.field
         degrees = u.num.degrees()
         for name, args, value in list(self.functions):
@@ -194,13 +196,13 @@ class Functions(Powers):
                     return self.sqrt(F.sub(one, square)), F.scaled(w, Fraction(sign))
                 cosine = self.inverse(self.sqrt(F.add(one, square)))
                 return cosine, F.scaled(F.mul(w, cosine), Fraction(sign))
-        return self.unit(u, twice=True)
+        return self.scaled_cos_sin(u, normalized=True)
 
     def tan(self, u: Element) -> Element:
-        c, s = self.unit(u, twice=False)
+        c, s = self.scaled_cos_sin(u, normalized=False)
         return self.div(s, c)
 
-    # what is built of them
+    # functions composed of these
 
     def half(self, u: Element) -> Element:
         return self.field.scaled(u, Fraction(1, 2))
@@ -246,27 +248,27 @@ class Functions(Powers):
         return self.atan(self.inverse(u))
 
     def signum(self, u: Element) -> Element:
-        """The sign as the op of programs gives it, but where u is zero."""
+        """Return the sign of u as an op of programs: its zeros are excluded, or else it is opaque."""
         return self.sign(u) if self.try_exclude_zeros(u) else self.opaque("sign", u)
 
     def absolute(self, u: Element) -> Element:
         return self.field.mul(self.sign(u), u)
 
-    def larger(self, u: Element, v: Element) -> Element:
+    def maximum(self, u: Element, v: Element) -> Element:
         F = self.field
         return self.half(F.add(F.add(u, v), self.absolute(F.sub(u, v))))
 
-    def smaller(self, u: Element, v: Element) -> Element:
+    def minimum(self, u: Element, v: Element) -> Element:
         F = self.field
         return self.half(F.sub(F.add(u, v), self.absolute(F.sub(u, v))))
 
     def floor(self, u: Element) -> Element:
-        """The floor: of numbers exactly, and whole numbers may be taken out of it."""
+        """Return the floor: exact for numbers, and integer summands are split off."""
         F = self.field
         number = F.number(u)
         if number is not None:
             return F.constant(math.floor(Fraction(int(number.p), int(number.q))))
-        return self.shifted("floor", u, lambda _: F.constant(1), product=False)
+        return self.by_recurrence("floor", u, lambda _: F.constant(1), product=False)
 
     def round(self, u: Element) -> Element:
         number = self.field.number(u)
@@ -284,21 +286,21 @@ class Functions(Powers):
             n, root = int(number.p - 1) // 2, self.sqrt(self.pi())
             part = math.prod(Fraction(2 * i + 1, 2) for i in range(abs(n)))
             return F.scaled(root, part if n >= 0 else Fraction((-1) ** n) / part)
-        value = self.shifted("gamma", u, lambda v: v, product=True)
+        value = self.by_recurrence("gamma", u, lambda v: v, product=True)
         position = F.index(value.num) if self.generator(value.num)[0] == "function" else None
         if position is not None and not value.den and not u.den and self.sign_by_bounds(u.num) == 1:
             self.bounds[position] = Fraction(0), None
         return value
 
     def lgamma(self, u: Element) -> Element:
-        """The logarithm of the size of the gamma function."""
+        """Return log|gamma(u)|."""
         return self.log(self.absolute(self.gamma(u)))
 
     def polygamma(self, n: int, u: Element) -> Element:
         if n > FUNCTION_ORDER:
             return self.opaque(f"polygamma {n}", u)
         jump = self.field.constant((-1) ** n * factorial(n))
-        return self.shifted(
+        return self.by_recurrence(
             f"polygamma {n}", u, lambda v: self.div(jump, self.integer_power(v, n + 1)), product=False
         )
 
@@ -306,7 +308,7 @@ class Functions(Powers):
 def _of_reciprocal(
     function: Callable[[Functions, Element], Element],
 ) -> Callable[[Functions, Element], Element]:
-    """The function of one over the argument."""
+    """Return the function of the reciprocal argument."""
     return lambda k, u: function(k, k.inverse(u))
 
 
@@ -319,7 +321,7 @@ def _log_base(base: int) -> Callable[[Functions, Element], Element]:
 
 
 def _atan2(k: Functions, y: Element, x: Element) -> Element:
-    """Two arguments that are the same multiple of others give the same angle only for positive multiples: opaque."""
+    """Return an opaque angle: atan2(c*y, c*x) = atan2(y, x) holds only for positive c."""
     return k.opaque("atan2", y, x)
 
 
@@ -395,15 +397,15 @@ _BINARY: dict[str, Binary] = {
     "mul": lambda k, u, v: k.field.mul(u, v),
     "div": Functions.div,
     "hypot": lambda k, u, v: k.sqrt(k.field.add(k.field.mul(u, u), k.field.mul(v, v))),
-    "maximum": Functions.larger,
-    "minimum": Functions.smaller,
+    "maximum": Functions.maximum,
+    "minimum": Functions.minimum,
     "atan2": _atan2,
 }
 
 
 def _clip(k: Functions, u: Element, low: Element, high: Element) -> Element:
-    return k.smaller(k.larger(u, low), high)
+    return k.minimum(k.maximum(u, low), high)
 
 
 FUNCTION_OPS: Mapping[str, Callable[..., Element]] = MappingProxyType({**_UNARY, **_BINARY, "clip": _clip})
-"""How the value of an op follows from those of its arguments."""
+"""For each op, the function that maps the elements of its arguments to that of its result."""

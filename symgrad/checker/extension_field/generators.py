@@ -1,4 +1,4 @@
-"""Generators of a proof: the kernels that they stand for, and between which numbers these are."""
+"""Generators of an extension field: their kinds, operands and bounds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["PowerBase", "Generators", "to_fraction", "factor_rational"]
 
 @dataclass(slots=True)
 class PowerBase:
-    """An h: its polynomial or prime number, and the kernels made of it."""
+    """A base h, a polynomial or a prime number, with the generators log|h|, |h|**(1/q) and |h|**m."""
 
     value: Element
     sign: Element
@@ -34,10 +34,10 @@ class PowerBase:
 
 @dataclass(slots=True)
 class Generators:
-    """What the generators of a field are.
+    """The generators of a field.
 
     Args:
-        field: fractions of them.
+        field: fractions of polynomials in the generators.
     """
 
     field: FractionField
@@ -56,18 +56,18 @@ class Generators:
     bounds: dict[int, RationalInterval] = dataclasses.field(
         init=False, default_factory=dict[int, RationalInterval]
     )
-    """Between which numbers the generator at a position is; None is no bound."""
+    """For a position, the bounds of the generator; None is no bound."""
     meaning: dict[int, tuple[str, int]] = dataclasses.field(
         init=False, default_factory=dict[int, tuple[str, int]]
     )
-    """What a generator at a position is: its kind and its place in the list of that kind."""
+    """For a position, the kind of the generator, and its place in the list of that kind."""
 
     parities: list[tuple[Poly, Element]] = dataclasses.field(
         init=False, default_factory=list[tuple[Poly, Element]]
     )
-    """Terms of integer exponents, and -1 to their power."""
+    """Integer-valued monomials m, and (-1)**m."""
     signs: list[tuple[Poly, Poly]] = dataclasses.field(init=False, default_factory=list[tuple[Poly, Poly]])
-    """The generators of signs that nothing decides, and the polynomials that they belong to."""
+    """Generators of undecided signs, and the polynomials whose signs they are."""
 
     def new(self, name: str, kind: str, place: int, *, positive: bool = False) -> Element:
         made = self.field.generator(name)
@@ -83,13 +83,13 @@ class Generators:
         return made
 
     def generator(self, h: Poly) -> tuple[str, int]:
-        """What a polynomial is, if it is a generator, else an empty kind."""
+        """Return the kind and the place of a polynomial that is a generator, else an empty kind."""
         if len(h) != 1 or h.total_degree() != 1 or h.leading_coefficient() != 1:
             return "", 0
         return self.meaning[self.field.index(h)]
 
-    def within(self, positions: Iterable[int]) -> set[int]:
-        """The positions of generators, of those that these are made of, and so on."""
+    def dependencies(self, positions: Iterable[int]) -> set[int]:
+        """Return positions of generators with those of all generators that they depend on."""
         found: set[int] = set()
         todo = list(positions)
         while todo:
@@ -102,7 +102,7 @@ class Generators:
         return found
 
     def operands_of(self, position: int) -> list[Element]:
-        """The fractions that a generator is made of."""
+        """Return the operands of a generator, such as A of exp(A)."""
         kind, place = self.meaning[position]
         match kind:
             case "exp":
@@ -126,14 +126,14 @@ class Generators:
     # bounds
 
     def sign_by_bounds(self, h: Poly) -> int:
-        """The sign of a polynomial wherever it is not zero, if the bounds of its generators tell, or 0."""
+        """Return the sign of a polynomial outside its zeros, if the bounds of its generators imply it, else 0."""
         low, high = self.range(h)
         if low is not None and low >= 0:
             return 1
         return -1 if high is not None and high <= 0 else 0
 
     def range(self, h: Poly) -> RationalInterval:
-        """Numbers between which a polynomial is, from the bounds of its generators."""
+        """Return bounds of a polynomial, by interval arithmetic on the bounds of its generators."""
         lowest, highest = Fraction(0), Fraction(0)
         down = up = False  # whether there is no bound
         for exponents, c in h.terms():
@@ -150,12 +150,12 @@ class Generators:
 
 
 def to_fraction(c: Rational) -> Fraction:
-    """One of flint's rational numbers as a Fraction."""
+    """Convert flint's rational to a Fraction."""
     return Fraction(int(c.p), int(c.q))
 
 
 def factor_rational(c: Rational) -> list[tuple[int, int]]:
-    """The prime numbers of a positive rational number, and their exponents."""
+    """Return the prime factors of a positive rational, with exponents that may be negative."""
     found: list[tuple[int, int]] = []
     for size, sign in ((int(c.p), 1), (int(c.q), -1)):
         if size.bit_length() > FACTORED_BITS:

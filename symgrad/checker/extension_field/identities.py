@@ -1,4 +1,4 @@
-"""More special functions in kernels: written over few of them, by identities of real functions.
+"""Special functions in an extension field: reduced to a few of them by identities of real functions.
 
     E(n, x) = x**(n - 1)*G(1 - n, x)                              DLMF 8.19.1
     G(a + 1, x) = a*G(a, x) + x**a*exp(-x), G upper               DLMF 8.8.2
@@ -59,12 +59,12 @@ def _upper(k: Functions, a: Element, x: Element) -> Element:
 
 
 def _erfc(k: Functions, u: Element) -> Element:
-    """Erfc."""
+    """Return erfc(u)."""
     return BESSEL_AND_ERROR_OPS["erfc"](k, u)
 
 
 def _shift_order(k: Functions, a: Element, value: Element, x: Element, steps: int) -> Element:
-    """The upper function of order a + steps, from that of order a."""
+    """Return the upper incomplete gamma function of order a + steps, from that of order a."""
     F = k.field
     if not steps:
         return value
@@ -136,7 +136,7 @@ def _polylog(k: Functions, s: Element, x: Element) -> Element:
     if n is None or n > 1:
         return k.opaque("polylog", s, x)
     w = k.div(x, rest)
-    total, power, numbers = F.constant(0), w, [1]  # of Stirling: S(j, 1), S(j, 2), ...
+    total, power, numbers = F.constant(0), w, [1]  # Stirling numbers S(j, 1), S(j, 2), ...
     for _ in range(-n):
         numbers = [(i + 1) * c + (numbers[i - 1] if i else 0) for i, c in enumerate([*numbers, 0])]
     for i, c in enumerate(numbers):
@@ -153,7 +153,7 @@ def _lambert(k: Functions, u: Element) -> Element:
     w = k.opaque("LambertW", u)
     if len(k.functions) > count:
         k.bounds[F.index(w.num)] = Fraction(-1), None
-        # Where exp(w/n) occurs it is a root.
+        # exp(w/n) is the n-th root of u/w.
         scale = k.oracle.scale("exp", len(k.exps))
         value = k.div(u, w)
         value = value if scale == 1 else k.power(value, F.constant(Fraction(1, scale)))
@@ -181,7 +181,7 @@ _FIRST, _SECOND = _complete("ellipk", None), _complete("ellipe", 1)
 
 def _elliptic(name: str, complete: Callable[[Functions, Element], Element]) -> Callable[..., Element]:
     def row(k: Functions, phi: Element, m: Element) -> Element:
-        """Odd in phi; at a quarter turn complete."""
+        """Return an incomplete integral: odd in phi, and complete at pi/2."""
         F = k.field
         if F.is_zero(phi) or F.is_zero(m):
             return phi
@@ -196,7 +196,7 @@ def _elliptic(name: str, complete: Callable[[Functions, Element], Element]) -> C
     return row
 
 
-# ------------------------------------------------------------------------------------------------------ over few others
+# ------------------------------------------------------------------------------------------- in terms of a few others
 
 
 def _erfcx(k: Functions, u: Element) -> Element:
@@ -226,7 +226,7 @@ def _hyperbolic(sign: int) -> Callable[[Functions, Element], Element]:
 
 
 def _li(k: Functions, u: Element) -> Element:
-    """Where u is 0 it is 0, and the logarithm says nothing."""
+    """Return li(u) = Ei(log(u)); at u = 0, where log(u) has no value, it is 0."""
     if k.field.is_zero(u):
         return u
     k.exclude_zeros(u.num)
@@ -291,4 +291,4 @@ _BINARY: dict[str, Callable[[Functions, Element, Element], Element]] = {
     "spherical_jn": _spherical,
 }
 SPECIAL_OPS: Mapping[str, Callable[..., Element]] = MappingProxyType({**_UNARY, **_BINARY})
-"""How the value of an op follows from those of its arguments."""
+"""For each op, the function that maps the elements of its arguments to that of its result."""

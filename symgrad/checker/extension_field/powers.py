@@ -1,4 +1,4 @@
-"""Powers, roots and exponentials of fractions of kernels."""
+"""Powers, roots and exponentials in an extension field."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Powers"]
 
 @dataclass(slots=True)
 class Powers(ExtensionField):
-    """Kernels, and their powers."""
+    """An extension field with powers, roots and exponentials."""
 
     def constant(self, name: str) -> Element:
         if name == "E":
@@ -29,7 +29,7 @@ class Powers(ExtensionField):
         return made
 
     def power(self, u: Element, v: Element, *, whole: bool = False) -> Element:
-        """u**v: an integer power of anything, else of a positive number.
+        """Return u**v: for an integer exponent with any base, else with a nonnegative one.
 
         Args:
             u: the base.
@@ -46,7 +46,7 @@ class Powers(ExtensionField):
             return u
         p = self.product(u)
         if whole and F.number(p.sign) != 1:
-            # sign**v is 1 where the sign is, else (-1)**v.
+            # sign**v is 1 where the sign is 1, else (-1)**v.
             up, down = F.add(F.constant(1), p.sign), F.sub(F.constant(1), p.sign)
             sign = F.scaled(F.add(up, F.mul(down, self._parity(v))), Fraction(1, 2))
             return F.mul(sign, self._raised(p, v))
@@ -61,7 +61,7 @@ class Powers(ExtensionField):
         return self._raised(p, v)
 
     def _parity(self, v: Element) -> Element:
-        """(-1)**v of an integer v, a product over the terms of a polynomial with integer coefficients."""
+        """Return (-1)**v for an integer-valued polynomial v with integer coefficients, term by term."""
         F = self.field
         if v.den:
             raise GiveUp("the parity of a fraction")
@@ -86,7 +86,7 @@ class Powers(ExtensionField):
         return made
 
     def real_root(self, u: Element, order: int) -> Element:
-        """The root of odd order, real for negative numbers too."""
+        """Return the root of odd order, which is real for negative numbers, too."""
         if self.field.is_zero(u):
             return u
         p = self.product(u)
@@ -100,7 +100,7 @@ class Powers(ExtensionField):
         return result
 
     def _base_power(self, at: int, e: Element) -> Element:
-        """|h|**e: the rational part of e is a root, every other term a kernel of its own."""
+        """Return |h|**e: a root for the rational part of e, and a generator for every other term."""
         F = self.field
         known = Fraction(0)
         result = F.constant(1)
@@ -113,11 +113,11 @@ class Powers(ExtensionField):
         return F.mul(result, self._root_power(at, known))
 
     def _terms(self, e: Element) -> list[Element]:
-        """A fraction as a sum: the terms of its polynomial part, and those of the rest over the denominator."""
+        """Split a fraction into the terms of its polynomial part, and those of the remainder over the denominator."""
         F = self.field
         parts = [(e.num, e.den)]
         lower = F.denominator(e)
-        # Division in several generators may have a quotient with very many terms.
+        # A quotient in several generators may have very many terms.
         if e.den and (len(lower) <= 2 or e.num.total_degree() <= DIVIDED_DEGREE):
             whole, rest = divmod(e.num, lower)
             parts = [(whole, ()), (rest, e.den)]
@@ -177,7 +177,7 @@ class Powers(ExtensionField):
         return result
 
     def _split_logs(self, u: Element) -> tuple[Element, dict[int, Element]]:
-        """Take the terms d*log|h| out of a sum: the rest, and d of every h."""
+        """Split the terms d*log|h| off a sum: return the rest, and d for every h."""
         F = self.field
         logs = {p: place for p, (kind, place) in self.meaning.items() if kind == "log"}
         rest: dict[tuple[int, ...], Rational] = {}

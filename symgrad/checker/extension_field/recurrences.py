@@ -1,10 +1,10 @@
-"""Bessel functions in kernels: all orders that differ by whole numbers are written over two of them.
+"""Bessel functions in an extension field: orders that differ by integers are reduced to two of them.
 
-    J(v + 1) = 2*v/x*J(v) - J(v - 1), and Y alike        DLMF 10.6.1
+    J(v + 1) = 2*v/x*J(v) - J(v - 1), the same for Y     DLMF 10.6.1
     I(v + 1) = I(v - 1) - 2*v/x*I(v)                     DLMF 10.29.1
     K(v + 1) = K(v - 1) + 2*v/x*K(v)
 
-For whole n J(-n) = (-1)**n*J(n), Y alike, I(-n) = I(n); K(-v) = K(v) for every v.
+For integers n, J(-n) = (-1)**n*J(n), the same for Y, and I(-n) = I(n); K(-v) = K(v) for every v.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _order_difference(k: Functions, v: Element, base: Element) -> int | None:
 
 
 def _shift_order(k: Functions, name: str, base: Element, x: Element, steps: int) -> Element:
-    """f(base + steps) over f(base) and f(base + 1)."""
+    """Return f(base + steps) in terms of f(base) and f(base + 1)."""
     F = k.field
     a, b = _SIGNS[name]
     low = k.opaque(name, base, x)
@@ -82,7 +82,7 @@ def _erfinv(k: Functions, u: Element) -> Element:
 
 
 def _argument_of_inverse(k: Functions, u: Element, other: str) -> Element | None:
-    """The argument of the other function, if u or -u is a value of it: both are odd."""
+    """Return w if u is other(w), or -w if u is -other(w), for the inverse of an odd function; else None."""
     F = k.field
     for known, its, value in k.functions:
         if known == other and F.is_zero(F.sub(u, value)):
@@ -113,4 +113,4 @@ _UNARY: dict[str, Callable[[Functions, Element], Element]] = {
 BESSEL_AND_ERROR_OPS: Mapping[str, Callable[..., Element]] = MappingProxyType(
     {**_UNARY, **{name: _bessel(name) for name in _SIGNS}}
 )
-"""How the value of an op follows from those of its arguments."""
+"""For each op, the function that maps the elements of its arguments to that of its result."""

@@ -1,4 +1,4 @@
-"""Answers of an oracle as JSON, and an oracle that reads them."""
+"""The answers of an oracle as JSON, and an oracle that replays them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SECONDS_PER_EXPONENT = 1e-8  # seconds
 
 
 def poly_to_json(ring: FractionField, p: Poly) -> list[Any]:
-    """Terms: a coefficient, then generators (counted in the order in which they were taken) and their exponents."""
+    """Return the terms: a coefficient, then pairs of a generator (numbered by creation) and its exponent."""
     last = ring.capacity - 1
     return [
         [str(c), *([last - i, int(e)] for i, e in enumerate(exponents) if e)] for exponents, c in p.terms()
@@ -24,9 +24,9 @@ def poly_to_json(ring: FractionField, p: Poly) -> list[Any]:
 
 
 def poly_from_json(ring: FractionField, data: Any) -> Poly:
-    """Read what `poly_to_json` wrote."""
+    """Read a polynomial from the format of `poly_to_json`."""
     found = ring.ring.constant(0)
-    # A term has an exponent for every generator that there may be: of a file with many they are not made all at once.
+    # A term has an exponent for every generator of the capacity, so a long polynomial is built in chunks.
     for start in range(0, len(data), _CHUNK):
         ring.budget.wait(_CHUNK * ring.capacity * _SECONDS_PER_EXPONENT)
         terms: dict[tuple[int, ...], Any] = {}
@@ -42,16 +42,16 @@ def poly_from_json(ring: FractionField, data: Any) -> Poly:
 
 
 def factors_to_json(ring: FractionField, found: Sequence[tuple[Poly, int]] | None) -> Any:
-    """Polynomials and exponents; None stays None."""
+    """Return factors and exponents as JSON; None stays None."""
     return None if found is None else [[poly_to_json(ring, f), e] for f, e in found]
 
 
 class Replay:
-    """An oracle that gives the answers of a proof, one after the other.
+    """An oracle that returns the answers of a proof, one after the other.
 
     Args:
-        answers: as `symgrad.verification.search.steps` wrote them.
-        scales: how fine kernels are to be.
+        answers: in the format of `symgrad.verification.search.steps`.
+        scales: the scale of each generator that is finer than its first occurrence.
     """
 
     def __init__(self, answers: Sequence[Any], scales: Mapping[tuple[str, int], int]) -> None:
@@ -66,26 +66,26 @@ class Replay:
     def scale(self, kind: str, index: int) -> int:
         return self._scales.get((kind, index), 1)
 
-    # What is asked is not looked at: an answer to another question is refused where it is verified.
+    # The arguments are ignored: the verification refuses an answer to another question.
 
-    def factors(self, ring: FractionField, num: Poly) -> list[tuple[Poly, int]]:  # noqa: ARG002  (what a search is asked)
+    def factors(self, ring: FractionField, num: Poly) -> list[tuple[Poly, int]]:  # noqa: ARG002  (of the protocol)
         return [(poly_from_json(ring, f), int(e)) for f, e in self._next()]
 
     def restate(
         self,
         ring: FractionField,
-        h: Poly,  # noqa: ARG002  (what a search is asked)
-        roots: Sequence[int],  # noqa: ARG002  (what a search is asked)
-        atoms: Sequence[Poly],  # noqa: ARG002  (what a search is asked)
+        h: Poly,  # noqa: ARG002  (of the protocol)
+        roots: Sequence[int],  # noqa: ARG002  (of the protocol)
+        atoms: Sequence[Poly],  # noqa: ARG002  (of the protocol)
     ) -> list[tuple[Poly, int]] | None:
         answer = self._next()
         return None if answer is None else [(poly_from_json(ring, f), int(e)) for f, e in answer]
 
     def combination(
         self,
-        ring: FractionField,  # noqa: ARG002  (what a search is asked)
-        target: Element,  # noqa: ARG002  (what a search is asked)
-        basis: Sequence[Element],  # noqa: ARG002  (what a search is asked)
+        ring: FractionField,  # noqa: ARG002  (of the protocol)
+        target: Element,  # noqa: ARG002  (of the protocol)
+        basis: Sequence[Element],  # noqa: ARG002  (of the protocol)
     ) -> list[Fraction] | None:
         answer = self._next()
         return None if answer is None else [number_from_json(c) for c in answer]

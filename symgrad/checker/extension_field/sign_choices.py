@@ -1,6 +1,7 @@
-"""A case in parts: every choice of the signs that nothing decides, each where the difference is zero, or empty.
+"""Split a case by the undecided signs: the difference must be zero for each choice of signs, or the choice empty.
 
-A part is empty if quantities that are positive there have a sum that cannot be positive (Farkas).
+A choice is empty, by the lemma of Farkas, if a nonnegative combination of quantities that are positive there cannot be
+positive.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ __all__ = ["Weights", "empty", "undecided_signs", "sign_choices", "positive_quan
 
 
 Weights = Callable[[ExtensionField, Sequence[Poly]], "Sequence[Fraction] | None"]
-"""Proposes weights, none negative, with which positive quantities have a sum that cannot be positive."""
+"""Proposes nonnegative weights with which the sum of positive quantities cannot be positive."""
 
 
 def undecided_signs(k: ExtensionField, difference: Element) -> list[tuple[Poly, Poly]]:
-    """The signs that nothing decides and that a difference depends on, or the quantities whose signs are known."""
+    """Return the undecided signs on which a difference, or a quantity of known sign, depends."""
     F = k.field
     concerned = [difference.num]
     for atom in k.atoms:
@@ -34,7 +35,7 @@ def undecided_signs(k: ExtensionField, difference: Element) -> list[tuple[Poly, 
 
 
 def sign_choices(k: ExtensionField, difference: Element) -> Iterator[tuple[list[tuple[Poly, bool]], bool]]:
-    """Go through the parts, with the signs set as chosen; yield the choice and whether the difference is zero."""
+    """Yield each choice of the undecided signs, with the signs set, and whether the difference is zero."""
     free = undecided_signs(k, difference)
     if len(free) > FREE_SIGNS:
         return
@@ -58,7 +59,7 @@ def _assume_signs(k: ExtensionField, signs: Sequence[tuple[Poly, bool]]) -> Gene
 
 
 def positive_quantities(k: ExtensionField) -> list[Poly]:
-    """The polynomials whose sign is known in this part, turned so that they are positive."""
+    """Return the polynomials of known sign, each with the sign that makes it positive."""
     found: list[Poly] = []
     for atom in k.atoms:
         sign = k.field.reduced(atom.sign.num)
@@ -69,7 +70,7 @@ def positive_quantities(k: ExtensionField) -> list[Poly]:
 
 
 def empty(k: ExtensionField, weights: Weights) -> bool:
-    """Tell whether a part has no points, by weights that are proposed and verified."""
+    """Tell whether a choice of signs has no points, by proposed weights that are verified."""
     quantities = positive_quantities(k)
     found = weights(k, quantities)
     if (
@@ -91,7 +92,7 @@ def empty(k: ExtensionField, weights: Weights) -> bool:
 
 
 def _leave_out_zeros(k: ExtensionField, quantities: Sequence[Poly]) -> None:
-    """Quantities may be zero at ends of domains: all of them at once, unless one is positive there too."""
+    """Exclude the points at ends of domains where all quantities are zero at once, unless one is never zero."""
     known = set(k.left_out())
     for q in quantities:
         h = q / q.leading_coefficient()

@@ -1,4 +1,4 @@
-"""Where polynomials of generators vanish: nowhere, on a thin set, or perhaps on an open one."""
+"""Zero sets of polynomials in generators: empty, thin (without interior), or possibly with an open subset."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _INVERSE_TRIGONOMETRIC = frozenset({"asin", "atan"})
 
 @dataclass(slots=True)
 class Zeros(Generators):
-    """Generators, and where polynomials of them are zero."""
+    """Generators, with tests of the zero sets of polynomials."""
 
     def is_thin(self, h: Poly) -> bool:
-        """Whether the zeros of a polynomial, which is not zero everywhere, certainly contain no open set.
+        """Tell whether the zero set of a nonzero polynomial certainly contains no open set.
 
-        Where signs do not change, kernels are analytic functions, and those that are not opaque satisfy no relations
-        but the known ones. Of opaque functions that is so if there is only one.
+        Where no sign changes, generators are analytic functions. Those that are not opaque satisfy no relations but the
+        known ones; the same holds with a single opaque function.
         """
         F = self.field
         lowest = [min(column) for column in zip(*h.monoms(), strict=True)]
@@ -34,21 +34,21 @@ class Zeros(Generators):
         return all(all(self._sign_pieces(part)) for part in [*alone, rest])
 
     def varies(self, a: Element) -> bool:
-        """Whether a fraction certainly has the same value on no open set."""
+        """Tell whether a fraction is certainly not constant on any open set."""
         pieces = self._sign_pieces(a.num)
         return all(pieces) and (bool(a.den) or not any(piece.is_constant() for piece in pieces))
 
     def _sign_pieces(self, h: Poly) -> list[Poly]:
-        """What a polynomial is for every choice of its signs: zero on an open set only if one of these is zero."""
+        """Return a polynomial for each choice of its signs: if all are nonzero, it vanishes on no open set."""
         nothing = [self.field.ring.constant(0)]
         own = {p for p, d in enumerate(h.degrees()) if d > 0}
-        every = self.within(own)
+        every = self.dependencies(own)
         if not self._has_symbol(every):
             return [h] if h.is_constant() or sign_of_constant(self, h) else nothing
         functions = [
             self.functions[self.meaning[p][1]][0]
             for p in every
-            if self.meaning[p][0] == "function" and self._has_symbol(self.within([p]))
+            if self.meaning[p][0] == "function" and self._has_symbol(self.dependencies([p]))
         ]
         angles = any(self.meaning[p][0] == "tan" for p in every)
         if len(functions) > 1 or not _DISCONTINUOUS.isdisjoint(functions):
@@ -68,20 +68,20 @@ class Zeros(Generators):
         return any(self.meaning[p][0] == "symbol" for p in positions)
 
     def never_zero(self, h: Poly) -> bool:
-        """Whether the bounds of the generators tell that a polynomial vanishes nowhere."""
+        """Tell whether the bounds of the generators imply that a polynomial has no zeros."""
         if self.generator(h)[0] == "sign" or sign_of_constant(self, h):
             return True
         sign = self.sign_by_bounds(h)
         if not sign:
             return False
         end = self.range(h)[0 if sign > 0 else 1]
-        # If the end is zero, all terms would have to be at theirs.
+        # If the bound is zero, a zero of the polynomial needs every term at its own bound.
         return bool(end) or any(
             self._misses_bound(exponents, (c > 0) == (sign > 0)) for exponents, c in h.terms()
         )
 
     def _misses_bound(self, exponents: Sequence[int], low: bool) -> bool:
-        """Whether a product of kernels that are not negative is never at its lowest or highest value."""
+        """Tell whether a product of nonnegative generators never takes its lower or upper bound."""
         used = [p for p, e in enumerate(exponents) if e]
         ends = [self.bounds.get(p, UNBOUNDED) for p in used]
         if any(bottom is None or bottom < 0 for bottom, _ in ends):
@@ -93,7 +93,7 @@ class Zeros(Generators):
         return any(self._generator_misses_bounds(p) for p in used)
 
     def _generator_misses_bounds(self, position: int) -> bool:
-        """Whether a kernel never takes the values that bound it."""
+        """Tell whether a generator never takes the values of its bounds."""
         kind, place = self.meaning[position]
         if kind in {"root", "power", "log"}:
             atom = self.atoms[place // POWERS_PER_BASE if kind == "power" else place]

@@ -1,4 +1,4 @@
-"""What the ops that are not elementwise mean, entry by entry: contraction, reductions, maps of positions, matrices."""
+"""Array ops in index form: contractions, reductions, layout, gather and scatter, linear algebra."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from symgrad.checker.index_form.matrix_functions import MATRIX_FUNCTIONS, divide
 __all__ = ["ARRAY_OPS"]
 
 Axes: TypeAlias = "list[tuple[str, str]]"
-"""Names of indices, with their lengths."""
+"""Indices, each with its length."""
 
 
 # -------------------------------------------------------------------------------------------------------- contraction
@@ -50,7 +50,7 @@ def _reduced_lengths(call: StepCall, axis: Sequence[int]) -> dict[str, str]:
 
 
 def _renumber_axes(call: StepCall, form: Form, axis: Sequence[int]) -> Form:
-    """Number the axes that are left."""
+    """Renumber the axes that remain after a reduction."""
     left = [k for k in range(len(call.shapes[0])) if k not in axis]
     return call.t.rename(form, {f"a{k}": f"a{i}" for i, k in enumerate(left)})
 
@@ -77,7 +77,7 @@ def _logsumexp(call: StepCall) -> Form:
 
 
 def _sum_of_exponentials(call: StepCall) -> Form:
-    """Return the sum of exponentials where each entry stands."""
+    """Return the sum of the exponentials along the axes, broadcast to every entry."""
     (axis,) = call.step.params
     return call.t.sum_over(exp(call.t, call.args[0]), _reduced_lengths(call, axis))
 
@@ -92,7 +92,7 @@ def _log_softmax(call: StepCall) -> Form:
 
 
 def _opaque_reduction(call: StepCall) -> Form:
-    """Return a reduction that has no form: a function of all entries along its axes."""
+    """Return an opaque reduction: a function of all entries along the axes."""
     t, (axis,) = call.t, call.step.params
     axis = tuple(range(len(call.shapes[0]))) if axis is None else (axis,) if isinstance(axis, int) else axis
     reduced = _reduced_lengths(call, axis)
@@ -139,9 +139,9 @@ def _logcumsumexp(call: StepCall) -> Form:
 
 
 def _reshape(call: StepCall) -> Form:
-    """Reshape each run of axes by itself that has as many entries before and after.
+    """Reshape separately each run of axes that has equally many entries before and after.
 
-    A run of one axis stays as it is, any other is a map of positions, one to one.
+    A run with unchanged lengths is a product of deltas; any other run is a bijective position map.
     """
     t = call.t
     before = [(f"s{k}", n) for k, n in enumerate(call.shapes[0]) if n != "1"]
@@ -162,7 +162,7 @@ def _reshape(call: StepCall) -> Form:
 
 
 def _split_runs(t: FormAlgebra, before: Axes, after: Axes) -> list[tuple[Axes, Axes]]:
-    """Split two lists of axes wherever what stands before has the same number of entries."""
+    """Split two lists of axes into shortest runs with the same number of entries."""
     runs: list[tuple[Axes, Axes]] = []
     left, right = list(before), list(after)
     while left or right:
@@ -189,7 +189,7 @@ def _broadcast(call: StepCall) -> Form:
 
 
 def _slices(call: StepCall, whole: Sequence[str], part: Sequence[str], into: bool) -> Form:
-    """Contract with the map from positions in a slice to positions in the whole; ``into``: from the slice."""
+    """Contract with the map from positions of a slice to positions of the axis; ``into``: in the reverse direction."""
     t, triples, form = call.t, call.step.params[0], call.args[0]
     source = part if into else whole
     form = t.rename(form, {f"a{k}": f"s{k}" for k in indexed_axes(source)})
@@ -233,7 +233,7 @@ def _concatenate(call: StepCall) -> Form:
 def _index_maps(
     call: StepCall, indices: Sequence[int], axis: Sequence[int], whole: Sequence[str], rank: int
 ) -> list[Form]:
-    """Return for each index array the map from its positions "b0", ... to the axis "s{k}" that it indexes."""
+    """Return for each index array its index map from the positions "b0", ... to the axis "s{k}"."""
     t = call.t
     links: list[Form] = []
     for arg, k in zip(indices, axis, strict=True):
@@ -257,7 +257,7 @@ def _gather(call: StepCall) -> Form:
 
 
 def _gathered_axes(whole: Sequence[str], axis: Sequence[int], rank: int) -> dict[str, str]:
-    """Return the axis of a gathered array for "b0", ... and for each axis that is not indexed."""
+    """Map "b0", ... and the axes that are not indexed to the axes of the gathered array."""
     kept = [k for k in range(len(whole)) if k not in axis]
     first = axis[0]
     order = [
@@ -327,7 +327,7 @@ def _det(call: StepCall) -> Form:
 
 
 def _logdet(call: StepCall) -> Form:
-    """Return log|det|, which is log(det) where that is defined."""
+    """Return log|det|, which equals log(det) where that is defined."""
     return log(call.t, magnitude(call.t, _of_matrix(call, False)))
 
 

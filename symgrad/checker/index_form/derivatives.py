@@ -1,4 +1,4 @@
-"""The derivative of a form by an entry of an input, and forms with inputs exchanged."""
+"""Derivatives of forms by an entry of an input, and substitution of inputs."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ SCALAR_DERIVATIVES: Mapping[str, ScalarRule] = {
     "gamma": lambda t, u: t.multiply(opaque(t, "gamma", u), opaque(t, "polygamma", u, (0,))),
 }
 
-# Pieces with slope 0; the points where they jump are left out.
+# Piecewise constant functions; the points where they jump are excluded.
 _PIECEWISE_CONSTANT = {"sign", "floor", "ceil", "round", "argmax", "argmin"}
 _JUMPS = {
     "floor": "is a whole number",
@@ -80,11 +80,11 @@ _JUMPS = {
 
 @dataclass(slots=True)
 class FormDerivative:
-    """Derivatives by the entry of an input whose indices are ``at``.
+    """Derivatives by the entry of an input at the indices ``at``.
 
     Args:
-        t: the heads.
-        name: of the input.
+        t: the algebra of forms.
+        name: the name of the input.
         at: an index for each of its axes longer than 1.
     """
 
@@ -159,14 +159,14 @@ class FormDerivative:
         if head.kind == "prod":
             slope = product_except(t, form, lengths, at)
         else:
-            # Entries that are the extreme one in a whole region are equal there, and so are their derivatives.
+            # Entries that are extreme on an open set are equal there, and so are their derivatives.
             exclude(t, [tie_condition(t, form, head.kind)])
             distance = sign(t, t.subtract(t.rename(form, names), t.atom(head, _slots(head))))
             slope = t.subtract(t.number(1), t.multiply(distance, distance))
             count = t.sum_over(slope, dict(zip(at, lengths, strict=True)))
             conditions = dict(t.conditions)
             slope = t.multiply(slope, power(t, count, -1))
-            t.conditions = conditions  # some entry is the extreme one: their number is not 0
+            t.conditions = conditions  # at least one entry is extreme, so the count is not 0
         product = t.multiply(slope, t.rename(inner, names))
         return t.sum_over(product, dict(zip(at, lengths, strict=True)))
 
@@ -188,7 +188,7 @@ class FormDerivative:
 
 
 def _jump_conditions(t: FormAlgebra, kind: str, form: Form) -> Iterable[str]:
-    """Return where a function that is constant in pieces jumps."""
+    """Return the conditions under which a piecewise constant function jumps."""
     if kind == "sign":
         return zero_conditions(t, form, "= 0")
     return [failure_condition(t, form, _JUMPS[kind]) if kind in _JUMPS else tie_condition(t, form, kind)]
@@ -196,7 +196,7 @@ def _jump_conditions(t: FormAlgebra, kind: str, form: Form) -> Iterable[str]:
 
 @dataclass(slots=True)
 class InputSubstitution:
-    """Forms with each input replaced, made anew by the laws."""
+    """Substitution of inputs in forms, which are then normalised again."""
 
     t: FormAlgebra
     replace: Callable[[Head], Head]
@@ -230,7 +230,7 @@ class InputSubstitution:
 
 
 def _rebuild(t: FormAlgebra, head: Head, form: Form) -> Form:
-    """Return what a head says of another form than its own, over its slots."""
+    """Apply the function of a head to another form, over its slots."""
     if head.kind in ("inv", "det"):
         i, j = t.name(), t.name()
         rest = _slots(head)[2:] if head.kind == "inv" else _slots(head)
@@ -256,7 +256,7 @@ def _rebuild(t: FormAlgebra, head: Head, form: Form) -> Form:
 
 
 def merge_repeated_indices(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
-    """Make a function anew whose form has two slots that one index fills: exp(x[i, j]) at i = j is that of x[i, i]."""
+    """Normalise a function again if one index fills two of its slots: exp(x[i, j]) at i = j is exp(x[i, i])."""
     head, positions = t.heads[atom[0]], atom[1]
     if not head.forms or head.kind == "map":
         return None

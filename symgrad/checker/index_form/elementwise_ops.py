@@ -1,7 +1,7 @@
-"""What each op of a program means, entry by entry: a form over the indices "a0", "a1", ... of its axes.
+"""Elementwise ops in index form: a form over the indices "a0", "a1", ... of the axes.
 
-An axis of length 1 has no index: its only entry is meant. So an axis that is declared with length 1 broadcasts, and one
-whose length is a name does not, whatever number the name will stand for.
+An axis of length 1 has no index. So an axis of declared length 1 broadcasts, and an axis with a named length does not,
+whatever the value of the name.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ __all__ = ["StepCall", "indexed_axes", "elementwise", "polygamma", "shape_of", "
 
 
 def shape_of(step: ProofStep) -> tuple[str, ...]:
-    """Return lengths as text: numbers, names, polynomials in names."""
+    """Return the shape of a step as text: numbers, names, polynomials in names."""
     return tuple(str(n) for n in step.shape)
 
 
 def indexed_axes(shape: Sequence[str]) -> list[int]:
-    """Return the axes that have an index."""
+    """Return the axes that have an index: those longer than 1."""
     return [k for k, n in enumerate(shape) if n != "1"]
 
 
 @dataclass(slots=True)
 class StepCall:
-    """One step, with what its arguments are.
+    """A step with the forms of its arguments.
 
     Args:
-        t: the heads.
+        t: the algebra of forms.
         step: the step.
-        shape: of its result.
+        shape: the shape of its result.
         args: the forms of its arguments.
-        shapes: their shapes.
+        shapes: the shapes of its arguments.
     """
 
     t: FormAlgebra
@@ -63,7 +63,7 @@ class StepCall:
 
 
 def prepend_axes(t: FormAlgebra, form: Form, shape: Sequence[str], rank: int) -> Form:
-    """Return an array as one with more axes in front."""
+    """Prepend axes of length 1, up to a rank."""
     return t.rename(form, {f"a{k}": f"a{k + rank - len(shape)}" for k in indexed_axes(shape)})
 
 
@@ -72,7 +72,7 @@ Binary: TypeAlias = "Callable[[FormAlgebra, Form, Form], Form]"
 
 
 def elementwise(call: StepCall) -> Form | None:
-    """Apply a function to arguments that broadcast; None if there is none of this name."""
+    """Apply an op to arguments that broadcast; return None if there is no such op."""
     t, name = call.t, call.step.op
     rank = len(call.shape)
     for k, length in enumerate(call.shape):
@@ -96,7 +96,7 @@ def elementwise(call: StepCall) -> Form | None:
 
 
 def _apply_through_gather(t: FormAlgebra, function: Callable[[Form], Form], u: Form) -> Form:
-    """Return a function of a form: of what is read at positions, what is read there of the function."""
+    """Apply a function to a form, through a gather if there is one."""
     found = push_through_gather(t, function, u)
     return function(u) if found is None else found
 
@@ -112,7 +112,7 @@ def _power(t: FormAlgebra, a: Form, b: Form) -> Form:
     before = t.assumed
     found = exp(t, t.multiply(b, log(t, a)))
     if t.assumed != before:
-        # A negative base has powers too, where the exponent is whole.
+        # A negative base has powers, too, where the exponent is an integer.
         raise GiveUp("a power of what may be negative, with an exponent that is no number")
     return found
 
@@ -139,7 +139,7 @@ def _cosh(t: FormAlgebra, u: Form) -> Form:
 
 
 def _tanh(t: FormAlgebra, u: Form) -> Form:
-    """tanh(u) = 1 - 2/(1 + exp(2*u))."""
+    """Return tanh(u) = 1 - 2/(1 + exp(2*u))."""
     found = power(t, _plus(t, exp(t, t.scale(u, 2)), 1), -1)
     return _plus(t, t.scale(found, -2), 1)
 
@@ -153,7 +153,7 @@ def _opaque_function(kind: str, *params: object) -> Unary:
 
 
 def _partial_function(kind: str, where: str) -> Unary:
-    """Return a function that is defined in a part of the line only."""
+    """Return a function that is defined on a part of the real line."""
 
     def function(t: FormAlgebra, u: Form) -> Form:
         exclude(t, [failure_condition(t, u, f"is not in the domain of {where}")])
@@ -163,7 +163,7 @@ def _partial_function(kind: str, where: str) -> Unary:
 
 
 def polygamma(t: FormAlgebra, u: Form, order: int) -> Form:
-    """Return a derivative of log(gamma(u)); of order 0 the first."""
+    """Return polygamma, the derivative of log(gamma(u)) of the order ``order`` + 1."""
     exclude(t, [failure_condition(t, u, "is not in the domain of polygamma")])
     return opaque(t, "polygamma", u, (order,))
 
@@ -189,7 +189,7 @@ def _log_base(base: int) -> Unary:
 
 
 def _opaque_of_two(kind: str) -> Binary:
-    """Return an opaque function of two arguments: of a form in which marks tell them apart."""
+    """Return an opaque function of two arguments, combined to one form by two distinct marks."""
 
     def function(t: FormAlgebra, a: Form, b: Form) -> Form:
         marks = [t.atom(t.head("mark", (k,), positive=True)) for k in (0, 1)]
@@ -198,11 +198,11 @@ def _opaque_of_two(kind: str) -> Binary:
     return function
 
 
-# --------------------------------------------------------------------------------------------------- pieces and truth
+# ------------------------------------------------------------------------------------- piecewise functions and logic
 
 
 def _greater(t: FormAlgebra, a: Form, b: Form) -> Form:
-    """1 where a > b, else 0: (s**2 + s)/2 with the sign s of a - b."""
+    """Return 1 where a > b, else 0: (s**2 + s)/2 with the sign s of a - b."""
     pair = iota_difference(t, t.subtract(a, b))
     if pair is not None:
         return _not(t, order_map(t, *pair))

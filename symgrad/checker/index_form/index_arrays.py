@@ -1,10 +1,10 @@
-"""Positions: where an array of whole numbers points to, and whether it certainly points into an axis.
+"""Index arrays: one-hot maps of gathers, bounds of positions, and functions of gathered arrays.
 
     at(index; i, j)  ::=  1 where entry i of the index is j, else 0
 
-The index lies inside an axis of length n where 0 <= index <= n - 1 follows from the declared ends of whole numbers, by
-interval arithmetic on lengths, for all values of the names from 1 on. Then each i has its j: a sum over j of the map is
-1. Else that is so of what is read at positions alone, which else is not defined, and negative ones count from the end.
+The index is in bounds of an axis of length n if 0 <= index <= n - 1 follows from the declared ends of integers, by
+interval arithmetic on lengths, for all values of the names from 1 on. Then the sum of the map over j is 1. Otherwise
+the sum is 1 only where a gather is defined; there a negative position counts from the end (the map "wrapped").
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from symgrad.checker.program.steps import Symbol
 __all__ = ["IntegerBounds", "index_map", "integer_bounds", "push_through_gather", "is_in_bounds"]
 
 IntegerBounds: TypeAlias = "tuple[Size | None, Size | None]"
-"""The least and the largest of whole numbers, None for what is not known."""
+"""The least and the largest value of integers; None is unknown."""
 
 _UNBOUNDED: IntegerBounds = (None, None)
 
 
 def integer_bounds(symbol: Symbol) -> IntegerBounds:
-    """Return between which lengths an input of whole numbers is declared to be, both included."""
+    """Return the declared bounds of an integer input, both included."""
     if symbol.kind != "int":
         return _UNBOUNDED
     (below, above), (low, high) = symbol.ends, (symbol.low, symbol.high)
@@ -51,14 +51,14 @@ def integer_bounds(symbol: Symbol) -> IntegerBounds:
 
 
 def index_map(t: FormAlgebra, index: Form, end: str, length: str, *, wrapped: bool) -> Form:
-    """Return 1 where an index points to a position, else 0.
+    """Return the map that is 1 where an index array points to a position, else 0.
 
     Args:
-        t: the heads.
-        index: the form of an array of whole numbers.
-        end: the index that is the position.
-        length: of the axis.
-        wrapped: whether negative ones are counted from the end, and what is outside is not defined.
+        t: the algebra of forms.
+        index: the form of an integer array.
+        end: the index of the position.
+        length: the length of the axis.
+        wrapped: whether a negative position counts from the end, and a position out of bounds is undefined.
     """
     counted = _iota_index(t, index)
     if counted is not None and is_nonnegative(
@@ -74,7 +74,7 @@ def index_map(t: FormAlgebra, index: Form, end: str, length: str, *, wrapped: bo
 
 
 def _iota_index(t: FormAlgebra, index: Form) -> tuple[str, str] | None:
-    """Return the index and the length of 0, 1, 2, ..., if a form is that."""
+    """Return the index and the length if a form is iota (0, 1, 2, ...), else None."""
     if list(index.values()) != [1]:
         return None
     (monomial,) = index
@@ -85,7 +85,7 @@ def _iota_index(t: FormAlgebra, index: Form) -> tuple[str, str] | None:
 
 
 def is_in_bounds(t: FormAlgebra, index: Form, length: str) -> bool:
-    """Tell whether all values of an index are positions of an axis, counted from its beginning."""
+    """Tell whether all values of an index array are certainly nonnegative positions in bounds."""
     low, high = _form_bounds(t, index)
     return (
         low is not None
@@ -96,7 +96,7 @@ def is_in_bounds(t: FormAlgebra, index: Form, length: str) -> bool:
 
 
 def _form_bounds(t: FormAlgebra, form: Form) -> IntegerBounds:
-    """Return the ends of a form, by those of its terms; only a form with whole coefficients has any."""
+    """Return bounds of a form from those of its terms; the coefficients must be integers."""
     low: Size | None = ()
     high: Size | None = ()
     for monomial, c in form.items():
@@ -110,7 +110,7 @@ def _form_bounds(t: FormAlgebra, form: Form) -> IntegerBounds:
 
 
 def _monomial_bounds(t: FormAlgebra, monomial: Monomial) -> IntegerBounds:
-    """Return the ends of a product: of lengths, or of one entry of whole numbers."""
+    """Return bounds of a monomial that is a product of lengths, or one integer entry."""
     lengths: list[Size] = []
     for (bound, own), e in monomial:
         head, _, power = own[0]
@@ -129,14 +129,14 @@ def _monomial_bounds(t: FormAlgebra, monomial: Monomial) -> IntegerBounds:
     return total, total
 
 
-# -------------------------------------------------------------------------------------------------- what is chosen
+# ------------------------------------------------------------------------------------------ functions of gathers
 
 
 def push_through_gather(t: FormAlgebra, function: Callable[[Form], Form], form: Form) -> Form | None:
-    """Return a function of what is read at positions as what is read there of the function, None if nothing is read.
+    """Push a function through a gather: f(x[i]) = f(x)[i]. Return None if the form has no gather.
 
-    f(sum of at(i, j)*g(j) over j) is the sum of at(i, j)*f(g(j)), for each i has one j. That is not done where f is
-    not defined for all g(j): then f of the one that is read may have a value although that of others has none.
+    f(sum of at(i, j)*g(j) over j) is the sum of at(i, j)*f(g(j)) over j, as each i has one j. If f may be undefined for
+    some g(j), return None: f(x[i]) may have a value although f(x) has none at other positions.
     """
     found = _find_gather(t, form)
     if found is None:
@@ -156,7 +156,7 @@ def push_through_gather(t: FormAlgebra, function: Callable[[Form], Form], form: 
 
 
 def _find_gather(t: FormAlgebra, form: Form) -> tuple[Form, Form, str, str] | None:
-    """Return a map that chooses one position, a form without it and with that position free, its index and length."""
+    """Find a map that selects one position; return it, the form at a free position, and its index and length."""
     for monomial in form:
         for (bound, own), _ in monomial:
             for head, positions, e in own:
@@ -183,7 +183,7 @@ def _find_gather(t: FormAlgebra, form: Form) -> tuple[Form, Form, str, str] | No
 
 
 def _remove_map(t: FormAlgebra, form: Form, link: Atom, end: tuple[str, str], target: int) -> Form:
-    """Return a form in which a map is 1, for one position: the one that is free then in each of its terms."""
+    """Remove a map from every term of a form, and make its position a free index."""
     raws: list[RawProduct] = []
     index, length = end
     for monomial, c in form.items():

@@ -1,4 +1,4 @@
-"""Inverses and determinants of forms with a row and a column."""
+"""Inverses and determinants of matrices in index form."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["determinant", "inverse"]
 
 
 def inverse(t: FormAlgebra, form: Form, row: str, column: str, length: str) -> Form:
-    """Return the inverse of a matrix, with the same names for its row and column."""
+    """Return the inverse of a matrix, with the same row and column index."""
     if not form:
         raise GiveUp("the inverse of a matrix that is zero everywhere")
     scalar, form = split_scalars(form, row, column)
@@ -46,8 +46,10 @@ def inverse(t: FormAlgebra, form: Form, row: str, column: str, length: str) -> F
         return _inverse_of_update(t, update, row, column, length)
     exclude(t, [singular_condition(t, form, row, column)])
     m = orient(t, form, row, column)
-    ends = (column, row) if m.turned else (row, column)
-    full = [(0, 1, *(2 + k for k in o)) for o in m.orders] + [(1, 0, *(2 + k for k in o)) for o in m.across]
+    ends = (column, row) if m.transposed else (row, column)
+    full = [(0, 1, *(2 + k for k in o)) for o in m.orders] + [
+        (1, 0, *(2 + k for k in o)) for o in m.transposing_orders
+    ]
     head = t.head("inv", (length,), (m.form,), 2 + len(m.captured), symmetries=full)
     return t.atom(head, (*ends, *m.captured))
 
@@ -58,7 +60,7 @@ def _is_exponential(found: tuple[Head, tuple[str, ...]], row: str, column: str) 
 
 
 def determinant(t: FormAlgebra, form: Form, row: str, column: str, length: str) -> Form:
-    """Return the determinant of a matrix of this length."""
+    """Return the determinant of a matrix; ``length`` is that of its rows."""
     if not form:
         return {}
     scalar, inner = split_scalars(form, row, column)
@@ -84,20 +86,20 @@ def determinant(t: FormAlgebra, form: Form, row: str, column: str, length: str) 
     return t.atom(t.head("det", (length,), (m.form,), len(m.captured), symmetries=m.orders), m.captured)
 
 
-# ---------------------------------------------------------------------------------------------------- smaller matrices
+# --------------------------------------------------------------------------------------------------- low-rank updates
 
 
 @dataclass(frozen=True, slots=True)
 class _LowRankUpdate:
-    """A matrix A + U @ V with fewer columns of U than rows, where A is a number times the identity or an input.
+    """A low-rank update A + U @ V: U has fewer columns than rows, and A is a multiple of the identity or an input.
 
     Args:
-        base: A, or None for the identity.
-        scale: the number.
+        base: A, or None for a multiple of the identity.
+        scale: the factor of the identity.
         left: U, over row and inner.
         right: V, over inner and column.
-        inner: the index between them.
-        length: of it; "1" for a vector each, without an index.
+        inner: the index that U and V share.
+        length: the length of that index; "1" if U and V are vectors, without an index.
     """
 
     base: Form | None
@@ -113,7 +115,7 @@ def _length_order(length: str) -> tuple[bool, int, str]:
 
 
 def _low_rank_update(t: FormAlgebra, form: Form, row: str, column: str, length: str) -> _LowRankUpdate | None:
-    """Read a matrix as an update of a simpler one, if it is one."""
+    """Return a matrix as a low-rank update of a simpler one, None if it is not one."""
     scale: Form = {}
     others: Form = {}
     for monomial, c in form.items():
@@ -139,7 +141,7 @@ def _low_rank_update(t: FormAlgebra, form: Form, row: str, column: str, length: 
 def _split_at_index(
     t: FormAlgebra, base: Form | None, scale: Form, term: Form, row: str, column: str, length: str
 ) -> _LowRankUpdate | None:
-    """Split a term at the summed index next to the row whose length comes before that of the matrix."""
+    """Split a term into U and V at a summed index whose length orders before that of the matrix."""
     ((monomial, c),) = term.items()
     factors, bound = t.unfold(monomial)
     for size in sorted(set(bound.values()) | {"1"}, key=_length_order):
@@ -167,9 +169,9 @@ def _split_at_index(
 def _capacitance(
     t: FormAlgebra, u: _LowRankUpdate, row: str, column: str, length: str
 ) -> tuple[Form, Form, Form, str, str]:
-    """Return inv(A) @ U, V @ inv(A), and the smaller matrix I + V @ inv(A) @ U with its row and column.
+    """Return inv(A) @ U, V @ inv(A), and the capacitance matrix I + V @ inv(A) @ U with its row and column.
 
-    Of a multiple of the identity A that multiple is left out of the first two, and I is replaced by it.
+    If A is c times the identity, return U, V and c*I + V @ U instead.
     """
     first, second, k = t.name(), t.name(), t.name()
     left, right = t.rename(u.left, {u.inner: second}), t.rename(u.right, {u.inner: first})
@@ -186,14 +188,14 @@ def _capacitance(
 
 
 def _inverse_of_update(t: FormAlgebra, u: _LowRankUpdate, row: str, column: str, length: str) -> Form:
-    """inv(A + U @ V) is inv(A) - inv(A) @ U @ inv(I + V @ inv(A) @ U) @ V @ inv(A): M. A. Woodbury (1950).
+    """Apply inv(A + U @ V) = inv(A) - inv(A) @ U @ inv(I + V @ inv(A) @ U) @ V @ inv(A): M. A. Woodbury (1950).
 
-    Both sides have a value at the same points where A has an inverse.
+    Where A is invertible, both sides have a value at the same points.
     """
     left, right, small, first, second = _capacitance(t, u, row, column, length)
     over = power(t, small, -1) if u.length == "1" else inverse(t, small, first, second, u.length)
     bound = {} if u.length == "1" else {first: u.length, second: u.length}
-    # U ends where the rows of the inverse begin.
+    # The inner index of U is the row of the inverse, that of V its column.
     left, right = t.rename(left, {second: first}), t.rename(right, {first: second})
     change = t.sum_over(t.multiply(left, over, right), bound)
     if u.base is not None:
@@ -202,7 +204,7 @@ def _inverse_of_update(t: FormAlgebra, u: _LowRankUpdate, row: str, column: str,
 
 
 def _determinant_of_update(t: FormAlgebra, u: _LowRankUpdate, row: str, column: str, length: str) -> Form:
-    """det(A + U @ V) is det(A)*det(I + V @ inv(A) @ U)."""
+    """Apply det(A + U @ V) = det(A)*det(I + V @ inv(A) @ U)."""
     _, _, small, first, second = _capacitance(t, u, row, column, length)
     found = small if u.length == "1" else determinant(t, small, first, second, u.length)
     if u.base is not None:

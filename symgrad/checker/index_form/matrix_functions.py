@@ -1,16 +1,17 @@
-"""Functions of matrices that have a power series, expm, sinm and cosm, and their derivatives, entry by entry.
+"""The matrix functions expm, sinm and cosm and their derivatives, in index form.
 
-With a matrix M, a matrix N of which M is a multiple by scalars, and f one of the functions:
+Let M be a matrix, N its primitive part (M = N times scalars), and f one of the functions:
 
     expm, sinm, cosm  [r, c]        the entry of N**p @ f(M), which is f(M) @ N**p; p is a parameter
     slope             [r, i, j, c]  the derivative of f(M)[r, c] by M[i, j]; with m pairs of indices, see below
 
-The latter is the sum over a, b of q(a + b + 1)*(M**a)[r, i]*(M**b)[j, c] where f(x) is the sum of q(n)*x**n
-(N. J. Higham, Functions of Matrices, SIAM 2008, section 3.2). So the pairs (r, i) and (j, c) may be exchanged, its sum
-over r = c or over i = j is an entry of f'(M), and contracted with N[i, j] or N[c, r] it is one of N @ f'(M). With pairs
-of indices P1, ..., Pm it is the sum over a, b, ... of q(a + b + ... + m - 1)*(M**a)[P1]*(M**b)[P2]*..., the divided
-difference of f over as many points; its derivative by M[i, j] is the sum over the pairs (r, c) of that with (r, i) and
-(j, c) in its place.
+If f(x) is the sum of q(n)*x**n, the slope is the sum over a, b of q(a + b + 1)*(M**a)[r, i]*(M**b)[j, c]
+(N. J. Higham, Functions of Matrices, SIAM 2008, section 3.2). So the pairs (r, i) and (j, c) may be exchanged; its sum
+over r = c or over i = j is an entry of f'(M); contracted with N[i, j] or N[c, r] it is an entry of N @ f'(M).
+
+With the pairs P1, ..., Pm it is the sum over a, b, ... of q(a + b + ... + m - 1)*(M**a)[P1]*(M**b)[P2]*..., the divided
+difference of f over m points. Its derivative by M[i, j] is a sum over the pairs (r, c), each replaced by (r, i) and
+(j, c).
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ MATRIX_FUNCTIONS: Mapping[str, tuple[str, int]] = {
     "sinm": ("cosm", 1),
     "cosm": ("sinm", -1),
 }
-"""For each function its derivative in one variable: another one, and a sign."""
+"""For each function, its derivative in one variable: a function and a sign."""
 
 Pairs: TypeAlias = "tuple[tuple[str, str], ...]"
 
@@ -70,25 +71,25 @@ _HIGHEST_ORDER = 4
 
 @dataclass(frozen=True, slots=True)
 class OrientedMatrix:
-    """A matrix over slots: of it and its transpose one stands for both.
+    """A matrix over slots, in canonical orientation: one of it and its transpose represents both.
 
     Args:
-        form: over "$r", "$c" and "$0", "$1", ...
+        form: the entries, over "$r", "$c" and "$0", "$1", ...
         captured: the other indices, which fill the slots.
-        turned: whether it is the transpose.
-        orders: orders of the slots that leave it the same.
-        across: those that give its transpose.
+        transposed: whether it is the transpose.
+        orders: permutations of the slots that do not change it.
+        transposing_orders: permutations of the slots that transpose it.
     """
 
     form: Form
     captured: tuple[str, ...]
-    turned: bool
+    transposed: bool
     orders: tuple[tuple[int, ...], ...]
-    across: tuple[tuple[int, ...], ...]
+    transposing_orders: tuple[tuple[int, ...], ...]
 
 
 def orient(t: FormAlgebra, form: Form, row: str, column: str) -> OrientedMatrix:
-    """Return a matrix over slots."""
+    """Return a matrix over slots, in canonical orientation."""
     slots, captured, orders = t.template(form, {row: "$r", column: "$c"})
     other = t.template(form, {row: "$c", column: "$r"})
     mine, theirs = sorted(slots.items()), sorted(other[0].items())
@@ -100,7 +101,7 @@ def orient(t: FormAlgebra, form: Form, row: str, column: str) -> OrientedMatrix:
 
 
 def split_scalars(form: Form, row: str, column: str) -> tuple[Form, Form]:
-    """Return a number and a matrix whose product is a matrix: one term, if it is a multiple of one."""
+    """Split a matrix into a scalar and a matrix with one term; if that is impossible, into 1 and the matrix."""
     parts = [(split_scalar_factors(monomial, row, column), c) for monomial, c in form.items()]
     if len({inner for (_, inner), _ in parts}) != 1:
         return {(): Fraction(1)}, form
@@ -108,7 +109,7 @@ def split_scalars(form: Form, row: str, column: str) -> tuple[Form, Form]:
 
 
 def single_factor(t: FormAlgebra, form: Form) -> tuple[Head, tuple[str, ...]] | None:
-    """Return the one factor that a form is."""
+    """Return the head and the positions of a form that is a single factor, else None."""
     if list(form.values()) != [1]:
         return None
     ((monomial, _),) = form.items()
@@ -125,7 +126,7 @@ def is_identity(t: FormAlgebra, form: Form, row: str, column: str) -> bool:
 
 
 def diagonal_entries(t: FormAlgebra, form: Form, row: str, column: str) -> Form | None:
-    """Return the entries of a diagonal matrix, over its row; None if it is none."""
+    """Return the diagonal entries of a diagonal matrix, over its row; None for another matrix."""
     entries: list[RawProduct] = []
     for monomial, c in form.items():
         factors, bound = t.unfold(monomial)
@@ -137,7 +138,7 @@ def diagonal_entries(t: FormAlgebra, form: Form, row: str, column: str) -> Form 
 
 
 def primitive_part(t: FormAlgebra, form: Form) -> Form:
-    """Return the matrix over slots of which another one is a multiple by scalars: N of M."""
+    """Return the primitive part of a matrix over slots: the matrix without common scalar factors."""
     _, inner = split_scalars(form, "$r", "$c")
     if len(inner) == 1:
         return inner
@@ -161,13 +162,15 @@ def primitive_part(t: FormAlgebra, form: Form) -> Form:
 
 
 def matrix_function(t: FormAlgebra, name: str, form: Form, row: str, column: str, length: str) -> Form:
-    """Return a function of a matrix, with the same names for its row and column."""
+    """Return a function of a matrix, with the same row and column index."""
     entries = diagonal_entries(t, form, row, column)
     if entries is not None:
         return t.multiply(_scalar_function(t, name, entries), delta(t, row, column, length))
     m, side = _orient_sign(t, name, form, row, column)
-    ends = (column, row) if m.turned else (row, column)
-    full = [(0, 1, *(2 + k for k in o)) for o in m.orders] + [(1, 0, *(2 + k for k in o)) for o in m.across]
+    ends = (column, row) if m.transposed else (row, column)
+    full = [(0, 1, *(2 + k for k in o)) for o in m.orders] + [
+        (1, 0, *(2 + k for k in o)) for o in m.transposing_orders
+    ]
     head = t.head(name, (length, 0), (m.form,), 2 + len(m.captured), symmetries=full)
     return t.scale(t.atom(head, (*ends, *m.captured)), side if name == "sinm" else 1)
 
@@ -175,7 +178,7 @@ def matrix_function(t: FormAlgebra, name: str, form: Form, row: str, column: str
 def divided_difference(
     t: FormAlgebra, name: str, form: Form, row: str, column: str, pairs: Pairs, length: str
 ) -> Form:
-    """Return a divided difference of a function of a matrix, which has the row and column given."""
+    """Return a divided difference of a function of a matrix, with the given row and column."""
     order = len(pairs)
     if order > _HIGHEST_ORDER:
         raise GiveUp("a high derivative of a function of a matrix")
@@ -188,9 +191,9 @@ def divided_difference(
         value = t.scale(_scalar_function(t, name, scalar), Fraction(sign, factorial(order - 1)))
         return t.multiply(value, *(delta(t, a, b, length) for a, b in pairs))
     m, side = _orient_sign(t, name, form, row, column)
-    ends = [i for a, b in pairs for i in ((b, a) if m.turned else (a, b))]
+    ends = [i for a, b in pairs for i in ((b, a) if m.transposed else (a, b))]
     full: list[tuple[int, ...]] = []
-    for orders, turn in ((m.orders, 0), (m.across, 1)):
+    for orders, turn in ((m.orders, 0), (m.transposing_orders, 1)):
         for places in permutations(range(order)):
             first = [2 * k + (i ^ turn) for k in places for i in (0, 1)]
             full += [(*first, *(2 * order + k for k in o)) for o in orders]
@@ -200,7 +203,7 @@ def divided_difference(
 
 
 def _orient_sign(t: FormAlgebra, name: str, form: Form, row: str, column: str) -> tuple[OrientedMatrix, int]:
-    """Return a matrix over slots; for sine and cosine one of it and its negative, and which."""
+    """Return a matrix in canonical orientation; for sine and cosine also in canonical sign, and the sign."""
     m = orient(t, form, row, column)
     if name == "expm":
         return m, 1
@@ -209,7 +212,7 @@ def _orient_sign(t: FormAlgebra, name: str, form: Form, row: str, column: str) -
 
 
 def _identity_multiple(t: FormAlgebra, form: Form, row: str, column: str) -> Form | None:
-    """Return the number of which a matrix is a multiple of the identity, if it is one."""
+    """Return c if a matrix is c times the identity, else None."""
     if not form:
         return {}
     scalar, inner = split_scalars(form, row, column)
@@ -223,7 +226,7 @@ def _scalar_function(t: FormAlgebra, name: str, u: Form) -> Form:
 
 
 def _matrix_and_primitive_part(t: FormAlgebra, atom: Atom, first: str) -> tuple[Form, Form, int]:
-    """Return M and N over "$r" and "$c" with the row that an index says, and the power of N."""
+    """Return M and N over "$r" and "$c", with the index ``first`` as row, and the power of N."""
     head, (row, _, *captured) = t.heads[atom[0]], atom[1]
     ends = ("$r", "$c") if row == first else ("$c", "$r")
     m, n = (
@@ -240,7 +243,7 @@ def _product(t: FormAlgebra, left: Form, right: Form, length: str) -> Form:
 
 
 def rebuild(t: FormAlgebra, head: Head, form: Form) -> Form:
-    """Return N**p @ f(M) or a derivative over its slots, made anew with another M over slots."""
+    """Return N**p @ f(M), or a divided difference, for another matrix M over slots."""
     slots = tuple(f"${k}" for k in range(head.arity))
     i, j = t.name(), t.name()
     if head.kind == "slope":
@@ -248,7 +251,7 @@ def rebuild(t: FormAlgebra, head: Head, form: Form) -> Form:
         pairs, captured = _pairs(slots, order)
         return divided_difference(t, name, fill_matrix_slots(t, form, (i, j, *captured)), i, j, pairs, length)
     length, p = head.params
-    # Captured indices must not meet the slots of row and column.
+    # Fresh names keep the captured indices apart from the slots of row and column.
     names = {s: t.name() for s in slots[2:]}
     m = fill_matrix_slots(t, form, (i, j, *names.values()))
     found = t.rename(matrix_function(t, head.kind, m, i, j, length), {i: "$r", j: "$c"})
@@ -259,7 +262,7 @@ def rebuild(t: FormAlgebra, head: Head, form: Form) -> Form:
 
 
 def matrix_function_derivative(t: FormAlgebra, head: Head, of: Callable[[Form], Form]) -> Form:
-    """Return the derivative of a function of a matrix over its slots; ``of`` differentiates a form."""
+    """Return the derivative of a function of a matrix, over its slots; ``of`` differentiates a form."""
     slots = tuple(f"${k}" for k in range(head.arity))
     if head.kind == "slope":
         length, name, order = head.params
@@ -278,7 +281,7 @@ def matrix_function_derivative(t: FormAlgebra, head: Head, of: Callable[[Form], 
 
 
 def _pairs(positions: Sequence[str], order: int) -> tuple[Pairs, tuple[str, ...]]:
-    """Return the pairs of a divided difference, and what its matrix depends on besides."""
+    """Return the pairs of a divided difference, and the captured indices of its matrix."""
     pairs = tuple((positions[2 * k], positions[2 * k + 1]) for k in range(order))
     return pairs, tuple(positions[2 * order :])
 
@@ -292,7 +295,7 @@ def _perturb_pairs(
     captured: tuple[str, ...],
     length: str,
 ) -> Form:
-    """Return the sum over the pairs (r, c) of the change of M[i, j] times what has (r, i), (j, c) instead."""
+    """Return the sum over the pairs (r, c) of the tangent of M[i, j] times the difference with (r, i), (j, c)."""
     i, j = t.name(), t.name()
     form = fill_matrix_slots(t, matrix, (i, j, *captured))
     inner = of(form)
@@ -309,7 +312,7 @@ def _perturb_pairs(
 
 
 def _absorb_factor(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
-    """Take N into N**p @ f(M), and join exponentials of multiples of one matrix."""
+    """Absorb a factor N into N**p @ f(M), or join exponentials of multiples of one matrix."""
     head = t.heads[atom[0]]
     length, p = head.params
     found = match_contraction(t, primitive_part(t, head.forms[0]), atom, raw) if p < _HIGHEST_POWER else None
@@ -325,7 +328,7 @@ def _absorb_factor(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProdu
 
 
 def _join_exponentials(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
-    """expm(A) @ expm(B) is expm(A + B) where A and B are multiples of one matrix by scalars."""
+    """Apply expm(A) @ expm(B) = expm(A + B) for A and B that are multiples of one matrix."""
     c, factors, bound = raw
     length = t.heads[atom[0]].params[0]
     used = [p for _, positions in factors for p in positions]
@@ -354,7 +357,7 @@ def _proportional(a: Form, b: Form) -> bool:
 
 
 def _contract_divided_difference(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
-    """Sum a derivative over two of its indices that are equal, or contract it with N."""
+    """Sum a derivative over two equal indices, or contract it with N."""
     c, factors, bound = raw
     if factors[atom] != 1 or t.heads[atom[0]].params[2] != 2:
         return None
@@ -383,7 +386,7 @@ def _contract_divided_difference(t: FormAlgebra, atom: Atom, raw: RawProduct) ->
 def _divide_by_lead(
     t: FormAlgebra, atom: Atom, raw: RawProduct, ends: tuple[str, str]
 ) -> tuple[RawProduct, Form] | None:
-    """Return a product without a derivative and the leading term of N between two of its indices, and the others."""
+    """Divide a product by the leading term of N between two indices of a derivative; return also the other terms."""
     left, captured = without_factor(raw, atom), atom[1][4:]
     form = primitive_part(t, t.heads[atom[0]].forms[0])
     lead = leading_matrix_term(t, form)
@@ -400,7 +403,7 @@ def _divide_by_lead(
 
 
 def _derivative_function(t: FormAlgebra, atom: Atom, row: str, column: str, p: int) -> Form:
-    """Return N**p @ f'(M), with these indices."""
+    """Return N**p @ f'(M) with a row and a column index."""
     head = t.heads[atom[0]]
     length, name, _ = head.params
     name, sign = MATRIX_FUNCTIONS[name]

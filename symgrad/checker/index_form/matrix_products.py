@@ -1,4 +1,4 @@
-"""Inverses and determinants of products of square matrices, factor by factor."""
+"""Inverses and determinants of products of square matrices, factor by factor: inv(A @ B) = inv(B) @ inv(A)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["function_of_product"]
 def function_of_product(
     t: FormAlgebra, program: ProofProgram, at: int, forms: dict[int, Form]
 ) -> Form | None:
-    """Return inv, det or logdet of a product of square matrices, or None if the matrix is none.
+    """Return inv, det or logdet of a product of square matrices; None if the argument is not such a product.
 
-    The product has an inverse exactly where all of its factors have one.
+    The product is invertible exactly where all of its factors are.
     """
     step = program.steps[at]
     shape = shape_of(program.steps[step.args[0]])
@@ -56,7 +56,7 @@ def _matrix_factors(program: ProofProgram, at: int) -> list[tuple[int, bool]]:
 
 
 def _product_order(program: ProofProgram, step: ProofStep) -> list[tuple[int, bool]] | None:
-    """Return the operands of a contraction in the order of a matrix product, all square and of one size."""
+    """Return the operands of a contraction in the order of a matrix product, each with whether it is transposed."""
     if step.op != "einsum":
         return None
     labels, result = step.params

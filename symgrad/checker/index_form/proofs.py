@@ -1,11 +1,11 @@
-"""Proofs that two array programs are equal, or that a gradient is right, for every size of their axes.
+"""Prove that two array programs are equal, or that a gradient is right, for every size of their axes.
 
-Each step of a program gets a normal form entry by entry: a sum of products of indexed factors, the summed indices with
-canonical names (`forms/terms.py`), taken apart by a few laws (`forms/product_rules.py`). Two programs are equal if the
-difference of their forms has no terms. Derivatives are taken of the normal form, by rules of this checker alone.
+Each step of a program gets a normal form in index notation: a sum of products of indexed factors whose summed indices
+have canonical names (`forms/terms.py`), simplified by a few laws (`forms/product_rules.py`). Two programs are equal if
+the difference of their forms has no terms. The normal form is differentiated by rules of the checker.
 
-The meaning is pointwise and over the reals, where both sides are defined. Where the laws do not hold is returned: where
-a denominator is zero, where what has a logarithm is not positive. Sizes with a name are at least 1.
+Statements are pointwise, over the reals, where both sides are defined. The points at which the laws do not hold are
+returned as conditions: zeros of denominators, nonpositive arguments of logarithms. Named sizes are at least 1.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ __all__ = ["LAWS", "normal_forms", "has_sizes", "prove_equal", "prove_gradient",
 WORK_BUDGET = 100_000
 
 LAWS = {**RULES, **MATRIX_FUNCTION_RULES, **AXIS_PRODUCT_RULES, REPEATED_INDEX: merge_repeated_indices}
-"""The laws of each kind of factor."""
+"""For each kind of factor, its simplification rule."""
 
 
 def has_sizes(program: ProofProgram) -> bool:
-    """Tell whether the length of an axis, or a number, is a size with a name."""
+    """Tell whether a program has a named size: as the length of an axis, or as a number."""
     return any(s.op == "size" or any(isinstance(n, str) for n in s.shape) for s in program.steps)
 
 
@@ -57,14 +57,14 @@ def prove_equal(
         program: the steps.
         a: position of one of them.
         b: of the other, of the same shape.
-        budget: work before giving up.
-        deadline: when to give up, on the count of `symgrad.checker.clock`.
+        budget: the amount of work before giving up.
+        deadline: on the count of `symgrad.checker.clock`.
 
     Returns:
-        Where it says nothing, as text.
+        The excluded points, as conditions.
 
     Raises:
-        GiveUp: if it finds no proof; that says nothing about whether there is one.
+        GiveUp: if no proof is found; there may still be one.
 
     Example:
         >>> X = Symbol("X", "real", None, None, ("n", "m"))
@@ -93,25 +93,25 @@ def prove_gradient(
 ) -> tuple[str, ...]:
     """Prove that a step is the derivative of another by a symbol.
 
-    Points where a piecewise function changes its piece are left out.
+    Points where a piecewise function changes its piece are excluded.
 
     Args:
         program: the steps.
-        y: position of what is differentiated.
-        wrt: name of the symbol; its entries count as independent, also those of a symmetric matrix, which is the point
-            at which the derivative is taken.
-        claim: position of the derivative, with the axes of y and then those of the symbol: for a scalar the gradient.
+        y: position of the differentiated step.
+        wrt: name of the symbol. Its entries count as independent, also for a symmetric matrix: only the point at which
+            the derivative is taken is symmetric.
+        claim: position of the derivative, with the axes of y and then those of the symbol.
         cotangent: position of an array of y's shape; the claim is then the gradient of ``sum(cotangent*y)``.
-        budget: work before giving up.
-        deadline: when to give up, on the count of `symgrad.checker.clock`.
+        budget: the amount of work before giving up.
+        deadline: on the count of `symgrad.checker.clock`.
 
     Returns:
-        Where it says nothing, as text.
+        The excluded points, as conditions.
 
     Raises:
-        GiveUp: if it finds no proof; that says nothing about whether there is one.
+        GiveUp: if no proof is found; there may still be one.
     """
-    t = FormAlgebra(budget, LAWS, smooth=wrt, deadline=deadline)
+    t = FormAlgebra(budget, LAWS, smooth_input=wrt, deadline=deadline)
     symbol = _real_symbol(program, wrt)
     own = tuple(str(n) for n in symbol.shape)
     before = shape_of(program.steps[y])
@@ -143,16 +143,16 @@ def prove_same_gradient(
         a: position of one of them.
         b: of the other, of the same shape.
         wrt: name of the symbol.
-        budget: work before giving up.
-        deadline: when to give up, on the count of `symgrad.checker.clock`.
+        budget: the amount of work before giving up.
+        deadline: on the count of `symgrad.checker.clock`.
 
     Returns:
-        Where it says nothing, as text.
+        The excluded points, as conditions.
 
     Raises:
-        GiveUp: if it finds no proof; that says nothing about whether there is one.
+        GiveUp: if no proof is found; there may still be one.
     """
-    t = FormAlgebra(budget, LAWS, smooth=wrt, deadline=deadline)
+    t = FormAlgebra(budget, LAWS, smooth_input=wrt, deadline=deadline)
     symbol, shape = _real_symbol(program, wrt), shape_of(program.steps[a])
     if shape != shape_of(program.steps[b]):
         raise GiveUp("the shapes differ")
@@ -168,16 +168,16 @@ def prove_same_gradient(
 def _prove_forms_equal(
     t: FormAlgebra, left: Form, right: Form, *, frozen: bool, symbol: Symbol | None = None
 ) -> tuple[str, ...]:
-    """Prove that two forms are equal, where inputs were frozen as these were before, and say where that says nothing.
+    """Unfreeze the inputs, prove that two forms are equal, and return the excluded points.
 
-    Of a symbol that a derivative was taken by, the symmetry may be used now.
+    After differentiation the symmetry of the symbol may be used.
     """
-    t.smooth = ""  # what was frozen has no kinks
+    t.smooth_input = ""  # kinks of frozen inputs do not matter
     if frozen:
-        thaw = InputSubstitution(
+        unfreeze = InputSubstitution(
             t, lambda head: _retag_input(t, head, False, _input_symmetries(symbol, head))
         )
-        left, right = thaw.of(left), thaw.of(right)
+        left, right = unfreeze.of(left), unfreeze.of(right)
     _prove_zero(t, t.subtract(left, right))
     return merge_conditions(t.conditions)
 
@@ -200,7 +200,7 @@ def _input_symmetries(symbol: Symbol | None, head: Head) -> tuple[tuple[int, ...
 
 
 def _retag_input(t: FormAlgebra, head: Head, frozen: bool, symmetries: Iterable[tuple[int, ...]]) -> Head:
-    """Return an input as a constant to differentiation, or as it was before."""
+    """Return the head of an input, frozen (constant for derivatives) or not."""
     name, lengths, _, kind = head.params
     key = (name, lengths, frozen, kind)
     return t.head("tensor", key, (), head.arity, symmetries=symmetries, positive=head.positive)
@@ -212,7 +212,7 @@ def _retag_input(t: FormAlgebra, head: Head, frozen: bool, symmetries: Iterable[
 def normal_forms(
     t: FormAlgebra, program: ProofProgram, outputs: Iterable[int], general: str = ""
 ) -> dict[int, Form]:
-    """Return the forms of the steps that the outputs need; of one input the symmetry is not used."""
+    """Return the forms of the steps that the outputs need; the symmetry of the input ``general`` is not used."""
     symbols = {s.name: s for s in program.symbols}
     t.integer_bounds.update((s.name, integer_bounds(s)) for s in program.symbols if s.kind == "int")
     forms: dict[int, Form] = {}
@@ -245,7 +245,7 @@ def normal_forms(
 
 
 def _require_entries(t: FormAlgebra, length: str) -> None:
-    """An empty sum of what is nowhere defined is defined: so every axis has an entry."""
+    """Require that an axis has entries: an empty sum is defined even if its terms are not."""
     if length == "0":
         raise GiveUp("an axis without entries")
     without = empty_axis_condition(length)
@@ -294,11 +294,11 @@ def _input_form(t: FormAlgebra, symbol: Symbol, general: str) -> Form:
     return t.atom(head, [f"a{k}" for k in indexed_axes(shape)])
 
 
-# ------------------------------------------------------------------------------------------------------------ is it 0?
+# ------------------------------------------------------------------------------------------------------- zero test
 
 
 def _prove_zero(t: FormAlgebra, form: Form) -> None:
-    """Show that a form is zero, multiplied by denominators that are not summed if need be."""
+    """Prove that a form is zero, if necessary after multiplication by its denominators."""
     for _ in range(3):
         if not form:
             return

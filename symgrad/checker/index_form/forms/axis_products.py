@@ -1,4 +1,4 @@
-"""Products of all entries along axes, and of all but one."""
+"""Products of all entries along axes, and of all entries but one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["AXIS_PRODUCT_RULES", "product_along_axes", "product_except"]
 
 
 def product_except(t: FormAlgebra, form: Form, lengths: Sequence[str], at: Sequence[str]) -> Form:
-    """Return the product of a form over "$m0", ... but for the entry that stands at some indices."""
+    """Return the product of a form over "$m0", ... without the entry at the given indices."""
     if is_positive(t, form):
         here = t.rename(form, {f"$m{k}": i for k, i in enumerate(at)})
         return t.multiply(product_along_axes(t, form, lengths), power(t, here, -1))
@@ -31,7 +31,7 @@ def product_except(t: FormAlgebra, form: Form, lengths: Sequence[str], at: Seque
 
 
 def product_along_axes(t: FormAlgebra, form: Form, lengths: Sequence[str]) -> Form:
-    """Return the product of a form over "$m0", ...: that of each factor by itself, of positive ones by logarithms."""
+    """Return the product of a form over "$m0", ...: factor by factor; of a positive form exp(sum(log))."""
     marks = {f"$m{k}": f"$m{k}" for k in range(len(lengths))}
     if is_positive(t, form):
         return exp(t, t.sum_over(log(t, form), dict(zip(marks, lengths, strict=True))))
@@ -53,7 +53,7 @@ def product_along_axes(t: FormAlgebra, form: Form, lengths: Sequence[str]) -> Fo
 
 
 def _divide_product(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
-    """A product divided by one of its factors is the product of the others."""
+    """Cancel a product divided by one of its factors to the product of the others."""
     head = t.heads[atom[0]]
     (form,) = head.forms
     e = raw[1][atom]
@@ -85,7 +85,7 @@ def _divide_product(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProd
 def _divide_product_by_sum(
     t: FormAlgebra, atom: Atom, raw: RawProduct, form: Form
 ) -> list[RawProduct] | None:
-    """The same where the factors are sums: each is a factor of its own."""
+    """Cancel a product of sums divided by one of them."""
     e = raw[1][atom]
     for other, x in raw[1].items():
         head = t.heads[other[0]]

@@ -1,12 +1,12 @@
-"""Products of indexed factors, and names for their summed indices that renaming and reordering do not change.
+"""Products of indexed factors, with canonical names of the summed indices (canonical labelling by refinement).
 
     form      ::= {monomial: rational coefficient}
     monomial  ::= ((component, exponent), ...)          sorted
     component ::= (lengths of its summed indices, ((head, positions, exponent), ...))
     position  ::= "%0", "%1", ...  summed within the component;  any other text: free
 
-A component without summed indices is one factor, and its exponent (in the monomial) may be any rational number; one
-with summed indices is connected by them and has a natural exponent.
+A component without summed indices is one factor, whose exponent in the monomial may be any rational number. A component
+with summed indices is connected by them, and has a natural exponent.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ Component: TypeAlias = "tuple[tuple[str, ...], tuple[tuple[int, tuple[str, ...],
 Monomial: TypeAlias = "tuple[tuple[Component, Fraction], ...]"
 Form: TypeAlias = "dict[Monomial, Fraction]"
 RawProduct: TypeAlias = "tuple[Fraction, Factors, dict[str, str]]"
-"""A product before it is in normal form: coefficient, factors, and the summed indices with their lengths."""
+"""A product that is not normalised: coefficient, factors, and the summed indices with their lengths."""
 
 Orders: TypeAlias = "tuple[tuple[int, ...], ...]"
-"""Orders of the positions of a factor that do not change its value."""
+"""Permutations of the positions of a factor that do not change its value."""
 
 
 def multiply_power(factors: Factors, atom: Atom, exponent: Fraction, orders: Callable[[int], Orders]) -> None:
-    """Multiply factors by a power of one."""
+    """Multiply factors by a power of one factor, in place."""
     same = orders(atom[0])
     if len(same) > 1:
         atom = atom[0], min(tuple(atom[1][k] for k in order) for order in same)
@@ -54,7 +54,7 @@ def multiply_power(factors: Factors, atom: Atom, exponent: Fraction, orders: Cal
 
 
 def rename_indices(factors: Factors, names: Mapping[str, str], orders: Callable[[int], Orders]) -> Factors:
-    """Return factors with other indices; several may become one."""
+    """Return factors with renamed indices; several may become one."""
     result: Factors = {}
     for (head, positions), e in factors.items():
         multiply_power(result, (head, tuple(names.get(p, p) for p in positions)), e, orders)
@@ -62,7 +62,7 @@ def rename_indices(factors: Factors, names: Mapping[str, str], orders: Callable[
 
 
 def connected_components(factors: Factors, joins: set[str]) -> list[Factors]:
-    """Return the factors that are connected by indices."""
+    """Return the connected components of factors that share indices."""
     parts: list[tuple[set[str], Factors]] = []
     for atom, e in factors.items():
         indices = joins.intersection(atom[1])
@@ -80,12 +80,12 @@ def connected_components(factors: Factors, joins: set[str]) -> list[Factors]:
 def canonical_component(
     part: Factors, bound: Mapping[str, str], orders: Callable[[int], Orders], spend: Callable[[int], None]
 ) -> Component:
-    """Return connected factors with names for their summed indices that depend on no choice.
+    """Return connected factors with canonical names of their summed indices.
 
     Args:
         part: the factors.
         bound: the summed indices with their lengths.
-        orders: the symmetries of a head.
+        orders: returns the symmetries of a head.
         spend: counts work.
     """
     lengths = sorted(set(bound.values()))
@@ -99,7 +99,7 @@ def canonical_component(
             classes.setdefault(colour, []).append(index)
         tied = next((classes[k] for k in sorted(classes) if len(classes[k]) > 1), None)
         if tied is not None:
-            for index in tied:  # one of those that look alike comes first: every choice is tried
+            for index in tied:  # individualise each index of the class in turn
                 chosen = {i: 2 * k + (i != index) for i, k in colours.items()}
                 stack.append(_refine_colours(part, chosen, orders, spend))
             continue
@@ -116,7 +116,7 @@ def canonical_component(
 def _refine_colours(
     part: Factors, colours: dict[str, int], orders: Callable[[int], Orders], spend: Callable[[int], None]
 ) -> dict[str, int]:
-    """Tell indices apart by the factors that they stand in, until that tells no more."""
+    """Refine the colours of indices by the factors in which they occur, to a fixed point."""
     while True:
         spend(len(part))
         seen: dict[str, list[Any]] = {index: [] for index in colours}

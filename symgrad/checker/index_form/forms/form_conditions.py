@@ -1,4 +1,4 @@
-"""Where a proof about arrays says nothing, as one reads it: zeros of denominators, singular matrices, kinks."""
+"""Print the conditions that a proof about arrays excludes: zeros of denominators, singular matrices, kinks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Names = Mapping[str, str]
 
 
 def merge_conditions(conditions: Iterable[str]) -> tuple[str, ...]:
-    """Return conditions without those that others cover.
+    """Merge conditions that others cover: x < 0 and x = 0 become x <= 0.
 
     Example:
         >>> merge_conditions(["x < 0", "x = 0", "y = 0", "an entry of z = 0", "an entry of z <= 0"])
@@ -43,18 +43,18 @@ def merge_conditions(conditions: Iterable[str]) -> tuple[str, ...]:
 
 
 def failure_condition(t: FormAlgebra, form: Form, what: str) -> str:
-    """Return where entries are not as said: ``"is a whole number"`` for a form."""
+    """Return the condition that an entry of a form has a property, such as ``"is a whole number"``."""
     return _entry_condition(t, _FormWriter(t).form(form), what)
 
 
 def zero_conditions(t: FormAlgebra, form: Form, relation: str, names: _Names | None = None) -> Iterator[str]:
-    """Yield where a form is zero, negative, or either; a product by its factors.
+    """Yield the conditions under which a form is zero, negative, or either; for a product, those of its factors.
 
     Args:
-        t: the heads.
-        form: any.
+        t: the algebra of forms.
+        form: the form.
         relation: ``"= 0"``, ``"< 0"`` or ``"<= 0"``.
-        names: of its slots.
+        names: the indices that fill its slots.
     """
     write = _FormWriter(t)
     if len(form) > 1:
@@ -84,7 +84,7 @@ def zero_conditions(t: FormAlgebra, form: Form, relation: str, names: _Names | N
 
 
 def singular_condition(t: FormAlgebra, form: Form, row: str, column: str, names: _Names | None = None) -> str:
-    """Return that a matrix has no inverse."""
+    """Return the condition that a matrix is singular."""
     names = names or {}
     ways = ((row, column), (column, row))
     plain = [_FormWriter(t).matrix(form, *ends, names) for ends in ways]
@@ -96,7 +96,7 @@ def singular_condition(t: FormAlgebra, form: Form, row: str, column: str, names:
 
 
 def tie_condition(t: FormAlgebra, form: Form, kind: str) -> str:
-    """Return that several entries are the largest, or the smallest, and move apart."""
+    """Return the condition that different entries tie for the largest or the smallest."""
     text = _FormWriter(t).form(form)
     alone = _array_of_any_entry(text)
     what = alone or _name_indices(t, text, "")
@@ -108,7 +108,7 @@ def _is_positive(t: FormAlgebra, part: Component) -> bool:
 
 
 def _sign_argument(t: FormAlgebra, part: Component, names: _Names | None) -> str:
-    """Return of what a factor is the sign; of no sign it is empty."""
+    """Return the text of u if a factor is sign(u), else ""."""
     head, positions = t.heads[part[1][0][0]], part[1][0][1]
     if part[0] or head.kind != "sign":
         return ""
@@ -116,7 +116,7 @@ def _sign_argument(t: FormAlgebra, part: Component, names: _Names | None) -> str
 
 
 def _without_sum_numbers(text: str) -> str:
-    """Return a text that does not depend on how many sums were written before."""
+    """Return a text without the numbers of its sums, so that equal forms have equal texts."""
     return re.sub(" \\d+\1", "\1", text)
 
 
@@ -138,7 +138,7 @@ def _slot_names(positions: tuple[str, ...], names: _Names) -> dict[str, str]:
 
 
 def _array_of_any_entry(text: str) -> str | None:
-    """Return the name of an array of which a text is any entry."""
+    """Return the name of the array if a text is a general entry of it, else None."""
     found = re.fullmatch("(\\w+)\\[(.*)\\]", text)
     indices = _INDEX_MARK.findall(text)
     plain = (
@@ -155,7 +155,7 @@ def _entry_condition(t: FormAlgebra, text: str, what: str) -> str:
 
 
 def _name_indices(t: FormAlgebra, text: str, what: str) -> str:
-    """Return a text with letters for its indices, and for which of them it is said."""
+    """Return a text with letters for its indices, followed by "for some" and the free ones."""
     taken = {str(p) for h in t.heads for p in h.params if h.kind in ("tensor", "size")}
     taken |= {n for h in t.heads for p in h.params for n in re.findall(r"\w+", str(p))}
     letters = _letters(taken)
@@ -171,7 +171,7 @@ def _name_indices(t: FormAlgebra, text: str, what: str) -> str:
 
 
 def _letters(taken: set[str]) -> Iterator[str]:
-    """Yield names of indices that no array and no size has."""
+    """Yield names of indices that are not names of arrays or sizes."""
     yield from (x for x in dict.fromkeys(_LETTERS) if x not in taken)
     yield from (x for k in count(1) if (x := f"i{k}") not in taken)
 
@@ -180,7 +180,7 @@ def _letters(taken: set[str]) -> Iterator[str]:
 
 
 def _sum(terms: list[tuple[str, Fraction]]) -> str:
-    """Return a sum, its number last."""
+    """Return a sum as text, with the constant last."""
     found = ""
     for text, c in sorted(terms, key=lambda term: (not term[0], _INDEX_MARK.sub("", term[0]), term[0])):
         size = abs(c)
@@ -196,14 +196,14 @@ def _mark_indices(indices: list[str]) -> str:
 
 
 class _FormWriter:
-    """Forms as text, each index marked, so that it gets a letter later."""
+    """Prints forms, with marked indices that get letters later."""
 
     def __init__(self, t: FormAlgebra) -> None:
         self.t = t
         self.sums = count()
 
     def signed(self, form: Form, names: _Names | None = None) -> tuple[str, bool]:
-        """Return a form, or its negative if that begins without a minus; and which."""
+        """Return the text of a form without a leading minus, and whether it is that of the negative form."""
         text = self.form(form, names)
         if not text.startswith("-"):
             return text, False
@@ -215,7 +215,7 @@ class _FormWriter:
         return _sum([(self._monomial([*m], names, level), c) for m, c in form.items()])
 
     def matrix(self, form: Form, row: str, column: str, names: _Names | None, level: int = 0) -> str | None:
-        """Return a matrix as a sum of products of arrays, without indices, if it is one."""
+        """Return a matrix as a sum of products of arrays without indices, else None."""
         terms: list[tuple[str, Fraction]] = []
         for monomial, c in form.items():
             chains = [p for p, e in monomial if e == 1 and any({row, column} & {*f[1]} for f in p[1])]
@@ -229,7 +229,7 @@ class _FormWriter:
         return _sum(terms)
 
     def _chain(self, part: Component, row: str, column: str) -> str | None:
-        """Return a product of matrices, from the row to the column."""
+        """Return a component as a matrix product from the row to the column, else None."""
         left = list(part[1])
         used = Counter(i for _, positions, _ in left for i in positions)
         if any(n != (1 if i in (row, column) else 2) for i, n in used.items()):
@@ -249,7 +249,7 @@ class _FormWriter:
         return "@".join(links) if at == column else None
 
     def component(self, part: Component, names: _Names | None = None, level: int = 0) -> str:
-        """Return a factor, or a sum of products."""
+        """Return the text of a component: a factor, or a sum of products."""
         lengths, own = part
         number = next(self.sums) if lengths else 0
         names = {**(names or {}), **{f"%{i}": f"%{i} {number}" for i in range(len(lengths))}}

@@ -1,6 +1,6 @@
-"""Functions of forms: powers, exp, log, sign, and those that stay opaque.
+"""Functions of forms: powers, exp, log, sign, and opaque functions.
 
-Each returns a form that is equal wherever its argument is defined, and notes what that takes for granted.
+Each returns a form that is equal wherever its argument is defined, and records the conditions that it excludes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LARGEST_PRIME = 10**6
 
 
 def constant(t: FormAlgebra, name: str) -> Form:
-    """Return pi or e."""
+    """Return pi or E as a form."""
     if name == "E":
         return exp(t, t.number(1))
     if name == "pi":
@@ -50,7 +50,7 @@ def _is_nonnegative_form(t: FormAlgebra, form: Form) -> bool:
 
 
 def _is_nonnegative_power(t: FormAlgebra, component: Component, exponent: Fraction) -> bool:
-    """A power that is no integer is defined where it is nonnegative."""
+    """Tell whether a power is nonnegative where it is defined: a noninteger power always is."""
     return all(
         t.heads[h].positive or (e * exponent).denominator != 1 or e * exponent % 2 == 0
         for h, _, e in component[1]
@@ -58,7 +58,7 @@ def _is_nonnegative_power(t: FormAlgebra, component: Component, exponent: Fracti
 
 
 def is_positive(t: FormAlgebra, form: Form) -> bool:
-    """Tell whether a form is nonnegative, and one of its terms positive: sizes with a name are at least 1."""
+    """Tell whether a form is nonnegative with a positive term; a sum over a named size has at least one term."""
     return _is_nonnegative_form(t, form) and any(
         all(
             all(t.heads[h].positive for h, _, _ in own)
@@ -70,13 +70,13 @@ def is_positive(t: FormAlgebra, form: Form) -> bool:
 
 
 def exclude(t: FormAlgebra, conditions: Iterable[str]) -> None:
-    """Note where nothing is proved."""
+    """Record conditions under which nothing is proved."""
     t.assumed += 1
     t.conditions.update(dict.fromkeys(conditions))
 
 
 def exclude_zeros(t: FormAlgebra, form: Form, relation: str = "= 0") -> None:
-    """Note that nothing is proved where a form is zero, ``"< 0"``, or either, ``"<= 0"``."""
+    """Exclude the points where a form is zero, negative (``"< 0"``), or either (``"<= 0"``)."""
     square = relation == "<= 0" and _is_nonnegative_form(t, form)
     exclude(t, zero_conditions(t, form, "= 0" if square else relation))
 
@@ -85,7 +85,7 @@ def exclude_zeros(t: FormAlgebra, form: Form, relation: str = "= 0") -> None:
 
 
 def power(t: FormAlgebra, form: Form, p: Fraction | int) -> Form:
-    """Return a power with a rational exponent that is a number."""
+    """Return a power with a rational exponent."""
     p = Fraction(p)
     if p == 1:
         return form
@@ -111,7 +111,7 @@ def power(t: FormAlgebra, form: Form, p: Fraction | int) -> Form:
 
 
 def _rational_power(t: FormAlgebra, c: Fraction, p: Fraction) -> Form:
-    """Return a power of a rational number, which is positive if the exponent is no integer."""
+    """Return a power of a rational number, which must be positive if the exponent is not an integer."""
     if c != 1 and abs(p) * max(c.numerator.bit_length(), c.denominator.bit_length()) > FORM_COEFFICIENT_BITS:
         raise GiveUp("a number with many digits")
     if p.denominator == 1:
@@ -139,7 +139,7 @@ def _prime_factors(n: int) -> dict[int, int]:
 
 
 def _monomial_power(t: FormAlgebra, monomial: Monomial, p: Fraction) -> Form:
-    """Return a power of positive factors, or an integer power of any that are not summed."""
+    """Return a power of a product of factors that are positive, or of any with an integer exponent."""
     return t.form([(Fraction(1), {(own[0][0], own[0][1]): e * p for (_, own), e in monomial}, {})])
 
 
@@ -186,7 +186,7 @@ def _power_of_magnitude(t: FormAlgebra, form: Form, p: Fraction) -> Form:
 
 
 def content(t: FormAlgebra, form: Form) -> tuple[Fraction, Monomial, Form]:
-    """Return a positive number, a product of positive factors, and a form: their product is the form given."""
+    """Split a form into a positive number, a product of positive factors, and the primitive part."""
     low: dict[Component, Fraction] = {}
     for monomial in form:
         for (lengths, own), _ in monomial:
@@ -215,7 +215,7 @@ def _power_of_sum(t: FormAlgebra, base: Form, p: Fraction) -> Form:
     slots, positions, orders = t.template(base)
     turned = False
     if p.denominator == 1 and not _is_nonnegative_form(t, base):
-        # one of u and -u stands for both
+        # one of u and -u represents both
         other = t.template(t.scale(base, -1))
         if sorted(other[0].items()) < sorted(slots.items()):
             (slots, positions, orders), turned = other, True
@@ -227,7 +227,7 @@ def _power_of_sum(t: FormAlgebra, base: Form, p: Fraction) -> Form:
 
 
 def exp(t: FormAlgebra, form: Form) -> Form:
-    """Return a product: for each term c*m of the form, the power c of the exponential of m."""
+    """Return an exponential as a product: for each term c*m of the form, the power c of that of m."""
     result = t.number(1)
     for monomial, c in form.items():
         if len(monomial) == 1:
@@ -243,7 +243,7 @@ def exp(t: FormAlgebra, form: Form) -> Form:
 
 
 def log(t: FormAlgebra, form: Form) -> Form:
-    """Return the sum of the logarithms of the positive factors, and of what is left."""
+    """Return a logarithm as a sum: the logarithms of the positive factors, and of the remaining product."""
     if not form:
         raise GiveUp("the logarithm of zero")
     if not is_positive(t, form):
@@ -270,7 +270,7 @@ def log(t: FormAlgebra, form: Form) -> Form:
             result = t.add(result, _log_of_component(t, component, e))
             del rest[component]
         elif not lengths and head.kind == "sign":
-            # |u| is u*sign(u), so log|u| stands for itself, whatever else there is
+            # |u| is u*sign(u), so log|u| is a separate summand
             inner = fill_slots(t, head.forms[0], own[0][1])
             if len(inner) == 1:
                 ((only, _),) = inner.items()
@@ -279,7 +279,9 @@ def log(t: FormAlgebra, form: Form) -> Form:
                     del rest[component], rest[only[0][0]]
     if c > 0 and len(rest) == 1:
         ((component, e),) = rest.items()
-        if e.numerator % 2:  # a power is positive and its exponent odd or no integer: so is the base
+        if (
+            e.numerator % 2
+        ):  # the power is positive, its exponent odd or not an integer: so the base is positive
             return t.add(result, _log_of_component(t, component, e))
     if c < 0 and not rest:
         raise GiveUp("the logarithm of a negative number")
@@ -321,7 +323,7 @@ def opaque(
     params: tuple[object, ...] = (),
     fixed: Mapping[str, str] | None = None,
 ) -> Form:
-    """Return a function as a factor that only its laws and its derivative know."""
+    """Return a function as one factor, with no laws but those of its kind."""
     if not form and kind in _ODD:
         return {}
     slots, positions, orders = t.template(form, fixed)
@@ -338,16 +340,16 @@ def opaque(
 
 
 def sign(t: FormAlgebra, form: Form) -> Form:
-    """Return -1, 0 or 1.
+    """Return the sign of a form: -1, 0 or 1.
 
-    Zeros that move with the input that one differentiates by are kinks, and left out: if there is no region of them, at
-    any size and for no choice of the indices (x[i] - x[j] is zero where i = j).
+    Zeros that depend on the input of differentiation are kinks, and excluded. That requires that they contain no open
+    set, for every size and every choice of the indices (x[i] - x[j] is zero where i = j).
     """
     if not form or is_positive(t, form):
         return t.number(1 if form else 0)
     if is_positive(t, t.scale(form, -1)):
         return t.number(-1)
-    kink = bool(t.smooth) and _has_thin_zeros(t, form)
+    kink = bool(t.smooth_input) and _has_thin_zeros(t, form)
     if kink:
         exclude_zeros(t, form)
     if len(form) == 1:
@@ -361,10 +363,10 @@ def sign(t: FormAlgebra, form: Form) -> Form:
 
 
 def _has_thin_zeros(t: FormAlgebra, form: Form) -> bool:
-    """Tell whether a form that depends on the smooth input is zero at isolated scales of one real input.
+    """Tell whether a form that depends on the smooth input is zero only at isolated scalings of one real input.
 
-    Some term is a product of positive factors and entries of real inputs, so it is not zero where these are positive;
-    and one of these inputs occurs in no other factor, so that scaling it changes this term alone.
+    It is, if some term is a product of positive factors and entries of real inputs, and one of these inputs occurs in
+    no other factor: the term is nonzero where the inputs are positive, and scaling that input changes only this term.
     """
     while len(form) == 1:  # a power of a sum
         ((monomial, _),) = form.items()
@@ -373,7 +375,7 @@ def _has_thin_zeros(t: FormAlgebra, form: Form) -> bool:
             break
         form = inner[0].forms[0]
     heads = {monomial: [t.heads[h] for h in heads_of({monomial: Fraction(1)})] for monomial in form}
-    if not any(t.smooth in h.inputs for own in heads.values() for h in own):
+    if not any(t.smooth_input in h.inputs for own in heads.values() for h in own):
         return False
     for monomial, own in heads.items():
         plain = [h for h in own if h.kind == "tensor"]

@@ -1,4 +1,4 @@
-"""Forms that are powers of other forms: their components are variables of a polynomial."""
+"""Perfect powers of forms, found as those of polynomials whose variables are the components."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ from symgrad.checker.numbers import flint
 __all__ = ["perfect_power"]
 
 _TERMS = 40
-_DEGREE = 1_000  # in one component, up to which perfect powers are looked for
+_DEGREE = 1_000  # in one component, up to which perfect powers are searched
 _VARIABLES = 8
 
 
 def perfect_power(form: Form) -> tuple[Fraction, Form, int]:
-    """Return a number c, a form and the largest exponent k found such that the form is c times that form's power.
-
-    The coefficient is that of the form itself and k is 1 where there is no such power.
+    """Return c, a form r and the largest k with form = c*r**k; if there is no such power, 1, the form and 1.
 
     Example:
         >>> x: Component = ((), ((0, (), Fraction(1)),))

@@ -1,4 +1,4 @@
-"""Laws of maps by what they say of places on an axis: parts that do not overlap, order that is reversed."""
+"""Rules of position maps: products of maps with disjoint images are 0, and reversed axes reverse the order."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["disjoint_maps", "reverse_order"]
 
 
 def disjoint_maps(t: FormAlgebra, a: Atom, b: Atom) -> bool:
-    """Tell whether two maps are of parts of one axis that do not overlap: of arrays that are joined."""
+    """Tell whether two maps have disjoint images in one axis, such as the parts of a concatenation."""
     if not a[1] or not b[1] or a[1][-1] != b[1][-1]:
         return False
-    found = t.apart.get((a[0], b[0]))
+    found = t.disjoint_maps.get((a[0], b[0]))
     if found is None:
-        found = t.apart[a[0], b[0]] = _parts_disjoint(t, t.heads[a[0]], t.heads[b[0]])
+        found = t.disjoint_maps[a[0], b[0]] = _parts_disjoint(t, t.heads[a[0]], t.heads[b[0]])
     return found
 
 
@@ -23,7 +23,7 @@ def _parts_disjoint(t: FormAlgebra, a: Head, b: Head) -> bool:
     parts: list[tuple[Form, Form]] = []
     for head in (a, b):
         if head.kind != "map" or head.params[0] != ("affine", 1) or not head.params[2]:
-            return False  # without ways the position is one in the part
+            return False  # without dependencies the outer axis has length 1 and no position
         lengths: tuple[str, ...] = head.params[1]
         start = head.forms[0] if head.forms else {}
         parts.append((start, t.add(start, t.size(lengths[0]) if len(lengths) == 2 else t.number(1))))
@@ -38,7 +38,7 @@ def _is_size(t: FormAlgebra, monomial: Monomial) -> bool:
 
 
 def reverse_order(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
-    """Of two positions counted from the end the order is the other one: a sum up to each is one from each."""
+    """Reverse the order of two positions that are both counted from the end: n - 1 - i <= n - 1 - j is j <= i."""
     c, factors, bound = raw
     used = [p for _, positions in factors for p in positions]
     found: list[tuple[Atom, str]] = []

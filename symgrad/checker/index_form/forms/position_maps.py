@@ -1,4 +1,4 @@
-"""Maps of positions: factors that are 1 where some positions are what others say, and 0 elsewhere."""
+"""Position maps: factors that are 1 where some positions are a function of others, and 0 elsewhere."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def position_map(
     *,
     symmetric: bool = False,
 ) -> Form:
-    """Return a map of positions.
+    """Return a position map.
 
     Args:
-        t: the heads.
-        name: which one.
+        t: the algebra of forms.
+        name: the name of the map.
         ends: the indices.
-        ways: which of them determine others.
-        form: what else it depends on, over slots for the first indices.
-        symmetric: the two ends may be exchanged.
+        ways: the dependencies: which positions determine others.
+        form: a form that the map depends on, over slots for the first indices.
+        symmetric: whether the two ends may be exchanged.
     """
     positions, lengths = tuple(p for p, _ in ends), tuple(n for _, n in ends)
     head = t.head(
@@ -45,12 +45,12 @@ def position_map(
 
 
 def order_map(t: FormAlgebra, low: str, high: str, length: str) -> Form:
-    """Return 1 where one position is at most another."""
+    """Return the map that is 1 where one position is at most another."""
     return position_map(t, "le", ((low, length), (high, length)), ())
 
 
 def iota_difference(t: FormAlgebra, form: Form) -> tuple[str, str, str] | None:
-    """Return i, j and the length if a form is the position i less the position j of one axis."""
+    """Return i, j and the length if a form is iota[i] - iota[j] for one axis, else None."""
     ends: dict[int, str] = {}
     lengths: list[str] = []
     for monomial, c in form.items():
@@ -67,7 +67,7 @@ def iota_difference(t: FormAlgebra, form: Form) -> tuple[str, str, str] | None:
 
 
 def slice_map(t: FormAlgebra, triple: Sequence[Any], inner: End, outer: End) -> Form:
-    """Return the map from positions in a slice to positions in the whole axis."""
+    """Return the map from positions in a slice to positions in the axis."""
     start, stop, step = map(str, triple)
     by = int(step)
     size = t.size(outer[1])
@@ -84,9 +84,9 @@ def _is_nonnegative(form: Form) -> bool:
 
 
 def affine(t: FormAlgebra, offset: Form, step: int, inner: End, outer: End) -> Form:
-    """Return 1 where the outer position is offset + step*inner, which stands on its axis for every inner one."""
+    """Return the map that is 1 where outer = offset + step*inner, which is in bounds for every inner position."""
     if inner[1] == outer[1]:
-        if step == 1:  # every position of as many
+        if step == 1:  # equal lengths: the identity
             return delta(t, inner[0], outer[0], inner[1]) if inner[1] != "1" else t.number(1)
         onto: tuple[Dependency, ...] = (((0,), (1,), True), ((1,), (0,), True))
         return position_map(t, ("affine", step), [inner, outer], onto, offset, symmetric=step == -1)
@@ -97,9 +97,9 @@ def affine(t: FormAlgebra, offset: Form, step: int, inner: End, outer: End) -> F
 def _drop_unit_axes(
     t: FormAlgebra, name: Any, inner: End, outer: End, ways: tuple[Dependency, ...], offset: Form | None
 ) -> Form:
-    """Leave out the index of an axis of length 1."""
+    """Return a map without the indices of axes of length 1."""
     if inner[1] == "1":
         return position_map(t, name, [outer], (((), (0,), True),), offset)
-    if outer[1] == "1":  # all positions of the slice are the same: it has one, or none
+    if outer[1] == "1":  # the slice has one position, or none
         return position_map(t, name, [inner], (), offset)
     return position_map(t, name, [inner, outer], ways, offset)

@@ -1,7 +1,7 @@
-"""The laws by which products of indexed factors are taken apart: contraction, u**-1 * u = 1, inv(M) @ M = I, ...
+"""Simplification rules for products of indexed factors: contraction, u**-1 * u = 1, inv(M) @ M = I, ...
 
-A rule gets a product and one factor of it, and returns products whose sum is the same wherever all of them are
-defined, or None. Each looks at one product alone, so each may be checked by itself.
+A rule maps a product and one of its factors to products with the same sum wherever all of them are defined, or to None.
+Each rule sees one product only, so it can be checked in isolation.
 """
 
 from __future__ import annotations
@@ -40,27 +40,27 @@ __all__ = [
 
 
 Dependency: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...], bool]"
-"""Positions of a map, those that they determine, and whether there always are such."""
+"""A dependency of a map: source positions, the target positions that they determine, and whether it is total."""
 
 
 def delta(t: FormAlgebra, i: str, j: str, length: str) -> Form:
-    """Return 1 where two indices of one length are equal, else 0."""
+    """Return the Kronecker delta of two indices of one length."""
     return t.atom(t.head("delta", (length,), arity=2, symmetries=[(1, 0)]), (i, j))
 
 
 def fill_slots(t: FormAlgebra, form: Form, positions: tuple[str, ...]) -> Form:
-    """Return a form with its slots filled."""
+    """Return a form with its slots filled by positions."""
     return t.rename(form, {f"${k}": p for k, p in enumerate(positions)})
 
 
 def fill_matrix_slots(t: FormAlgebra, form: Form, positions: tuple[str, ...]) -> Form:
-    """Return a matrix with row, column and slots filled."""
+    """Return a matrix with its row, column and slots filled by positions."""
     row, column, *rest = positions
     return t.rename(form, {"$r": row, "$c": column, **{f"${k}": p for k, p in enumerate(rest)}})
 
 
 def without_factor(raw: RawProduct, atom: Atom, left: Fraction | int = 0) -> RawProduct:
-    """Return a product without one of its factors, or with another power of it."""
+    """Return a product without one of its factors, or with another exponent of it."""
     c, factors, bound = raw
     factors = {a: e for a, e in factors.items() if a != atom}
     if left:
@@ -72,7 +72,7 @@ def _power_product(atom: Atom, e: Fraction) -> RawProduct:
     return Fraction(1), {atom: e} if e else {}, {}
 
 
-# -------------------------------------------------------------------------------------------- deltas, maps of positions
+# ------------------------------------------------------------------------------------------- deltas and position maps
 
 
 def _delta(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
@@ -94,7 +94,7 @@ def _delta(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | No
 
 
 def _map(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
-    """1 where some positions are a function of others, else 0. ``params``: name, lengths, (from, to, total) ..."""
+    """Simplify a position map, whose ``params`` are its name, the lengths, and the dependencies."""
     c, factors, bound = raw
     head, positions = t.heads[atom[0]], atom[1]
     lengths: tuple[str, ...] = head.params[1]
@@ -134,12 +134,12 @@ def _map(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None
 def divide_by_term(
     t: FormAlgebra, divisor: Form, raw: RawProduct, given: tuple[str, ...]
 ) -> RawProduct | None:
-    """Return a product without one of its divisors, a form of one term, or None if it is none.
+    """Divide a product by a form of one term; return None if it is not divisible.
 
     Args:
-        t: the heads.
-        divisor: what is sought; its coefficient must be 1.
-        raw: the product, without the factor whose law is applied.
+        t: the algebra of forms.
+        divisor: the form; its coefficient must be 1.
+        raw: the product, without the factor whose rule is applied.
         given: the positions of that factor: summed indices of the product, but not of a divisor.
     """
     if list(divisor.values()) != [1]:
@@ -194,7 +194,7 @@ def _has_positive_exponents(monomial: Monomial) -> bool:
 
 
 def _sum(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
-    """Expand natural powers of a sum D; D**e * lead(D) is D**(e + 1) - D**e * (D - lead(D)) for e < 0."""
+    """Expand natural powers of a sum D; for e < 0, D**e * lead(D) = D**(e + 1) - D**e * (D - lead(D))."""
     e = raw[1][atom]
     head = t.heads[atom[0]]
     if e >= 1:
@@ -223,7 +223,7 @@ def _reduce_by_lead(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProd
 
 
 def _reduce_by_constant(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
-    """D**e / u is D**(e + 1)/(c*u) - (D - c)/(c*u) * D**e where D - c is a multiple of u."""
+    """Apply D**e / u = D**(e + 1)/(c*u) - (D - c)/(c*u) * D**e, where D - c is a multiple of u."""
     e = raw[1][atom]
     form = t.heads[atom[0]].forms[0]
     constant = form.get((), Fraction(0))
@@ -254,7 +254,7 @@ def _is_in_denominator(part: tuple[Component, Fraction], raw: RawProduct) -> boo
 
 
 def _inverse(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
-    """Contract inv(M)[i, k] with lead(M)[k, j], k summed: that is delta[i, j] less the other terms of M."""
+    """Contract inv(M)[i, k] with lead(M)[k, j] over k: delta[i, j] minus the contraction with the other terms of M."""
     head = t.heads[atom[0]]
     found = match_contraction(t, head.forms[0], atom, raw)
     if found is None:
@@ -271,14 +271,14 @@ def match_contraction(
     """Find the leading term of a matrix contracted with a factor that has a row and a column.
 
     Args:
-        t: the heads.
+        t: the algebra of forms.
         form: the matrix, over the slots of the factor.
         atom: the factor.
         raw: the product.
 
     Returns:
-        The other index of the factor, the other index of the leading term, whether the term stands on the left; the
-        product without both, and what remains of the matrix less its leading term, with the sign changed.
+        The other index of the factor; the other index of the leading term; whether the term is on the left; the product
+        without both; and the negative of the other terms of the matrix.
     """
     lead = leading_matrix_term(t, form)
     row, column, *captured = atom[1]
@@ -300,7 +300,7 @@ def match_contraction(
 
 
 def negated_tail(t: FormAlgebra, form: Form, lead: Monomial) -> Form:
-    """Return the leading term of a form less the form."""
+    """Return the leading term minus the form: the negative of the other terms."""
     return t.scale({m: c for m, c in form.items() if m != lead}, -1)
 
 
@@ -310,14 +310,14 @@ def _has_heads(lead: Monomial, raw: RawProduct) -> bool:
 
 
 def split_scalar_factors(monomial: Monomial, row: str, column: str) -> tuple[Monomial, Monomial]:
-    """Split a product into what does not depend on row and column, and the rest."""
+    """Split a product into the factors that do not depend on row and column, and the other factors."""
     tied = [any(i in positions for _, positions, _ in own for i in (row, column)) for (_, own), _ in monomial]
     outer = tuple(part for part, inside in zip(monomial, tied, strict=True) if not inside)
     return outer, tuple(part for part, inside in zip(monomial, tied, strict=True) if inside)
 
 
 def leading_matrix_term(t: FormAlgebra, form: Form) -> Monomial | None:
-    """Return the term of a matrix that is looked for in products; of no other one it is a multiple."""
+    """Return the leading term of a matrix, which no other term is a multiple of; None if there is none."""
     inner = [split_scalar_factors(m, "$r", "$c")[1] for m in form]
     leads = [
         m
@@ -334,7 +334,7 @@ def leading_matrix_term(t: FormAlgebra, form: Form) -> Monomial | None:
 
 
 def _sign(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
-    """sign**3 = sign, u * sign(u)**2 = u; where u is not zero, sign(u)**2 = 1."""
+    """Apply sign(u)**3 = sign(u), u*sign(u)**2 = u, and sign(u)**2 = 1 where u is not zero."""
     e = raw[1][atom]
     if e.denominator != 1:
         return None
@@ -372,7 +372,7 @@ def _cube_root(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] 
 
 
 def _prime(t: FormAlgebra, atom: Atom, raw: RawProduct) -> list[RawProduct] | None:
-    """A power of a prime has an exponent between 0 and 1; the rest goes to the coefficient."""
+    """Move the integer part of the exponent of a prime to the coefficient."""
     e = raw[1][atom]
     whole = floor(e)
     if not whole:

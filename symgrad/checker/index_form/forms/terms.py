@@ -1,7 +1,7 @@
-"""Sums of products of indexed factors, in a form that does not depend on the names of the summed indices.
+"""The algebra of forms: sums of products of indexed factors, in normal form with canonical summed indices.
 
-Heads are interned: an entry of an input, a number such as a size, or an opaque function of forms over the slots "$0",
-"$1", ... that positions fill.
+A factor is a head with positions. Heads are interned: an input, a number such as a size, or an opaque function of forms
+over the slots "$0", "$1", ..., which the positions fill.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ __all__ = [
 Rule: TypeAlias = "Callable[[FormAlgebra, Atom, RawProduct], list[RawProduct] | None]"
 
 REPEATED_INDEX = "repeated"
-"""The rule for a factor in which one index stands twice."""
+"""The key of the rule for a factor in which an index occurs twice."""
 
 _ONE = Fraction(1)
 _SYMMETRIES = 720
@@ -65,24 +65,24 @@ def _bounded(c: Fraction) -> Fraction:
 
 
 def heads_of(form: Form) -> set[int]:
-    """Return what the factors of a form are."""
+    """Return the heads of the factors of a form."""
     return {head for monomial in form for (_, own), _ in monomial for head, _, _ in own}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Head:
-    """What a factor is, but for its positions.
+    """A factor without its positions.
 
     Args:
         kind: ``"tensor"``, ``"exp"``, ``"inv"``, ...; `symgrad.checker.index_form.forms.product_rules` has their laws.
-        params: static: a name, a length.
-        forms: what an opaque function is taken of, over slots.
-        arity: the number of its positions.
-        symmetries: orders of the positions that do not change the value.
-        positive: greater than zero wherever it is defined.
-        depth: of opaque functions within each other.
-        names: of the inputs that it reads.
-        inputs: those that are not frozen.
+        params: static parameters: a name, a length.
+        forms: the arguments of an opaque function, over slots.
+        arity: the number of positions.
+        symmetries: permutations of the positions that do not change the value.
+        positive: whether it is positive wherever it is defined.
+        depth: the nesting of opaque functions.
+        names: the names of the inputs that it reads.
+        inputs: the names of those that are not frozen.
     """
 
     id: int
@@ -99,18 +99,18 @@ class Head:
 
 @dataclass(slots=True)
 class FormAlgebra:
-    """The interned heads, the laws of each kind, and how much work is left.
+    """Arithmetic of forms: the interned heads, the rules of each kind, and the remaining work.
 
     Args:
         budget: steps of work before giving up.
-        rules: for a kind of factor, what may take a product apart further.
-        conditions: what the forms made so far take for granted, as text.
-        assumed: how often something was taken for granted.
-        smooth: name of an input; points where a sign jumps with it are left out.
-        deadline: when to give up, on the count of `symgrad.checker.clock`.
-        between: of inputs of whole numbers, the lengths between which they are; see
+        rules: for a kind of factor, the rule that simplifies a product with it.
+        conditions: the excluded points of all forms so far, as text.
+        assumed: how often conditions were added.
+        smooth_input: the name of the input of differentiation; points where a sign jumps with it are excluded.
+        deadline: on the count of `symgrad.checker.clock`.
+        integer_bounds: for each integer input, the lengths that bound it; see
             `symgrad.checker.index_form.index_arrays`.
-        apart: whether two maps, by their heads, are of parts of an axis that do not overlap: asked again and again.
+        disjoint_maps: for two maps, by their heads, whether their images are disjoint (a cache).
     """
 
     budget: int
@@ -120,12 +120,12 @@ class FormAlgebra:
     fresh: int = 0
     conditions: dict[str, None] = field(default_factory=dict[str, None])
     assumed: int = 0
-    smooth: str = ""
+    smooth_input: str = ""
     deadline: float = math.inf
     integer_bounds: dict[str, tuple[Size | None, Size | None]] = field(
         default_factory=dict[str, "tuple[Size | None, Size | None]"]
     )
-    apart: dict[tuple[int, int], bool] = field(default_factory=dict[tuple[int, int], bool])
+    disjoint_maps: dict[tuple[int, int], bool] = field(default_factory=dict[tuple[int, int], bool])
 
     def spend(self, work: int = 1) -> None:
         self.budget -= work
@@ -135,7 +135,7 @@ class FormAlgebra:
             raise GiveUp("the time limit")
 
     def name(self) -> str:
-        """Return a name for an index that no other has."""
+        """Return a fresh name for an index."""
         self.fresh += 1
         return f"?{self.fresh}"
 
@@ -218,7 +218,7 @@ class FormAlgebra:
     def unfold(
         self, monomial: Monomial, factors: Factors | None = None, bound: dict[str, str] | None = None
     ) -> tuple[Factors, dict[str, str]]:
-        """Return factors with fresh names for the summed indices, added to those given."""
+        """Return factors with fresh names for the summed indices, merged into given ones."""
         factors = {} if factors is None else factors
         bound = {} if bound is None else bound
         for (lengths, own), exponent in monomial:
@@ -235,7 +235,7 @@ class FormAlgebra:
         return factors, bound
 
     def rename(self, form: Form, names: Mapping[str, str]) -> Form:
-        """Return a form with other free indices; several may become one."""
+        """Return a form with renamed free indices; several may become one."""
         raws: list[RawProduct] = []
         for monomial, c in form.items():
             factors, bound = self.unfold(monomial)
@@ -243,7 +243,7 @@ class FormAlgebra:
         return self.form(raws)
 
     def renamed(self, factors: Factors, names: Mapping[str, str]) -> Factors:
-        """Return factors with other indices; several may become one."""
+        """Return factors with renamed indices; several may become one."""
         return rename_indices(factors, names, self.orders)
 
     def sum_over(self, form: Form, lengths: Mapping[str, str]) -> Form:
@@ -282,7 +282,7 @@ class FormAlgebra:
         c, factors, bound = raw
         used = {p for _, positions in factors for p in positions}
         for index in bound:
-            if index not in used:  # the sum of what does not depend on the index
+            if index not in used:  # the terms do not depend on the index: the sum is a multiple
                 rest = {i: n for i, n in bound.items() if i != index}
                 return self.times((c, factors, rest), self.size(bound[index]))
         for atom in factors:
@@ -308,7 +308,7 @@ class FormAlgebra:
         return [self.product(raw, (c, *self.unfold(monomial))) for monomial, c in form.items()]
 
     def size(self, length: str) -> Form:
-        """Return a length as a number: a polynomial in names, and whatever else is opaque."""
+        """Return a length as a form: a polynomial in names; other atoms are opaque."""
         return self._size(ast.parse(length, mode="eval").body)
 
     def _size(self, tree: ast.expr) -> Form:
@@ -360,11 +360,11 @@ class FormAlgebra:
     def template(
         self, form: Form, fixed: Mapping[str, str] | None = None
     ) -> tuple[Form, tuple[str, ...], list[tuple[int, ...]]]:
-        """Return a form over slots, the indices that fill them, and the orders of the slots that leave it the same.
+        """Return a form over slots, the indices that fill them, and the symmetries: permutations of the slots.
 
         Args:
-            form: any.
-            fixed: indices that keep a name of their own.
+            form: the form.
+            fixed: indices that are renamed to fixed names instead of slots.
         """
         fixed = {} if fixed is None else fixed
         free = [p for p in self.free(form) if p not in fixed]
@@ -390,7 +390,7 @@ class FormAlgebra:
         roles: list[Any] = []
         for monomial, c in form.items():
             if any(self.heads[h].kind == "delta" for (_, own), _ in monomial for h, _, _ in own):
-                continue  # which of two equal indices is written depends on their names
+                continue  # a delta lets either of two equal indices occur, depending on their names
             for (_, factors), exponent in monomial:
                 for head, positions, e in factors:
                     if index in positions:
