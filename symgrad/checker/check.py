@@ -151,9 +151,7 @@ def _check_all(proofs: Sequence[Mapping[str, Any]], seconds: float) -> CheckResu
     parts = tuple(_check_one(p, max(0.0, deadline - now())) for p in proofs)
     failed = [k for k, part in enumerate(parts, 1) if part.status != "proved"]
     if failed:
-        return CheckResult(
-            "supported", f"of {len(parts)} proofs number {failed[0]} does not hold", parts=parts
-        )
+        return CheckResult("supported", f"proof {failed[0]} of {len(parts)} does not hold", parts=parts)
     return CheckResult("proved", f"{len(parts)} statements", parts=parts)
 
 
@@ -180,9 +178,9 @@ def _read_sides(data: Mapping[str, Any]) -> tuple[ProofProgram, int, int]:
     program = program_from_json(data["program"])
     a, b = data["a"], data["b"]
     if max(a, b) >= len(program.steps):
-        raise UsageError("the proof is about steps that are not there")
+        raise UsageError("the proof is about steps that do not exist")
     if ("wrt" in data) != (data["kind"] in {"derivative", "gradient"}):
-        raise UsageError("a derivative is by a variable, and nothing else is")
+        raise UsageError("a claim about a derivative has 'wrt', and no other claim has it")
     complexes = [s for s in program.symbols if s.kind == "complex"]
     if bool(complexes) > ("domain" in data):
         raise UsageError("a variable that is no real number, integer or truth value")
@@ -268,7 +266,7 @@ def _check_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckRes
     point, sizes = point_from_json(data["sample"]["point"]), dict(data["sample"]["sizes"])
     wanted = [c.a, c.b, *c.defined]
     if not _is_valid_point(program, point, sizes):
-        raise GiveUp("a point that no variable may have")
+        raise GiveUp("a point outside the declared domains")
     left, right, *rest = evaluate(
         program, point, precision=_BITS, sizes=sizes, strict=c.strict, plain=c.plain, wanted=wanted
     )  # fmt: skip
@@ -279,7 +277,7 @@ def _check_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckRes
         raise GiveUp("at the point that is given the two sides differ")
     left_out = tuple(dict.fromkeys(excluded))
     if left_out and data.get("sizes") != "all" and not is_defined_around(program, wanted, point, sizes):
-        raise GiveUp("the point that is given may be one of those that are left out")
+        raise GiveUp("the given point may be one of those that are excluded")
     if data["status"] == "apart":
         return CheckResult("refuted", why, left_out)
     if differs_at_samples(
@@ -301,7 +299,7 @@ def _check_witness(c: _Claim) -> CheckResult:
     found = c.data["witness"]
     point, sizes = point_from_json(found["point"]), dict(found["sizes"])
     if not _is_valid_point(c.program, point, sizes):
-        raise GiveUp("a point that no variable may have")
+        raise GiveUp("a point outside the declared domains")
     witness = Witness(point, sizes, found["precision"], tuple(found["index"]), "", "")
     values = distinct_values(c.program, c.a, c.b, witness, strict=c.strict, plain=c.plain, defined=c.defined)
     if values is None:

@@ -226,7 +226,7 @@ def check_shapes(program: ProofProgram) -> None:
         except (_ShapeMismatch, IndexError, KeyError, TypeError, ValueError) as why:
             raise UsageError(f"step {i} ({step.op}) has arguments that do not fit it") from why
         if found != _Result(_shape(step.shape), step.kind == "bool"):
-            raise UsageError(f"step {i} ({step.op}) is not of the shape and kind that it is said to be")
+            raise UsageError(f"step {i} ({step.op}) has another shape or kind than declared")
         results.append(found)
 
 

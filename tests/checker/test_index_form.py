@@ -168,7 +168,7 @@ WRONG = {
         "2*x*sum(one_hot(ids, n), axis=0)",
     ),
     "another order": (SQUARE + "f = trace(X@A)", "X", "A"),
-    "a power of what may be negative": ("x : real\nk : real\nf = x**k", "x", "k*x**k/x"),
+    "a power of a base that may be negative": ("x : real\nk : real\nf = x**k", "x", "k*x**k/x"),
 }
 
 

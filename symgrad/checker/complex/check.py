@@ -61,11 +61,11 @@ def replay_complex(
     """
     scales = {(str(kind), int(i)): int(by) for kind, i, by in data["scales"]}
     if not 0 < data["capacity"] <= COMPLEX_GENERATORS or any(by < 1 for by in scales.values()):
-        raise GiveUp("numbers that cannot be")
+        raise GiveUp("a capacity or a scale out of range")
     field = FractionField(data["capacity"], Budget(deadline))
-    kernels = ComplexExtensionField(field, Replay(data["answers"], scales))
+    extension = ComplexExtensionField(field, Replay(data["answers"], scales))
     try:
-        return kernels, *difference(kernels, s)
+        return extension, *difference(extension, s)
     except TooCoarse as finer:
         raise GiveUp(str(finer)) from finer
 
@@ -143,8 +143,8 @@ def check_complex(
         replay(statement, data["real"])
         why, excluded = "replayed for real numbers, and both sides are meromorphic", s.cuts
     else:
-        kernels, gap, excluded = replay_complex(s, data["branches"], deadline)
-        if not kernels.field.is_zero(gap):
+        extension, gap, excluded = replay_complex(s, data["branches"], deadline)
+        if not extension.field.is_zero(gap):
             raise GiveUp("the difference is not zero")
         why = "replayed for complex numbers"
     if differs_at_complex_samples(s, thin=bool(excluded)):
@@ -156,7 +156,7 @@ def _point(s: ComplexStatement, data: Mapping[str, Any]) -> dict[str, Gaussian]:
     """Read a point, and check that it lies in the domains."""
     point = {name: gaussian_from_json(value) for name, value in data.items()}
     if not in_domain(s.program, point):
-        raise GiveUp("a point that no variable may have")
+        raise GiveUp("a point outside the declared domains")
     return point
 
 

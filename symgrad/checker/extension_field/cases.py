@@ -34,14 +34,14 @@ def replay_case(
     """
     scales = {(str(kind), int(i)): int(by) for kind, i, by in data["scales"]}
     if not 0 < data["capacity"] <= GENERATORS or any(by < 1 for by in scales.values()):
-        raise GiveUp("numbers that cannot be")
+        raise GiveUp("a capacity or a scale out of range")
     oracle = Replay(data["answers"], scales)
-    kernels = Functions(FractionField(data["capacity"], Budget(deadline)), oracle)
+    extension = Functions(FractionField(data["capacity"], Budget(deadline)), oracle)
     try:
-        left, right = evaluate_steps(kernels, program, [a, b], outcome)
-        return kernels, kernels.field.sub(left, right)
+        left, right = evaluate_steps(extension, program, [a, b], outcome)
+        return extension, extension.field.sub(left, right)
     except Contradiction:
-        return kernels, None
+        return extension, None
     except TooCoarse as finer:
         raise GiveUp(str(finer)) from finer
 
@@ -52,19 +52,19 @@ def common_exclusions(first: Functions, second: tuple[Functions, Element | None]
     Raises:
         GiveUp: if the second proof is not of this kind.
     """
-    kernels, difference = second
-    turned = kernels.oracle.scale("turned", 0) > 1 and first.oracle.scale("turned", 0) == 1
-    if not turned or not len(first.poles) == len(kernels.poles) == len(kernels.angles) == 1:
+    extension, difference = second
+    turned = extension.oracle.scale("turned", 0) > 1 and first.oracle.scale("turned", 0) == 1
+    if not turned or not len(first.poles) == len(extension.poles) == len(extension.angles) == 1:
         raise GiveUp("a second proof that turns no angle")
-    quarter = kernels.field.scaled(kernels.pi(), Fraction(1, 4))
-    back = kernels.field.fraction_text(kernels.field.add(kernels.angles[0][0], quarter))
+    quarter = extension.field.scaled(extension.pi(), Fraction(1, 4))
+    back = extension.field.fraction_text(extension.field.add(extension.angles[0][0], quarter))
     if len(first.angles) != 1 or "..." in back or back != first.field.fraction_text(first.angles[0][0]):
         raise GiveUp("a second proof that turns another angle")
-    if difference is None or not kernels.field.is_zero(difference):
-        raise GiveUp("a second proof that is none")
+    if difference is None or not extension.field.is_zero(difference):
+        raise GiveUp("a second proof that does not hold")
     (pole,) = first.poles
     return tuple(
-        dict.fromkeys([*(c for c in first.left_out() if c != pole), *kernels.exclusions_at_pole(pole)])
+        dict.fromkeys([*(c for c in first.left_out() if c != pole), *extension.exclusions_at_pole(pole)])
     )
 
 
@@ -83,24 +83,24 @@ def check_case(
     Raises:
         GiveUp: if the case has none of these results.
     """
-    kernels, difference = replay_case(program, a, b, outcome, data, deadline)
+    extension, difference = replay_case(program, a, b, outcome, data, deadline)
     if difference is None:
-        return "empty", kernels.left_out()
-    if kernels.field.is_zero(difference):
+        return "empty", extension.left_out()
+    if extension.field.is_zero(difference):
         again = data.get("turned")
         if again is None:
-            return "proved", kernels.left_out()
-        return "proved", common_exclusions(kernels, replay_case(program, a, b, outcome, again, deadline))
-    if kernels.field.number(difference) is not None:
-        return "apart", kernels.left_out()
+            return "proved", extension.left_out()
+        return "proved", common_exclusions(extension, replay_case(program, a, b, outcome, again, deadline))
+    if extension.field.number(difference) is not None:
+        return "apart", extension.left_out()
     shown = iter(data.get("parts", ()))
     any_zero = False
-    for _, zero in sign_choices(kernels, difference):
+    for _, zero in sign_choices(extension, difference):
         answer = next(shown, None)
         proposed = None if answer is None else [number_from_json(w) for w in answer]
-        if not zero and not empty(kernels, lambda _k, _q, w=proposed: w):
+        if not zero and not empty(extension, lambda _k, _q, w=proposed: w):
             raise GiveUp("the difference is not zero in a part that may have points")
         any_zero = any_zero or zero
     if data.get("parts"):
-        return "proved" if any_zero else "empty", kernels.left_out()
+        return "proved" if any_zero else "empty", extension.left_out()
     raise GiveUp("the difference is not zero")

@@ -159,7 +159,7 @@ def _op_value(
         case _:
             row = FUNCTION_OPS.get(step.op) or BESSEL_AND_ERROR_OPS.get(step.op) or SPECIAL_OPS.get(step.op)
             if row is None:
-                raise GiveUp(f"'{step.op}' has no row")
+                raise GiveUp(f"no rule for '{step.op}'")
             return row(k, *args)
 
 

@@ -116,7 +116,7 @@ class FractionField:
 
     def generator(self, name: str) -> Poly:
         if len(self.names) == self.capacity:
-            raise TooFewGenerators("there are more kernels than foreseen")
+            raise TooFewGenerators("there are more generators than expected")
         self.budget.spend(0)
         self.names.append(name)
         return self.ring.gen(self.capacity - len(self.names))

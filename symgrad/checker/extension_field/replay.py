@@ -34,7 +34,7 @@ def poly_from_json(ring: FractionField, data: Any) -> Poly:
             exponents = [0] * ring.capacity
             for generator, e in powers:
                 if not 0 <= generator < len(ring.names) or not 0 < e < 1_000_000:
-                    raise GiveUp("a generator that is not there")
+                    raise GiveUp("a generator that does not exist")
                 exponents[ring.capacity - 1 - generator] += e
             terms[tuple(exponents)] = rational(number_from_json(c))
         found += ring.ring.from_dict(terms)

@@ -225,7 +225,7 @@ class InputSubstitution:
             return t.atom(head, _slots(head))
         form = self.of(head.forms[0])
         if head.kind == "map" and form != head.forms[0]:
-            raise GiveUp("positions that depend on what is differentiated")
+            raise GiveUp("positions that depend on the variable of differentiation")
         return _rebuild(t, head, form)
 
 

@@ -113,7 +113,7 @@ def _power(t: FormAlgebra, a: Form, b: Form) -> Form:
     found = exp(t, t.multiply(b, log(t, a)))
     if t.assumed != before:
         # A negative base has powers, too, where the exponent is an integer.
-        raise GiveUp("a power of what may be negative, with an exponent that is no number")
+        raise GiveUp("a power of a base that may be negative, with an exponent that is not a number")
     return found
 
 

@@ -170,7 +170,7 @@ def _min(a: Size, b: Size) -> Size:
 
 def _ceil(a: Size, by: int) -> Size:
     if by < 1:
-        raise UsageError("a length divided by what is not positive")
+        raise UsageError("a length divided by a number that is not positive")
     if all(c % by == 0 for _, c in a):
         return _from_terms({m: c // by for m, c in a})
     number = _value(a)
@@ -207,7 +207,7 @@ def length_polynomial(length: int | str) -> Size:
         elif item == "ceil()":
             top = stack.pop()
             if not isinstance(top, _Quotient):
-                raise UsageError(f"'{length}' rounds what is no quotient")
+                raise UsageError(f"'{length}' rounds something that is not a quotient")
             stack.append(_ceil(top.above, top.below))
         else:
             right, left = stack.pop(), stack.pop()
@@ -239,7 +239,7 @@ def _apply_operator(operator: str, left: Size | _Quotient, right: Size | _Quotie
         case _:
             below = _value(right)
             if below is None or below < 1:
-                raise UsageError("a length divided by what is not a positive number")
+                raise UsageError("a length divided by something that is not a positive number")
             return _Quotient(left, below)
 
 

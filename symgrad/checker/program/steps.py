@@ -251,10 +251,10 @@ def _check_names(program: ProofProgram) -> None:
 def _check_steps(steps: Sequence[ProofStep], symbols: Mapping[str, Symbol]) -> None:
     for i, step in enumerate(steps):
         if step.op == "number" and [type(p) for p in step.params] not in ([Fraction], [bool]):
-            raise UsageError(f"step {i} is a number that is none: {str(step.params)[:40]}")
+            raise UsageError(f"step {i} has no valid number: {str(step.params)[:40]}")
         if not all(type(a) is int and 0 <= a < i for a in step.args):
             raise UsageError(f"step {i} ({step.op}) reads a step that does not come before it")
         if step.op == "symbol":
             symbol = symbols.get(step.params[0]) if len(step.params) == 1 else None
             if symbol is None or (symbol.shape, symbol.kind) != (step.shape, step.kind):
-                raise UsageError(f"step {i} reads a variable that is not declared so")
+                raise UsageError(f"step {i} reads a variable that is declared otherwise")
