@@ -22,6 +22,7 @@ arb_mat: Any = flint.arb_mat
 
 _EXACT_BITS = 256  # of a common denominator or of a numerator; beyond, products are computed in balls
 _CHUNK = 2_000_000  # products between checks of the deadline
+_PRODUCT = 5e-8  # seconds of one, roughly
 
 
 def exact_bits(values: Sequence[Value]) -> int | None:

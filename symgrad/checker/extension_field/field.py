@@ -75,12 +75,12 @@ class Budget:
 
     def wait(self, seconds: float) -> None:
         """Give up if a computation that cannot be interrupted may pass the deadline."""
-        if not self.allows(seconds):
+        if not has_time(self.deadline, _OPERATION + seconds):
             raise GiveUp("the time limit")
 
     def allows(self, seconds: float) -> bool:
-        """Tell whether so much time is left."""
-        return now() + seconds <= self.deadline
+        """Tell whether so much time is left for work that seldom takes it; a part of it is counted."""
+        return now() + seconds <= self.deadline and has_time(self.deadline, seconds * _SELDOM)
 
 
 @dataclass(frozen=True, slots=True)
