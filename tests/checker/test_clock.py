@@ -125,14 +125,14 @@ def test_threads_count_their_own_work() -> None:
 
 
 _READS_TIME = {
-    "cli/demo.py": "says how long an example takes",
-    "kernel/calls/team.py": "measures how fast a thread waits",
-    "llvm/engine/jit.py": "logs how long a module took",
-    "llvm/engine/store.py": "how old files are",
-    "proof/clock.py": "the one place for limits",
-    "verdicts/batch.py": "ends processes",
-    "web/guard.py": "questions of an address in a minute",
-    "work.py": "how long work takes, as it is shown",
+    "apps/cli/demo.py": "says how long an example takes",
+    "compiler/kernels/calls/team.py": "measures how fast a thread waits",
+    "compiler/llvm/engine/jit.py": "logs how long a module took",
+    "compiler/llvm/engine/disk_cache.py": "how old files are",
+    "checker/clock.py": "the one place for limits",
+    "verification/batch.py": "ends processes",
+    "apps/web/guard.py": "questions of an address in a minute",
+    "support/progress.py": "how long work takes, as it is shown",
 }
 
 

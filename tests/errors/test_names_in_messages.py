@@ -55,7 +55,16 @@ def test_options_and_commands_that_a_text_names_are_there() -> None:
     commands: set[tuple[str, str]] = set()
     for module, text in texts():
         if module.startswith(
-            ("cli/", "api/", "frontend/", "errors", "reasons/", "importers/code", "stops/", "web/command")
+            (
+                "apps/cli/",
+                "api/",
+                "frontend/",
+                "support/errors",
+                "analysis/explain/",
+                "interop/importers/code",
+                "analysis/stop_gradient/",
+                "apps/web/command",
+            )
         ):
             options |= {(module, name) for name in re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)}
             commands |= {(module, name) for name in re.findall(r"\bsymgrad ([a-z-]+) [A-Z'<-]", text)}
