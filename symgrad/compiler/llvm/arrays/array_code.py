@@ -97,19 +97,19 @@ def array_module(
     arrays = tuple(dict.fromkeys(n.shape for n in (*written, *lowered)))
     needed = set(lowered)
     numbers = dict.fromkeys(n.params[0] for n in lowered if n.op is SIZE)
-    asked = ProgramSizes(names, lengths, arrays, numbers, {})
+    program_sizes = ProgramSizes(names, lengths, arrays, numbers, {})
     standalone, target = target is not None, target or host().target
     declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=fast)
     with np.errstate(all="ignore"):
-        module = _module(plan, asked, real, target, declarations, standalone=standalone)
-    sizes = [*(size for shape in arrays for size in shape), *asked.numbers]
-    sizes += [part for size in asked.index_sizes for part in parts_of(size)]
+        module = _module(plan, program_sizes, real, target, declarations, standalone=standalone)
+    sizes = [*(size for shape in arrays for size in shape), *program_sizes.numbers]
+    sizes += [part for size in program_sizes.index_sizes for part in parts_of(size)]
     computed = tuple(dict.fromkeys(s for s in sizes if isinstance(s, Extent)))
     return ArrayModule(module, names, lengths, arrays, computed, tuple(s in needed for s in inputs))
 
 
 class ArrayCode:
-    """Machine code of an array program for this process; it is in memory as long as this object lives.
+    """Machine code of an array program for this process; the code lives as long as this object.
 
     Args:
         outputs: what to compute.
@@ -182,14 +182,14 @@ def _check_numbers(nodes: Iterable[Node]) -> None:
 
 def _module(
     plan: Plan,
-    asked: ProgramSizes,
+    program_sizes: ProgramSizes,
     real: FloatType,
     target: Target,
     declarations: Declarations,
     *,
     standalone: bool,
 ) -> Module:
-    names = asked.names
+    names = program_sizes.names
     width = target.vector_bytes // real.itemsize
     written: list[Item] = []
     turns = {step: t for t in plan.turns for step in t.steps}
@@ -207,7 +207,7 @@ def _module(
         products |= fn.products
         factors |= fn.factors
         written.append(fn.function())
-        asked.index_sizes.update(dict.fromkeys(fn.size.used))
+        program_sizes.index_sizes.update(dict.fromkeys(fn.size.used))
         asks = asks or fn.asks
     if asks:
         register_driver()
@@ -221,8 +221,8 @@ def _module(
     linkage = "internal" if standalone else "external"
     return Module(
         [
-            _run(plan, asked, real, width, declarations, linkage),
-            *scratch_function(plan.memory, asked, real, width, declarations, linkage),
+            _run(plan, program_sizes, real, width, declarations, linkage),
+            *scratch_function(plan.memory, program_sizes, real, width, declarations, linkage),
             *written,
             *declarations.definitions(),
             *declarations.lanes(width),
@@ -247,12 +247,17 @@ def _products(real: FloatType, target: Target, declarations: Declarations, *, st
 
 
 def _run(
-    plan: Plan, asked: ProgramSizes, real: FloatType, width: int, declarations: Declarations, linkage: Linkage
+    plan: Plan,
+    program_sizes: ProgramSizes,
+    real: FloatType,
+    width: int,
+    declarations: Declarations,
+    linkage: Linkage,
 ) -> Function:
     """Write the function ``run``: fill the table of addresses, and call one step after the other."""
     memory = plan.memory
     region = BlockWriter(real, width, declarations, 0)
-    sizes = SizeValues(asked.names, region)
+    sizes = SizeValues(program_sizes.names, region)
     count = len(memory.arrays)
     arguments = sum(a.slot < 0 for a in memory.arrays)
     for k in range(arguments):
@@ -279,7 +284,7 @@ def _run(
         calls += _call_in_shared_loop(i, here, sizes(here.count), bytes_of, block)
         block = f"turns.{i}.out"
         i += len(here.steps)
-    asked.index_sizes.update(dict.fromkeys(sizes.used))
+    program_sizes.index_sizes.update(dict.fromkeys(sizes.used))
     lines = [
         Label("entry"),
         Instruction("%table", Opcode.alloca("ptr", max(count, 1))),

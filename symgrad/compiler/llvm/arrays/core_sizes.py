@@ -43,8 +43,8 @@ def core_sizes_module(sizes: Sequence[Size]) -> str:
     code = _SizeCode(sizes)
     for i in computed:
         code.settle(i)
-    said = ", ".join(str(sizes[i]) for i in computed)
-    message = f"an axis does not have the size that the other arrays imply: {said}".encode()
+    expressions = ", ".join(str(sizes[i]) for i in computed)
+    message = f"an axis does not have the size that the other arrays imply: {expressions}".encode()
     escaped = "".join(chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:02X}" for c in message)
     # Addresses of this process, because NumPy passes only the sizes: this module is compiled and never cached.
     parts = {

@@ -360,7 +360,7 @@ PYTHON_FUNCTIONS = {
     "PyGILState_Ensure": ("i32",),
     "PyGILState_Release": ("void", "i32"),
 }
-"""Functions of Python that the driver calls, to be registered before it is loaded: result type, then parameter types."""
+"""Functions of Python that the driver calls, to be registered before it is loaded: types of result and parameters."""
 
 _ERRORS = ("refusal", "ValueError")
 

@@ -1,7 +1,7 @@
 """Ctrl-C checks in long loops.
 
 A loop whose index space is larger than any array it accesses may run for hours: the sum over all pairs of a million
-points. It counts its work and calls Python at intervals, which reports Ctrl-C in the main thread only. A loop that ends
+points. It counts its work, and at intervals asks Python, which handles Ctrl-C in the main thread only. A loop that ends
 early leaves its result unfinished, and later steps compute with that; then Python raises the exception instead of
 returning the results.
 """

@@ -1,7 +1,7 @@
-"""The function that is called before a call: it computes the scratch memory and checks the sizes.
+"""The function that callers run before the program: it computes the scratch memory and checks the sizes.
 
 Compiled code computes with sizes in 64 bits without overflow checks: indices are right modulo 2**64. The preconditions
-are checked here once for each call, exactly: no array has more entries than an array can have
+are checked here exactly, once for each call: no array has more entries than an array can have
 (`symgrad/ir/bounds.py`), and no other value computed from sizes exceeds 64 bits.
 """
 
@@ -74,7 +74,7 @@ def slot_offsets(
 
 def scratch_function(
     memory: Memory,
-    asked: ProgramSizes,
+    program_sizes: ProgramSizes,
     real: FloatType,
     width: int,
     declarations: Declarations,
@@ -88,16 +88,16 @@ def scratch_function(
         ShapeError: if a number is too large for every call.
     """
     region = _OverflowCheckedWriter(real, width, declarations)
-    sizes = SizeValues(asked.names, region)
+    sizes = SizeValues(program_sizes.names, region)
     _, end = slot_offsets(memory, region, sizes, real)
-    for size in asked.numbers:
+    for size in program_sizes.numbers:
         sizes(size)
-    for size in asked.index_sizes:
+    for size in program_sizes.index_sizes:
         for part in parts_of(size):
             sizes(part)
     two = ("i64", "i64")
     least = Opcode.call("i64", "@llvm.smax.i64", *two)
-    for shape in _dominating_shapes(asked.shapes):
+    for shape in _dominating_shapes(program_sizes.shapes):
         count = "1"
         for size in shape:
             # An empty axis counts as 1: it does not allow other axes to be too long.
@@ -109,7 +109,9 @@ def scratch_function(
         *(FunctionDeclaration(name, _PAIR, two) for name in overflows),
         FunctionDeclaration("llvm.smax.i64", "i64", two),
     ]
-    negative = [_any_negative(region, map(sizes, some)) for some in (asked.names, asked.lengths)]
+    negative = [
+        _any_negative(region, map(sizes, some)) for some in (program_sizes.names, program_sizes.lengths)
+    ]
     answer = region.select(negative[1], str(NEGATIVE), end)
     answer = region.select(region.refused, str(TOO_LARGE), answer)
     answer = region.select(negative[0], str(NEGATIVE), answer)

@@ -86,7 +86,7 @@ def exp_of_pair_to_normal(lanes: LaneWriter, x: Lane, low: Lane) -> Lane:
 
 
 def exp(lanes: LaneWriter, x: Lane) -> Lane:
-    """Compute exp(x) within 0.9 ulp, in a third less time than `exp_of_pair`, where 2**n is a normal number."""
+    """The exponential within 0.9 ulp, in a third less time than `exp_of_pair`, where 2**n is a normal number."""
     if not lanes.fused:  # with more roundings the error would exceed one ulp
         return exp_of_pair(lanes, x)
     shifted = lanes.muladd(x, 1 / math.log(2), lanes.ROUND)

@@ -104,12 +104,12 @@ def _by_tables(lanes: LaneWriter, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
     o + o*(d + e) - s*r - s*r*(b + e), up to products of e with b or d: below 2**-56.7 where the result is above 0.8,
     below 2**-58 elsewhere.
 
-    The error of a sine, in units of its last place: if s = 0, the other terms are r and less than r/100; rounding their
-    sum costs half a unit, the rest some hundredths. Else the sine is above 0.19, and the sum of the other terms is
-    below 0.2: it is rounded by at most 2**-56, and its terms other than o*r by 2**-59, or 2**-57 where the sine is
-    above 1/2. For a sine below 1/4 that is half a unit, and the last sum is exact; below 1/2 it is a quarter, plus half
-    a unit for the last sum; above 1/2 it is less. With the products of e, the products of low and r and the errors of the
-    polynomials the total stays below 0.9. The same holds for cosines.
+    The error of a sine, in units of its last place: if s = 0, the other terms are r and less than r/100; rounding
+    their sum costs half a unit, the rest some hundredths. Else the sine is above 0.19, and the sum of the other
+    terms is below 0.2: it is rounded by at most 2**-56, and its terms other than o*r by 2**-59, or 2**-57 where the
+    sine is above 1/2. For a sine below 1/4 that is half a unit, and the last sum is exact; below 1/2 it is a
+    quarter, plus half a unit for the last sum; above 1/2 it is less. With the products of e, the products of low
+    and r and the errors of the polynomials the total stays below 0.9. The same holds for cosines.
 
     A zero keeps its sign: all terms have it, because LACKS is a tiny positive number there, except s and low, which
     are -0 and change no other zero when added.

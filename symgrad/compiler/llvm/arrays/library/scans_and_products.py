@@ -360,7 +360,7 @@ done:
 
 
 def product_dispatch_text(real: FloatType, x_turned: bool, y_turned: bool, target: Target, gemm: str) -> str:
-    """Return the function of a matrix product z = x @ y; x and y are contiguous along rows, or transposed along columns.
+    """Return the function of a matrix product z = x @ y; x and y are contiguous along rows, or transposed.
 
     Tiny products are loops here, large ones calls of BLAS. Our own kernel computes products of moderate size, and those
     with lengths beyond the 32-bit integers of BLAS.

@@ -154,7 +154,7 @@ def load_scalar(r: BlockWriter, storage: Storage, pointer: str) -> tuple[Value, 
 
 
 def load_lanes(lanes: Lanes, storage: Storage, pointer: str, valid: str | None = None) -> tuple[Value, str]:
-    """Load neighbours from a pointer to the first lane; return them and the raw vector. Only ``valid`` lanes are read."""
+    """Load neighbours from the address of the first lane, ``valid`` lanes only; return them and the raw vector."""
     r, w, element = lanes.region, lanes.width, storage.element
     kind = f"<{w} x {element}>"
     mask = _and_masks(r, lanes.mask, valid)

@@ -1,4 +1,4 @@
-"""Write the values of a nest: loads, reads through index maps, computations, each once at the outermost possible loop."""
+"""Write the values of a nest (loads, reads through index maps, computations), each once, outside of inner loops."""
 
 from __future__ import annotations
 
