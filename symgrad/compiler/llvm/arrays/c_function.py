@@ -7,7 +7,7 @@ from symgrad.compiler.llvm.call_stubs.about_function import about_function
 from symgrad.compiler.llvm.text.module import Module
 from symgrad.compiler.llvm.text.templates import fill_template
 
-__all__ = ["add_c_entry"]
+__all__ = ["add_c_function"]
 
 _ENTRY = """\
 define i32 @${name}(${parameters}) #0 {
@@ -44,7 +44,7 @@ declare void @free(ptr)
 """
 
 
-def add_c_entry(
+def add_c_function(
     module: Module,
     name: str,
     inputs: int,
