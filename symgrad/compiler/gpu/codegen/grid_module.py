@@ -140,18 +140,18 @@ class _FormulaWriter:
         plan, width = self._plan, self._width
         constants = fold_constants(plan, self._builder())
         position = {node: k for k, node in enumerate(plan.inputs)}
-        asked: dict[Node, list[int]] = {}
+        output_indices: dict[Node, list[int]] = {}
         for k, node in enumerate(plan.outputs):
-            asked.setdefault(node, []).append(len(plan.inputs) + k)
+            output_indices.setdefault(node, []).append(len(plan.inputs) + k)
         chunks = plan.chunks or (Chunk((), {}, {}),)
         writers: list[_PointWriter] = []
         for index, chunk in enumerate(chunks):
             writer = _PointWriter(self._builder(), constants, position, plan.fusable, self._grid, self._lanes)
-            writer.run(chunk, asked)
+            writer.run(chunk, output_indices)
             if index == len(chunks) - 1:
                 for node in plan.outputs:
                     if node in constants or node.op is SYMBOL:
-                        writer.store(node, chunk, asked.pop(node, ()))
+                        writer.store(node, chunk, output_indices.pop(node, ()))
             writers.append(writer)
         given = [a.formula_operand(self._grid, width) for a in self._arguments]
         if len(writers) == 1:

@@ -21,7 +21,7 @@ from symgrad.compiler.kernels.artefacts.described import described
 from symgrad.compiler.kernels.artefacts.note import sealed, sealed_text
 from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.compiler.llvm.arrays.array_code import array_module
-from symgrad.compiler.llvm.arrays.c_entry import add_c_entry
+from symgrad.compiler.llvm.arrays.c_function import add_c_function
 from symgrad.compiler.llvm.call_stubs.about_function import ARGUMENT_QUERY
 from symgrad.compiler.llvm.elementwise.c_entry import Entry
 from symgrad.compiler.llvm.elementwise.emit import emit
@@ -323,7 +323,7 @@ def _module(kernel: Kernel, functions: Entry, target: Target) -> str:
     if isinstance(kernel, ArrayKernel):
         module = array_module(kernel.outputs, kernel.symbols, real, target, fast=kernel.fast).module
         return str(
-            add_c_entry(
+            add_c_function(
                 module,
                 functions.contiguous,
                 len(kernel.inputs),

@@ -1,1 +1,5 @@
-"""The code of array programs."""
+"""Machine code of array programs: open `array_code.py` first.
+
+`nests/` writes loop nests, `library/` the ops with loops of their own, `driver.py` the loop that NumPy calls. The
+package must not import `llvm/elementwise`.
+"""

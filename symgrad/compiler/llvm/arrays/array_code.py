@@ -1,4 +1,4 @@
-"""Compiled code of an array program: one function on C-contiguous arrays, for all sizes that have names."""
+"""Compile an array program: one function on C-contiguous arrays, for all values of the named sizes."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ __all__ = ["ArrayCode", "ArrayModule", "array_module"]
 
 @dataclass(frozen=True, slots=True)
 class ArrayModule:
-    """The module of an array program, and what a caller must know of it.
+    """The module of an array program, and its interface.
 
     ``void run(ptr args, ptr sizes, ptr scratch)``: args is a table of the addresses of inputs and outputs, each
-    C-contiguous in its declared shape and aligned to its elements; sizes a table of i64 in the order of `names`;
-    scratch memory of ``i64 scratch_bytes(ptr sizes)`` bytes, aligned to 64; where that is negative
-    (`compiler/llvm/arrays/scratch.py`), an axis would be negative or an array too large, and nothing may be
-    run. Outputs overlap nothing. An index out of range gives NaN (0 for whole numbers), and adds nothing in a
-    scatter: whoever calls checks indices first.
+    C-contiguous in its declared shape and aligned to its elements. sizes is a table of i64 in the order of `names`.
+    scratch is memory of ``i64 scratch_bytes(ptr sizes)`` bytes, aligned to 64. If that number is negative
+    (`compiler/llvm/arrays/scratch.py`), an axis would be negative or an array too large, and run must not be called.
+    Outputs overlap no other argument. A gather at an index out of range returns NaN (0 for integers), a scatter adds
+    nothing: the caller checks indices first.
 
     Args:
         module: the LLVM module.
         names: the size names, in order of first appearance in the shapes of the inputs.
         lengths: the computed lengths of axes that are negative for some sizes.
-        arrays: the shapes of all arrays that are computed with, in memory or not.
-        computed: sizes that are computed from names, which the code counts with.
-        read: for every input whether an entry of it is read, and not its shape alone.
+        arrays: the shapes of all arrays, in memory or not.
+        computed: the sizes that the code computes from named sizes.
+        read: for every input, whether the code reads its entries, and not only its shape.
     """
 
     module: Module
@@ -77,13 +77,12 @@ def array_module(
     """Write the module of an array program.
 
     Args:
-        outputs: what to compute.
+        outputs: the nodes to compute.
         inputs: the symbols in the order of the arguments.
         real: the format of all real numbers.
-        target: what the code may use of the machine that it is for, which then contains all it needs but C and BLAS,
-            whose functions have their own names, and no function that others may call; by default it is for this
-            process.
-        fast: whether functions need only be within four units of the last place.
+        target: the features of another machine: then the module is standalone: it has no external function, and needs
+            only C and BLAS, which it calls by their own names. By default it is for this process.
+        fast: whether an error of four units in the last place of functions is acceptable.
 
     Raises:
         ShapeError: if an array would be too large for all sizes.
@@ -98,19 +97,19 @@ def array_module(
     arrays = tuple(dict.fromkeys(n.shape for n in (*written, *lowered)))
     needed = set(lowered)
     numbers = dict.fromkeys(n.params[0] for n in lowered if n.op is SIZE)
-    asked = ProgramSizes(names, lengths, arrays, numbers, {})
+    program_sizes = ProgramSizes(names, lengths, arrays, numbers, {})
     standalone, target = target is not None, target or host().target
     declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=fast)
     with np.errstate(all="ignore"):
-        module = _module(plan, asked, real, target, declarations, standalone=standalone)
-    sizes = [*(size for shape in arrays for size in shape), *asked.numbers]
-    sizes += [part for size in asked.index_sizes for part in parts_of(size)]
+        module = _module(plan, program_sizes, real, target, declarations, standalone=standalone)
+    sizes = [*(size for shape in arrays for size in shape), *program_sizes.numbers]
+    sizes += [part for size in program_sizes.index_sizes for part in parts_of(size)]
     computed = tuple(dict.fromkeys(s for s in sizes if isinstance(s, Extent)))
     return ArrayModule(module, names, lengths, arrays, computed, tuple(s in needed for s in inputs))
 
 
 class ArrayCode:
-    """Machine code of an array program for this process; it is in memory as long as this object lives.
+    """Machine code of an array program for this process; the code lives as long as this object.
 
     Args:
         outputs: what to compute.
@@ -122,11 +121,11 @@ class ArrayCode:
     Attributes:
         names, lengths, arrays, computed, read: as in `ArrayModule`.
         kinds: real, int (int64) or bool (one byte) for every argument, inputs first.
-        shapes: of every argument.
-        run: address of the function.
-        scratch: address of the function that tells how much scratch memory it needs.
+        shapes: the shape of every argument.
+        run: the address of the function.
+        scratch: the address of the function that computes the size of its scratch memory.
         llvm_ir: the LLVM module, as text.
-        needs: the functions that it calls and does not define.
+        needs: the undefined functions of the module.
 
     Raises:
         ShapeError: if an array would be too large for all sizes.
@@ -177,20 +176,20 @@ class ArrayCode:
 
 
 def _check_numbers(nodes: Iterable[Node]) -> None:
-    """Refuse arrays that are too large whatever the sizes with names are."""
+    """Refuse arrays that are too large for all values of the named sizes."""
     check_arrays((tuple(s for s in n.shape if isinstance(s, int)) for n in nodes), {})
 
 
 def _module(
     plan: Plan,
-    asked: ProgramSizes,
+    program_sizes: ProgramSizes,
     real: FloatType,
     target: Target,
     declarations: Declarations,
     *,
     standalone: bool,
 ) -> Module:
-    names = asked.names
+    names = program_sizes.names
     width = target.vector_bytes // real.itemsize
     written: list[Item] = []
     turns = {step: t for t in plan.turns for step in t.steps}
@@ -208,7 +207,7 @@ def _module(
         products |= fn.products
         factors |= fn.factors
         written.append(fn.function())
-        asked.index_sizes.update(dict.fromkeys(fn.size.used))
+        program_sizes.index_sizes.update(dict.fromkeys(fn.size.used))
         asks = asks or fn.asks
     if asks:
         register_driver()
@@ -222,8 +221,8 @@ def _module(
     linkage = "internal" if standalone else "external"
     return Module(
         [
-            _run(plan, asked, real, width, declarations, linkage),
-            *scratch_function(plan.memory, asked, real, width, declarations, linkage),
+            _run(plan, program_sizes, real, width, declarations, linkage),
+            *scratch_function(plan.memory, program_sizes, real, width, declarations, linkage),
             *written,
             *declarations.definitions(),
             *declarations.lanes(width),
@@ -233,7 +232,7 @@ def _module(
 
 
 def _products(real: FloatType, target: Target, declarations: Declarations, *, standalone: bool) -> list[Item]:
-    """What products of matrices call: BLAS, and the kernel for moderate ones, part of a module that stands alone."""
+    """Declare the functions that matrix products call: BLAS, and our kernel, which a standalone module contains."""
     declarations.declare(f"llvm.fma.f{real.bits}", real.llvm, *[real.llvm] * 3)
     declarations.declare(blas.gemm(real, standalone=standalone), "void", *["ptr"] * 13)
     if not standalone:
@@ -248,12 +247,17 @@ def _products(real: FloatType, target: Target, declarations: Declarations, *, st
 
 
 def _run(
-    plan: Plan, asked: ProgramSizes, real: FloatType, width: int, declarations: Declarations, linkage: Linkage
+    plan: Plan,
+    program_sizes: ProgramSizes,
+    real: FloatType,
+    width: int,
+    declarations: Declarations,
+    linkage: Linkage,
 ) -> Function:
-    """The function ``run``: it fills the table of addresses and calls one step after the other."""
+    """Write the function ``run``: fill the table of addresses, and call one step after the other."""
     memory = plan.memory
     region = BlockWriter(real, width, declarations, 0)
-    sizes = SizeValues(asked.names, region)
+    sizes = SizeValues(program_sizes.names, region)
     count = len(memory.arrays)
     arguments = sum(a.slot < 0 for a in memory.arrays)
     for k in range(arguments):
@@ -280,7 +284,7 @@ def _run(
         calls += _call_in_shared_loop(i, here, sizes(here.count), bytes_of, block)
         block = f"turns.{i}.out"
         i += len(here.steps)
-    asked.index_sizes.update(dict.fromkeys(sizes.used))
+    program_sizes.index_sizes.update(dict.fromkeys(sizes.used))
     lines = [
         Label("entry"),
         Instruction("%table", Opcode.alloca("ptr", max(count, 1))),
@@ -294,9 +298,10 @@ def _run(
 def _call_in_shared_loop(
     i: int, turns: Turns, count: str, bytes_of: Mapping[int, str], before: str
 ) -> list[Line]:
-    """Return the loop that calls steps turn by turn.
+    """Return the loop over the shared outermost axis of several steps, which calls each step for one index.
 
-    Where one turn of an array is all that there is, its address is that of the whole array that a turn would be in.
+    A private array has memory for one index only. Its base address is shifted back, so that a step can address it as
+    the whole array.
     """
     name = f"turns.{i}"
     turn, out, at = f"{name}.turn", f"{name}.out", f"%{name}.i"

@@ -1,4 +1,4 @@
-"""The inner loop of one array kernel: code, plan, and the memory that its calls use again."""
+"""The inner loop of one array kernel: the shared driver, the plan, and the arena of its calls."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ __all__ = ["ArrayLoop", "RunnableProgram", "register_driver"]
 
 @locked_cache
 def _driver() -> Engine:
-    """The loop that all kernels share; it lives as long as the process."""
-    for name in PYTHON_FUNCTIONS:  # no search of libraries finds Python everywhere
+    """Return the driver that all kernels share; it lives as long as the process."""
+    for name in PYTHON_FUNCTIONS:  # a search of libraries does not find Python on every platform
         add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)
     return load_or_compile(driver_text())
 
 
 @locked_cache
 def register_driver() -> None:
-    """Make known to LLVM what the code of programs calls of the driver."""
+    """Register the function of the driver that the code of programs calls."""
     add_symbol(STOPPED, _driver().address(STOPPED))
 
 
 class RunnableProgram(Protocol):
-    """What the loop must know of the code of an array program."""
+    """The part of the code of an array program that the loop needs."""
 
     @property
     def names(self) -> tuple[str, ...]: ...
@@ -53,21 +53,21 @@ class RunnableProgram(Protocol):
 
 
 class ArrayLoop:
-    """The loop for one kernel: NumPy's inner loop, its plan, and the memory that calls use again.
+    """The loop of one kernel: NumPy's inner loop, its plan, and the arena that calls reuse.
 
     Args:
         code: the code of the program.
-        sizes: the core dimensions: the different sizes of axes in all arguments.
-        axes: for every argument, inputs first, the core dimension of each axis.
-        itemsizes: bytes of an element of every argument.
-        nin: how many arguments are inputs.
+        sizes: the core dimensions: the distinct sizes of axes of all arguments.
+        axes: the core dimension of each axis of every argument, inputs first.
+        itemsizes: the size of an element of every argument, in bytes.
+        nin: the number of inputs.
 
     Attributes:
-        loop: address of the inner loop.
-        batch: address of the same loop for callers without Python, which returns what failed.
-        stopped: address of what tells whether Ctrl-C ended it early, or 0 if it never asks.
-        plan: address of what the loop must be passed as its last argument.
-        process: address of the function by which NumPy has computed sizes filled in and checked, or 0.
+        loop: the address of the inner loop.
+        batch: the address of the same loop for callers without Python, which returns an error code.
+        stopped: the address of the function that returns whether Ctrl-C ended the loop; 0 if it never checks.
+        plan: the address of the plan, the last argument of the loop.
+        process: the address of the hook that fills in computed core dimensions, or 0.
     """
 
     __slots__ = (
@@ -97,7 +97,7 @@ class ArrayLoop:
         self._code = code
         names = [sizes.index(name) for name in code.names]
         ranks = [len(a) for a in axes]
-        if sizes:  # what is not read has no bytes that would have to be brought together
+        if sizes:  # an input that is not read is never copied: its size counts as 0
             read = (*code.read, *[True] * (len(itemsizes) - len(code.read)))
             itemsizes = [size * known for size, known in zip(itemsizes, read, strict=True)]
         tables = {
@@ -110,8 +110,8 @@ class ArrayLoop:
         head = len(FIELDS) + 1
         buffer = (ctypes.c_int64 * (head + sum(map(len, tables.values()))))()
         start = ctypes.addressof(buffer)
-        said = " or ".join(map(str, code.lengths))
-        self._refusal = ctypes.create_string_buffer(f"an axis of length {said} would be negative".encode())
+        lengths = " or ".join(map(str, code.lengths))
+        self._refusal = ctypes.create_string_buffer(f"an axis of length {lengths} would be negative".encode())
         plan = {
             "nargs": len(axes),
             "nin": nin,
@@ -138,22 +138,22 @@ class ArrayLoop:
         self.stopped = shared.address(STOPPED) if STOPPED in code.needs else 0
         self.plan = start
         self._drop = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(shared.address("array.drop"))
-        # Called with the interpreter's lock, which it gives back meanwhile, and looked at for exceptions.
+        # PYFUNCTYPE: called with the GIL, which the function releases meanwhile, and checked for exceptions afterwards.
         self._once = ctypes.PYFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)(shared.address("array.once"))
         text = core_sizes_module(sizes)
         self._hook = Engine(text) if text else None
         self.process = self._hook.address("array.process") if self._hook else 0
 
     def call(self, addresses: Sequence[int], sizes: Sequence[int], strides: Sequence[int]) -> None:
-        """Run the code once, as the loop would.
+        """Run the code once, as the loop does.
 
         Args:
-            addresses: where the first element of every argument is.
+            addresses: the address of the first element of every argument.
             sizes: the length of every core dimension.
             strides: the strides of all axes of all arguments, in bytes.
 
         Raises:
-            MemoryError: if there is none left.
+            MemoryError: if memory is exhausted.
             ValueError: if a computed length of an axis is negative.
         """
         nargs = len(addresses)

@@ -1,8 +1,8 @@
-"""Machine code of array programs from one process to the next: the code, what a caller must know of it, and the graph.
+"""Cached machine code of array programs: the code, its interface, and the lowered graph.
 
-What checks the inputs of a kernel is found in its graph, so that is kept with the code: it is a thousand bytes, and is
-read a hundred times as quickly as it was arranged. Who reads it has made sure that this user wrote it
-(`symgrad/compiler/llvm/engine/disk_cache.py`); it is no safer than the code beside it.
+The checks of inputs are derived from the graph, so it is cached with the code: it has about a thousand bytes, and
+reading it takes a hundredth of the time of lowering. The pickle is as trustworthy as the machine code beside it: the
+disk cache (`symgrad/compiler/llvm/engine/disk_cache.py`) has verified that this user wrote both.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["ArrayFacts", "CachedArrayCode", "serialize_array_code"]
 
 
 class ArrayFacts(NamedTuple):
-    """What a caller must know of the code of an array program: as in `ArrayModule`."""
+    """The interface of the code of an array program, as in `ArrayModule`."""
 
     names: tuple[str, ...]
     lengths: tuple[Size, ...]
@@ -34,32 +34,32 @@ class ArrayFacts(NamedTuple):
 
 
 def serialize_array_code(outputs: Sequence[Node], facts: ArrayFacts, code: ObjectCode) -> bytes:
-    """Return all that `CachedArrayCode` is made of.
+    """Serialize the code of an array program for `CachedArrayCode`.
 
     Args:
-        outputs: what the program computes, as it was lowered.
-        facts: what a caller must know of the code.
-        code: its machine code.
+        outputs: the outputs of the lowered program.
+        facts: the interface of the code.
+        code: the machine code.
     """
     return pickle.dumps((flatten([*outputs]), tuple(facts), code.to_bytes()), protocol=5)
 
 
 class CachedArrayCode:
-    """Machine code of an array program that another process compiled; it is in memory as long as this object lives.
+    """Machine code of an array program that another process compiled; the code lives as long as this object.
 
     Args:
-        kept: what `serialize_array_code` returned.
+        kept: the result of `serialize_array_code`.
         inputs: the symbols in the order of the arguments.
-        written: writes the LLVM module of outputs, when it is asked for.
+        written: a function that writes the LLVM module of outputs, called on demand.
 
     Attributes:
-        outputs: what it computes.
+        outputs: the outputs of the lowered program.
         names, lengths, arrays, computed, read: as in `ArrayModule`.
         kinds, shapes, run, scratch, needs: as in `ArrayCode`.
 
     Raises:
         KernelError: if the C library lacks a function that it calls.
-        ValueError: if it is something else.
+        ValueError: if the data are not the code of an array program with these inputs.
     """
 
     __slots__ = (
@@ -111,7 +111,7 @@ class CachedArrayCode:
 
 
 def _register_symbols(needs: tuple[str, ...]) -> None:
-    """Make known to LLVM what whoever wrote the code had made known."""
+    """Register the symbols that the process that compiled the code had registered."""
     if STOPPED in needs:
         register_driver()
     if any(name.startswith("symgrad.") for name in needs):

@@ -1,4 +1,4 @@
-"""Sizes of a generalised ufunc's outputs that the shapes of its inputs imply: n + m, max(n - 1, 0)."""
+"""Computed core dimensions of a generalised ufunc, such as n + m or max(n - 1, 0): the hook that NumPy calls."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from symgrad.ir.sizes import Size, SizeAtom, names_of
 
 __all__ = ["core_sizes_module"]
 
-# The hook of NumPy 2.1 for sizes that the inputs' shapes only imply: -1 is a size to fill in. Whatever overflows is
-# refused, because NumPy would allocate by a number that wrapped around.
+# The hook process_core_dims of NumPy 2.1: a size of -1 is to be filled in. Overflow is an error, because NumPy would
+# allocate an array of the wrapped size.
 _PROCESS_FUNCTION = """\
 define i32 @array.process(ptr %ufunc, ptr %core) #0 {
 entry:
@@ -32,7 +32,7 @@ declare i64 @llvm.smin.i64(i64, i64)
 
 
 def core_sizes_module(sizes: Sequence[Size]) -> str:
-    """The function that fills in and checks the core dimensions that NumPy does not know, or "" if it knows all."""
+    """Return the module of the function that fills in and checks computed core dimensions; "" if there are none."""
     computed = [
         i
         for i, size in enumerate(sizes)
@@ -43,10 +43,10 @@ def core_sizes_module(sizes: Sequence[Size]) -> str:
     code = _SizeCode(sizes)
     for i in computed:
         code.settle(i)
-    said = ", ".join(str(sizes[i]) for i in computed)
-    message = f"an axis does not have the size that the other arrays imply: {said}".encode()
+    expressions = ", ".join(str(sizes[i]) for i in computed)
+    message = f"an axis does not have the size that the other arrays imply: {expressions}".encode()
     escaped = "".join(chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:02X}" for c in message)
-    # Addresses of this process, as NumPy passes no more than the sizes: this text is compiled, and never kept.
+    # Addresses of this process, because NumPy passes only the sizes: this module is compiled and never cached.
     parts = {
         "lines": "\n".join(code.lines),
         "last": code.checks,
@@ -58,7 +58,7 @@ def core_sizes_module(sizes: Sequence[Size]) -> str:
 
 
 class _SizeCode:
-    """Writes the code that computes sizes."""
+    """Writes the code that computes sizes with overflow checks."""
 
     def __init__(self, sizes: Sequence[Size]) -> None:
         self.lines = ["  %bad.0 = or i1 false, false"]
@@ -70,7 +70,7 @@ class _SizeCode:
             self._names[name] = self._load(sizes.index(name))
 
     def settle(self, i: int) -> None:
-        """Fill in core dimension i, or check what stands there."""
+        """Fill in core dimension i, or check the value that NumPy has."""
         value = self._size(self._sizes[i])
         self._check(f"icmp slt i64 {value}, 0")
         found = self._load(i)

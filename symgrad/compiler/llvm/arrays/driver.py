@@ -1,19 +1,19 @@
-"""NumPy's inner loop around the code of an array program, and what it must know of one kernel.
+"""The driver of array programs: NumPy's inner loop around the code of a program, and the plan of one kernel.
 
-    array.loop   the loop that NumPy calls: for every element of a batch it lays the arrays out as the code wants
-                 them (contiguous, aligned), runs the code, and puts the results in their places
+    array.loop   the inner loop that NumPy calls: for every element of a batch it makes the arrays contiguous and
+                 aligned, runs the code, and scatters the results
     array.batch  the same without Python; returns 1 if memory is exhausted, 2 if a computed length of an axis would be
                  negative
-    array.once   the same for a caller without NumPy, who has the lock of the interpreter
-    array.stopped  tells whether an exception waits to be raised: Ctrl-C, which Python is asked about
-    array.drop   frees the memory that a kernel keeps
+    array.once   the same for a caller without NumPy that holds the GIL
+    array.stopped  returns whether Python has a pending exception, after a check for Ctrl-C
+    array.drop   frees the memory of a kernel
 
-Like the loop of pointwise kernels (`loop.py`) it is compiled once on a machine; what differs between kernels is in the
-plan, a table of numbers that NumPy hands to the loop with every call. It calls functions of Python by their names: with
-their addresses the text would be another one in every process, which is never found on disk.
+Like the loop of pointwise kernels (`loop.py`) it is compiled once on a machine. Everything that differs between kernels
+is in the plan, a table of numbers that NumPy passes to every call. The driver calls functions of Python by name: with
+addresses its text would differ in every process, and the disk cache would never find it.
 
-Memory comes from the kernel's arena: one block, taken by an atomic exchange and given back by another, so that a
-second call does not touch fresh pages. A thread that finds the arena taken allocates its own block.
+Memory comes from the arena of the kernel: one block, taken and returned by atomic exchange, so that a second call does
+not touch fresh pages. A thread that finds the arena empty allocates a block.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from symgrad.compiler.llvm.text.templates import fill_template, load_fields
 
 __all__ = ["FIELDS", "PYTHON_FUNCTIONS", "driver_text"]
 
-# Tables that depend on the number of arguments are on the stack: some bytes for each, however large the arrays.
+# Tables with an entry for each argument are on the stack; their size does not depend on the arrays.
 #
-# An input is copied where its layout is not the code's; in a ufunc without core dimensions (%private) always, because
-# reduce and accumulate pass an output as the next input. One that does not move along the batch is copied once. An
-# output that is an input goes through a copy too: NumPy lets that be, for it takes a loop to read before it writes.
-# Sums of sizes saturate: what does not fit into memory must not wrap around to a little. More than the machine has
-# (%most, results included, which NumPy may have been promised before they are written to) is refused at once.
+# An input is copied if its layout is not that of the code; in a ufunc without core dimensions (%private) always,
+# because reduce and accumulate pass an output as the next input. An input that does not move along the batch is copied
+# once. An output that is also an input goes through a copy too: NumPy permits this overlap, because it assumes that a
+# loop reads before it writes. Sums of sizes saturate instead of wrapping around to a small number. More memory than
+# the machine has (%most) is refused at once; that includes results, whose pages NumPy may not have touched yet.
 _BATCH = """\
 define i32 @array.batch(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #2 {
 entry:
@@ -280,8 +280,8 @@ finish:
 }
 """
 
-# NumPy would turn the floating-point flags that the code leaves behind into warnings. They say nothing about the
-# result, because both sides of a `where` are computed, so the loop leaves the flags as it found them.
+# NumPy turns floating-point exception flags into warnings. The flags say nothing about the result, because both sides
+# of a `where` are computed, so the loop restores them.
 _ENTRY = """\
 define void @array.loop(ptr %args, ptr %dimensions, ptr %steps, ptr %plan) #2 {
   %flags = alloca [8 x i64], align 16
@@ -360,33 +360,32 @@ PYTHON_FUNCTIONS = {
     "PyGILState_Ensure": ("i32",),
     "PyGILState_Release": ("void", "i32"),
 }
-"""Functions of Python that the loop calls, which must be known before it is loaded: what they give, then what they
-take."""
+"""Functions of Python that the driver calls, to be registered before it is loaded: types of result and parameters."""
 
 _ERRORS = ("refusal", "ValueError")
 
 _TABLES = (
     ("nargs", "i64"),
     ("nin", "i64"),
-    ("count", "i64"),  # of the names of sizes
+    ("count", "i64"),  # number of size names
     ("rank.max", "i64"),
     ("private", "i64"),
     ("run", "ptr"),
     ("scratch.bytes", "ptr"),
-    ("names", "ptr"),  # for every name the core dimension that binds it
-    ("itemsizes", "ptr"),  # for every argument; 0 for one that is not read
+    ("names", "ptr"),  # the core dimension that binds each size name
+    ("itemsizes", "ptr"),  # of every argument; 0 for one that is not read
     ("ranks", "ptr"),
-    ("offsets", "ptr"),  # where its axes begin in the next table
-    ("axes", "ptr"),  # for every axis its core dimension
-    ("most", "i64"),  # bytes that a call may take
+    ("offsets", "ptr"),  # the start of the axes of each argument in the next table
+    ("axes", "ptr"),  # the core dimension of each axis
+    ("most", "i64"),  # maximum number of bytes of a call
 )
 
 FIELDS = (*_TABLES, *((name, "ptr") for name in _ERRORS))
-"""Of the plan, in this order; behind them is the slot of the arena. `refusal` is what is said of a negative length."""
+"""The fields of the plan, followed by the slot of the arena. `refusal` is the message for a negative length."""
 
 
 def driver_text() -> str:
-    """The text of the loop: the same in every process."""
+    """Return the text of the driver, which is the same in every process."""
     arena = f"  %arena = getelementptr i64, ptr %plan, i64 {len(FIELDS)}"
     fields = f"{load_fields('%plan', _TABLES)}\n{arena}"
     entry = fill_template(_ENTRY, {"errors": load_fields("%plan", FIELDS, _ERRORS)})

@@ -1,8 +1,9 @@
-"""Whether to go on: loops over more than memory holds may take hours, and end when Ctrl-C arrives.
+"""Ctrl-C checks in long loops.
 
-The sum over all pairs of a million points is such a loop; one that reads or writes an array everywhere is not. Every
-so much work it asks Python, which answers in the main thread alone. A loop that ends early leaves what it computes
-unfinished, and whatever runs after it computes with that; the exception that Python has set then takes its place.
+A loop whose index space is larger than any array it accesses may run for hours: the sum over all pairs of a million
+points. It counts its work, and at intervals asks Python, which handles Ctrl-C in the main thread only. A loop that ends
+early leaves its result unfinished, and later steps compute with that; then Python raises the exception instead of
+returning the results.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from symgrad.compiler.lowering.arrays.nests import Nest
 __all__ = ["check_in_lanes", "check_in_rows", "interrupt_items", "may_run_long"]
 
 _VALUES_BETWEEN_CHECKS = 2**27
-"""Values that are computed between two questions: from some hundredths of a second to some seconds."""
+"""Values that are computed between two checks: from some hundredths of a second to some seconds."""
 
 _ROWS, _LANES = 2**10, 2**22
-"""How many rows, and lanes of one row, are computed before they are counted."""
+"""Rows, and lanes of one row, after which the work is counted."""
 
 _COUNTDOWN = "@array.left"
 
 
 def may_run_long(nest: Nest) -> bool:
-    """Tell whether the loops of a nest may take longer than an array is that it reads or writes."""
+    """Return whether a nest may run long: no array that it accesses is as large as its index space."""
     places = [index for _, index in nest.loads]
     places += [flat(m.place, m.task.shape) for m in nest.members if m.stored]
     if any(len(index.terms) == len(nest.loops) for index in places):
@@ -38,7 +39,7 @@ def may_run_long(nest: Nest) -> bool:
 
 
 def interrupt_items() -> list[Item]:
-    """Return what the module of a program needs that asks."""
+    """Return the counter and the declaration that a module with checks needs."""
     return [
         Global(_COUNTDOWN[1:], "i64", str(_VALUES_BETWEEN_CHECKS), variable=True),
         FunctionDeclaration(STOPPED, "i32", ()),
@@ -46,14 +47,14 @@ def interrupt_items() -> list[Item]:
 
 
 def check_in_rows(fn: StepWriter, counter: str, extent: str) -> None:
-    """Ask at some rows of the last loop but one, whose own loop is so long."""
+    """Check every `_ROWS` rows of the last outer loop; ``extent`` is the length of the inner loop."""
     least = fn.declarations.declare("llvm.umin.i64", "i64", "i64", "i64")
     counted = fn.entry.scalar(Opcode.call("i64", least, "i64", "i64"), extent, str(_LANES))
     _check_every(fn, counter, _ROWS, fn.entry.binary("mul", counted, str(_ROWS)))
 
 
 def check_in_lanes(fn: StepWriter, counter: str) -> None:
-    """Ask at some places of the inner loop; the counter is that of the lanes to come."""
+    """Check every `_LANES` lanes of the inner loop; ``counter`` is that of the next lanes."""
     _check_every(fn, counter, _LANES, str(_LANES))
 
 
@@ -67,7 +68,7 @@ def _check_every(fn: StepWriter, counter: str, apart: int, work: str) -> None:
     rest = fn.put(Opcode.binary("and", "i64"), counter, str(apart - 1), name=f"%{count}.rest")
     fn.branch(fn.put(Opcode.compare("icmp", "eq", "i64"), rest, "0", name=f"%{count}.now"), count, go)
     fn.start(count)
-    # Other threads may count at the same time: then some work is not counted.
+    # Another thread may count at the same time: then some work is lost from the count.
     before = fn.put(f"load atomic i64, ptr {_COUNTDOWN} monotonic, align 8", name=f"%{count}.before")
     left = fn.put(Opcode.binary("sub", "i64"), before, work, name=f"%{count}.left")
     fn.put(store, left)

@@ -1,8 +1,8 @@
-"""The function that is asked before a call: how much memory it takes, and whether its sizes are those of arrays.
+"""The function that callers run before the program: it computes the scratch memory and checks the sizes.
 
-Compiled code computes with sizes in 64 bits and looks at no overflow: places of entries are right modulo 2**64. What
-makes them so is checked here, once a call and exactly: that no array has more entries than arrays can have
-(`symgrad/ir/bounds.py`), and that nothing else that is computed of sizes leaves 64 bits.
+Compiled code computes with sizes in 64 bits without overflow checks: indices are right modulo 2**64. The preconditions
+are checked here exactly, once for each call: no array has more entries than an array can have
+(`symgrad/ir/bounds.py`), and no other value computed from sizes exceeds 64 bits.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from symgrad.support.errors import ShapeError
 __all__ = ["ProgramSizes", "slot_offsets", "scratch_function"]
 
 _PAIR = "{ i64, i1 }"
-"""A number, and whether it did not fit."""
+"""A number, and whether it overflowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramSizes:
-    """What of sizes a program asks for.
+    """The sizes that a program uses.
 
     Args:
-        names: the names of sizes, in the order of their table.
-        lengths: of axes, those that are negative for some sizes.
-        shapes: of all arrays, in memory or not.
-        numbers: sizes that are numbers of the formula.
-        index_sizes: what places of entries are computed from, filled in as code is written.
+        names: the size names, in the order of their table.
+        lengths: the lengths of axes that are negative for some sizes.
+        shapes: the shapes of all arrays, in memory or not.
+        numbers: the sizes that are numbers of the formula.
+        index_sizes: the sizes from which indices are computed, added while code is written.
     """
 
     names: Sequence[str]
@@ -51,7 +51,7 @@ class ProgramSizes:
 def slot_offsets(
     memory: Memory, region: BlockWriter, sizes: SizeValues, real: FloatType
 ) -> tuple[list[str], str]:
-    """Return where the slots start, and where the last one ends."""
+    """Return the offsets of the slots, and the end of the last one."""
     found: list[str] = []
     end = "0"
     for slot in memory.slots:
@@ -74,33 +74,33 @@ def slot_offsets(
 
 def scratch_function(
     memory: Memory,
-    asked: ProgramSizes,
+    program_sizes: ProgramSizes,
     real: FloatType,
     width: int,
     declarations: Declarations,
     linkage: Linkage,
 ) -> list[Item]:
-    """Return the function, whose argument is the table of sizes, and what it calls.
+    """Return the function, whose argument is the table of sizes, and the declarations of what it calls.
 
-    It gives a number of bytes as i64, `TOO_LARGE` or `NEGATIVE`.
+    It returns a number of bytes as i64, `TOO_LARGE` or `NEGATIVE`.
 
     Raises:
         ShapeError: if a number is too large for every call.
     """
     region = _OverflowCheckedWriter(real, width, declarations)
-    sizes = SizeValues(asked.names, region)
+    sizes = SizeValues(program_sizes.names, region)
     _, end = slot_offsets(memory, region, sizes, real)
-    for size in asked.numbers:
+    for size in program_sizes.numbers:
         sizes(size)
-    for size in asked.index_sizes:
+    for size in program_sizes.index_sizes:
         for part in parts_of(size):
             sizes(part)
     two = ("i64", "i64")
     least = Opcode.call("i64", "@llvm.smax.i64", *two)
-    for shape in _dominating_shapes(asked.shapes):
+    for shape in _dominating_shapes(program_sizes.shapes):
         count = "1"
         for size in shape:
-            # An empty axis makes no room for others.
+            # An empty axis counts as 1: it does not allow other axes to be too long.
             known = str(max(size, 1)) if isinstance(size, int) else ""
             count = region.mul(count, known or region.scalar(least, sizes(size), "1"))
         region.refuse(region.compare("sgt", count, str(MOST_ENTRIES)))
@@ -109,7 +109,9 @@ def scratch_function(
         *(FunctionDeclaration(name, _PAIR, two) for name in overflows),
         FunctionDeclaration("llvm.smax.i64", "i64", two),
     ]
-    negative = [_any_negative(region, map(sizes, some)) for some in (asked.names, asked.lengths)]
+    negative = [
+        _any_negative(region, map(sizes, some)) for some in (program_sizes.names, program_sizes.lengths)
+    ]
     answer = region.select(negative[1], str(NEGATIVE), end)
     answer = region.select(region.refused, str(TOO_LARGE), answer)
     answer = region.select(negative[0], str(NEGATIVE), answer)
@@ -125,7 +127,7 @@ def _any_negative(region: BlockWriter, values: Iterable[str]) -> str:
 
 
 def _dominating_shapes(shapes: Iterable[Shape]) -> list[Shape]:
-    """Return the shapes that have as many entries as others, or for some sizes more; not those without names."""
+    """Return the shapes with named sizes that are not part of another shape, and so never have fewer entries."""
     long = {tuple(sorted((s for s in shape if s != 1), key=str)) for shape in shapes}
     named = [shape for shape in long if names_of(*shape)]
     return sorted((s for s in named if not any(s != t and _is_part_of(s, t) for t in named)), key=str)
@@ -141,7 +143,7 @@ def _is_part_of(shape: Shape, other: Shape) -> bool:
 
 
 class _OverflowCheckedWriter(BlockWriter):
-    """Code that knows whether a number did not fit."""
+    """Code with overflow checks."""
 
     def __init__(self, real: FloatType, width: int, declarations: Declarations) -> None:
         super().__init__(real, width, declarations, 0)

@@ -1,7 +1,7 @@
-"""Text of functions on arrays: blocks, sizes as i64 arithmetic, straight-line code in two number formats.
+"""Write functions on arrays: basic blocks, sizes as i64 arithmetic, straight-line code in two number formats.
 
-A function is a list of lines and of regions, which are lists themselves: what an inner loop needs only once is added
-to the region before it while the loop is written.
+A function is a list of lines and of regions, which are lists of lines too: loop-invariant code is added to the region
+before a loop while the loop is being written.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ __all__ = ["BlockWriter", "SizeValues", "StepWriter"]
 
 
 class BlockWriter:
-    """Straight-line code of one block: numbers in the kernel's format, whole numbers always in double.
+    """Straight-line code of one block: real numbers in the kernel's format, integers always in double.
 
     Args:
-        first: the number of its first value; every region of a function counts from another one.
+        first: the number of its first value; the regions of a function number their values from different starts.
     """
 
     def __init__(self, real: FloatType, width: int, declarations: Declarations, first: int) -> None:
@@ -47,15 +47,15 @@ class BlockWriter:
         return self.b.fresh(code, *operands).text
 
     def do(self, code: str, *operands: str) -> None:
-        """Add an instruction that gives nothing."""
+        """Add an instruction without a value."""
         self.b.do(code, *operands)
 
     def binary(self, op: str, a: str, b: str, kind: str = "i64") -> str:
-        """Return what an instruction gives of two numbers."""
+        """Add an instruction on two numbers."""
         return self.b.emit(Opcode.binary(op, kind), a, b).text
 
     def compare(self, how: str, a: str, b: str, kind: str = "i64") -> str:
-        """Return how whole numbers compare."""
+        """Compare two integers."""
         return self.b.emit(Opcode.compare("icmp", how, kind), a, b).text
 
     def select(self, test: str, a: str, b: str, kind: str = "i64", mask: str = "i1") -> str:
@@ -67,7 +67,7 @@ class BlockWriter:
         return self.b.emit(Opcode.address(kind), base, index).text
 
     def literal(self, value: int) -> str:
-        """Return a whole number as i64, modulo 2**64: what is added up to a place in an array may pass its ends."""
+        """Return an integer as i64 modulo 2**64: partial sums of an index may leave the range of the array."""
         return str((value + 2**63) % 2**64 - 2**63)
 
     def add(self, a: str, b: str) -> str:
@@ -104,7 +104,7 @@ def _is_literal(text: str) -> bool:
 
 
 class SizeValues:
-    """Sizes as values of a function: literals, or arithmetic on the table of sizes in the function's first block."""
+    """Sizes as values of a function: literals, or arithmetic on the table of sizes in the entry block."""
 
     def __init__(self, names: Sequence[str], region: BlockWriter) -> None:
         self._names = list(names)
@@ -121,7 +121,7 @@ class SizeValues:
 
     @property
     def used(self) -> Collection[Size]:
-        """The sizes that were asked for, but for numbers."""
+        """The sizes that the code uses, without literals."""
         return self._known.keys()
 
     def _named(self, name: str) -> str:
@@ -147,17 +147,17 @@ class SizeValues:
 
 
 class StepWriter:
-    """Writes one function: ``void name(ptr %table, ptr %sizes)``, the table being the addresses of all arrays.
+    """Writes one function: ``void name(ptr %table, ptr %sizes)``; the table has the addresses of all arrays.
 
-    One that is called turn by turn of its outermost loop has a third argument, ``i64 %turn``.
+    A function in a loop that several steps share has the index of that loop as a third argument, ``i64 %turn``.
 
     Args:
         name: its name.
         names: the size names, in the order of the table of sizes.
         real: the kernel's format.
         width: lanes in a vector.
-        declarations: what the module calls.
-        turn: whether it is called turn by turn.
+        declarations: the functions that the module calls.
+        turn: whether its outermost loop is shared with other steps.
         standalone: whether it runs without Python.
     """
 
@@ -185,9 +185,9 @@ class StepWriter:
         self.block = "entry"
         self._bases: dict[int, str] = {}
         self.standalone = standalone
-        self.asks = False  # whether it asks if it should go on
-        self.factors: set[str] = set()  # the calls on factors of matrices
-        self.products: set[tuple[bool, bool]] = set()  # the layouts of products of matrices that it calls
+        self.asks = False  # whether it checks for Ctrl-C
+        self.factors: set[str] = set()  # the ops on matrix factors that it calls
+        self.products: set[tuple[bool, bool]] = set()  # the layouts of the matrix products that it calls
 
     def region(self) -> BlockWriter:
         """Add an empty region here."""
@@ -196,11 +196,11 @@ class StepWriter:
         return made
 
     def label(self, hint: str) -> str:
-        """Return a new name of a block."""
+        """Return a new block name."""
         return f"{hint}.{next(self._labels)}"
 
     def start(self, label: str) -> None:
-        """Begin a block."""
+        """Start a block."""
         self.code.append(Label(label))
         self.block = label
 
@@ -210,15 +210,15 @@ class StepWriter:
         return name
 
     def jump(self, label: str) -> None:
-        """Go on in a block."""
+        """Jump to a block."""
         self.put(Opcode.jump(label))
 
     def branch(self, test: str, then: str, other: str) -> None:
-        """Go on in one of two blocks."""
+        """Jump to one of two blocks by a condition."""
         self.put(Opcode.branch(then, other), test)
 
     def reserve_lines(self) -> LineGroup:
-        """Make room here for instructions that read what comes later."""
+        """Reserve a place for instructions that read later values, such as phis."""
         made = LineGroup()
         self.code.append(made)
         return made
@@ -231,12 +231,12 @@ class StepWriter:
         return self._bases[k]
 
     def position(self, region: BlockWriter, index: Index, loops: Sequence[str]) -> str:
-        """Return an index as a number, in the given region.
+        """Return the value of an index.
 
         Args:
-            region: where to compute it.
-            index: the index.
-            loops: the counters.
+            region: the region that computes it.
+            index: the index, affine in the loop counters.
+            loops: the loop counters.
         """
         total = self.size(index.offset)
         for k, c in index.terms:

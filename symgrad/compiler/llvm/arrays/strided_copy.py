@@ -1,11 +1,11 @@
-"""Text of the loop that brings a strided array into contiguous memory, or back."""
+"""IR of the loop that copies a strided array to contiguous memory, or back."""
 
 from __future__ import annotations
 
 __all__ = ["STRIDED"]
 
-# Rows of a strided array, one after the other, into contiguous memory or (%out) from it. An odometer over the outer
-# axes, because the rank is known at run time only. No axis is empty: then there is nothing to copy.
+# Copy the rows of a strided array, one after the other, into contiguous memory or (%out) from it. The outer axes are
+# counted by an odometer, because the rank is known only at run time. No axis is empty: the caller skips empty arrays.
 STRIDED = """\
 define internal void @array.copy(ptr %strided, ptr %compact, i64 %k, i1 %out, ptr %core, ptr %core.strides, ptr %plan,
   ptr %counters) #0 {

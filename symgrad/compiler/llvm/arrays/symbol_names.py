@@ -1,17 +1,17 @@
-"""What the code of array programs is called by and what it answers: all that who runs it must know of who writes it."""
+"""The symbols and return values of the code of array programs, shared by its writer and its callers."""
 
 from __future__ import annotations
 
 __all__ = ["NEGATIVE", "RUN", "SCRATCH", "STOPPED", "TOO_LARGE"]
 
 RUN = "arrays.run"
-"""The function that computes: `code_of_arrays.py`."""
+"""The function that computes the outputs: `array_code.py`."""
 
 SCRATCH = "arrays.scratch"
-"""The function that is asked before a call: `scratch.py`."""
+"""The function that computes the size of scratch memory before a call: `scratch.py`."""
 
 TOO_LARGE, NEGATIVE = -1, -2
-"""What that gives instead of a number of bytes: an array would be too large, or an axis negative."""
+"""Its results other than a number of bytes: an array would be too large, or an axis negative."""
 
 STOPPED = "array.stopped"
-"""The function of the driver that tells long loops whether to end: `asking.py`."""
+"""The function of the driver by which long loops check for Ctrl-C: `interrupt_checks.py`."""

@@ -1,1 +1,1 @@
-"""How the instructions of equations are written, and what they call."""
+"""Write the instructions of equations (`builder.py`), and collect the functions that they call (`declarations.py`)."""

@@ -1,9 +1,8 @@
-"""The Builder of lowerings, written as LLVM text: one method call, one instruction on a whole vector.
+"""The builder that lowerings write to, for LLVM IR: one method call is one instruction on a whole vector.
 
-Text of our own rather than llvmlite.ir, whose objects cost several times what LLVM needs to compile them.
-Instructions on literals are folded here with the arithmetic of the kernel's dtype, so a constant subgraph
-costs nothing at run time and has the bits it would have had. Equal instructions of one function are emitted
-once.
+It writes text instead of llvmlite.ir objects, whose creation takes several times as long as LLVM's compilation.
+Instructions on literals are folded with the arithmetic of the kernel's dtype, so a constant subgraph costs nothing at
+run time and keeps its bits. Equal instructions of a function are emitted once (common subexpressions).
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ __all__ = ["Value", "VectorBuilder"]
 
 
 class Value(NamedTuple):
-    """A vector of numbers or, as ``mask``, of truth values; ``literal`` if all lanes are known now."""
+    """A vector of numbers, or of booleans if ``mask``; ``literal`` is its value if it is a constant."""
 
     text: str
     mask: bool
@@ -53,31 +52,31 @@ class VectorBuilder:
         self.declarations = declarations
         self.lines: list[Line] = []
         self.fuses = False
-        """Whether a product and a sum may be rounded once together, where the target has such an instruction."""
+        """Whether products and sums written now may be contracted to fused multiply-adds."""
         self.at = 0
-        """The number of the place that what is written now comes from (`places.py`)."""
+        """The number of the debug location of instructions written now (`debug_locations.py`)."""
         self.vector = f"<{width} x {real.llvm}>"
         self.bits = f"<{width} x i1>"
         self.bytes = f"<{width} x i8>"
         self._suffix = f"v{width}f{real.bits}"
         self._seen: dict[tuple[str | bool, ...], Value] = {}
         self._negated: dict[str, Value] = {}
-        # Of the functions of ours: by formula and arguments the values that are known, and the lines of the call.
+        # Calls of vector functions, by formula and arguments: the values computed so far, and the lines of the call.
         self._parts: dict[str, dict[int | None, Value]] = {}
         self._calls: dict[str, tuple[LineGroup, Function]] = {}
-        self._powers: dict[Value, tuple[Value, ...]] = {}  # base -> the arguments of the first power of it
+        self._powers: dict[Value, tuple[Value, ...]] = {}  # base -> the arguments of its first power
         self._count = 0
 
     # instructions
 
     def emit(self, code: str, *operands: str, mask: bool = False, fuses: bool = False) -> Value:
-        """Add an instruction without side effects, unless the same one is there.
+        """Add an instruction without side effects, or return the value of an equal one.
 
         Args:
             code: as in `Instruction`.
-            operands: the vectors among what it reads, at least.
-            mask: whether it gives truth values.
-            fuses: whether it may be rounded once together with others.
+            operands: its operands, at least those that are vectors.
+            mask: whether its value is a mask.
+            fuses: whether it may be contracted to a fused multiply-add.
         """
         key = (code, fuses, *operands)
         value = self._seen.get(key)
@@ -93,7 +92,7 @@ class VectorBuilder:
         return Value(name, mask, None)
 
     def do(self, code: str, *operands: str) -> None:
-        """Add an instruction that gives nothing."""
+        """Add an instruction without a value."""
         self.lines.append(Instruction("", code, operands, False, self.at))
 
     def _name(self) -> str:
@@ -101,7 +100,7 @@ class VectorBuilder:
         return f"%v{self._count - 1}"
 
     def finished(self) -> list[str | Instruction]:
-        """Return the code, where what may be rounded once together is."""
+        """Return the code, with fused multiply-adds where they are allowed."""
         lines = flatten_lines(self.lines)
         if not self.fused or not any(isinstance(line, Instruction) and line.fuses for line in lines):
             return lines
@@ -141,11 +140,11 @@ class VectorBuilder:
     # numbers
 
     def const(self, value: float | Fraction) -> Value:
-        """A number, rounded once to the kernel's dtype."""
+        """Return a number, rounded once to the kernel's dtype."""
         return self.bool_const(value) if isinstance(value, bool) else self._literal(self.real.round(value))
 
     def const_named(self, name: str) -> Value:
-        """An exact constant by name."""
+        """Return an exact constant by name."""
         if name not in CONSTANTS:
             raise InternalError(f"the constant '{name}' has no value in symgrad/compiler/llvm/text/types.py")
         return self._literal(self.real.round(CONSTANTS[name]))
@@ -187,7 +186,7 @@ class VectorBuilder:
         return name in FUNCTIONS or name in SCIPY_FUNCTIONS
 
     def two_product(self, a: Value, b: Value) -> tuple[Value, Value]:
-        # Never with the leave to contract: the sum with what the product lacks would be fused with the product itself.
+        # Never contractable: a later sum with the rounding error would be fused with the product itself.
         fuses, self.fuses = self.fuses, False
         product = self.mul(a, b)
         self.fuses = fuses
@@ -212,10 +211,10 @@ class VectorBuilder:
         return self._unary("sqrt", np.sqrt, a)
 
     def _sqrt_by_products(self, x: Value) -> Value:
-        """Take sqrt(x) from an estimate of 1/sqrt(x): Goldschmidt's iteration, and a last step from the exact residual.
+        """Compute sqrt(x) from an estimate of 1/sqrt(x): Goldschmidt's iteration, and a step from the exact residual.
 
-        (Markstein, IBM Journal of Research and Development 34, 1990.) Nine products are quicker than the instruction
-        for a root, four times so on some processors, and run beside the roots and quotients of the user's own.
+        (Markstein, IBM Journal of Research and Development 34, 1990.) Nine products are faster than the instruction
+        for a root, up to four times on some processors, and run in parallel with divisions and other roots.
         """
         half = self.const(Fraction(1, 2))
         inverse = self._estimate(x)
@@ -228,7 +227,7 @@ class VectorBuilder:
         return self.select(ends, x, root)
 
     def _estimate(self, x: Value) -> Value:
-        """14 bits of 1/sqrt(x), in registers of eight lanes whatever the width."""
+        """Return 14 bits of 1/sqrt(x); the instruction has eight lanes, whatever the width."""
         eight = "<8 x double>"
         name = self.declarations.declare("llvm.x86.avx512.rsqrt14.pd.512", eight, eight, eight, "i8")
         made: list[str] = []
@@ -257,8 +256,7 @@ class VectorBuilder:
         return self._unary("ceil", np.ceil, a)
 
     def rint(self, a: Value) -> Value:
-        # llvm.rint, not llvm.roundeven: without a vector instruction the latter becomes a call of C23's
-        # roundeven.
+        # llvm.rint, not llvm.roundeven, which without a vector instruction becomes a call of C23's roundeven.
         return self._unary("rint", np.rint, a)
 
     def copysign(self, a: Value, b: Value) -> Value:
@@ -314,7 +312,7 @@ class VectorBuilder:
         return self.emit(Opcode.select(self.bits, kind), mask.text, a.text, b.text, mask=a.mask)
 
     def call(self, name: str, *args: Value) -> Value:
-        """A function by its C99 name for doubles: our own vector code if there is any, else C lane by lane."""
+        """Call a function by its C99 name for doubles: our vector code if there is any, else C lane by lane."""
         known = all(a.literal is not None for a in args)
         if name in FUNCTIONS:
             if known:
@@ -323,7 +321,8 @@ class VectorBuilder:
             if name == "pow":
                 self._powers.setdefault(args[0], args)
             elif name == "log" and self.fuses and args[0] in self._powers:
-                # The power took a logarithm with more digits. A user's own has the same bits beside a power as alone.
+                # The power has already computed this logarithm, with more digits. Only where `fuses` is set: a
+                # logarithm that the user wrote keeps its bits whether or not there is a power.
                 return self._maths("log_of_base", self._powers[args[0]])
             return self._maths(name, args)
         if name in SCIPY_FUNCTIONS:
@@ -361,7 +360,7 @@ class VectorBuilder:
             return value
         value = parts[part] = Value(self._name(), False, None)
         if len(parts) == 1:
-            # As if this part were all: the code of the others is left out.
+            # Only this value of the formula is needed so far: the code of the others is left out.
             one = () if part is None else (part,)
             made = self.declarations.add_call(name, self.real, self.width, parts=one).function
             code = Opcode.call(made.returns, f"@{made.name}", *[self.vector] * len(args))

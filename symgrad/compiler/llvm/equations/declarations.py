@@ -1,4 +1,4 @@
-"""What the code of one module calls, and the text that defines it."""
+"""Collect the functions that the code of a module calls, and write their declarations and definitions."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from symgrad.compiler.llvm.text.types import FLOAT64, FloatType
 __all__ = ["Declarations"]
 
 MAX_INLINED_CALLS = 16
-"""Calls of our functions in a module that are inlined: beyond, the code grows faster than the time shrinks."""
+"""Calls of vector functions in a module up to which they are inlined; with more, code size grows too much."""
 MAX_INLINED_CALLS_WITH_C = 2
-"""The same where all of them call C for some arguments."""
+"""The same limit where all of these functions call C for some arguments."""
 
 
 class Declarations:
-    """What the code of one module calls: intrinsics, functions of ours, functions of libm.
+    """The functions that the code of one module calls: intrinsics, vector functions, functions of libm and SciPy.
 
     Args:
-        fused: whether the target has an instruction for a*b + c with one rounding.
-        estimates: whether it has AVX-512's instruction for 14 bits of 1/sqrt(x), and with it those for tables.
-        fast: whether functions need only be within four units of the last place.
-        freestanding: whether functions of ours have code of their own where they would call C.
+        fused: whether the target has a fused multiply-add instruction.
+        estimates: whether it has AVX-512's instruction for 14 bits of 1/sqrt(x), and those for table lookup.
+        fast: whether an error of four units in the last place of functions is acceptable.
+        freestanding: whether vector functions must not call C.
     """
 
     def __init__(
@@ -37,14 +37,14 @@ class Declarations:
         self.fast = fast
         self.freestanding = freestanding
         self.estimates = estimates and fused
-        self.declared: dict[str, FunctionDeclaration] = {}  # by their names, in the order of their first use
+        self.declared: dict[str, FunctionDeclaration] = {}  # by name, in the order of first use
         self.maths: dict[str, list[Any]] = {}  # symbol -> its VectorFunction, and the number of its calls
-        self.libm: dict[str, tuple[int, FloatType]] = {}  # name -> number and format of the arguments
+        self.libm: dict[str, tuple[int, FloatType]] = {}  # name -> arity and format
         self.scipy: dict[str, None] = {}  # ops that SciPy computes, in the order of their first use
 
     @property
     def function_options(self) -> dict[str, bool]:
-        """What decides the code of functions of ours, and their bits."""
+        """The options of `write_function` and `fold`, which decide the code of vector functions and their bits."""
         return {
             "fused": self.fused,
             "tables": self.estimates,
@@ -61,7 +61,7 @@ class Declarations:
         instead_of: Function | None = None,
         parts: tuple[int, ...] = (),
     ) -> VectorFunction:
-        """Note a call of a function of ours, or that a call is now of these parts of its formula."""
+        """Record a call of a vector function, or the replacement of a call by one that returns more values."""
         made = write_function(name, real, width, **self.function_options, parts=parts)
         if instead_of is not None:
             self.maths[instead_of.name][1] -= 1
@@ -69,22 +69,22 @@ class Declarations:
         return made
 
     def declare(self, name: str, returns: str, *parameters: str) -> str:
-        """Note a call of a function that is defined elsewhere, and return its name with ``@``."""
+        """Record a call of an external function, and return its name with ``@``."""
         if name not in self.declared:
             self.declared[name] = FunctionDeclaration(name, returns, parameters)
         return f"@{name}"
 
     def shared_modules(self, width: int) -> tuple[list[FunctionDeclaration], dict[str, str]]:
-        """Return declarations of the functions of ours, and by their names modules that define them."""
+        """Return declarations of the vector functions, and modules that define them, by name."""
         used = [made for made, calls in self.maths.values() if calls]
         return [made.function.declaration for made in used], {
             made.function.name: function_module(made, width) for made in used
         }
 
     def definitions(self) -> list[Function]:
-        """The functions of ours: inlined where few calls make it cheap, for a call empties every vector register.
+        """Return the vector functions, inlined if there are few calls, because a call spills every vector register.
 
-        Sines call C for rare arguments: where there are only such, the registers are empty in any case.
+        Functions that call C for rare arguments, as sines, spill the registers anyway.
         """
         used = [(made, calls) for made, calls in self.maths.values() if calls]
         for made, _ in used:
@@ -97,7 +97,7 @@ class Declarations:
         return [replace(made.function, attributes=Attributes.INLINED) for made, _ in used]
 
     def lanes(self, width: int) -> list[Item]:
-        """The functions that call C lane by lane, and what they call."""
+        """Return the functions that call C lane by lane, and the declarations of the C functions."""
         found: list[Item] = []
         for name, (arity, of) in self.libm.items():
             found += [lane_by_lane(name, arity, width, of), c_declaration(name, arity, of)]
@@ -108,9 +108,9 @@ class Declarations:
         return [*found, *wrapper_functions(list(self.scipy))]
 
 
-@cache  # many kernels ask for the same
+@cache  # many kernels use the same functions
 def function_module(made: VectorFunction, width: int) -> str:
-    """Return the text of a module that defines a function of ours for others."""
+    """Return the text of a module that defines a vector function for other modules."""
     libm: list[Item] = []
     for name, arity in made.libm.items():
         libm += [lane_by_lane(name, arity, width, FLOAT64), c_declaration(name, arity, FLOAT64)]

@@ -1,4 +1,8 @@
-"""Mathematical functions of our own, as vector code: no lane of a vector knows of the others."""
+"""Vector code of elementary and special functions: a value does not depend on the other lanes.
+
+`write_function` writes any function of `FUNCTIONS`; each module has the formulas of one family. The vector arithmetic
+is in `vectors/`.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +36,15 @@ Formula: TypeAlias = "Callable[..., Lane] | Callable[..., Sequence[Lane]]"
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How to write a C99 function: its formula, which may give the values of several, and which of them it is."""
+    """How to write a C99 function: a formula, which may compute several functions, and the index of this one."""
 
     formula: Formula
     arity: int = 1
     output: int | None = None
     mirror_output: int | None = None
-    """Which of them is this function of -x, where one of them is."""
+    """The index of the value that is this function at -x, if there is one."""
     needs_pairs: bool = False
-    """Whether it needs sums of two doubles even where four units of the last place are enough."""
+    """Whether it needs double-double arithmetic even for an accuracy of four units in the last place."""
 
 
 FUNCTIONS: dict[str, Recipe] = {
@@ -81,13 +85,13 @@ FUNCTIONS: dict[str, Recipe] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorFunction:
-    """A function of vectors, and what it calls.
+    """A function of vectors, and the functions that it calls.
 
     Args:
-        function: it returns a vector or a structure of vectors; no other has its name, of whatever format, width,
-            target or accuracy.
-        intrinsics: LLVM's own functions that it calls.
-        libm: the C functions of doubles that it calls lane by lane, and their numbers of arguments.
+        function: the function, which returns a vector or a structure of vectors. Its name is unique: it encodes format,
+            width, target and accuracy.
+        intrinsics: LLVM's intrinsics that it calls.
+        libm: the C functions of doubles that it calls lane by lane, with their arity.
     """
 
     function: Function
@@ -108,18 +112,19 @@ def write_function(
 ) -> VectorFunction:
     """Write a function of vectors.
 
-    In float32 it computes in doubles: what is right to one ulp there is rounded correctly here but for one case in
-    2**28, and the ends of the range and the numbers below the normal ones are where the last rounding finds them.
+    For float32 it computes in doubles: an error of one ulp in double is a correctly rounded float but for one case in
+    2**28, and the final rounding handles overflow and subnormal results.
 
     Args:
-        name: of the function.
+        name: the name of the function.
         real: the format of its arguments and values.
-        width: how many of them at a time.
-        fused: whether the target has an instruction for a*b + c with one rounding.
-        tables: whether it has AVX-512's permutations, which look numbers up in registers.
-        fast: whether four units of the last place are precise enough.
-        freestanding: whether it has code of its own where it would call C.
-        parts: which values a formula of several should give, if not only that of this function. The bits are the same.
+        width: the number of lanes.
+        fused: whether the target has a fused multiply-add instruction.
+        tables: whether the target has AVX-512's permutations, for table lookup in registers.
+        fast: whether an error of four units in the last place is acceptable.
+        freestanding: whether it must not call C.
+        parts: the indices of the values of the formula to return; by default the value of this function. The choice
+            does not change the bits.
     """
     function = FUNCTIONS[name]
     plainly = fast and not function.needs_pairs and real.bits == 64
@@ -182,7 +187,7 @@ def _write_formula(
     fast: bool,
     freestanding: bool,
 ) -> tuple[LaneWriter, Sequence[Lane]]:
-    """Return the instructions of all values of a formula, once for the functions of each, and these values."""
+    """Return the code of a formula with all its values, cached for the functions that select some of them."""
     lanes = LaneWriter(
         width, fused=fused, tables=tables, single=real.bits == 32, fast=fast, freestanding=freestanding
     )
@@ -196,7 +201,7 @@ def _write_formula(
 
 
 def _eliminate_dead_code(lines: Sequence[str | Instruction]) -> list[str | Instruction]:
-    """Drop the instructions whose values nobody reads. There are no loops: what is read stands before."""
+    """Drop the instructions whose values nobody reads. There are no loops, so one backward pass is enough."""
     kept: list[str | Instruction] = []
     read: set[str] = set()
     for line in reversed(lines):

@@ -1,12 +1,11 @@
 """digamma, the derivative of log(gamma).
 
-Between 1 and 2 it is a polynomial times the distance from its root; below 1 and up to 3 the recurrence
-digamma(x + 1) = digamma(x) + 1/x leads there. From 3 on it is a logarithm and a series,
+On [1, 2] it is a polynomial times the distance from its root. On (0, 1) and [2, 3) the recurrence
+digamma(x + 1) = digamma(x) + 1/x leads to [1, 2]. From 3 on it is a logarithm and a series,
 digamma(y + 1/2) = log(y) + 1/(24*y**2) - ... (Luke, The Special Functions and their Approximations 1, 1969), whose
 argument y is exact.
 
-Between the poles at negative numbers it has a root each, beside which terms cancel: there everything is a sum of two
-doubles.
+For negative x it has a root between any two poles, near which terms cancel: there all arithmetic is double-double.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
 __all__ = ["digamma"]
 
 _SERIES_FROM = 3.0
-"""From here on a polynomial stands for the series, as precise as the logarithm."""
+"""From here on a polynomial replaces the series, with the accuracy of the logarithm."""
 _STEPS = 16
-"""How far negative numbers' mirror images climb before the series."""
+"""Steps of the recurrence from the reflected argument up to the series."""
 _TINY = 2.0**-60
-"""Up to here digamma is -1/x beside nothing."""
+"""Up to this size digamma(x) is -1/x after rounding."""
 
 
 def digamma(lanes: LaneWriter, x: Lane) -> Lane:
@@ -37,7 +36,7 @@ def digamma(lanes: LaneWriter, x: Lane) -> Lane:
 
 def _of_positive(lanes: LaneWriter, x: Lane) -> Lane:
     up, down, large = x < 1.0, x >= 2.0, x >= _SERIES_FROM
-    # The root less one is exact too, and so is the difference where it counts.
+    # root - 1 is exact too, and so is the difference where it matters.
     root, root_low = c.DIGAMMA_ROOT
     lower = x - 1.0
     distance = lanes.select(down, lower, x) - lanes.select(up, root - 1.0, lanes.const(root))
@@ -57,7 +56,7 @@ def _of_positive(lanes: LaneWriter, x: Lane) -> Lane:
 
 def _of_nonpositive(lanes: LaneWriter, x: Lane) -> Lane:
     """Reflect negative numbers: digamma(x) = digamma(1 - x) - pi/tan(pi*x)."""
-    # `nearest` is for numbers below 2**51: so the first step. Larger ones are whole, and r is zero.
+    # `nearest` is valid below 2**51, so the first step. Larger numbers are integers, and r is zero.
     whole = lanes.nearest(x * 2.0**-20) * 2.0**20
     rest = x - whole
     r = rest - lanes.nearest(rest)

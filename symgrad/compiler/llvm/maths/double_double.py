@@ -1,6 +1,6 @@
-"""Arithmetic of sums of two doubles with about 104 bits, for what cancels (Dekker 1971).
+"""Double-double arithmetic with about 104 bits, where terms cancel (Dekker 1971).
 
-Where a function is `plain` the second terms are literal zeros, and this is the arithmetic of doubles.
+For a `plain` function the second terms are literal zeros, and this is the arithmetic of doubles.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def times(lanes: LaneWriter, a: Pair, b: Pair) -> Pair:
 
 
 def polynomial_of_pair(lanes: LaneWriter, x: Pair, series: PairCoefficients) -> Pair:
-    """Horner's scheme; the terms whose coefficients are doubles only are too small to need more."""
+    """Evaluate by Horner's scheme; terms with double coefficients are too small to need double-double arithmetic."""
     value = lanes.horner(x[0], series.small), lanes.const(0)
     for high, low in reversed(series.leading):
         value = plus(lanes, times(lanes, value, x), lanes.constant_pair(high, low))
@@ -35,12 +35,12 @@ def polynomial_of_pair(lanes: LaneWriter, x: Pair, series: PairCoefficients) -> 
 
 
 def log_of_pair(lanes: LaneWriter, x: Pair) -> Pair:
-    """log(x) for x >= 2: the sum's first term is a normal number."""
+    """log(x) for x >= 2, so that the first term of the pair is a normal number."""
     k, m = mantissa(lanes, x[0])
     f = m - 1.0
     s = lanes.quotient((f, lanes.const(0)), lanes.fast_two_sum(lanes.const(2), f))
     high, low = times(lanes, s, polynomial_of_pair(lanes, times(lanes, s, s), c.ATANH_DOUBLED))
-    # log(1 + t) is t beside what is left of a sum whose second term is t.
+    # The second term of the pair adds log(1 + t), t = x[1]/x[0], which is t after rounding.
     of_m = high + high, low + low + x[1] / x[0]
     first, second, third = c.LN2_LONG
     whole = lanes.fast_two_sum(k * first, k * second)

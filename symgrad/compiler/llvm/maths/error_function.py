@@ -1,7 +1,7 @@
 """erf and erfc.
 
 erfc(t) = exp(-t**2)/(1 + 2*t) * P(s) with s = (t - K)/(t + K) for all t >= 0 (Shepherd and Laframboise, Mathematics of
-Computation 36, 1981), with a polynomial of our own.
+Computation 36, 1981); the polynomial P is from tools/minimax.py.
 """
 
 from __future__ import annotations

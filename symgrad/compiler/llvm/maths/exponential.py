@@ -1,7 +1,7 @@
-"""exp and its kin: x = n*log(2) + r with |r| <= log(2)/2, exp(x) = 2**n * (1 + r + c), c from a polynomial.
+"""exp and related functions: x = n*log(2) + r with |r| <= log(2)/2, exp(x) = 2**n * (1 + r + c), c a polynomial in r.
 
 The reduction is that of Cody and Waite (Software Manual for the Elementary Functions, 1980), without a table. The
-terms of a result are added so that only the last addition rounds it much.
+terms of a result are added in an order in which only the last addition has a significant rounding error.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def scale_by_power(lanes: LaneWriter, x: Lane, n: Lane) -> Lane:
 def reduce_argument(
     lanes: LaneWriter, x: Lane, low: Lane | None = None, least: float = -0.5
 ) -> tuple[Lane, Lane, Pair]:
-    """Return bits with n in the last ones, n, and r with x + low = n*log(2) + r, for |x| < 1500.
+    """Return n as an exponent field, n, and r with x + low = n*log(2) + r, for |x| < 1500.
 
-    r is between ``least``*log(2) and that plus log(2).
+    ``least``*log(2) <= r <= (``least`` + 1)*log(2).
     """
     if least == -0.5:
         shifted = lanes.muladd(x, 1 / math.log(2), lanes.ROUND)
@@ -70,7 +70,7 @@ def exp_remainder(lanes: LaneWriter, r: Pair) -> Lane:
 
 
 def exp_of_pair(lanes: LaneWriter, x: Lane, low: Lane | None = None) -> Lane:
-    # Beyond the limits the result is an infinity or zero all the same.
+    # Beyond the limits the result is an infinity or zero.
     high, least = (150.0, -150.0) if lanes.single else (710.0, -746.0)
     _, n, r = reduce_argument(lanes, lanes.at_least(lanes.at_most(x, high), least), low)
     one_and_r, error = lanes.fast_two_sum(lanes.const(1), r[0])
@@ -78,7 +78,7 @@ def exp_of_pair(lanes: LaneWriter, x: Lane, low: Lane | None = None) -> Lane:
 
 
 def exp_of_pair_to_normal(lanes: LaneWriter, x: Lane, low: Lane) -> Lane:
-    """For |x| <= `NORMAL_RESULT_LIMIT`, in fewer instructions."""
+    """exp(x + low) for |x| <= `NORMAL_RESULT_LIMIT`, in fewer instructions."""
     places, _, r = reduce_argument(lanes, x, low)
     one_and_r, error = lanes.fast_two_sum(lanes.const(1), r[0])
     value = one_and_r + (error + lanes.muladd(r[0] * r[0], lanes.polynomial(r[0], c.EXP_SHORT), r[1]))
@@ -86,21 +86,21 @@ def exp_of_pair_to_normal(lanes: LaneWriter, x: Lane, low: Lane) -> Lane:
 
 
 def exp(lanes: LaneWriter, x: Lane) -> Lane:
-    """Within 0.9 ulp in a third less time than `exp_of_pair` takes, where 2**n is a normal number."""
-    if not lanes.fused:  # with more roundings it would not be within one
+    """The exponential within 0.9 ulp, in a third less time than `exp_of_pair`, where 2**n is a normal number."""
+    if not lanes.fused:  # with more roundings the error would exceed one ulp
         return exp_of_pair(lanes, x)
     shifted = lanes.muladd(x, 1 / math.log(2), lanes.ROUND)
     n = shifted - lanes.ROUND
     r = lanes.muladd(n, -c.LN2[1], lanes.muladd(n, -c.LN2[0], x))
     value = lanes.muladd(r, lanes.muladd(r, lanes.polynomial(r, c.EXP_SHORT), 1), 1)
-    # The exponent is added as an integer: n stands in the last bits of the shifted sum.
+    # The exponent is added as an integer: n is in the last bits of the shifted sum.
     usual = lanes.real(lanes.bits(value) + (lanes.bits(shifted) << 52))
     rare = lanes.not_(lanes.abs(x) <= NORMAL_RESULT_LIMIT)
     return lanes.with_slow_path(rare, [usual], lambda: [exp_of_pair(lanes, x)], x.is_nan)[0]
 
 
 def exp_as_pair(lanes: LaneWriter, x: Lane) -> Pair:
-    """exp(x) as a sum of two normal numbers within 0.4 ulp, for -690 <= x <= 0."""
+    """exp(x) as a pair of normal numbers within 0.4 ulp, for -690 <= x <= 0."""
     places, _, r = reduce_argument(lanes, x)
     scale = lanes.real(places + _ONE)
     slope = lanes.muladd(r[0], lanes.polynomial(r[0], c.EXP_SHORT), 1)
@@ -132,7 +132,7 @@ def exp2(lanes: LaneWriter, x: Lane) -> Lane:
 
 
 def expm1(lanes: LaneWriter, x: Lane) -> Lane:
-    """2**n - 1 + 2**n*r + ..., with 3/4 <= exp(r) < 3/2, so that the terms beyond are small for n = 1 and -1 too."""
+    """2**n - 1 + 2**n*r + ..., with 3/4 <= exp(r) < 3/2, so that later terms are small for n = 1 and n = -1 too."""
 
     def less_one(factor: Lane, one: float, r: Pair) -> Lane:
         """``factor``*exp(r) - ``one``."""
@@ -147,7 +147,7 @@ def expm1(lanes: LaneWriter, x: Lane) -> Lane:
 
     def at_ends() -> list[Lane]:
         _, n, r = reduce_argument(lanes, lanes.at_least(lanes.at_most(x, 710.0), -40.0), least=_LEAST)
-        # Half of the result, which the largest n still has room for.
+        # Half of the result: it does not overflow for the largest n.
         return [less_one(power_of_two(lanes, n - 1.0), 0.5, r) * 2.0]
 
     return lanes.with_slow_path(x.outside(-37.0, 709.0), [usual], at_ends, x.is_nan)[0]
@@ -164,7 +164,7 @@ def tanhsech(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
     e, e_low = lanes.fast_two_sum(total, lanes.muladd(scale, beyond, error + lost))
     d, d_low = lanes.fast_two_sum(lanes.const(2), e)
     tanh = lanes.copysign(lanes.ratio((e, e_low), (d, d_low + e_low)), x)
-    # Where e is rounded to -1 there is still this.
+    # Where e rounds to -1 this root is still accurate.
     root = lanes.sqrt(lanes.muladd(scale, r[0] + beyond, scale))
     usual = tanh, (root + root) / d
 
@@ -175,16 +175,16 @@ def tanhsech(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
 
 
 def sinhcosh(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
-    """cosh(n*log(2))*sinh(r) + sinh(n*log(2))*cosh(r), and the same with one of each pair exchanged."""
+    """cosh(n*log(2))*sinh(r) + sinh(n*log(2))*cosh(r), and cosh(n*log(2))*cosh(r) + sinh(n*log(2))*sinh(r)."""
 
     def of(up: Lane, down: Lane, r: Pair) -> Pair:
-        """Both for |x|, given 2**n/2 and 2**-n/2."""
+        """sinh(|x|) and cosh(|x|) from up = 2**n/2 and down = 2**-n/2."""
         z = r[0] * r[0]
         even = z * lanes.polynomial(z, c.COSH)
         odd = lanes.muladd(z * r[0], lanes.polynomial(z, c.SINH), r[1])
         cosine, cosine_low = lanes.fast_two_sum(up, down)
         sine, sine_low = lanes.fast_two_sum(up, -down)
-        # Where there is one term only, its product is exact (and the halves of so large a number would overflow).
+        # With one term only the product is exact (and splitting so large a number would overflow).
         s, s_error = lanes.muladd_pair(cosine, r[0], sine, exact=down.is_zero_literal)
         o, o_error = lanes.muladd_pair(sine, r[0], cosine, exact=down.is_zero_literal)
         return (

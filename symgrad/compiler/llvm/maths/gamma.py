@@ -1,11 +1,12 @@
-"""lgamma, the logarithm of |gamma|, of positive numbers.
+"""lgamma, the logarithm of |gamma|.
 
-Between 1.25 and 2.5 it is a polynomial times its zero, t*Q(t) at 2 + t. On both sides of that the recurrence
-lgamma(x + 1) = lgamma(x) + log(x) leads there, with the logarithm of one product; from 8 on Stirling's series begins.
-So one logarithm is taken, of x or of the product. (From 1.25 to 1.5 the recurrence would cancel three bits.) For
-negative numbers C's function is called. Where there is no C, the reflection
-lgamma(-x) = -log(|sin(pi*x)|/pi) - lgamma(1 + x) leads to positive ones: its terms cancel beside the zeros of lgamma,
-so the error is small beside the larger of them.
+Between 1.25 and 2.5 it is its zero times a polynomial: t*Q(t) at 2 + t. Below and above, the recurrence
+lgamma(x + 1) = lgamma(x) + log(x) leads there, with the logarithm of one product; from 8 on it is Stirling's series.
+So one logarithm is computed, of x or of the product. (From 1.25 to 1.5 the recurrence would cancel three bits.)
+
+For negative numbers C's function is called. Freestanding code uses the reflection
+lgamma(-x) = -log(|sin(pi*x)|/pi) - lgamma(1 + x). Its terms cancel near the zeros of lgamma, so the error is small
+relative to the larger term.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ __all__ = ["lgamma"]
 _STIRLING_FROM = 8.0
 
 _INTEGERS_FROM = 2.0**51
-"""From here on numbers are taken for whole: lgamma of minus them is infinite."""
+"""From here on numbers count as integers, and lgamma(-x) is infinite."""
 
 
 def lgamma(lanes: LaneWriter, x: Lane) -> Lane:
@@ -43,7 +44,7 @@ def _reflected(lanes: LaneWriter, x: Lane) -> Lane:
 def _of_positive(lanes: LaneWriter, x: Lane) -> Lane:
     small, large = x < 0.5, x >= _STIRLING_FROM
     up = x < 1.25
-    # x + 2, x + 1 or x - k for a whole k: the distance t of it from 2 is exact.
+    # The argument is x + 2, x + 1 or x - k for an integer k; its distance t from 2 is exact.
     k = lanes.select(large, 0.0, lanes.nearest(lanes.at_least(x, 2.0) - 2.0))
     t = lanes.select(small, x, lanes.select(up, x - 1.0, x - k - 2.0))
     product = lanes.select(small, x * (x + 1.0), lanes.select(up, x, 1.0))

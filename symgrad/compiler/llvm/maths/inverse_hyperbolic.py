@@ -1,4 +1,4 @@
-"""asinh, acosh and atanh: the logarithm of 1 + f, f being a sum of two doubles."""
+"""asinh, acosh and atanh, as log(1 + f) with f in double-double arithmetic."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter
 __all__ = ["acosh", "asinh", "atanh"]
 
 _LARGE = 2.0**30
-"""From here on asinh and acosh are log(2*x)."""
+"""From here on asinh(x) and acosh(x) are log(2*x)."""
 
 
 def asinh(lanes: LaneWriter, x: Lane) -> Lane:
@@ -20,7 +20,7 @@ def asinh(lanes: LaneWriter, x: Lane) -> Lane:
     square, square_low = lanes.two_product(t, t)
     inverse = 1.0 / (lanes.sqrt(lanes.muladd(t, t, 1.0)) + 1.0)
     q = square * inverse
-    # q*(q + 2) is to be the square. Half the reciprocal of q + 1 is inverse/2/(1 - inverse).
+    # A Newton step for q*(q + 2) = square. 1/(2*(q + 1)) = inverse/2/(1 - inverse).
     residual = lanes.muladd(-q, q, square - (q + q)) + square_low
     f, error = lanes.fast_two_sum(t, q)
     q_low = lanes.const(0) if lanes.plain else residual * (inverse * (inverse + 0.5))
@@ -37,7 +37,7 @@ def acosh(lanes: LaneWriter, x: Lane) -> Lane:
     twice = w + w
     square = lanes.muladd(w, w, twice)
     r = lanes.sqrt(square)
-    # What r**2 lacks, added in this order, is precise for the small numbers where it counts.
+    # The residual square - r**2, added in this order, is accurate for small numbers, where it matters.
     residual = lanes.muladd(w, w, lanes.division_error(r, twice, r))
     f, error = lanes.fast_two_sum(r, w)
     low = (

@@ -1,4 +1,4 @@
-"""Inverse trigonometric functions: a reduction to |t| <= 1/2, and a polynomial in t**2."""
+"""Inverse trigonometric functions: reduce to |t| <= 1/2, and evaluate a polynomial in t**2."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _ORDINARY = 2.0**-450, 2.0**450
 
 
 def _angle(lanes: LaneWriter, above: Lane, below: Lane, total: Pair, behind: Lane | None = None) -> Lane:
-    """atan(above/below), or pi less that where ``behind``, for 0 <= above, below, and their sum.
+    """atan(above/below), or pi - atan(above/below) where ``behind``, for above, below >= 0 and ``total`` their sum.
 
     atan(t) = pi/4 + atan((t - 1)/(t + 1)) = pi/2 + atan(-1/t) (Abramowitz and Stegun 4.4.34, 4.4.36). The difference
-    is exact by Sterbenz's lemma where it is used.
+    above - below is exact by Sterbenz's lemma where it is used.
     """
     low, high = above <= below * 0.5, above * 0.5 >= below
     numerator = lanes.select(low, above, lanes.select(high, -below, above - below))
@@ -41,7 +41,7 @@ def atan(lanes: LaneWriter, x: Lane) -> Lane:
 
 
 def atan2(lanes: LaneWriter, y: Lane, x: Lane) -> Lane:
-    """The ends are those of C99, F.9.1.4: infinities count as equal, zeros as ordinate 0 and abscissa 1."""
+    """Special values as in C99, F.9.1.4: two infinities count as equal; two zeros count as ordinate 0, abscissa 1."""
     above, below = lanes.abs(y), lanes.abs(x)
 
     def angle(above: Lane, below: Lane) -> Lane:
@@ -51,8 +51,8 @@ def atan2(lanes: LaneWriter, y: Lane, x: Lane) -> Lane:
 
     def at_ends() -> list[Lane]:
         larger = lanes.larger(above, below)
-        # The larger one stays below 2**900, so that its reciprocal is normal, and a remainder of the smaller one does
-        # not vanish, unless their ratio does.
+        # The larger number stays below 2**900, so that its reciprocal is normal, and a remainder of the smaller one
+        # vanishes only if their ratio does.
         scale = lanes.select(larger > 2.0**900, 2.0**-200, lanes.select(larger < 2.0**300, 2.0**600, 1.0))
         infinite = larger.equals(math.inf)
         a = lanes.select(infinite, lanes.select(above.equals(math.inf), 1.0, 0.0), above * scale)
@@ -64,7 +64,7 @@ def atan2(lanes: LaneWriter, y: Lane, x: Lane) -> Lane:
 
 
 def _asin_parts(lanes: LaneWriter, x: Lane) -> tuple[Lane, Pair]:
-    """Whether |x| > 1/2, and asin(|x|) if not, else asin(sqrt((1 - |x|)/2)), which is (pi/2 - asin(|x|))/2."""
+    """Return whether |x| > 1/2, and asin(|x|) if not, else asin(sqrt((1 - |x|)/2)) = (pi/2 - asin(|x|))/2."""
     size = lanes.abs(x)
     large = size > 0.5
     half = (1.0 - size) * 0.5
@@ -87,7 +87,7 @@ def acos(lanes: LaneWriter, x: Lane) -> Lane:
     large, (t, low) = _asin_parts(lanes, x)
     h, h_low = c.HALF_PI_FULL
     negative = x < 0.0
-    # pi/2 - asin(x); 2*asin(root) for x > 1/2, pi less that for x < -1/2.
+    # pi/2 - asin(x) for |x| <= 1/2; 2*asin(root) for x > 1/2; pi - 2*asin(root) for x < -1/2.
     sign = lanes.select(negative, 1.0, -1.0) * lanes.select(large, -2.0, 1.0)
     offset, offset_low = (lanes.select(large, lanes.select(negative, 2 * p, 0.0), p) for p in (h, h_low))
     value, error = lanes.fast_two_sum(offset, sign * t)

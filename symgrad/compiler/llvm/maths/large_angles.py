@@ -1,9 +1,9 @@
-"""The reduction of large angles by pi/2, in integers: with as many digits of 2/pi as an angle needs.
+"""Argument reduction of large angles modulo pi/2, in integer arithmetic with as many digits of 2/pi as needed.
 
 (Payne and Hanek, Radian Reduction for Trigonometric Functions, 1983.) An angle is m*2**e with an integer m of 53 bits.
-Of m*2**e * 2/pi only what is below 4 counts. So of the digits of 2/pi those matter that begin at 2**-(e - 1); of 192 of
-them the product has two bits before the point and 190 after it. No double beyond 2**20 is nearer to a multiple of pi/2
-than 2**-62 of it, so the rest keeps 70 bits at least, of which 2**-137 is the error.
+Only m*2**e * 2/pi modulo 4 matters, so only the digits of 2/pi from 2**-(e - 1) on. With 192 of these digits the
+product has two bits before the point and 190 after it. No double beyond 2**20 is closer to a multiple of pi/2 than
+2**-62 relative to pi/2, so the remainder has at least 70 bits, with an error of 2**-137.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["reduce_payne_hanek"]
 
 _LIMB = 32
 _LIMBS = 6
-"""Of the product, from its first: numbers of 32 bits, each in an integer of 64."""
+"""Limbs of the product, most significant first: 32 bits each, in 64-bit integers."""
 
 _LOW = 2**_LIMB - 1
 
@@ -26,15 +26,15 @@ _LEAST = -32
 """The exponent of the integer m of the smallest angle, 2**20."""
 
 _PLACES = 32
-"""At so many limbs the digits for an angle may begin."""
+"""The number of limbs at which the digits for an angle may start."""
 
 _BEFORE = 2 - _LEAST
-"""Zeros before the first digit of 2/pi: those for the smallest angle begin there."""
+"""Zeros before the first digit of 2/pi: the digits for the smallest angle start with them."""
 
 
 @cache
 def _digits() -> tuple[int, ...]:
-    """2/pi in limbs, after the zeros."""
+    """Return the limbs of 2/pi, after `_BEFORE` zeros."""
     count = _LIMB * (_PLACES + _LIMBS)
     return tuple(
         (_two_over_pi(count - _BEFORE) >> (count - _LIMB * (k + 1))) & _LOW for k in range(_PLACES + _LIMBS)
@@ -59,9 +59,9 @@ def _two_over_pi(bits: int) -> int:
 
 
 def reduce_payne_hanek(lanes: LaneWriter, x: Lane) -> tuple[Lane, Pair]:
-    """An integer with n in its last two bits, and r = |x| - n*pi/2 as a sum of two doubles, |r| <= pi/4.
+    """Return an integer with n in its last two bits, and r = |x| - n*pi/2 as a pair, |r| <= pi/4.
 
-    For an infinite x, r is NaN; where |x| <= 2**20, it is any number.
+    For an infinite x, r is NaN; for |x| <= 2**20 it is arbitrary.
     """
     bits = lanes.bits(x)
     exponent = (bits >> 52) & 2047
@@ -74,7 +74,7 @@ def reduce_payne_hanek(lanes: LaneWriter, x: Lane) -> tuple[Lane, Pair]:
     product = _product(m, factors)
     first, second, third = (product[k] << _LIMB | product[k + 1] for k in (0, 2, 4))
     n = (first + 2**61) >> 62
-    # What is left in units of 2**-128: a number with a sign, and one without.
+    # The remainder in units of 2**-128: a signed upper half and an unsigned lower half.
     high, low = (first << 2) | (second >> 62), (second << 2) | (third >> 62)
     a = _real(lanes, (high ^ lanes.SIGN) >> _LIMB, 2.0**-32) - 0.5
     b, d, e = (
@@ -93,7 +93,7 @@ def reduce_payne_hanek(lanes: LaneWriter, x: Lane) -> tuple[Lane, Pair]:
 
 
 def _window(lanes: LaneWriter, place: Lane) -> list[Lane]:
-    """The limbs from a place on, one more than the product has: chosen bit by bit of the place."""
+    """Return the limbs from a start index on, one more than the product has, selected by the bits of the index."""
     words = [lanes.integer(digit) for digit in _digits()]
     step = _PLACES // 2
     while step:
@@ -105,7 +105,7 @@ def _window(lanes: LaneWriter, place: Lane) -> list[Lane]:
 
 
 def _product(m: Lane, factors: list[Lane]) -> list[Lane]:
-    """The last limbs of m times a number of as many limbs; all from the first on."""
+    """Return the low limbs of m times a number of as many limbs, most significant first."""
     upper, lower = m >> _LIMB, m & _LOW
     found: list[Lane] = []
     carry: Lane | None = None
@@ -122,5 +122,5 @@ def _product(m: Lane, factors: list[Lane]) -> list[Lane]:
 
 
 def _real(lanes: LaneWriter, x: Lane, unit: float) -> Lane:
-    """An integer below 2**32, times a power of two: in the last bits of 2**52, exactly."""
+    """Convert an integer below 2**32 exactly, as the last bits of 2**52, and multiply it by a power of two."""
     return (lanes.real(x | 0x4330000000000000) - 2.0**52) * unit

@@ -1,7 +1,7 @@
-"""log and its kin: x = 2**k * (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), log(x) = k*log(2) + f - tail.
+"""log and related functions: x = 2**k * (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), log(x) = k*log(2) + f - tail.
 
-log(1 + f) = 2*s + s*R(s**2) with s = f/(2 + f), arranged as f - (f**2/2 - s*(f**2/2 + R)): the rounding errors of s are
-then those of a small term (the arrangement of fdlibm, Sun Microsystems 1993).
+log(1 + f) = 2*s + s*R(s**2) with s = f/(2 + f), arranged as f - (f**2/2 - s*(f**2/2 + R)), so that the rounding error
+of s affects only a small term (fdlibm, Sun Microsystems 1993).
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ NORMAL_RANGE = sys.float_info.min, sys.float_info.max
 
 
 def exponent(lanes: LaneWriter, x: Lane, least: int) -> tuple[Lane, Lane]:
-    """Return k, for which x/2**k is at least the number whose bits are given, and bits with k + 1023 as exponent."""
+    """Return k with x/2**k in [m, 2*m), m the number with the bits ``least``, and bits with the exponent k + 1023."""
     above = lanes.bits(x) + (_ONE - least)
-    # The bits of 2**52 + biased are those of 2**52 with biased in the last places.
+    # The bits of 2**52 + biased are those of 2**52 with biased in the last bits.
     return lanes.real((above >> 52) | (1075 << 52)) - (2.0**52 + 1023), above
 
 
 def mantissa(lanes: LaneWriter, x: Lane) -> tuple[Lane, Lane]:
-    """Return k and 1 + f of a normal number x > 0; some numbers for any other x."""
+    """Return k and 1 + f of a normal number x > 0; arbitrary numbers for any other x."""
     k, above = exponent(lanes, x, _ROOT)
     return k, lanes.real((above & ((1 << 52) - 1)) + _ROOT)
 
 
 def mantissa_of_positive(lanes: LaneWriter, x: Lane) -> tuple[Lane, Lane]:
-    """Return k and 1 + f, numbers below the smallest normal one included."""
+    """Return k and 1 + f of any x > 0, also of subnormal numbers."""
     tiny = x < 2.0**-1022
     k, m = mantissa(lanes, lanes.select(tiny, x * 2.0**54, x))
     return lanes.select(tiny, k - 54.0, k), m
@@ -64,7 +64,7 @@ def _tail(lanes: LaneWriter, f: Lane, series: Coefficients = c.LOG) -> tuple[Lan
 
 
 def _log1p_pair(lanes: LaneWriter, f: Lane) -> Pair:
-    """log(1 + f) as f - f**2/2 and the rest, a third of the tail, so that its error counts less."""
+    """log(1 + f) as a pair of f - f**2/2 and the rest, a third of the tail, so that its error matters less."""
     if lanes.plain:
         return f, -_tail(lanes, f)[0]
     s = f / (f + 2.0)
@@ -74,7 +74,7 @@ def _log1p_pair(lanes: LaneWriter, f: Lane) -> Pair:
 
 
 def sum_with_multiple(lanes: LaneWriter, k: Lane, f: Lane, two: tuple[float, ...]) -> Pair:
-    """k*two + f for a sum of two, multiples of whose first term are exact, and f not larger unless k is zero."""
+    """k*two + f as a pair; two is a pair, and k*two[0] is exact and not smaller than f unless k is zero."""
     total = lanes.muladd(k, two[0], f)
     if lanes.plain:
         return total, k * two[1]
@@ -82,7 +82,7 @@ def sum_with_multiple(lanes: LaneWriter, k: Lane, f: Lane, two: tuple[float, ...
 
 
 def _with_special_values(lanes: LaneWriter, x: Lane, of_parts: Callable[[Lane, Lane], Lane]) -> Lane:
-    """A logarithm given as a function of k and f."""
+    """Complete a logarithm, written as a function of k and f, by subnormal arguments and special values."""
 
     def at_ends() -> list[Lane]:
         k, m = mantissa_of_positive(lanes, x)
@@ -103,13 +103,13 @@ def log(lanes: LaneWriter, x: Lane) -> Lane:
 
 
 def log_of_double(lanes: LaneWriter, x: Lane) -> Lane:
-    """log(2*x) for a normal number x > 0, for infinity and NaN."""
+    """log(2*x) for a normal number x > 0, infinity or NaN."""
     k, m = mantissa(lanes, x)
     return lanes.select(x < math.inf, _log_of_parts(lanes, k + 1.0, m - 1.0), x)
 
 
 def log1p_of_pair(lanes: LaneWriter, x: Lane, low: Lane) -> Lane:
-    """log(1 + x + low) for -1 < x < 2**1022 and a low that is at most about an ulp of x.
+    """log(1 + x + low) for -1 < x < 2**1022 and |low| at most about an ulp of x.
 
     With 3/4 <= 1 + f < 3/2 instead of the bounds above, f = x/2**k - (1 - 1/2**k) is exact by Sterbenz's lemma.
     """
@@ -121,7 +121,7 @@ def log1p_of_pair(lanes: LaneWriter, x: Lane, low: Lane) -> Lane:
 
 
 def log_of_one_to_two(lanes: LaneWriter, x: Lane, low: Lane) -> Pair:
-    """log(1 + x + low) for 0 <= x <= 1 as a sum of two, under the same conditions."""
+    """log(1 + x + low) for 0 <= x <= 1 as a pair, under the same conditions."""
     beyond = x > 0.5
     scale = lanes.select(beyond, 0.5, 1.0)
     return _log_of_wide_mantissa(
@@ -144,7 +144,7 @@ def log1p(lanes: LaneWriter, x: Lane) -> Lane:
 
     def at_ends() -> list[Lane]:
         beyond = lanes.select(x.equals(-1.0), -math.inf, math.nan)
-        # A smaller power of two than 2**-1022 is none.
+        # `log1p_of_pair` scales by 1/2**k, and 2**-1022 is the smallest normal power of two.
         return [
             lanes.select(x <= -1.0, beyond, lanes.select(x <= _LARGE, value, log_of_double(lanes, x * 0.5)))
         ]
@@ -153,7 +153,7 @@ def log1p(lanes: LaneWriter, x: Lane) -> Lane:
 
 
 def _log_in_base(lanes: LaneWriter, x: Lane, two: tuple[float, ...], e: tuple[float, ...]) -> Lane:
-    """log(x) to the base in which the logarithms of 2 and of e are given as sums."""
+    """log(x) to a base; ``two`` and ``e`` are the logarithms of 2 and of e to this base as pairs."""
 
     def of_parts(k: Lane, f: Lane) -> Lane:
         high, rest = _log1p_pair(lanes, f)

@@ -1,4 +1,4 @@
-"""sigmoid and softplus of x and of -x, from e = exp(-|x|) as a sum of two doubles: it cannot overflow.
+"""sigmoid and softplus of x and of -x, from the pair e = exp(-|x|), which cannot overflow.
 
 sigmoid(|x|) = 1/(1 + e) and sigmoid(-|x|) = e/(1 + e); softplus(|x|) = |x| + log(1 + e), softplus(-|x|) = log(1 + e).
 All terms are positive, so nothing cancels.
@@ -13,7 +13,7 @@ from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter
 __all__ = ["logistic"]
 
 _NORMAL_LIMIT = 690.0
-"""The terms of exp(-|x|) and the remainders of divisions are normal numbers for |x| up to this."""
+"""Up to this |x| the terms of exp(-|x|) and the remainders of divisions are normal numbers."""
 
 
 def logistic(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
@@ -24,7 +24,7 @@ def logistic(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
     log, log_low = log_of_one_to_two(lanes, *e)
 
     def sigmoid(small: Lane) -> Lane:
-        """1/(1 + e), where ``small`` e/(1 + e)."""
+        """e/(1 + e) where ``small``, else 1/(1 + e)."""
         above = lanes.select(small, e[0], 1.0), lanes.select(small, e[1], zero)
         return lanes.ratio(above, denominator)
 
@@ -42,7 +42,7 @@ def logistic(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
     )
 
     def at_ends() -> list[Lane]:
-        # There 1 + e is one, and log(1 + e) is e beside nothing, and nothing beside |x|.
+        # There 1 + e rounds to 1, log(1 + e) to e, and |x| + log(1 + e) to |x|.
         small = exp_of_pair(lanes, -size)
         return [
             lanes.select(x > 0.0, 1.0, small),

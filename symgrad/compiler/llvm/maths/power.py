@@ -1,4 +1,4 @@
-"""pow, cbrt and hypot: results whose parts are kept as sums of two doubles until the end."""
+"""pow, cbrt and hypot: intermediate results are pairs (double-double) up to the final rounding."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["cbrt", "half_inverse_root", "hypot", "pow", "root"]
 
 
 def _log_as_pair(lanes: LaneWriter, k: Lane, f: Lane) -> Pair:
-    """k*log(2) + log(1 + f) with about 66 correct bits, so that 53 are left when it is multiplied by 700."""
+    """k*log(2) + log(1 + f) with about 66 correct bits, so that 53 are left after a product of up to 700."""
     s, s_low = lanes.quotient((f, lanes.const(0)), lanes.fast_two_sum(lanes.const(2), f))
     z = s * s
     z_low = lanes.muladd(s + s, s_low, lanes.product_error(s, s, z))
-    # log(1 + f) = s*(2 + 2/3*z + ...), the second term to twice the precision too.
+    # log(1 + f) = s*(2 + 2/3*z + ...), with the second term in double-double arithmetic too.
     third = z * c.LOG_THIRD[0]
     third_low = lanes.muladd(
         z_low, c.LOG_THIRD[0], lanes.product_error(z, lanes.const(c.LOG_THIRD[0]), third)
@@ -47,12 +47,12 @@ def _times(lanes: LaneWriter, y: Lane, log: Pair) -> Pair:
 
 
 def pow(lanes: LaneWriter, x: Lane, y: Lane) -> Sequence[Lane]:
-    """Also log(x), which the derivative by y needs: it has more digits here than it keeps."""
+    """x**y, and log(x), which the derivative with respect to y needs and which is computed here anyway."""
     k, m = mantissa(lanes, x)
     log = _log_as_pair(lanes, k, m - 1.0)
     exponent, low = _times(lanes, y, log)
     rare = x.outside(*NORMAL_RANGE) | lanes.not_(lanes.abs(exponent) <= NORMAL_RESULT_LIMIT)
-    if not lanes.fused:  # the halves of a larger y would overflow, whose product with log(1) does not
+    if not lanes.fused:  # splitting a larger y would overflow, although its product with log(1) does not
         rare = rare | (lanes.abs(y) > 2.0**900)
     usual = exp_of_pair_to_normal(lanes, exponent, low), log[0] + log[1]
 
@@ -63,10 +63,10 @@ def pow(lanes: LaneWriter, x: Lane, y: Lane) -> Sequence[Lane]:
 
 
 def _special_powers(lanes: LaneWriter, x: Lane, y: Lane) -> Sequence[Lane]:
-    """x**y by |x|**y: the signs of negative bases, and the ends (C99, F.9.4.4); and log(x) (F.9.3.7)."""
+    """x**y from |x|**y, with the sign for negative bases and special values (C99, F.9.4.4); log(x) (F.9.3.7)."""
     size, y_size = lanes.abs(x), lanes.abs(y)
     k, m = mantissa_of_positive(lanes, size)
-    # With 2**70 the result is zero or infinite for every base but one.
+    # With an exponent of 2**70 the result is zero or infinite for every base except 1.
     bounded = lanes.copysign(lanes.at_most(y_size, 2.0**70), y)
     pair = _log_as_pair(lanes, k, m - 1.0)
     exponent, low = _times(lanes, bounded, pair)
@@ -85,7 +85,7 @@ def _special_powers(lanes: LaneWriter, x: Lane, y: Lane) -> Sequence[Lane]:
 
 
 def _cube_root(lanes: LaneWriter, x: Lane) -> Pair:
-    """A polynomial for m**(-1/3), a step of third order to 45 bits, and one of Newton's for the root itself."""
+    """m**(1/3): a polynomial for m**(-1/3), a step of third order to 45 bits, and a Newton step for the root itself."""
     k, m = mantissa(lanes, x)
     shifted = lanes.muladd(k, 1 / 3, lanes.ROUND)
     rest = lanes.muladd(shifted - lanes.ROUND, -3.0, k)
@@ -107,7 +107,7 @@ def _cube_root(lanes: LaneWriter, x: Lane) -> Pair:
 
 
 def cbrt(lanes: LaneWriter, x: Lane) -> Sequence[Lane]:
-    """Also what the result lacks: powers by thirds are products of it."""
+    """The cube root, and its rounding error: powers with exponents k/3 are products of the pair."""
     size = lanes.abs(x)
 
     def signed(value: Lane) -> Lane:
@@ -125,7 +125,7 @@ def cbrt(lanes: LaneWriter, x: Lane) -> Sequence[Lane]:
 
 
 def half_inverse_root(lanes: LaneWriter, x: Lane) -> Lane:
-    """1/(2*sqrt(x)) but for four per cent: enough for the correction of a root (some finite number for zero).
+    """1/(2*sqrt(x)) within four per cent, enough to correct a root; a finite number for zero.
 
     Halving the bits halves the exponent.
     """
@@ -133,7 +133,7 @@ def half_inverse_root(lanes: LaneWriter, x: Lane) -> Lane:
 
 
 def root(lanes: LaneWriter, square: Pair) -> Pair:
-    """The square root of a sum, of zero too."""
+    """The square root of a pair, which may be zero."""
     r = lanes.sqrt(square[0])
     residual = square[1] - lanes.product_error(r, r, square[0])
     return r, residual * half_inverse_root(lanes, square[0])

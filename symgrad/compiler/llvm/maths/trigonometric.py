@@ -1,10 +1,10 @@
-"""sin, cos and tan: |x| = n*pi/2 + r with |r| <= pi/4, r as a sum of two doubles; the sign of x is put back at the end.
+"""sin, cos and tan: |x| = n*pi/2 + r with |r| <= pi/4 and a pair r; the sign of x is restored at the end.
 
-Where the processor looks numbers up in registers, sin and cos are those of x = n*pi/8 + r with |r| <= pi/16.
+Where the processor has table lookup in registers, sin and cos use x = n*pi/8 + r with |r| <= pi/16.
 
-pi/2 is a sum of parts (Cody and Waite, Software Manual for the Elementary Functions, 1980), long enough together that r
-keeps its digits also beside a multiple of pi/2, up to 2**20 (2**22 of pi/8). Beyond, C's functions are called, for the
-lanes that need them; where there is no C, the reduction has as many digits as that takes (`large_angles.py`).
+pi/2 is a sum of several doubles (Cody and Waite, Software Manual for the Elementary Functions, 1980), enough of them
+that r is accurate even near a multiple of pi/2, up to 2**20 (multiples of pi/8: up to 2**22). Lanes beyond call C's
+functions; freestanding code reduces them by Payne and Hanek (`large_angles.py`).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _LARGE = 2.0**20
 
 
 def _reduce_cody_waite(lanes: LaneWriter, size: Lane, *, rounded: bool = False) -> tuple[Lane, Pair]:
-    """An integer with n in its last bits, and r, which may be ``rounded`` to one term.
+    """Return an integer with n in its last bits, and r, ``rounded`` to one term on request.
 
-    The second term of r is no more than half a unit of the first, but beside a multiple of pi/2, where it is still so
-    small that its square is nothing.
+    The second term of r is at most half an ulp of the first. Near a multiple of pi/2 it may be larger, but its square
+    is still negligible.
     """
     turns = lanes.muladd(size, 2 / math.pi, lanes.ROUND)
     n = turns - lanes.ROUND
@@ -35,27 +35,27 @@ def _reduce_cody_waite(lanes: LaneWriter, size: Lane, *, rounded: bool = False) 
 
 
 def _subtract_with_fma(lanes: LaneWriter, x: Lane, n: Lane, parts: tuple[float, ...], rounded: bool) -> Pair:
-    """Three parts, the second so short that its multiples are exact.
+    """Subtract n*pi/2 (or n*pi/8) in three parts; the second part is so short that its multiples are exact.
 
-    Where n is not zero, x and the first part are whole multiples of 2**-53 (of pi/8, 2**-55), and so is their
-    difference; it is below one (a quarter), so 53 bits hold it (Boldo, Daumas and Li, Formally Verified Argument
-    Reduction with a Fused Multiply-Add, 2009). What is then subtracted, q = n*second, has a last place below that. So
-    ``rest - r`` is exact: it has the places of q, and is hardly larger, if q is the larger one, and else Sterbenz's
-    lemma or Dekker's holds; and so is r's error.
+    Where n is not zero, x and n*first are integer multiples of 2**-53 (for pi/8: of 2**-55), and so is their
+    difference. It is below 1 (for pi/8: 1/4), so 53 bits hold it (Boldo, Daumas and Li, Formally Verified Argument
+    Reduction with a Fused Multiply-Add, 2009). The last bit of the second term, q = n*second, is below that unit. So
+    ``rest - r`` is exact: if |q| is larger than |rest|, it has the last bit of q and is hardly larger than q; else
+    Sterbenz's or Dekker's lemma applies. Hence the error of r is exact too.
     """
     first, second, third = parts
     rest = lanes.muladd(n, -first, x)
     r = lanes.muladd(n, -second, rest)
     if rounded:
         return r if lanes.single else lanes.muladd(n, -third, r), lanes.const(0)
-    # Written so that it is -0 for n = 0: added to a zero r it leaves its sign.
+    # This form is -0 for n = 0, and r + -0 keeps the sign of a zero r.
     return r, lanes.muladd(n, -third, lanes.muladd(n, -second, -(r - rest)))
 
 
 def _subtract_without_fma(lanes: LaneWriter, size: Lane, n: Lane, rounded: bool) -> Pair:
-    """Multiples up to n = 2**20 of all parts but the last are exact."""
+    """Subtract n*pi/2 in four parts; multiples up to n = 2**20 of all parts but the last are exact."""
     first, second, third, fourth = c.HALF_PI_IN_FOUR
-    # Each difference is exact where it cancels, and |a| >= |b| where not.
+    # Each difference is exact where it cancels; elsewhere |a| >= |b|.
     r, lost = lanes.fast_two_sum(size - n * first, n * -second)
     r, lost_again = lanes.fast_two_sum(r, n * -third)
     low = (lost + lost_again) + n * -fourth
@@ -91,28 +91,28 @@ _NEVER_SET = ~(1 << 62 | (2 * _LARGEST_MULTIPLE - 1))
 
 
 def _by_tables(lanes: LaneWriter, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
-    """Take a point in the direction of n*pi/8 from tables, and turn it by r = x - n*pi/8.
+    """Take a point in the direction of n*pi/8 from tables, and rotate it by r = x - n*pi/8.
 
-    The number n*2**-51 + `_MIDDLE`, between 2 and 4, has n in its last bits, which say the places in the tables, and no
-    other bit but that of 2. All numbers from 0 on that are not such ones have further bits, except those below the
-    normal ones, which the sum never gives: it is zero for no x, as 8/pi has too many digits.
+    The number n*2**-51 + `_MIDDLE` is between 2 and 4. Its last bits are n, the index into the tables, and of the other
+    bits only that of 2 is set. All other nonnegative numbers have further bits set, except zero and subnormal numbers,
+    which the sum never is, because 8/pi has too many digits.
 
     Sine and cosine of the direction are (1 + e) times the doubles s and o, which were chosen to be within 2**-64 of the
-    direction with an e = LACKS below 2**-50.9. (In Gal, An Accurate Elementary Mathematical Library for the IEEE
-    Floating Point Standard, 1991, the angle is free for the values to be nearly doubles, here the radius.) With
+    direction with e = LACKS below 2**-50.9. (Gal, An Accurate Elementary Mathematical Library for the IEEE Floating
+    Point Standard, 1991, varies the angle to make the values nearly doubles; here the radius varies.) With
     sin(r) = r*(1 + b) and cos(r) = 1 + d the results are s + s*(d + e) + o*r + o*r*(b + e) and
-    o + o*(d + e) - s*r - s*r*(b + e), but for products of e with b or d: below 2**-56.7 where the result is above 0.8,
+    o + o*(d + e) - s*r - s*r*(b + e), up to products of e with b or d: below 2**-56.7 where the result is above 0.8,
     below 2**-58 elsewhere.
 
-    The error of a sine, in units of its last place: what is added to s = 0 is r, and less than r/100; rounding that sum
-    makes half a unit, the rest some hundredths. Else the sine is above 0.19, and what is added to s is below 0.2:
-    rounded by 2**-56 at most, in its terms beside o*r by 2**-59, or 2**-57 where the sine is above 1/2. Of a sine below
-    1/4 that is half a unit, and the last sum is exact; below 1/2 it is a quarter, and half a unit for the last sum;
-    above still less. With the products of e, the low part's with r and the polynomials' errors it stays below 0.9. For
-    cosines the same holds.
+    The error of a sine, in units of its last place: if s = 0, the other terms are r and less than r/100; rounding
+    their sum costs half a unit, the rest some hundredths. Else the sine is above 0.19, and the sum of the other
+    terms is below 0.2: it is rounded by at most 2**-56, and its terms other than o*r by 2**-59, or 2**-57 where the
+    sine is above 1/2. For a sine below 1/4 that is half a unit, and the last sum is exact; below 1/2 it is a
+    quarter, plus half a unit for the last sum; above 1/2 it is less. With the products of e, the products of low
+    and r and the errors of the polynomials the total stays below 0.9. The same holds for cosines.
 
-    Zero keeps its sign: all terms have it, as LACKS is a tiny positive number there, but s and the low part of r, which
-    are -0: added to another zero, that changes nothing.
+    A zero keeps its sign: all terms have it, because LACKS is a tiny positive number there, except s and low, which
+    are -0 and change no other zero when added.
     """
     turns = lanes.muladd(x, c.EIGHTHS, _MIDDLE)
     r, low = _subtract_with_fma(lanes, x, turns - _MIDDLE, c.EIGHTH_PI, lanes.plain)
@@ -141,7 +141,7 @@ def _by_quadrants(lanes: LaneWriter, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
 
 
 def _rotate_by_quadrants(lanes: LaneWriter, x: Lane, n: Lane, r: Pair) -> tuple[Lane, Lane]:
-    """Sine and cosine of x by those of r."""
+    """Sine and cosine of x from those of r."""
     (s, s_low), (o, o_low) = _sine(lanes, r), _cosine(lanes, r)
     s, o = s + s_low, o + o_low
     even = (n & 1).equals(0)

@@ -1,1 +1,4 @@
-"""Ops with loops of their own: products, factors and functions of matrices."""
+"""Ops with loops of their own: scans, matrix products, LU factors, the matrix exponential.
+
+Open `scans_and_products.py` first.
+"""

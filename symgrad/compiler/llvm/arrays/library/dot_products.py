@@ -1,7 +1,7 @@
-"""Products of small matrices that lie along their sums: z[i, j] = sum over l of x[i, l]*y[j, l], lanes along l.
+"""Products of small matrices as dot products of rows: z[i, j] = sum over l of x[i, l]*y[j, l], with lanes along l.
 
-A block of rows of x times as many of y stays in registers, one vector for each entry of z, whose lanes are added up at
-the end. A block that reaches beyond the last row computes that row again instead: it stores the same numbers.
+A block of rows of x times as many rows of y stays in registers: one vector for each entry of z, whose lanes are added
+at the end. Where a block exceeds the last row it computes that row again, and stores the same numbers.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from symgrad.compiler.llvm.text.types import FloatType
 __all__ = ["DOTS", "dots_function"]
 
 DOTS = "dots"
-"""The name of the function, ``void (x, y, z, m, n, k, x_row, y_row, z_row)``; distances of rows are in elements."""
+"""The name of the function, ``void (x, y, z, m, n, k, x_row, y_row, z_row)``; strides of rows are in elements."""
 
 _PARAMETERS = (*("ptr %x", "ptr %y", "ptr %z"), *(f"i64 %{n}" for n in ("m", "n", "k", "xs", "ys", "zs")))
 
 _CHUNK = 256
-"""Vectors that are added up before their sum is added to that of all."""
+"""Vectors of a partial sum, which is then added to the total."""
 
 
 def dots_function(real: FloatType, w: int, rows: int, *, fused: bool) -> Function:
@@ -26,15 +26,15 @@ def dots_function(real: FloatType, w: int, rows: int, *, fused: bool) -> Functio
     Args:
         real: the format.
         w: lanes of a vector.
-        rows: of a block.
-        fused: whether the machine multiplies and adds in one step.
+        rows: the number of rows of a block.
+        fused: whether the target has a fused multiply-add instruction.
     """
     t, v, size = real.llvm, f"<{w} x {real.llvm}>", real.itemsize
     suffix, mask = f"v{w}f{real.bits}", f"<{w} x i1>"
     cells = [(r, c) for r in range(rows) for c in range(rows)]
 
     def places(letter: str, first: str, count: str, step: str) -> list[str]:
-        """Where the rows of a block start."""
+        """Return the lines that compute the addresses of the rows of a block."""
         lines: list[str] = []
         for r in range(rows):
             a = f"%{letter}{r}"
@@ -48,7 +48,7 @@ def dots_function(real: FloatType, w: int, rows: int, *, fused: bool) -> Functio
         return lines
 
     def terms(name: str, old: str, *, masked: bool) -> list[str]:
-        """One vector of each row, and the products."""
+        """Return the lines that load one vector of each row, and add the products."""
         lines: list[str] = []
         for letter in "xy":
             for r in range(rows):

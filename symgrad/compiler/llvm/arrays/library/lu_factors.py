@@ -1,8 +1,8 @@
-"""Factors of matrices by LAPACK: the calls of `ops/array/factors.py`, one matrix of a stack after the other.
+"""LU factors by LAPACK: the ops of `ops/array/factors.py`, one matrix of a stack after the other.
 
-LAPACK counts columns first, so it sees the transpose of every matrix: it factors A.T, and solves for the rows of an
-array, each of which becomes a solution. Exchanges of rows are stored as they are, 32-bit numbers, in the last row of
-an array of factors, which has room for them in either format.
+LAPACK stores matrices by columns, so it sees the transpose of every matrix: it factors A.T, and solves for the rows of
+an array, which become the solutions. The pivot indices, 32-bit integers, are stored in the last row of the array of
+factors, which is long enough in either format.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from symgrad.ir.sizes import size_product
 __all__ = ["factor_text", "write_factors"]
 
 _MAX_RIGHT_SIDES, _SINGLE_THREAD_WORK = 65536, 1_000_000
-"""Right sides that LAPACK is given at once, since it counts in 32 bits; one, up to so many multiplications in all: for
-several it wakes its threads, however small the matrix."""
+"""Maximum number of right sides of one call, because LAPACK counts in 32 bits; and the work up to which each call has
+one right side: with several, LAPACK wakes its threads even for small matrices."""
 
 
 def write_factors(
     fn: StepWriter, node: Node, memory: Memory, loop: Callable[[StepWriter, str, Callable[[str], None]], None]
 ) -> None:
-    """Write a call for every matrix of a stack.
+    """Write a loop that calls the function of an op for every matrix of a stack.
 
     Args:
         fn: the function to write to.
-        node: the call.
-        memory: where arrays are.
-        loop: writes a loop: the function, how often, and the body, which gets the counter.
+        node: the op.
+        memory: the memory plan.
+        loop: writes a loop, from the function, the count, and the body, whose argument is the counter.
     """
     name = node.op.name
     arrays = [*node.args, node]
@@ -66,12 +66,12 @@ def write_factors(
 
 
 def factor_text(real: FloatType, name: str, declarations: Declarations, *, standalone: bool) -> str:
-    """Return the function of a call, for one matrix.
+    """Return the function of an op for one matrix.
 
     Args:
         real: the format.
-        name: of the call.
-        declarations: for what it calls of LAPACK.
+        name: the name of the op.
+        declarations: the declarations of the module, for routines of LAPACK.
         standalone: whether the code will be linked with a LAPACK.
     """
 

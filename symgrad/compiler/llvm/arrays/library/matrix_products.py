@@ -1,7 +1,7 @@
-"""Products of matrices of moderate size: one kernel of ours, compiled once in a process; BLAS has the large ones.
+"""Matrix products of moderate size: a kernel of our own, compiled once in a process. Large products go to BLAS.
 
-BLAS copies its operands into an order of its own first, which pays when each entry is used some hundred times. Here a
-block of rows of x times a few vectors of columns of y stays in registers, and the operands are read where they are.
+BLAS first packs its operands, which pays off if each entry is used some hundred times. Here a block of rows of x times
+a few vectors of columns of y stays in registers, and the operands are read in place.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ __all__ = ["register_product", "blas_threshold", "product_name", "product_items"
 
 _VECTORS = 3
 _CHUNK = 256
-"""Sums are made of so many products at a time: the columns of y that they read stay in the first-level cache."""
+"""Products of a partial sum: the panel of y that they read stays in the first-level cache."""
 
 _DOTS_MAX_ROWS, _DOTS_MIN_TERMS = 32, 64
-"""Rows and columns up to which, and products in a sum from which on, lanes run along the sum, as both operands do."""
+"""Where both operands are contiguous along the sum: rows and columns up to which, and terms of a sum from which on, the
+lanes run along the sum (`dot_products.py`)."""
 
 
 def blas_threshold(target: Target) -> int:
     """Return the number of multiplications from which on BLAS is called.
 
-    With 32 registers of 64 bytes the kernel has twice the speed of the BLAS in SciPy up to there (measured); with fewer
-    of them, BLAS is as fast for all but small products.
+    With 32 registers of 64 bytes the kernel is twice as fast as SciPy's BLAS up to there (measured). With fewer
+    registers BLAS is as fast for all but small products.
     """
     return 1 << 29 if target.vector_bytes == 64 else 1 << 18
 
@@ -44,7 +45,7 @@ def _engine(real: FloatType) -> Engine:
 
 @locked_cache
 def register_product(real: FloatType) -> None:
-    """Compile the kernel for this machine, once, and make it known to LLVM."""
+    """Compile the kernel for this machine once, and register it with LLVM."""
     name = product_name(real)
     add_symbol(name, _engine(real).address(name))
 
@@ -52,15 +53,15 @@ def register_product(real: FloatType) -> None:
 def product_name(real: FloatType) -> str:
     """Return the name of the kernel, z = x @ y.
 
-    It is ``void (x, y, z, m, n, k, x_row, x_column, y_row, y_column, z_row)``; the distances of rows and of columns are
-    in elements, and z is contiguous along rows.
+    It is ``void (x, y, z, m, n, k, x_row, x_column, y_row, y_column, z_row)``; strides of rows and columns are in
+    elements, and z is contiguous along rows.
     """
     return f"symgrad.product.f{real.bits}"
 
 
 def product_items(real: FloatType, target: Target, *, linkage: Linkage) -> list[Item]:
-    """Return the kernel, and what it calls."""
-    # The sums of a block are in registers: 32 of them on AArch64 and with AVX-512, else 16.
+    """Return the functions of the kernel and their declarations."""
+    # The sums of a block are in registers: there are 32 on AArch64 and with AVX-512, else 16.
     many = target.vector_bytes == 64 or host().triple.startswith(("aarch64", "arm64"))
     blocks, w = (8, 2, 1) if many else (4, 1), target.vector_bytes // real.itemsize
     v, suffix = f"<{w} x {real.llvm}>", f"v{w}f{real.bits}"
@@ -186,7 +187,7 @@ done:
 
 
 def _driver(name: str, real: FloatType, w: int, blocks: Sequence[int], linkage: Linkage) -> str:
-    """Columns in groups of vectors, the sums of a group in chunks, the rows of a chunk in blocks, large ones first."""
+    """Write the loops: columns in groups of vectors, sums of a group in chunks, rows of a chunk in blocks."""
     t, size, wide = real.llvm, real.itemsize, w * _VECTORS
     cases, steps = "", list[str]()
     for n in range(1, _VECTORS + 1):
@@ -238,7 +239,7 @@ _TILE_PARAMETERS = (
 
 
 def _tile(real: FloatType, w: int, rows: int, vectors: int, *, fused: bool) -> Function:
-    """Some rows times some vectors of columns, the last vector under a mask; sums stay in registers."""
+    """Write the product of a few rows and a few vectors of columns, the last one masked; sums stay in registers."""
     t, v = real.llvm, f"<{w} x {real.llvm}>"
     suffix, size = f"v{w}f{real.bits}", real.itemsize
     mask = f"<{w} x i1>"

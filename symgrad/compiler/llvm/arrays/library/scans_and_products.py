@@ -1,4 +1,4 @@
-"""Ops with loops of their own: products of matrices by BLAS, factors of matrices, what runs along an axis."""
+"""Write the ops with loops of their own: scans along an axis, matrix products, and (`lu_factors.py`) matrix factors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from symgrad.ops.array.factors import FACTORS
 __all__ = ["LOOP_LIMIT", "product_dispatch_text", "write_call"]
 
 LOOP_LIMIT = 1000
-"""Multiplications up to which a product is computed by loops of ours: a call of BLAS takes longer."""
+"""Multiplications up to which a matrix product is a plain loop: a call of BLAS takes longer."""
 
 Carried = list[str]
 
@@ -34,7 +34,7 @@ Carried = list[str]
 def _loop(
     fn: StepWriter, count: str, start: Sequence[tuple[str, str]], body: Callable[[str, Carried], Carried]
 ) -> Carried:
-    """Run a loop from 0 below a count; ``start`` has the types and first values of what it carries."""
+    """Write a loop from 0 below a count; ``start`` has the types and initial values of its carried values."""
     before, loop, out = fn.block, fn.label("each"), fn.label("after")
     some = fn.region().compare("sgt", count, "0")
     fn.branch(some, loop, out)
@@ -65,7 +65,7 @@ def _repeat(fn: StepWriter, count: str, body: Callable[[str], None]) -> None:
 
 
 def write_call(fn: StepWriter, node: Node, memory: Memory) -> None:
-    """Write the function of a call."""
+    """Write the function of one op."""
     if node.op.name in FACTORS:
         write_factors(fn, node, memory, _repeat)
     elif isinstance(node.op.array.native, Scan):
@@ -78,12 +78,12 @@ def write_call(fn: StepWriter, node: Node, memory: Memory) -> None:
 
 
 def _axis(fn: StepWriter, shape: Shape, axis: int) -> tuple[str, str, str]:
-    """Return how many rows there are before an axis, its length, and how many columns after it."""
+    """Return the number of rows before an axis, its length, and the number of columns after it."""
     return fn.size(size_product(shape[:axis])), fn.size(shape[axis]), fn.size(size_product(shape[axis + 1 :]))
 
 
 class _AxisLine:
-    """The elements along an axis of an operand and of the result, at one place of the other axes."""
+    """The elements of an operand and of the result along an axis, at one index of the other axes."""
 
     def __init__(
         self, fn: StepWriter, memory: Memory, node: Node, outer: str, inner: str, n: str, step: str
@@ -93,7 +93,7 @@ class _AxisLine:
         self.target = memory.array(node)
         self.source_storage = storage_of(memory.arrays[self.source], fn.real)
         self.target_storage = storage_of(memory.arrays[self.target], fn.real)
-        # Sums and products of whole numbers are computed in double, as everything on them.
+        # Sums and products of integers are computed in double, as all arithmetic of integers.
         self.number = "double" if self.target_storage.kind == "int" else fn.real.llvm
         r = fn.region()
         self.start = r.add(r.mul(r.mul(outer, n), step), inner)
@@ -136,7 +136,7 @@ def _each_axis_line(
 
 
 def _unless_empty(r: BlockWriter, count: str, *lengths: str) -> str:
-    """Return how many turns a loop has: none where there is nothing in each."""
+    """Return the length of a loop: 0 if its body would be empty."""
     for length in lengths:
         count = r.select(r.compare("ne", length, "0"), count, "0")
     return count
@@ -199,7 +199,7 @@ def _classify_labels(node: Node) -> tuple[list[int], list[int], list[int], list[
 def _matrix(
     labels: Sequence[int], shape: Shape, rows: Sequence[int], columns: Sequence[int]
 ) -> tuple[Size, bool]:
-    """Return the distance of neighbouring rows in memory (of columns, if it lies transposed), and whether it does."""
+    """Return the leading dimension of a matrix in memory, and whether it is stored transposed."""
     steps = dict(zip(labels, strides(shape), strict=True))
     if labels[-1] in columns:
         return steps[rows[-1]], False
@@ -212,9 +212,7 @@ def _product(fn: StepWriter, node: Node, memory: Memory) -> None:
     sizes: dict[int, Size] = {}
     for own, arg in zip((a_labels, b_labels), node.args, strict=True):
         sizes.update(zip(own, arg.shape, strict=True))
-    swap = (
-        result[-1] in left
-    )  # the result lies transposed: its transpose is the product of the transposes, swapped
+    swap = result[-1] in left  # the result is stored transposed: (x @ y).T = y.T @ x.T
     operands = [(node.args[0], a_labels), (node.args[1], b_labels)]
     if swap:
         operands.reverse()
@@ -362,17 +360,17 @@ done:
 
 
 def product_dispatch_text(real: FloatType, x_turned: bool, y_turned: bool, target: Target, gemm: str) -> str:
-    """The function that multiplies matrices: z = x @ y, each contiguous along rows, or turned, along columns.
+    """Return the function of a matrix product z = x @ y; x and y are contiguous along rows, or transposed.
 
-    Tiny products are loops here, those of moderate size (and lengths that BLAS cannot count, in its 32 bits) our
-    kernel, large ones calls of BLAS.
+    Tiny products are loops here, large ones calls of BLAS. Our own kernel computes products of moderate size, and those
+    with lengths beyond the 32-bit integers of BLAS.
 
     Args:
         real: the format.
-        x_turned: whether x is.
-        y_turned: whether y is.
-        target: what the processor has.
-        gemm: what the routine of BLAS is called.
+        x_turned: whether x is transposed.
+        y_turned: whether y is transposed.
+        target: the features of the processor.
+        gemm: the symbol of the BLAS routine.
     """
     t = real.llvm
     xi, xk = ("1", "%xs") if x_turned else ("%xs", "1")

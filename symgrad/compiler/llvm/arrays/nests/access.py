@@ -1,6 +1,6 @@
-"""Loads and stores of arrays: one element for all lanes, neighbours, or lanes at any places.
+"""Loads and stores of arrays: broadcast one element, access neighbours, gather or scatter lanes.
 
-The last lanes of a row are masked: a lane that is beyond the row is neither read nor written.
+The last lanes of a row are masked: lanes beyond the row are neither read nor written.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """How elements of an array lie in memory.
+    """The storage format of the elements of an array.
 
     Args:
         kind: real, int or bool.
-        real: the LLVM type of real ones.
+        real: the LLVM type of real elements.
     """
 
     kind: str
@@ -63,23 +63,23 @@ class Storage:
         return self.align
 
     def fill_value(self) -> str:
-        """What is delivered where nothing can be read."""
+        """The value of lanes that are not read."""
         return Splat(self.real, "0x7FF8000000000000") if self.kind == "real" else "zeroinitializer"
 
 
 def storage_of(array: Buffer, real: FloatType) -> Storage:
-    """Return how an array lies in memory."""
+    """Return the storage format of an array."""
     return Storage("real", "double") if array.kind == "double" else Storage(array.kind, real.llvm)
 
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """Where the lanes of the inner loop are.
+    """The lanes of an iteration of the inner loop.
 
     Args:
         region: the block that computes them.
-        counter: of the inner loop, at the first lane.
-        mask: which lanes there are; None for all.
+        counter: the counter of the inner loop at the first lane.
+        mask: the active lanes; None for all.
     """
 
     region: BlockWriter
@@ -91,11 +91,11 @@ class Lanes:
         return self.region.b.width
 
     def mask_operand(self) -> str:
-        """The mask as an operand."""
+        """Return the mask as an operand."""
         return self.mask or _ALL_LANES
 
     def lane_counters(self) -> str:
-        """The counter of each lane, a vector of i64."""
+        """Return the counter of each lane, a vector of i64."""
         r = self.region
         start = splat(r, "i64", self.counter)
         return r.binary("add", start, lane_indices(self.width), f"<{self.width} x i64>")
@@ -106,7 +106,7 @@ _ALL_LANES = Splat("i1", "true")
 
 
 def lane_indices(width: int) -> str:
-    """The numbers of the lanes."""
+    """Return the vector 0, 1, ..., width - 1."""
     return f"<{', '.join(f'i64 {k}' for k in range(width))}>" if width > 1 else Splat("i64", "0")
 
 
@@ -144,7 +144,7 @@ def _value(r: BlockWriter, storage: Storage, raw: str) -> Value:
 
 
 def load_scalar(r: BlockWriter, storage: Storage, pointer: str) -> tuple[Value, str]:
-    """Return one element for all lanes, and the element itself (whole numbers as i64)."""
+    """Load one element; return it in all lanes, and the raw element (integers as i64)."""
     element = storage.element
     raw = r.emit_load(Opcode.load(element, storage.align), pointer)
     if storage.kind == "int":
@@ -154,7 +154,7 @@ def load_scalar(r: BlockWriter, storage: Storage, pointer: str) -> tuple[Value, 
 
 
 def load_lanes(lanes: Lanes, storage: Storage, pointer: str, valid: str | None = None) -> tuple[Value, str]:
-    """Return neighbours from a pointer to the first lane, and the raw vector; only lanes in ``valid`` are read."""
+    """Load neighbours from the address of the first lane, ``valid`` lanes only; return them and the raw vector."""
     r, w, element = lanes.region, lanes.width, storage.element
     kind = f"<{w} x {element}>"
     mask = _and_masks(r, lanes.mask, valid)
@@ -171,7 +171,7 @@ def load_lanes(lanes: Lanes, storage: Storage, pointer: str, valid: str | None =
 def gather_lanes(
     lanes: Lanes, storage: Storage, base: str, offsets: str, valid: str | None = None
 ) -> tuple[Value, str]:
-    """Return elements at any offsets (a vector of i64), and the raw vector."""
+    """Gather elements at offsets (a vector of i64); return them and the raw vector."""
     r, w, element = lanes.region, lanes.width, storage.element
     kind = f"<{w} x {element}>"
     pointers = r.scalar(Opcode.address(element, f"<{w} x i64>"), base, offsets)
@@ -227,7 +227,7 @@ def store_lanes(lanes: Lanes, storage: Storage, pointer: str, value: Value, vali
 
 
 def scatter_lanes(lanes: Lanes, storage: Storage, base: str, offsets: str, value: Value) -> None:
-    """Store the lanes at any offsets, which differ."""
+    """Scatter the lanes to distinct offsets."""
     r, w = lanes.region, lanes.width
     kind = f"<{w} x {storage.element}>"
     pointers = r.scalar(Opcode.address(storage.element, f"<{w} x i64>"), base, offsets)
@@ -247,7 +247,7 @@ def accumulate_lanes(
         one = r.scalar(Opcode.extract(f"<{w} x {element}>", element), raw, str(k))
         offset = r.scalar(Opcode.extract(f"<{w} x i64>", "i64"), offsets, str(k))
         pointer = r.address(element, base, offset)
-        if mask is not None:  # a lane that must not write adds to a cell that nobody reads
+        if mask is not None:  # a masked lane adds to a cell that nobody reads
             there = r.scalar(Opcode.extract(f"<{w} x i1>", "i1"), mask, str(k))
             pointer = r.select(there, pointer, "%nowhere", "ptr")
         old = r.emit_load(Opcode.load(element, storage.align), pointer)

@@ -1,7 +1,7 @@
-"""Sums (and extremes, products) over the outer loops of a nest: where they are while the loops run.
+"""Accumulators of reductions (sums, products, extremes) over the outer loops of a nest.
 
-One number is a vector on the stack. One number a lane is a row in memory; a sum has three of them: of the last rows,
-of the blocks of rows before, and of what rounding lost when a block was added.
+A reduction to one number is a vector on the stack. A reduction to one number for each lane is a row in memory. A sum of
+rows has three of them: the sum of the current block of rows, the sum of the earlier blocks, and its rounding errors.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ __all__ = ["Accumulator", "Accumulators"]
 
 @dataclass(slots=True)
 class Accumulator:
-    """Where one sum is.
+    """The storage of one reduction.
 
     Args:
-        reducer: how values come together.
-        depth: the outermost loop that it sums over.
-        names: vectors on the stack; for rows in memory, the count of rows in the current block.
+        reducer: the reduction.
+        depth: the outermost loop that it reduces.
+        names: vectors on the stack; for rows in memory, the counter of rows in the current block.
         arrays: rows in memory.
     """
 
@@ -39,12 +39,12 @@ class Accumulator:
 
 
 class Accumulators:
-    """The sums of a nest over its outer loops.
+    """The accumulators of a nest.
 
     Args:
-        fn: the function that is written.
+        fn: the function to write to.
         nest: the nest.
-        memory: where arrays are.
+        memory: the memory plan.
     """
 
     def __init__(self, fn: StepWriter, nest: Nest, memory: Memory) -> None:
@@ -57,15 +57,15 @@ class Accumulators:
         return member in self._cells
 
     def get(self, member: Member) -> Accumulator | None:
-        """Return where the sum of a member is, if it sums over outer loops."""
+        """Return the accumulator of a member, if it reduces outer loops."""
         return self._cells.get(member)
 
     def of_depth(self, depth: int) -> Iterator[tuple[Member, Accumulator]]:
-        """Yield the sums that a loop completes."""
+        """Yield the accumulators that a loop completes."""
         return ((m, c) for m, c in self._cells.items() if c.depth == depth)
 
     def allocate(self) -> None:
-        """Take memory on the stack."""
+        """Allocate the accumulators on the stack, or assign their rows."""
         for member in self.nest.members:
             outer = sorted(member.reduced - {self.nest.inner})
             if not outer:
@@ -83,7 +83,7 @@ class Accumulators:
                 self.fn.put(Opcode.alloca("i64"), name=cell.names[0])
 
     def clear(self, depth: int) -> None:
-        """Start the sums over a loop."""
+        """Initialize the reductions over a loop."""
         for _, cell in self.of_depth(depth):
             region = self.fn.region()
             if not cell.arrays:
@@ -103,7 +103,7 @@ class Accumulators:
             lane_loop(self.fn, self.nest.loops[-1], clear)
 
     def add(self, region: BlockWriter, cell: Accumulator, rows: list[Value]) -> None:
-        """Add the numbers of some rows."""
+        """Add the values of some rows to an accumulator on the stack."""
         while len(rows) > 1:
             rows = [
                 cell.reducer.combine_rounded(region, a, b) for a, b in zip(rows[::2], rows[1::2], strict=True)
@@ -113,16 +113,16 @@ class Accumulators:
             region.do(Opcode.store(self._vector(cell)), value.text, name)
 
     def add_rows(self, lanes: Lanes, member: Member, rows: list[list[Value]]) -> None:
-        """Add rows, each the product of some factors, one after the other."""
+        """Add rows of lanes, each a product of factors, to an accumulator in memory, one after the other."""
         cell = self._cells[member]
         total = self._row_load(lanes, cell.arrays[0])
         for factors in rows:
-            # The mask is left to the store: sums of lanes that are not there are not looked at.
+            # Only the store is masked: sums of inactive lanes are never read.
             total = cell.reducer.fold(Lanes(lanes.region, lanes.counter, None), factors, total)
         self._row_store(lanes, cell.arrays[0], total)
 
     def count_rows(self, cell: Accumulator, rows: int) -> None:
-        """Count rows that were added; after a block of them, add it to the sum of all."""
+        """Count added rows, and complete the block when it is full."""
         fn = self.fn
         r = fn.region()
         old = r.emit_load(Opcode.load("i64"), cell.names[0])
@@ -138,7 +138,7 @@ class Accumulators:
         fn.start(after)
 
     def complete(self, cell: Accumulator) -> None:
-        """Move the sums of the last rows to the sums of all, with what rounding lost."""
+        """Add the block of the last rows to the total, with its rounding error."""
         if len(cell.arrays) < 2:
             return
 
@@ -152,11 +152,11 @@ class Accumulators:
         lane_loop(self.fn, self.nest.loops[-1], flush)
 
     def total(self, region: BlockWriter, cell: Accumulator) -> Value:
-        """Return a sum that is one number."""
+        """Return a reduction to one number."""
         return cell.reducer.total(region, self._parts(region, cell))
 
     def row_total(self, lanes: Lanes, cell: Accumulator) -> Value:
-        """Return the sums of these lanes."""
+        """Return the reductions of these lanes."""
         parts = [self._row_load(lanes, k) for k in cell.arrays]
         return cell.reducer.total(lanes.region, parts[1:] or parts)
 

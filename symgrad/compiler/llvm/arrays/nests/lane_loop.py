@@ -1,7 +1,7 @@
-"""The inner loop of a nest: whole vectors, several at a time where they are cheap, and the last lanes under a mask.
+"""The inner loop of a nest: whole vectors, unrolled where a reduction is cheap, and a masked remainder.
 
-A sum runs in blocks (`sums.py`). What follows the last whole block belongs to a block that is shorter. How a
-row is cut depends on its length alone, so that its sum has the same bits wherever it is.
+A sum runs in blocks (`reducers.py`); the last block may be shorter. The blocks depend only on the length of a row, so
+its sum has the same bits at every position.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from symgrad.ir.sizes import Size
 __all__ = ["UNROLL", "Body", "LaneLoop", "lane_loop"]
 
 UNROLL = 4
-"""Vectors of one iteration where a reduction is cheap: each has its own sum, so that no addition waits for another."""
+"""Vectors of one iteration where a reduction is cheap: with a partial sum each, no addition waits for another."""
 
 Body = Callable[[Lanes, list[Value]], list[Value]]
-"""What happens to the lanes, given the partial results of the reducers; returns the new ones."""
+"""The body of the loop: from the lanes and the partial results of the reducers to the new partial results."""
 
 
 def lane_loop(fn: StepWriter, size: Size, body: Callable[[Lanes], None]) -> None:
-    """Run over the lanes of a row, reducing nothing."""
+    """Write a loop over the lanes of a row without reductions."""
 
     def step(lanes: Lanes, _old: list[Value]) -> list[Value]:
         body(lanes)
@@ -37,15 +37,15 @@ def lane_loop(fn: StepWriter, size: Size, body: Callable[[Lanes], None]) -> None
 
 
 class LaneLoop:
-    """Writes one run over the inner loop.
+    """Writes one inner loop.
 
     Args:
-        fn: the function that is written.
+        fn: the function to write to.
         size: the length of the loop.
-        reducers: what it reduces.
-        body: what it does.
-        unroll: vectors of one iteration.
-        asks: whether it asks if it should go on, for it may be long.
+        reducers: its reductions.
+        body: its body.
+        unroll: the number of vectors of one iteration.
+        asks: whether it checks for Ctrl-C, because it may run long.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class LaneLoop:
         self.kinds = [f"<{fn.width} x {'double' if r.wide else fn.real.llvm}>" for r in self.reducers]
 
     def run(self) -> list[Value]:
-        """Write the loop; return what each reducer found, in all lanes."""
+        """Write the loop; return the result of each reducer, in all lanes."""
         w, many = self.width, self.unroll * self.width
         accs = [Value(r.identity(self.fn.entry), False, None) for r in self.reducers]
         states = [[a, *r.initial_error()] for a, r in zip(accs, self.reducers, strict=True)]
@@ -103,7 +103,7 @@ class LaneLoop:
         return [r.reduce_lanes(region, s) for r, s in zip(self.reducers, states, strict=True)]
 
     def _by_length(self, states: list[list[Value]], accs: list[Value]) -> list[Value]:
-        """A row of one block has lost nothing between blocks, which is half of the work of a short row."""
+        """Branch by the length: a row of one block has no error between blocks, which saves half of its work."""
         fn = self.fn
         short, long, out = fn.label("short"), fn.label("long"), fn.label("row")
         few = fn.entry.compare("sle", fn.size(self.size), str(BLOCK_VECTORS * self.width))
@@ -127,7 +127,7 @@ class LaneLoop:
     def _merged(
         self, out: str, ways: Sequence[tuple[str, Sequence[Value]]], kinds: Sequence[str]
     ) -> list[Value]:
-        """Return values that depend on the block that one comes from."""
+        """Return the phis of values from several preceding blocks."""
         found: list[Value] = []
         for i, kind in enumerate(kinds):
             code = Opcode.phi(kind, [block for block, _ in ways])
@@ -136,7 +136,7 @@ class LaneLoop:
         return found
 
     def _guard(self, start: str, stop: str, loop: str, out: str) -> bool:
-        """Enter a loop, if it has anything to do; tell whether that is only known when it runs."""
+        """Enter a loop unless it is empty; return whether that is decided at run time."""
         if isinstance(self.size, int):
             self.fn.jump(loop)
             return False
@@ -144,7 +144,7 @@ class LaneLoop:
         return True
 
     def _vectors(self, accs: list[Value], start: str, stop: str, unroll: int) -> list[Value]:
-        """Run over whole vectors."""
+        """Write the loop over whole vectors."""
         fn = self.fn
         before, loop, out = fn.block, fn.label("lanes"), fn.label("whole")
         guarded = self._guard(start, stop, loop, out)
@@ -163,7 +163,7 @@ class LaneLoop:
         *,
         asks: bool = False,
     ) -> list[Value]:
-        """Write one iteration, which can come after itself; return what the reducers have after it."""
+        """Write one iteration with its phis; return the partial results after it."""
         fn, w = self.fn, self.width
         fn.start(loop)
         phis = fn.reserve_lines()
@@ -185,7 +185,7 @@ class LaneLoop:
         phis.append(Instruction(f"%{loop}.i", Opcode.phi("i64", blocks), starts))
         for i, (reducer, kind) in enumerate(zip(self.reducers, self.kinds, strict=True)):
             for u in range(unroll):
-                # The first sum goes on with what there is, the others start with nothing.
+                # The first vector continues the partial result, the others start from the identity.
                 ways = [accs[i].text if u == 0 else reducer.identity(fn.entry) for _, _, accs in entries]
                 phis.append(Instruction(names[i][u], Opcode.phi(kind, blocks), (*ways, new[i][u].text)))
         return [
@@ -203,7 +203,7 @@ class LaneLoop:
     def _blocks(
         self, states: list[list[Value]], accs: list[Value], stop: str
     ) -> tuple[list[list[Value]], list[Value]]:
-        """Run over whole vectors, block by block; the last block is not added to the states yet."""
+        """Write the loop over whole vectors in blocks; the last block is not yet added to the states."""
         fn = self.fn
         before, block, inner = fn.block, fn.label("block"), fn.label("lanes")
         ended, again, out = fn.label("blocked"), fn.label("again"), fn.label("whole")
@@ -245,7 +245,7 @@ class LaneLoop:
         return found, list(merged)
 
     def _rest(self, accs: list[Value], whole: str) -> list[Value]:
-        """The last lanes, fewer than a vector."""
+        """Write the masked remainder, fewer lanes than a vector."""
         fn, w = self.fn, self.width
         before, rest, out = fn.block, fn.label("rest"), fn.label("ended")
         extent = fn.size(self.size)

@@ -1,4 +1,4 @@
-"""A loop nest as one LLVM function: outer loops, and for each of their points the passes over the inner loop."""
+"""Write a loop nest as one LLVM function: outer loops, and at each of their points the passes over the inner loop."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ __all__ = ["NestWriter"]
 
 
 _UNROLLED_ROWS = 4
-"""Rows that are computed at a time."""
+"""Rows that are computed together."""
 
 _CHEAP_COST = 20
-"""A pass of fewer operations than this waits for its sums."""
+"""Number of operations below which a pass is bound by the latency of its sums."""
 
 
 class NestWriter:
     """Writes a nest.
 
     Args:
-        fn: the function to write.
+        fn: the function to write to.
         nest: the nest.
         passes: its passes.
-        memory: where arrays are.
-        materialized: the nodes that are in memory if no member of the nest has them.
+        memory: the memory plan.
+        materialized: the nodes that are in memory unless a member of the nest computes them.
     """
 
     def __init__(
@@ -97,9 +97,9 @@ class NestWriter:
         self._finish(k)
 
     def _extent(self, k: int) -> str:
-        """Return how often an outer loop runs: not at all where a loop in it never does, which may save years.
+        """Return the length of an outer loop: 0 where a loop inside it is empty, which may save years.
 
-        Only a member that stores, for each turn of the outer one, a sum over nothing has something to do then.
+        The exception is a member that stores an empty sum for each index of the outer loop.
         """
         nest, fn = self.nest, self.fn
         extent = fn.size(nest.loops[k])
@@ -113,13 +113,13 @@ class NestWriter:
         return extent
 
     def _rounded(self, extent: str) -> str:
-        """Return how many rows are computed together with others."""
+        """Return the extent rounded down to groups of rows."""
         if extent.isdigit():
             return str(int(extent) - int(extent) % self.rows_at_once)
         return self.fn.entry.binary("and", extent, f"-{self.rows_at_once}")
 
     def _count(self, counters: list[str], start: str, stop: str, rows: int) -> None:
-        """Write one loop, over several rows at a time."""
+        """Write one outer loop, over ``rows`` rows at a time."""
         fn = self.fn
         before, head, body, out = fn.block, fn.label("loop"), fn.label("row"), fn.label("out")
         counter = f"%{head}.o"
@@ -145,9 +145,9 @@ class NestWriter:
         fn.start(out)
 
     def _count_rows_at_once(self) -> int:
-        """How many rows are computed at a time: several, where each is little work and reads what others read too.
+        """Return how many rows to compute together: several, if each is little work and they share operands.
 
-        Then what rows have in common (a vector that all are multiplied by, sums over rows) is loaded and stored once.
+        Then shared operands (a vector that multiplies all rows, sums over rows) are loaded and stored once.
         """
         nest = self.nest
         if nest.inner < (2 if self.fn.turn else 1) or any(m.task.combine == "scatter" for m in nest.members):
@@ -178,7 +178,7 @@ class NestWriter:
             fn.region().do(Opcode.call("void", memset, *takes), fn.base(k), "0", count, "false")
 
     def _finish(self, depth: int) -> None:
-        """Store what was summed over a loop."""
+        """Store the reductions over a loop."""
         for member, cell in self.cells.of_depth(depth):
             if not cell.arrays:
                 region = self.fn.region()
@@ -204,7 +204,7 @@ class NestWriter:
                 self._pass(number, rows)
 
     def _row_values(self, member: Member, rows: int) -> None:
-        """Store the values that some rows have, or add them up."""
+        """Store the values of rows, or add them to the accumulator."""
         values, region = self.values, self.values.row
         cell = self.cells.get(member)
         found: list[Value] = []
@@ -258,7 +258,7 @@ class NestWriter:
             for m in this.reduced
         ]
 
-        # The first pass waits for memory, a later one computes: its row is read in the meantime.
+        # The first pass is bound by memory, a later one may be bound by computation: it prefetches the next row.
         later = range(1, len(self.passes.passes))
         busy = next(
             (n for n in later if self._cost(n) >= _CHEAP_COST and self.nest.inner > 0 and rows == 1), None
@@ -271,7 +271,7 @@ class NestWriter:
             new: list[Value] = []
             for (values.copy, member, reducer), value in zip(work, old, strict=True):
                 new.append(reducer.fold(lanes, values.factors(member, lanes), value))
-            # All loads come before the stores: a result may lie where an operand was.
+            # All loads come before the stores: a result may reuse the memory of an operand.
             ready: list[tuple[int, Member, list[Value]]] = []
             for member in this.lanes:
                 for values.copy in range(rows):
@@ -308,7 +308,7 @@ class NestWriter:
                 self.cells.count_rows(cell, rows)
 
     def _unroll(self, number: int) -> int:
-        """Several vectors at a time where a pass reduces more than it computes."""
+        """Return the number of vectors of an iteration: several if a pass is bound by the latency of reductions."""
         this = self.passes.passes[number]
         return UNROLL if this.reduced and not this.keep and self._cost(number) < _CHEAP_COST else 1
 

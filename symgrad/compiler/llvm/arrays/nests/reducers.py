@@ -1,9 +1,9 @@
-"""Reductions of lanes: sums in blocks whose totals carry what rounding lost, extremes, products.
+"""Reductions of lanes: blocked compensated sums, products, extremes.
 
-A sum runs in blocks of `BLOCK_VECTORS` vectors. The total of a block is added to the sum of all with Knuth's TwoSum,
-which keeps the rounding error as a second number, so the error does not grow with the number of blocks: it is that of
-one block, a few units in the last place, averaged over all. (D. E. Knuth, The Art of Computer Programming, vol. 2,
-section 4.2.2.)
+A sum runs in blocks of `BLOCK_VECTORS` vectors. The sum of a block is added to the total with Knuth's TwoSum, which
+accumulates the rounding error in a second number. So the error does not grow with the number of blocks: it is the
+error of one block, a few units in the last place. (D. E. Knuth, The Art of Computer Programming, vol. 2, section
+4.2.2.)
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BLOCK_ROWS = 128
 
 
 def two_sum(b: VectorBuilder, s: Value, c: Value, x: Value) -> tuple[Value, Value]:
-    """Return s + x, and c with what the addition lost."""
+    """Return s + x, and c plus the rounding error of this addition."""
     t = b.add(s, x)
     back = b.sub(t, s)
     lost = b.add(b.sub(s, b.sub(t, back)), b.sub(x, back))
@@ -34,11 +34,11 @@ def two_sum(b: VectorBuilder, s: Value, c: Value, x: Value) -> tuple[Value, Valu
 
 @dataclass(frozen=True, slots=True)
 class Reducer:
-    """How values come together.
+    """One reduction. Its state is a value and, for a sum, an accumulated rounding error.
 
     Args:
         combine: sum, max, min or prod.
-        wide: whether they are whole numbers (double, whatever the kernel's format).
+        wide: whether the values are integers (always in double).
     """
 
     combine: str
@@ -46,34 +46,34 @@ class Reducer:
 
     @property
     def is_sum(self) -> bool:
-        """Whether a state has a second number: what rounding lost."""
+        """Whether the state has a rounding error."""
         return self.combine == "sum"
 
     def builder(self, region: BlockWriter) -> VectorBuilder:
         return region.wide if self.wide else region.b
 
     def identity(self, region: BlockWriter) -> str:
-        """What changes nothing."""
+        """Return the identity element."""
         b = self.builder(region)
         start = {"sum": 0.0, "prod": 1.0, "max": float("-inf"), "min": float("inf")}[self.combine]
         return b.const(start).text
 
     def initial_error(self) -> list[Value]:
-        """What a state has besides the value, at the start."""
+        """Return the initial rounding error of the state, if it has one."""
         return [Value("zeroinitializer", False, None)] if self.is_sum else []
 
     def combine_rounded(self, region: BlockWriter, old: Value, value: Value) -> Value:
-        """Return two values together, rounded."""
+        """Combine two values, with ordinary rounding."""
         b = self.builder(region)
         if self.combine == "sum":
             return b.add(old, value)
         if self.combine == "prod":
             return b.mul(old, value)
-        # In this order a NaN among the values stays, and what has to wait for the last comparison is least.
+        # In this order a NaN is kept, and the dependence on the previous comparison is shortest.
         return b.maximum(value, old) if self.combine == "max" else b.minimum(value, old)
 
     def fold(self, lanes: Lanes, factors: list[Value], old: Value) -> Value:
-        """Return the state of a block with one more product; lanes that are not there change nothing."""
+        """Add a product of factors to the value of a block; inactive lanes change nothing."""
         b = self.builder(lanes.region)
         *first, last = factors
         if self.is_sum and first and lanes.mask is None:
@@ -91,7 +91,7 @@ class Reducer:
         return self.combine_rounded(lanes.region, old, value)
 
     def join(self, region: BlockWriter, state: list[Value], value: Value) -> list[Value]:
-        """Return a state with the value of a block."""
+        """Add the value of a block to a state."""
         if not self.is_sum:
             return [self.combine_rounded(region, state[0], value)]
         return list(two_sum(self.builder(region), state[0], state[1], value))
@@ -102,11 +102,11 @@ class Reducer:
             return state[0]
         b = self.builder(region)
         s, c = state
-        # Where the sum is infinite, what it lost is NaN.
+        # Where the sum is infinite its rounding error is NaN.
         return b.select(b.isnan(c), s, b.add(s, c))
 
     def reduce_lanes(self, region: BlockWriter, state: list[Value]) -> Value:
-        """Return the lanes of a state together, in all lanes."""
+        """Combine the lanes of a state; return the result in all lanes."""
         b = self.builder(region)
         parts = list(state)
         step = b.width // 2

@@ -1,4 +1,4 @@
-"""What is known at a point of a nest: values of rows and lanes, addresses, and the blocks that their code goes to."""
+"""The values and addresses that are available at a point of a nest, and the block in which each is computed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["ValueTable"]
 
 @dataclass(slots=True)
 class _RowValues:
-    """What is known of one of the rows that are computed together."""
+    """The available values of one of the rows that are computed together."""
 
     counters: Sequence[str]
     values: dict[Pair, Value] = field(default_factory=dict[Pair, Value])
@@ -29,14 +29,14 @@ class _RowValues:
 
 
 class ValueTable:
-    """What is known where code is written.
+    """The available values at the point where code is written.
 
     Args:
-        fn: the function that is written.
+        fn: the function to write to.
         nest: the nest.
         passes: its passes.
-        memory: where arrays are.
-        materialized: the nodes that are in memory if no member of the nest has them.
+        memory: the memory plan.
+        materialized: the nodes that are in memory unless a member of the nest computes them.
     """
 
     def __init__(
@@ -53,15 +53,15 @@ class ValueTable:
         self.memory = memory
         self.materialized = materialized
         self.row = fn.entry
-        self.copy = 0  # which of the rows that are computed together
+        self.copy = 0  # index of the current row among those that are computed together
         self._number = 0
         self._rows: list[_RowValues] = [_RowValues(())]
-        self._fixed = _RowValues(())  # what is the same for all rows
-        self._whole: dict[str, str] = {}  # numbers that were loaded as i64
-        self._streams: dict[tuple[int, Index], Storage] = {}  # what the first pass reads one after the other
+        self._fixed = _RowValues(())  # values that are the same for all rows
+        self._whole: dict[str, str] = {}  # the raw i64 of loaded integers
+        self._streams: dict[tuple[int, Index], Storage] = {}  # sequential reads of the first pass
 
     def start_pass(self, number: int, region: BlockWriter) -> None:
-        """Start a pass, whose row part is written to the region."""
+        """Start a pass; code that is invariant in the inner loop goes to the region."""
         self._number = number
         self.row = region
 
@@ -71,22 +71,22 @@ class ValueTable:
         return self._rows[self.copy].counters
 
     def rows(self, counters: Sequence[Sequence[str]], region: BlockWriter) -> None:
-        """Start rows, or go on after a loop: what was known inside it is not known here."""
+        """Start rows, or continue after a loop, where values computed inside it are not available."""
         self.row = region
         self.copy = 0
         self._rows = [_RowValues(c) for c in counters]
 
     def lanes(self) -> None:
-        """Start a block of lanes: nothing is known in it yet."""
+        """Start a block of lanes without available values."""
         for row in (*self._rows, self._fixed):
             row.lanes = {}
 
     def set_reduced(self, member: Member, value: Value) -> None:
-        """Note what a reduction over the inner loop gave."""
+        """Record the result of a reduction over the inner loop."""
         self._rows[self.copy].values[member.task.node, member.place] = value
 
     def storage(self, k: int) -> Storage:
-        """Return how array k lies in memory."""
+        """Return the storage format of array k."""
         return storage_of(self.memory.arrays[k], self.fn.real)
 
     def _region(self, pair: Pair, lanes: Lanes | None) -> BlockWriter:
@@ -115,7 +115,7 @@ class ValueTable:
         return pointer
 
     def lane_offsets(self, lanes: Lanes, step: Size) -> str:
-        """Return how far each lane is along an axis, a vector of i64."""
+        """Return the offset of each lane from the row, a vector of i64; ``step`` is the stride of lanes."""
         r, w = lanes.region, lanes.width
         if step == 1:
             return lanes.lane_counters()

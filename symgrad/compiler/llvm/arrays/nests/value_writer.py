@@ -1,4 +1,4 @@
-"""The values of a nest: loaded, read through index maps, or computed, each once where it is needed."""
+"""Write the values of a nest (loads, reads through index maps, computations), each once, outside of inner loops."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["ValueWriter"]
 
 
 class ValueWriter(ValueTable):
-    """Computes the values of one nest."""
+    """Writes the code of the values of one nest."""
 
     # values
 
@@ -197,7 +197,7 @@ class ValueWriter(ValueTable):
         return value
 
     def prefetch(self, lanes: Lanes) -> None:
-        """Have the memory fetch what the first pass will read in the next row, while there is much to compute."""
+        """Prefetch the operands that the first pass will read in the next row."""
         for (k, index), storage in self._streams.items():
             stride = index.coefficient(self.nest.inner - 1)
             if stride == 0:
@@ -223,9 +223,9 @@ class ValueWriter(ValueTable):
     # positions
 
     def positions(self, member: Member, lanes: Lanes | None) -> tuple[str, str]:
-        """Return what the positions of a scatter add to the place in the target, and whether they are all inside it.
+        """Return the offset of a scatter in its target, and whether its indices are in range.
 
-        For lanes that differ the first is a vector, marked by a leading ``<``, and so is the second.
+        If they differ between lanes both are vectors, and the offset is marked by a leading ``<``.
         """
         for pair in member.indices:
             self._value(pair, lanes)
@@ -270,7 +270,9 @@ class ValueWriter(ValueTable):
         raw = self._whole.get(value.text)
         if raw is None:
             if value.literal is not None:
-                number = str(min(max(int(value.literal), -(2**63)), LARGEST))  # still outside
+                number = str(
+                    min(max(int(value.literal), -(2**63)), LARGEST)
+                )  # a clamped index is still out of range
                 return splat(region, "i64", number) if vector else number
             if pair[0].dtype != "int":
                 value = region.convert(value, True)

@@ -1,1 +1,1 @@
-"""Vectors of doubles: instructions, arithmetic of two doubles, tables and rare lanes."""
+"""Vectors of doubles: instructions, error-free arithmetic, table lookup, slow paths; open `lanes.py` first."""

@@ -1,4 +1,4 @@
-"""The value of a function at numbers known now: the kernel's own code, compiled for two lanes and called."""
+"""Constant folding of functions: the code of the kernel is compiled for two lanes and called, so the bits are equal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WIDTH = 2
 
 @cache
 def _formula_outputs(name: str) -> tuple[str, tuple[int, ...]]:
-    """Return the first function whose formula gives a function's value, too, and which values are functions' own."""
+    """Return the first function with the same formula, and the indices of the values that are functions."""
     formula = FUNCTIONS[name].formula
     names = [n for n, function in FUNCTIONS.items() if function.formula is formula]
     return names[0], tuple(sorted({part for n in names if (part := FUNCTIONS[n].output) is not None}))
@@ -28,7 +28,7 @@ def _formula_outputs(name: str) -> tuple[str, tuple[int, ...]]:
 
 @locked_cache
 def _engine(name: str, real: FloatType, fused: bool, tables: bool, fast: bool, freestanding: bool) -> Engine:
-    """Return code for a function, and for the others that its formula gives: where one is asked for, often all are."""
+    """Return code for a function and the other functions of its formula, which are often needed together."""
     _, parts = _formula_outputs(name)
     made = write_function(
         name, real, _WIDTH, fused=fused, tables=tables, fast=fast, freestanding=freestanding, parts=parts
@@ -70,7 +70,7 @@ def fold(
     fast: bool = False,
     freestanding: bool = False,
 ) -> float:
-    """Return the bits that a kernel gives, whatever its width."""
+    """Return the value of a function with the bits of a kernel of any width."""
     kind = ctypes.c_double if real.bits == 64 else ctypes.c_float
     given = (kind * (_WIDTH * len(args)))(*(a for a in args for _ in range(_WIDTH)))
     first, parts = _formula_outputs(name)

@@ -1,6 +1,6 @@
-"""Vectors of doubles, of 64-bit integers and of truth values, with Python's operators: one operator, one instruction.
+"""Vectors of doubles, 64-bit integers and booleans, with Python's operators: one operator, one instruction.
 
-Nothing here folds: a function of literals is compiled and called (`fold.py`).
+Nothing is folded here: a function of literals is compiled and called (`constant_folding.py`).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 
 @dataclass(
     slots=True
-)  # not frozen: that takes three times as long, and functions are written anew in every process
+)  # not frozen: creation would take three times as long, and every process writes its functions
 class Lane:
-    """A vector: ``kind`` says of what. Operators take numbers too; comparisons are false for NaN."""
+    """A vector with elements of type ``kind``. Operators accept numbers too; comparisons are false for NaN."""
 
     lanes: Instructions
     text: str
@@ -34,7 +34,7 @@ class Lane:
 
     @property
     def is_zero_literal(self) -> bool:
-        """Whether it is a literal zero, which stands for a term that is not there: adding it is no instruction."""
+        """Whether it is a literal zero, an absent term: adding it emits no instruction."""
         return self.text == _ZERO
 
     def _with(self, code: str, other: Operand) -> Lane:
@@ -99,7 +99,7 @@ class Lane:
         return self._with("shl", other)
 
     def __rshift__(self, other: Operand) -> Lane:
-        """Zeros move in from the left."""
+        """Logical shift."""
         return self._with("lshr", other)
 
     def __lt__(self, other: Operand) -> Lane:
@@ -125,7 +125,7 @@ class Lane:
         return self._compared("eq" if self.kind == "i64" else "oeq", other)
 
     def outside(self, least: float, most: float) -> Lane:
-        """Whether it is less than the one, more than the other, or NaN."""
+        """Whether it is less than ``least``, greater than ``most``, or NaN."""
         return self._compared("ult", least) | self._compared("ugt", most)
 
 
@@ -133,24 +133,24 @@ Operand: TypeAlias = "Lane | float"
 
 
 class Instructions:
-    """Writes them, on vectors of ``width`` lanes."""
+    """Writes instructions on vectors of ``width`` lanes; equal instructions are shared."""
 
     def __init__(self, width: int) -> None:
         self.width = width
         self.lines: list[str | Instruction] = []
-        self.intrinsics: dict[str, FunctionDeclaration] = {}  # by the code of the instructions that call them
+        self.intrinsics: dict[str, FunctionDeclaration] = {}  # by the code of the calling instruction
         self.libm: dict[
             str, tuple[str, int]
-        ] = {}  # by these too: the C functions, and their numbers of arguments
+        ] = {}  # name and arity of the C functions, by the code of the calling instruction
         self._seen: dict[tuple[str, ...], Lane] = {}
         self._count = 0
         self._types = {kind: f"<{width} x {kind}>" for kind in ("double", "i64", "i1")}
 
     SIGN = -(2**63)
-    """The integer with the sign bit of a double alone."""
+    """The integer with only the sign bit of a double set."""
 
     def fork(self) -> Self:
-        """Return what goes on from here, and leaves this as it is."""
+        """Return an independent copy that can be continued."""
         other = copy(self)
         other.lines, other._seen = [*self.lines], {**self._seen}
         other.intrinsics, other.libm = {**self.intrinsics}, {**self.libm}
@@ -160,7 +160,7 @@ class Instructions:
         return self._types[kind]
 
     def emit(self, code: str, *operands: str, kind: Kind = "double") -> Lane:
-        """Add an instruction (`text/instructions.py`), unless the same one is there."""
+        """Add an instruction (`text/instructions.py`), or return the value of an equal one."""
         key = (code, *operands)
         found = self._seen.get(key)
         if found is None:
@@ -198,7 +198,7 @@ class Instructions:
         return self._cast(x, "double")
 
     def select(self, mask: Lane, a: Operand, b: Operand) -> Lane:
-        """Where the mask is set a, elsewhere b; a number a is a double."""
+        """Return a where the mask is set, b elsewhere; a number a is a double."""
         kind = a.kind if isinstance(a, Lane) else "double"
         a, b = self.lift(a, kind), self.lift(b, kind)
         if a == b:
@@ -211,7 +211,7 @@ class Instructions:
         return self.emit(Opcode.binary("xor", self.type("i1")), mask.text, Splat("i1", "true"), kind="i1")
 
     def at_most(self, x: Lane, limit: float) -> Lane:
-        """min(x, limit), NaN for NaN: in this order one instruction on x86."""
+        """min(x, limit), and NaN for NaN; in this order it is one instruction on x86."""
         limit_lane = self.const(limit)
         return self.select(limit_lane < x, limit_lane, x)
 
@@ -241,7 +241,7 @@ class Instructions:
         return self._intrinsic("copysign", self.lift(size, "double"), sign)
 
     def call_libm(self, name: str, *args: Lane) -> Lane:
-        """The C function of doubles, lane by lane."""
+        """Call a C function of doubles, lane by lane."""
         vector = self.type("double")
         code = Opcode.call(vector, f"@lanes.{name}", *[vector] * len(args))
         self.libm[code] = name, len(args)

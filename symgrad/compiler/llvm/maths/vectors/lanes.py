@@ -1,6 +1,6 @@
-"""Arithmetic of several instructions, and the branch for rare lanes.
+"""Arithmetic of several instructions (error-free transformations, polynomials), and the slow path of rare lanes.
 
-The formulas of this package are written over `Lane`, once for every width.
+The formulas of this package are written over `Lane`, once for all widths.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from symgrad.compiler.llvm.text.opcodes import Label, Opcode
 __all__ = ["PairCoefficients", "Lane", "LaneWriter", "Pair", "Coefficients"]
 
 Pair: TypeAlias = tuple[Lane, Lane]
-"""An unevaluated sum, the second term at most about an ulp of the first."""
+"""A double-double number: an unevaluated sum whose second term is at most about an ulp of the first."""
 
 
 class Coefficients(NamedTuple):
-    """Coefficients of a polynomial, the constant first: for results in double, and for results in single precision."""
+    """Coefficients of a polynomial, the constant first: for results in double and in single precision."""
 
     double: tuple[float, ...]
     single: tuple[float, ...]
 
 
 class PairCoefficients(NamedTuple):
-    """Coefficients of a polynomial, the constant first: sums of two doubles, and doubles from there on."""
+    """Coefficients of a polynomial, the constant first: the leading ones are pairs, the small ones doubles."""
 
     leading: tuple[tuple[float, ...], ...]
     small: tuple[float, ...]
 
 
 _TWO_CHAINS_FROM = 8
-"""Coefficients of a polynomial from which on it is computed in two chains."""
+"""Number of coefficients from which on a polynomial is evaluated in two chains."""
 
 
 class LaneWriter(Instructions):
@@ -42,14 +42,14 @@ class LaneWriter(Instructions):
 
     Args:
         width: lanes in a vector.
-        fused: whether the target has an instruction for a*b + c with one rounding.
-        tables: whether it has the instructions for `tables.py`.
-        single: whether the results are for single precision. All numbers are doubles, but then polynomials are
+        fused: whether the target has a fused multiply-add instruction.
+        tables: whether it has the instructions for `table_lookup.py`.
+        single: whether the results are rounded to single precision: the arithmetic is in doubles, but polynomials are
             shorter, and it is ``plain``.
-        fast: whether results in double need only be within four units of the last place: it is ``plain`` too.
+        fast: whether an error of four units in the last place of a double is acceptable: it is ``plain`` too.
         freestanding: whether there is no C library to call.
 
-    Where it is ``plain``, what a sum of two doubles would add to the first is not computed.
+    With ``plain`` the second terms of pairs are not computed.
     """
 
     def __init__(
@@ -58,32 +58,32 @@ class LaneWriter(Instructions):
         super().__init__(width)
         self.freestanding = freestanding
         self.tables = tables
-        self.uses_tables = False  # whether the function has one of these
+        self.uses_tables = False  # whether the function has a table lookup
         self.single = single
         self.plain = single or fast
         self.fused = fused
         self._block = "entry"
 
     def constant_pair(self, high: float, low: float) -> Pair:
-        """A constant with more bits than a double has."""
+        """Return a constant with more bits than a double."""
         return self.const(high), self.const(0.0 if self.plain else low)
 
     def round_to_single(self, x: Lane) -> Pair:
-        """The nearest number of single precision, and what it lacks."""
+        """Return the nearest number of single precision, and the rounding error."""
         wide, narrow = self.type("double"), f"<{self.width} x float>"
         single = self.emit(Opcode.convert("fptrunc", wide, narrow), x.text)
         rounded = self.emit(Opcode.convert("fpext", narrow, wide), single.text)
         return rounded, x - rounded
 
     ROUND = 1.5 * 2.0**52
-    """Added to a small number, leaves its nearest integer in the last bits of the sum."""
+    """The sum of this and a small number has the nearest integer of the number in its last bits."""
 
     def nearest(self, x: Lane) -> Lane:
-        """The nearest integer of |x| < 2**51: llvm.rint would be a call of C's rint on old processors."""
+        """Return the nearest integer for |x| < 2**51; on old processors llvm.rint would call C's rint."""
         return x + self.ROUND - self.ROUND
 
     def muladd(self, a: Operand, b: Operand, c: Operand) -> Lane:
-        """a*b + c, rounded once where the target does that in one instruction, else twice."""
+        """a*b + c, rounded once with fused multiply-add, else twice."""
         a, b, c = self.lift(a, "double"), self.lift(b, "double"), self.lift(c, "double")
         if a.is_zero_literal or b.is_zero_literal or c.is_zero_literal:
             return a * b + c
@@ -92,10 +92,10 @@ class LaneWriter(Instructions):
         return self._intrinsic("fma", a, b, c)
 
     def polynomial(self, x: Lane, series: Coefficients, *, chains: int = 2) -> Lane:
-        """Horner's scheme; in two chains, of the even and of the odd powers of x, where there are many.
+        """Evaluate a polynomial by Horner's scheme; a long one in two chains, of the even and the odd powers of x.
 
-        The processor fills the waits of short chains with the next points, but does not look so far ahead for others.
-        Two sums of opposite sign cancel: where that counts, ask for one chain.
+        Out-of-order execution hides the latency of short chains behind the next points, but not that of long ones. Two
+        sums of opposite sign cancel: where that matters, use one chain.
         """
         coefficients = series.single if self.single else series.double
         if len(coefficients) < _TWO_CHAINS_FROM or chains == 1:
@@ -124,13 +124,13 @@ class LaneWriter(Instructions):
         return total, (a - (total - other)) + (b - other)
 
     def _split(self, a: Lane) -> Pair:
-        """Two halves of 26 bits (Veltkamp; Dekker 1971)."""
+        """Split a number into two halves of 26 bits (Veltkamp; Dekker 1971)."""
         scaled = a * 134217729.0
         high = scaled - (scaled - a)
         return high, a - high
 
     def product_error(self, a: Lane, b: Lane, product: Lane) -> Lane:
-        """a*b - product exactly, where product is a*b rounded (Dekker 1971 where nothing is fused)."""
+        """a*b - product exactly, where product is a*b rounded (Dekker 1971 without fused multiply-add)."""
         if self.plain:
             return self.const(0)
         if self.fused:
@@ -139,14 +139,14 @@ class LaneWriter(Instructions):
         return ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
 
     def two_product(self, a: Lane, b: Lane) -> Pair:
-        """a*b exactly."""
+        """Return a*b exactly as a pair."""
         product = a * b
         return product, self.product_error(a, b, product)
 
     def muladd_pair(self, a: Operand, b: Operand, c: Lane, *, exact: bool = False) -> Pair:
-        """a*b + c and its error, for |c| >= |a*b| or c = 0.
+        """Return a*b + c as a pair, for |c| >= |a*b| or c = 0.
 
-        ``exact`` says that a*b has no error, or one too small to count.
+        ``exact`` states that the rounding error of a*b is zero or negligible.
         """
         a, b = self.lift(a, "double"), self.lift(b, "double")
         total = self.muladd(a, b, c)
@@ -159,7 +159,7 @@ class LaneWriter(Instructions):
         return total, error if exact else error + self.product_error(a, b, product)
 
     def quotient(self, a: Pair, b: Pair) -> Pair:
-        """a/b with about 100 correct bits: a rounded quotient and what it lacks, to first order."""
+        """a/b as a pair with about 100 correct bits: a rounded quotient and a correction of first order."""
         if self.plain:
             return a[0] / b[0], self.const(0)
         inverse = 1.0 / b[0]
@@ -167,7 +167,7 @@ class LaneWriter(Instructions):
         return q, self._remainder(q, a, b) * inverse
 
     def ratio(self, a: Pair, b: Pair) -> Lane:
-        """a/b rounded."""
+        """a/b, rounded to a double."""
         if self.plain:
             return a[0] / b[0]
         inverse = 1.0 / b[0]
@@ -195,10 +195,10 @@ class LaneWriter(Instructions):
         other: Callable[[], Sequence[Lane]],
         nan: Callable[[], Lane] | None = None,
     ) -> tuple[Lane, ...]:
-        """``usual``, and in the lanes of the mask ``other``, whose code runs only if there is such a lane.
+        """Return ``usual``, and in the lanes of the mask ``other``, whose code is branched over if no lane needs it.
 
-        ``nan`` tells in which of them all values are NaN: it does not run for these. An array with gaps is as usual as
-        one without.
+        ``nan`` marks lanes where all values are NaN, which need no ``other``: arrays with missing values are common and
+        stay fast.
         """
         number = self._count
         rare, work, join = (f"{block}{number}" for block in ("rare", "work", "join"))
@@ -213,7 +213,7 @@ class LaneWriter(Instructions):
             self._branch(mask, work, join)
         mixed = [self.select(mask, o, u) for o, u in zip(other(), usual, strict=True)]
         ways.append((self._block, mixed))
-        self._seen = seen  # what stands in the branch is not there after it
+        self._seen = seen  # values of the branch do not dominate the code after it
         self.lines += [Instruction("", Opcode.jump(join)), Label(join)]
         self._block = join
         joined: list[Lane] = []
@@ -224,7 +224,7 @@ class LaneWriter(Instructions):
         return tuple(joined)
 
     def _branch(self, mask: Lane, some: str, none: str) -> None:
-        """Go on in the block ``some`` if a lane is set."""
+        """Continue in the block ``some`` if any lane is set, else jump to ``none``."""
         bits = f"i{self.width}"
         word = self._define(Opcode.convert("bitcast", self.type("i1"), bits), mask.text)
         any_of = self._define(Opcode.compare("icmp", "ne", bits), word, "0")

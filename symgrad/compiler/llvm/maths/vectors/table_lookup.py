@@ -1,4 +1,4 @@
-"""Tables in registers: AVX-512 permutes one or two of them by another, in one instruction."""
+"""Table lookup in registers: an AVX-512 instruction permutes one or two vectors by a vector of indices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DOUBLES, _INTEGERS = "<8 x double>", "<8 x i64>"
 
 
 def lookup(lanes: LaneWriter, table: Sequence[float], places: Lane) -> Lane:
-    """The numbers of a table of 8 or 16 at places that the last bits of integers say.
+    """Return the numbers of a table of 8 or 16 entries; the last bits of integers are the indices.
 
     The instruction has eight lanes, whatever the width.
     """
@@ -42,7 +42,7 @@ def lookup(lanes: LaneWriter, table: Sequence[float], places: Lane) -> Lane:
 
 
 def _eight_lanes(lanes: LaneWriter, x: Lane, first: int) -> str:
-    """Eight lanes from there on; of a narrower vector some have no value."""
+    """Return eight lanes from ``first`` on, padded with poison for a narrower vector."""
     if lanes.width == 8:
         return x.text
     known = min(8, lanes.width)
@@ -52,7 +52,7 @@ def _eight_lanes(lanes: LaneWriter, x: Lane, first: int) -> str:
 def _slice_lanes(
     lanes: LaneWriter, of: str, a: str, b: str, count: int, first: int = 0, without_value: int = 0
 ) -> str:
-    """So many lanes of two vectors of a type, one after the other, and some that have no value."""
+    """Return ``count`` consecutive lanes of the concatenation of two vectors, padded with poison."""
     places = [f"i32 {k}" for k in range(first, first + count)] + ["i32 poison"] * without_value
     code = Opcode.shuffle(of, f"<{len(places)} x i32> <{', '.join(places)}>")
     return lanes.emit(code, a, b).text

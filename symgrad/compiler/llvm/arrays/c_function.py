@@ -1,4 +1,4 @@
-"""The C function of an array program: addresses and sizes as arguments, memory from malloc."""
+"""The C function of an array program: addresses and sizes are arguments, scratch memory comes from malloc."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from symgrad.compiler.llvm.call_stubs.about_function import about_function
 from symgrad.compiler.llvm.text.module import Module
 from symgrad.compiler.llvm.text.templates import fill_template
 
-__all__ = ["add_c_entry"]
+__all__ = ["add_c_function"]
 
 _ENTRY = """\
 define i32 @${name}(${parameters}) #0 {
@@ -44,7 +44,7 @@ declare void @free(ptr)
 """
 
 
-def add_c_entry(
+def add_c_function(
     module: Module,
     name: str,
     inputs: int,
@@ -54,19 +54,20 @@ def add_c_entry(
     about: str = "",
     arguments: int = 0,
 ) -> Module:
-    """Return the module of a program with ``int name(in..., int64_t size..., out...)`` as its only visible function.
+    """Return the module of a program with ``int name(in..., int64_t size..., out...)`` as its only external function.
 
-    It returns 0, 1 if memory is exhausted or an array would have 2**60 entries or more, or 2 if a size is negative, a
-    computed one included. Products of matrices call the BLAS that the object is linked with.
+    The function returns 0; 1 if memory is exhausted or an array would have 2**60 entries or more; 2 if a named or
+    computed size is negative. Matrix products call the BLAS that the object is linked with.
 
     Args:
-        module: the program, which no other may call.
-        name: what the function is called.
-        inputs: how many inputs there are.
-        sizes: how many sizes have names.
-        outputs: how many outputs there are.
-        about: the function that tells where the program and its count of scratch memory are; none if it is empty.
-        arguments: what it says of the arguments.
+        module: the program, whose functions are internal.
+        name: the name of the function.
+        inputs: the number of inputs.
+        sizes: the number of named sizes.
+        outputs: the number of outputs.
+        about: the name of the function that returns the addresses of the program and of its scratch function
+            (`compiler/llvm/call_stubs/about_function.py`); empty for none.
+        arguments: its answer about the arguments.
     """
     nargs = inputs + outputs
     parameters = [f"ptr %a{k}" for k in range(inputs)]
@@ -90,5 +91,5 @@ def add_c_entry(
         "too.large": TOO_LARGE,
         "run": RUN,
     }
-    told = [about_function(about, (RUN, SCRATCH), arguments)] if about else []
-    return Module([fill_template(_ENTRY, parts), *told, *module.items])
+    about_items = [about_function(about, (RUN, SCRATCH), arguments)] if about else []
+    return Module([fill_template(_ENTRY, parts), *about_items, *module.items])
