@@ -140,7 +140,7 @@ bench: $(VENV)/core.stamp ## run the benchmarks, then the scoreboard, in one thr
 	@$(BIN)/python -m benchmarks.run
 	@$(BIN)/python -m $(BOARD)
 
-board: $(VENV)/dev.stamp ## measure the scoreboard after `make peers`, and write docs/scoreboard.md
+board: $(VENV)/dev.stamp ## measure the scoreboard after `make peers`, and write it into docs/benchmarks.md
 	@mkdir -p build
 	@$(BIN)/python -m $(BOARD) --save build/scoreboard.json --write
 
