@@ -33,7 +33,7 @@ from symgrad.ir.traverse import symbols_of, topological
 
 __all__ = ["PAGES", "Example", "errors_of", "examples_of", "run"]
 
-PAGES = ("estimators.md", "questions.md", "stop-gradient.md", "tutorials/doubt.md", "reports.md")
+PAGES = ("estimators.md", "explain.md", "tutorials/doubt.md", "reports.md")
 _SIZES = {"n": 4, "d": 2, "k": 3, "K": 5, "m": 2}
 _DRAWS, _SEED = 10**7, 20261128
 _ONE_BY_ONE = 10**6  # draws of what cannot be drawn in one go, as a permutation
