@@ -4,6 +4,7 @@ Type checkers read this file; `surface.py` makes the table of it by which the pa
 """
 
 from symgrad import arrays as arrays
+from symgrad import errors as errors
 from symgrad import linalg as linalg
 from symgrad import nn as nn
 from symgrad import results as results
