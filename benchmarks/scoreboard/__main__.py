@@ -65,7 +65,9 @@ PICTURE = "images/scoreboard.svg"
     multiple=True,
     help="show what was kept instead of measuring (repeatable: later measurements take the place of earlier ones)",
 )
-@click.option("--write", is_flag=True, help="write its part of docs/benchmarks.md and its picture (Matplotlib) as well")
+@click.option(
+    "--write", is_flag=True, help="write its part of docs/benchmarks.md and its picture (Matplotlib) as well"
+)
 def main(
     only: tuple[str, ...],
     peer: tuple[str, ...],

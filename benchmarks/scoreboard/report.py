@@ -63,8 +63,8 @@ def _speed(board: Board) -> Sheet:
         "One thread: symgrad / peer",
         ("", *(PEERS[p].title for p in peers)),
         rows,
-        "Medians over the rounds of symgrad's time divided by the peer's, results in new arrays; for symgrad the time of "
-        f"a point, or of a call where there are none. {_absent(absent, str)}",
+        "Medians over the rounds of symgrad's time divided by the peer's, results in new arrays; for symgrad the time "
+        f"of a point, or of a call where there are none. {_absent(absent, str)}",
     )
 
 
@@ -283,7 +283,7 @@ def page(board: Board, picture: str) -> str:
         "Like is compared with like: results in new arrays, which everyone can return, and results in arrays that",
         "were made before, among those that can be given them. An aim counts the less favourable of the two; the",
         "picture shows the first. The quick code that symgrad compiles at first, and the better code that takes over",
-        "when it pays, have a compile time and a speed each. The command prints times, quartiles and median errors, too.",
+        "when it pays, have a compile time and a speed each. The command prints times, quartiles and median errors.",
         "",
         f"- Machine: {board.machine}",
         f"- Command: `{board.command}`; `make board` runs it after `make peers`",

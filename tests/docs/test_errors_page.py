@@ -26,4 +26,4 @@ def test_section_shows_error_and_cure(name: str) -> None:
     raising = [block for block in programs if f"symgrad.errors.{name}:" in block.text]
     assert raising, f"no program that raises {name}"
     after_cure = section.partition("Cure: ")[2]
-    assert [line for line in after_cure.splitlines() if line.startswith(">>> ") or line.startswith("```python")]
+    assert [line for line in after_cure.splitlines() if line.startswith((">>> ", "```python"))]

@@ -19,16 +19,16 @@ from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.pretty.said import NamedFormulas, name_derivatives
 from symgrad.rewrite.pipeline import canonical
-from tests.conftest import GOLDEN
+from tests.conftest import GOLDEN, compare_golden
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted((ROOT / "examples" / "programs").glob("*.sg"))
 TITLES = {"info_nce": "InfoNCE", "pbe": "PBE", "sabr": "SABR", "vae": "VAE"}
-PAGE = """# Twelve programs and their derivatives
+PAGE = """## Twelve programs and their derivatives
 
-What `symgrad derive` prints of programs as people write them: from physics, chemistry, finance, control and
-learning. The files are in `examples/programs/`; the tests compare what is printed with this page, read it back, and
-compare its values with difference quotients in 80 digits.
+Programs as people write them, from physics, chemistry, finance, control and learning, each with the output of
+`symgrad derive FILE --of NAME`. The files are in `examples/programs/`; the tests compare the output with this page, read
+it back, and compare its values with difference quotients in 80 digits.
 """
 SIZES = {"n": 3, "m": 3, "d": 2, "k": 2}
 # Points of positive inputs that are far from 1, as they are in the program's units.
@@ -128,16 +128,20 @@ def direction(mp: Any, d: Declaration, shape: tuple[int, ...], rng: np.random.Ge
     return np.vectorize(mp.mpf, otypes=[object])(values + values.T if d.symmetric else values)
 
 
-def test_the_page(golden: Callable[[str, str], None]) -> None:
-    """docs/programs.md shows each program with what is printed of it."""
-    page = [PAGE]
+def test_the_page(request: pytest.FixtureRequest) -> None:
+    """docs/gallery.md shows each program with what is printed of it."""
+    part = [PAGE]
     for path in PROGRAMS:
         title = TITLES.get(path.stem, path.stem.replace("_", " ").capitalize())
-        page += [f"## {title}\n", f"`examples/programs/{path.name}`\n", fenced(path)]
+        part += [f"### {title}: `{path.name}`\n", fenced(path)]
         for name in (n for p, n in VALUES if p == path):
             told = GOLDEN / "programs" / f"{path.stem}.{name}.txt"
-            page += [f"`symgrad derive examples/programs/{path.name} --of {name}`\n", fenced(told)]
-    golden("../../docs/programs.md", "\n".join(page))
+            part += [f"`--of {name}`:\n", fenced(told)]
+    page = ROOT / "docs" / "gallery.md"
+    before, begin, rest = page.read_text(encoding="utf-8").partition("<!-- programs: begin -->\n")
+    after = rest.partition("<!-- programs: end -->")[2]
+    text = before + begin + "\n".join(part) + "<!-- programs: end -->" + after
+    compare_golden(page, text, update=bool(request.config.getoption("--update-golden")))
 
 
 def fenced(path: Path) -> str:
