@@ -45,7 +45,7 @@ def sheets(board: Board, short: bool = False) -> Iterator[Sheet]:
                 _threaded(board, threads),
             ]
     found += [_speed(board.of(1)), _errors(board.of(1))] if short else map(_of_result, board.results)
-    found += [_compiling(board), _phases(board), _first(board)]
+    found += [_compiling(board), *([] if short else [_phases(board)]), _first(board)]
     yield from (sheet for sheet in found if sheet.rows)
 
 

@@ -12,7 +12,7 @@ from benchmarks import moments
 
 def test_every_audit_of_a_page_is_held_against_draws() -> None:
     examples = moments.examples_of("explain.md")
-    assert len(examples) == 2
+    assert len(examples) == 4
     for example in examples:
         worst, known = moments.errors_of(example.audit, 10**5)
         assert worst < 5

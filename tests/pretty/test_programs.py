@@ -26,9 +26,9 @@ PROGRAMS = sorted((ROOT / "examples" / "programs").glob("*.sg"))
 TITLES = {"info_nce": "InfoNCE", "pbe": "PBE", "sabr": "SABR", "vae": "VAE"}
 PAGE = """## Twelve programs and their derivatives
 
-Programs as people write them, from physics, chemistry, finance, control and learning, each with the output of
-`symgrad derive FILE --of NAME`. The files are in `examples/programs/`; the tests compare the output with this page, read
-it back, and compare its values with difference quotients in 80 digits.
+Programs as people write them, from physics, chemistry, finance, control and learning, each with its derivatives. The
+files are in `examples/programs/`; the tests compare the output with this page, read it back, and compare its values with
+difference quotients in 80 digits.
 """
 SIZES = {"n": 3, "m": 3, "d": 2, "k": 2}
 # Points of positive inputs that are far from 1, as they are in the program's units.
@@ -133,16 +133,13 @@ def test_the_page(request: pytest.FixtureRequest) -> None:
     part = [PAGE]
     for path in PROGRAMS:
         title = TITLES.get(path.stem, path.stem.replace("_", " ").capitalize())
-        part += [f"### {title}: `{path.name}`\n", fenced(path)]
+        shown = [path.read_text(encoding="utf-8").rstrip()]
         for name in (n for p, n in VALUES if p == path):
-            told = GOLDEN / "programs" / f"{path.stem}.{name}.txt"
-            part += [f"`--of {name}`:\n", fenced(told)]
+            told = (GOLDEN / "programs" / f"{path.stem}.{name}.txt").read_text(encoding="utf-8").rstrip()
+            shown.append(f"$ symgrad derive {path.name} --of {name}\n{told}")
+        part += [f"### {title}\n", "```text\n" + "\n\n".join(shown) + "\n```\n"]
     page = ROOT / "docs" / "gallery.md"
     before, begin, rest = page.read_text(encoding="utf-8").partition("<!-- programs: begin -->\n")
     after = rest.partition("<!-- programs: end -->")[2]
     text = before + begin + "\n".join(part) + "<!-- programs: end -->" + after
     compare_golden(page, text, update=bool(request.config.getoption("--update-golden")))
-
-
-def fenced(path: Path) -> str:
-    return f"```text\n{path.read_text(encoding='utf-8').rstrip()}\n```\n"
