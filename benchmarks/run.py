@@ -113,7 +113,8 @@ def page(results: Mapping[str, Sequence[Row]], command: str) -> str:
     lines = [
         "Speed is measured here and nowhere in the tests. Each figure is a median of several repeats",
         "(compiling a large graph: one run); a peer is measured in turns with it, in the same run, on the",
-        "same machine, and the ratio is figure / peer. Without a peer, the ratio is figure / limit. Times are",
+        "same machine, and the ratio is figure / peer. Without a peer, the ratio is figure / limit; figures that",
+        "are compared with nothing are printed by the command, and not listed here. Times are",
         "of one thread's processor time, except for cold processes, which are timed by the clock. `make",
         "bench` prints this page's tables for your machine.",
         "",
@@ -129,7 +130,7 @@ def page(results: Mapping[str, Sequence[Row]], command: str) -> str:
             "| " + " | ".join(COLUMNS) + " |",
             "|---" * len(COLUMNS) + "|",
         ]
-        for row in rows:
+        for row in [r for r in rows if r.ratio is not None] or rows:
             what, *rest = cells(row)
             lines.append("| " + " | ".join([f"{what} ({row.note})" if row.note else what, *rest]) + " |")
         lines.append("")
