@@ -9,13 +9,16 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 WORKERS ?= 2
 # What `make test-lowest` runs: all, or some paths.
 TESTS ?=
+# The layers that all others stand on; what `make check-core` tests.
+CORE := ir ops rewrite autodiff frontend pretty
+# OpenBLAS's code for processors of 2008, which every x86 runs and none takes by itself: it sums in another order.
+OTHER_BLAS ?= Nehalem
+OF_BLAS := apps/gradcheck verification compiler/kernels
 OF_FRAMEWORKS := symgrad/interop/exporters symgrad/interop/importers
 # What runs the tests of the frameworks.
 CHECKERS := 'hypothesis>=6.130,<7' 'pytest>=8.4,<10' 'pytest-xdist>=3.6,<4'
 OF_LOCK := --constraint requirements-frameworks.lock
 INSTALL_FRAMEWORKS = $(FRAMEWORKS)/$(notdir $(BIN))/python -m pip install -qq --disable-pip-version-check $(OF_LOCK)
-# What `make quick` runs.
-CORE := tests/ir tests/frontend tests/autodiff tests/rewrite tests/docs/test_links.py tests/docs/test_doors.py
 # How long `make fuzz` searches.
 MINUTES ?= 10
 # What `make access` checks pages with.
@@ -31,7 +34,7 @@ LOCKED := pyproject.toml requirements.lock
 UV_LOWEST = $(LOWEST)/$(notdir $(BIN))/uv pip
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest test-frameworks check format lint types layers picture modules photo site access pytest quick coverage docs fuzz mutants bench board peers lock lock-frameworks clean
+.PHONY: help demo test test-lowest test-frameworks test-blas check check-core format lint types layers picture modules photo site access pytest coverage docs fuzz mutants bench board peers lock lock-frameworks clean
 
 help: ## list the targets
 	@echo "usage: make TARGET [PYTHON=python3.12] [WORKERS=2]"
@@ -49,6 +52,10 @@ test-frameworks: $(VENV)/dev.stamp $(FRAMEWORKS)/frameworks.stamp ## types and t
 	@$(FRAMEWORKS)/$(notdir $(BIN))/python -m tests.frameworks.versions
 	@$(BIN)/pyright --pythonpath $(FRAMEWORKS)/$(notdir $(BIN))/python --project tests/frameworks
 	@$(FRAMEWORKS)/$(notdir $(BIN))/python -m pytest -n $(WORKERS) $(or $(TESTS),tests/frameworks $(OF_FRAMEWORKS))
+
+test-blas: $(VENV)/dev.stamp ## run the tests that a BLAS could matter to with another one: OTHER_BLAS of OpenBLAS's kernels
+	@echo "== tests with the BLAS of $(OTHER_BLAS)"
+	@OPENBLAS_CORETYPE=$(OTHER_BLAS) $(BIN)/python -m pytest -n $(WORKERS) $(or $(TESTS),$(foreach layer,$(OF_BLAS),tests/$(layer) symgrad/$(layer)))
 
 # torch by itself and by pip, which finds a build for CPUs if the machine has one; the rest by uv if it is there.
 $(FRAMEWORKS)/frameworks.stamp: pyproject.toml requirements-frameworks.lock
@@ -70,6 +77,10 @@ $(LOWEST)/lowest.stamp: pyproject.toml
 	@touch $@
 
 check: lint types layers pytest ## format and lint, types, layers; then tests, doctests, docs and examples
+
+check-core: lint types layers ## format and lint, types, layers and the tests of the core: make check-core PYTHON=python3.13 VENV=.venv-py3.13
+	@echo "== tests of the core with $$($(BIN)/python --version)"
+	@$(BIN)/python -m pytest -n $(WORKERS) $(foreach layer,$(CORE),tests/$(layer) symgrad/$(layer))
 
 format: $(VENV)/dev.stamp ## rewrite the files in the one format
 	@$(BIN)/ruff format .
@@ -114,9 +125,6 @@ photo: $(VENV)/dev.stamp ## photograph the page of `symgrad serve` for the READM
 pytest: $(VENV)/dev.stamp ## tests, doctests, every snippet of the docs and every example
 	@echo "== tests"
 	@$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/frameworks
-
-quick: $(VENV)/dev.stamp ## the tests of the core, in a few minutes
-	@$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow' $(CORE)
 
 coverage: $(VENV)/dev.stamp ## which lines the tests run: build/coverage.md
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check 'pytest-cov>=6,<8'
@@ -169,7 +177,7 @@ lock: ## resolve requirements.lock anew within the bounds of pyproject.toml
 	    --no-emit-index-url --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 
 clean: ## remove what was built and installed
-	rm -rf $(VENV) $(VENV)-lock $(LOWEST) $(PEERS) $(FRAMEWORKS) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-lock $(VENV)-py3.* $(LOWEST) $(PEERS) $(FRAMEWORKS) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/venv.stamp: $(LOCKED)

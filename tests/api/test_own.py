@@ -360,3 +360,15 @@ def test_what_is_pickled_is_read_where_the_same_op_is_registered() -> None:
             "except sg.errors.UsageError as error:\n    print(error)\n"
         )
         assert message in printed(script)
+
+
+def test_partials_are_checked_where_differences_tell_something() -> None:
+    # With 50 digits steps are far smaller than a period, wherever the point is; floats at 5e18 are 1024 apart.
+    assert own("wave", definition="sin(x)", partials=["cos(x)"], samples=[(5e18,), (0.5,), (2,)]) is not None
+    with pytest.raises(UsageError, match="is wrong at x = 5e\\+18"):
+        own("wave", definition="sin(x)", partials=["2*cos(x)"], samples=[(5e18,)])
+    assert own("wave", value=np.sin, partials=["cos(x)"], samples=[(1e10,), (0.5,), (2,)]) is not None
+    with pytest.raises(UsageError, match="cannot be checked at x = 5e\\+18"):
+        own("wave", value=np.sin, partials=["cos(x)"], samples=[(5e18,), (0.5,), (2,)])
+    with pytest.raises(UsageError, match="can be checked at 0 of"):
+        own("noise", value=lambda x: np.sin(1e15 * x), partials=["1e15*cos(1e15*x)"])

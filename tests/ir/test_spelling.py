@@ -102,7 +102,7 @@ def computed(s: ContractionSpelling, values: list[Any]) -> Any:
             rank = max(map(len, s.places))
             product = np.ones(())
             for value, places in zip(values, s.places, strict=True):
-                product = product * np.expand_dims(value, [i for i in range(rank) if i not in places])
+                product = product * np.expand_dims(value, tuple(i for i in range(rank) if i not in places))
             return np.sum(product, axis=s.axes)
         case _:
             return np.einsum(s.subscripts, *values)

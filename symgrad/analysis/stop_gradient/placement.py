@@ -105,7 +105,7 @@ def place(
         time_limit: seconds.
     """
     search = _Search(y, wrt, fixed, naming, time.monotonic() + time_limit)
-    found = search.found()
+    found = search.run()
     if found.possible or found.cut:
         return found
     again = search.with_stops_removed()
@@ -168,35 +168,28 @@ class _Search:
 
     # ------------------------------------------------------------------------------------------------ the search
 
-    def found(self) -> PlacementOutcome:
-        """Return the smallest set, or why there is none."""
+    def run(self) -> PlacementOutcome:
+        """Return the smallest set that gives the reference gradient, or why there is none.
+
+        Sets are tried by size, up to the size of the smallest cut of the noisy paths where no point refutes that cut.
+        """
         if not self.graph.edges or not self.points:
             return self._unseen()
-        cleanest = tuple(self.graph.smallest_cut(self.noisy))
-        fits = bool(self.sieve.left([cleanest]))
-        supported: PlacementOutcome | None = None
-        exhausted = -1
-        for size in range(_EXHAUSTED + 1):
-            known = [cleanest] if fits and size == len(cleanest) else []
-            cuts = known or self._of_size(size)
+        cut = tuple(self.graph.smallest_cut(self.noisy))
+        candidate = cut if self.sieve.left([cut]) else None
+        exhausted = -1  # all sets up to this size are refuted
+        for size in range(_EXHAUSTED + 1 if candidate is None else min(len(cut), _EXHAUSTED + 1)):
+            cuts = self._of_size(size)
             if cuts is None:
                 break
-            outcome, supported = self._proved(cuts, supported, size, exhausted)
-            if outcome is not None:
+            if (outcome := self._best(cuts, size, exhausted)) is not None:
                 return outcome
-            if supported is not None or known:
-                break
             exhausted = size
-            if size == 0 and not fits and (refused := self._refused(_FEW_PLACES)) is not None:
+            if size == 0 and candidate is None and (refused := self._refused(_FEW_PLACES)) is not None:
                 return refused
-        if supported is not None:
-            return supported
-        if fits and exhausted < len(cleanest) - 1:
-            outcome, supported = self._proved([cleanest], None, len(cleanest), exhausted)
-            if outcome is not None or supported is not None:
-                return outcome or supported or self._open(exhausted)
-        refused = self._refused(_MOST_PLACES)
-        return refused or self._any_size(exhausted) or self._open(exhausted)
+        if candidate is not None and (outcome := self._best([candidate], len(cut), exhausted)) is not None:
+            return outcome
+        return self._refused(_MOST_PLACES) or self._any_size(exhausted) or self._open(exhausted)
 
     def _of_size(self, size: int) -> list[Cut] | None:
         start = time.monotonic()
@@ -230,39 +223,29 @@ class _Search:
         if isinstance(left, Refusal):
             return None
         for size in range(exhausted + 1, len(region.places) + 1):
-            outcome, supported = self._proved([c for c in left if len(c) == size], None, size, size - 1)
-            if outcome is not None or supported is not None:
-                return outcome or supported
+            outcome = self._best([c for c in left if len(c) == size], size, size - 1)
+            if outcome is not None:
+                return outcome
         return None
 
-    def _proved(
-        self, cuts: Sequence[Cut], supported: PlacementOutcome | None, size: int, exhausted: int
-    ) -> tuple[PlacementOutcome | None, PlacementOutcome | None]:
-        """Return what is proved of the first of some sets that the engine can prove, and what it can only support."""
+    def _best(self, cuts: Sequence[Cut], size: int, exhausted: int) -> PlacementOutcome | None:
+        """Return the first set that the engine proves, else the first that it supports; None if it refutes all."""
         ordered = sorted(cuts, key=self._taste)
         minimal = self._minimal(size, exhausted)
         self.doubtful |= len(ordered) > _PROOFS
+        supported: PlacementOutcome | None = None
         for cut in ordered[:_PROOFS]:
             edges = self._shown(cut)
             nodes = stopped(self.y, edges)
             verdict = self._decided(nodes[self.y], [nodes.get(w, w) for w in self.wrt])
-            if verdict.status == "refuted":
-                continue
-            proved = verdict.status == "proved"
-            if proved or supported is None:
-                reason = "" if proved else f"no proof that the gradients are equal: {verdict.why}"
-                outcome = self._outcome(
-                    True if proved else None,
-                    cut=edges,
-                    nodes=nodes,
-                    verdict=verdict,
-                    minimal=minimal,
-                    reason=reason,
+            if verdict.status == "proved":
+                return self._outcome(True, cut=edges, nodes=nodes, verdict=verdict, minimal=minimal)
+            if verdict.status != "refuted" and supported is None:
+                reason = f"no proof that the gradients are equal: {verdict.why}"
+                supported = self._outcome(
+                    None, cut=edges, nodes=nodes, verdict=verdict, minimal=minimal, reason=reason
                 )
-                if proved:
-                    return outcome, None
-                supported = outcome
-        return None, supported
+        return supported
 
     def _minimal(self, size: int, exhausted: int) -> str:
         if exhausted >= size - 1 and not self.doubtful:
@@ -346,13 +329,13 @@ class _Search:
         stops = [n for n in topological([self.y]) if "stops" in n.op.facts]
         if not stops or not self.points or self.left() < _WORTHWHILE:
             return None
-        found = self._without(stops).found()
+        found = self._without(stops).run()
         if found.possible is not True:
             return found if found.possible is False else None
         for stop in list(stops):
             fewer = [s for s in stops if s is not stop]
             if fewer and self.left() > _WORTHWHILE:
-                without = self._without(fewer).found()
+                without = self._without(fewer).run()
                 if without.possible is True:
                     stops, found = fewer, without
         made = without_stops([self.y], stops)

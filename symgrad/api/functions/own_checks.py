@@ -11,6 +11,7 @@ import mpmath as typed_mpmath
 
 from symgrad.ir.graph import Node
 from symgrad.ir.op import Kink
+from symgrad.ir.values.differences import Rounding, slope_of
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.ir.written import WrittenFunction
 from symgrad.ops.own import OwnOp
@@ -24,6 +25,8 @@ _DIGITS = 50
 _TRIED, _WANTED, _LEAST = 120, 16, 3  # points that are drawn, that are enough, without which nothing is known
 _KEPT = 10  # digits that are the same on every machine
 _STEP = 15  # digits of a step in exact numbers
+_FAR = 100  # times what differences may be off: a partial that is off by more is wrong
+_TELLS = 1e-2  # of a slope: differences that may be off by more tell nothing of it
 _AGREE, _AGREE_IN_FLOATS = (
     (1e-12, 1e-20),
     (1e-6, 1e-10),
@@ -70,6 +73,7 @@ def check_own(
     mp: Any = mpmath.MPContext()
     mp.dps = _DIGITS
     values: list[str] = []
+    rounding, checked = Rounding(), 0
     for point in points:
         at = tuple(mp.mpf(x) for x in point)
         value = own.op.reference(mp, *at)
@@ -83,15 +87,32 @@ def check_own(
             continue
         for called, other in others:
             _compare_values(own, names, point, value, called, float(other(*point)))
-        for i, partial in enumerate(partials):
-            if partial is not None:
-                _compare_slopes(mp, own, names, at, point, i, partial, value)
+        told = [
+            _compare_slopes(mp, own, names, at, point, i, partial, value, rounding)
+            for i, partial in enumerate(partials)
+            if partial is not None
+        ]
+        if given and not all(told):
+            raise UsageError(
+                f"the partials of '{own.op.name}' cannot be checked at {_where(names, point)}: "
+                "differences of its values settle on no slope there",
+                expected="points with values on both sides, which lie closer than those change",
+                cure="pass other points of its domain: samples=[(0.5,), (2,), ...]",
+            )
+        checked += all(told)
         values.append(mpmath.nstr(value, _KEPT))
         if len(values) >= _WANTED and not given:
             break
     if len(values) < min(_LEAST, len(points)):
         raise UsageError(
             f"'{own.op.name}' has a value at {len(values)} of the {len(points)} points that were tried",
+            expected=f"at least {_LEAST} points at which its partials can be checked",
+            cure="pass some points of its domain: samples=[(0.5,), (2,), ...]",
+        )
+    if checked < min(_LEAST, len(points)):
+        raise UsageError(
+            f"the partials of '{own.op.name}' can be checked at {checked} of the {len(values)} points where it has a "
+            "value: elsewhere differences of its values settle on no slope",
             expected=f"at least {_LEAST} points at which its partials can be checked",
             cure="pass some points of its domain: samples=[(0.5,), (2,), ...]",
         )
@@ -123,7 +144,9 @@ def _compare_slopes(
     i: int,
     partial: tuple[Node, Sequence[Node]],
     value: Any,
-) -> None:
+    rounding: Rounding,
+) -> bool:
+    """Tell whether differences tell the slope there; raise if they do, and a partial is another one."""
     formula, symbols = partial
     try:
         (slope,) = evaluate_mp(mp, [formula], dict(zip(symbols, (value, *at), strict=True)))
@@ -131,16 +154,14 @@ def _compare_slopes(
         raise UsageError(
             f"the partial of '{own.op.name}' by '{names[i]}' has no value at {_where(names, point)}: {error}"
         ) from None
-    difference, precise = _difference(mp, own, at, i)
-    if difference is None:
-        raise UsageError(
-            f"the partial of '{own.op.name}' by '{names[i]}' cannot be checked at {_where(names, point)}: "
-            "beside the point there is no value",
-            expected="points with values on both sides",
-            cure="pass other points of its domain: samples=[(0.5,), (2,), ...]",
-        )
-    agree, noise = _AGREE if precise else _AGREE_IN_FLOATS
-    allowed = agree * max(abs(slope), abs(difference)) + noise * abs(value) / max(abs(at[i]), mp.mpf("0.1"))
+    found = _difference(mp, own, at, i, rounding)
+    if found is None:
+        return False
+    difference, far, (agree, noise) = found
+    size = max(abs(slope), abs(difference)) if mp.isfinite(slope) else abs(difference)
+    if far > _TELLS * size and (slope or difference):
+        return False
+    allowed = agree * size + noise * abs(value) / max(abs(at[i]), mp.mpf("0.1")) + far
     if not mp.isfinite(slope) or not abs(slope - difference) <= allowed:
         shown = range(9, _DIGITS)
         digits = next((d for d in shown if mpmath.nstr(slope, d) != mpmath.nstr(difference, d)), _DIGITS)
@@ -150,49 +171,32 @@ def _compare_slopes(
             expected="the derivative of the value",
             cure="correct the partial; or the value, or the domain",
         )
+    return True
 
 
-def _difference(mp: Any, own: OwnOp, at: tuple[Any, ...], i: int) -> tuple[Any, bool]:
-    """The slope of the value by argument i, None if there is none; and whether it has many digits."""
+def _difference(
+    mp: Any, own: OwnOp, at: tuple[Any, ...], i: int, rounding: Rounding
+) -> tuple[Any, Any, tuple[float, float]] | None:
+    """The slope of the value by argument i, how far off it may be, and what it must agree to; None if none settles."""
 
     def f(x: Any) -> Any:
         return own.op.reference(mp, *at[:i], x, *at[i + 1 :])
 
     if own.exact:
-        steps = [mp.mpf(10) ** -k * max(1, abs(at[i])) for k in (_STEP, _STEP - 3)]
-        first, second = (_central(f, at[i], h) for h in steps)
-        # A reference may itself have the digits of floats alone.
-        if mp.isfinite(first) and abs(first - second) <= 1e-14 * max(1, abs(first)):
-            return first, True
-    return _extrapolated(mp, f, at[i]), False
+        size = abs(at[i])
+        # Functions change over distances of about one, or in proportion to their argument.
+        for scale in dict.fromkeys((max(1, size), mp.mpf(1), size or mp.mpf(1))):
+            steps = [mp.mpf(10) ** -k * scale for k in (_STEP, _STEP - 3)]
+            first, second = (_central(f, at[i], h) for h in steps)
+            # A reference may itself have the digits of floats alone.
+            if mp.isfinite(first) and abs(first - second) <= 1e-14 * max(1, abs(first)):
+                return first, mp.mpf(0), _AGREE
+    slope = slope_of(lambda x: float(f(mp.mpf(x))), float(at[i]), rounding)
+    return None if slope is None else (mp.mpf(slope.value), _FAR * slope.error(rounding), _AGREE_IN_FLOATS)
 
 
 def _central(f: Callable[[Any], Any], x: Any, h: Any) -> Any:
     return (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h)
-
-
-def _extrapolated(mp: Any, f: Callable[[Any], Any], x: Any) -> Any:
-    """Ridders's method: central differences with steps that shrink, extrapolated; the one that changes least."""
-    h = mp.mpf("0.05") * max(abs(x), mp.mpf("0.1"))
-    for _ in range(20):
-        if mp.isfinite(f(x + h)) and mp.isfinite(f(x - h)):
-            break
-        h /= 2
-    else:
-        return None
-    rows: list[list[Any]] = []
-    best, error = None, mp.inf
-    for k in range(8):
-        row = [(f(x + h) - f(x - h)) / (2 * h)]
-        for j in range(1, k + 1):
-            factor = mp.mpf(2) ** (2 * j)
-            row.append((factor * row[-1] - rows[-1][j - 1]) / (factor - 1))
-            change = max(abs(row[j] - row[j - 1]), abs(row[j] - rows[-1][j - 1]))
-            if change < error:
-                best, error = row[j], change
-        rows.append(row)
-        h /= 2
-    return best
 
 
 def refuse(name: str, argument: str) -> Callable[..., Node]:

@@ -284,7 +284,7 @@ class Comparison(Mapping[str, Estimator], Reported):
         curves: dict[str, tuple[list[float], list[float]]] = {}
         for name, e in self._estimators.items():
             found = [e.at(**{along: float(t)}, **values) for t in grid]
-            bias = [float(np.linalg.norm(f["bias"].value)) for f in found]
+            bias = [float(np.linalg.norm(np.asarray(f["bias"].value))) for f in found]
             spread = [float(f["total variance"].value) ** 0.5 for f in found]
             curves[name] = (bias, spread)
         return estimators_svg(along, grid, curves)

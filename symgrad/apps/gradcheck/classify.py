@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -55,67 +56,87 @@ def classified(measured: Sequence[Measured], conditions: Sequence[str], wrt: Seq
         conditions: what the function decides by.
         wrt: the names of real inputs.
     """
-    by: dict[str, list[Measured]] = {}
-    for m in measured:
-        by.setdefault(m.level, []).append(m)
-    notes = _notes(by) if "not finite" not in by else ()
-    rights = by.get("right", [])
-    cancels, wrongs, singles = by.get("cancels", []), by.get("wrong", []), by.get("single", [])
-    near = by.get("near", [])
-    # Below a rounding of what the derivative usually is no error is a mistake in a formula: 1 - s for s near 1 is 0.
     usual = SLACK * _usual(measured)
-    cancels = [*cancels, *(m for m in (*wrongs, *near, *singles) if m.off <= m.eps * usual)]
-    # Rounding that leaves more than half of the digits is what everybody has.
-    rights = [*rights, *(m for m in cancels if m.relative <= m.eps**_SHARE_KEPT)]
-    cancels = [m for m in cancels if m.relative > m.eps**_SHARE_KEPT]
-    far = [m for m in cancels if _largest(m) > _REACH]
-    cancels = [m for m in cancels if _largest(m) <= _REACH]
-    if far or any(_largest(m) > _REACH for m in by.get("beyond", [])):
+    groups: dict[str, list[Measured]] = defaultdict(list)
+    for m in measured:
+        groups[_group(m, usual)].append(m)
+    groups["single" if groups["single"] else "wrong"] += groups["near"]
+    rights, cancels, wrongs, singles = (groups[g] for g in ("right", "cancels", "wrong", "single"))
+    notes = () if groups["not finite"] else _notes(groups)
+    if groups["far"] or any(_largest(m) > _REACH for m in groups["beyond"]):
         notes = (*notes, f"digits are lost at values beyond {_REACH:.0e}")
-    wrongs, near, singles = ([m for m in ms if m.off > m.eps * usual] for ms in (wrongs, near, singles))
-    wrongs, singles = (wrongs, [*singles, *near]) if singles else ([*wrongs, *near], singles)
     good = [m for m in (*rights, *singles) if m.informs]
     if wrongs:
-        where = _magnitude([*wrongs, *cancels], [m for m in (*rights, *singles) if m.informs], wrt)
+        where = _magnitude([*wrongs, *cancels], good, wrt)
         if cancels and where is not None and _more_extreme(wrongs, cancels, where[1]):
             return _cancelling([*wrongs, *cancels], rights, where[0], notes, usual)
         return _wrong(wrongs, good, conditions, wrt, notes)
-    if "not finite" in by:
-        bad = by["not finite"]
-        where = _side(bad, good, conditions) or _region(bad, good, wrt)
-        value = np.asarray(bad[0].given)[bad[0].index]
-        return Classified(
-            "not finite",
-            f"it gives {value} where the derivative is a number" + (f": {where}" if where else ""),
-            bad[0],
-            where,
-            notes,
-        )
+    if groups["not finite"]:
+        return _not_finite(groups["not finite"], good, conditions, wrt, notes)
     if singles:
-        worst = max(singles, key=lambda m: m.relative)
-        digits = _digits(sorted(m.relative for m in singles)[len(singles) // 2])
-        also = (f"at {len(cancels)} points terms cancel besides",) if cancels else ()
-        return Classified(
-            "float32 noise",
-            f"right to about {digits} digits, as single precision is: a value on the way is no float64",
-            worst,
-            None,
-            (*notes, *also),
-            len(rights) + len(singles),
-            digits,
-        )
+        return _single_precision(singles, len(rights), len(cancels), notes)
     if cancels:
-        bad = [m for m in cancels if m.relative > _CLEAR] or cancels
-        where = _magnitude(bad, [m for m in rights if m.informs], wrt)
-        if all(m.off <= m.eps * usual for m in bad) and (where is None or len(bad) < _ENOUGH):
-            worst = max(bad, key=lambda m: m.relative)
-            given, exact = (
-                number_text(float(np.asarray(a)[worst.index])) for a in (worst.given, worst.exact)
-            )
-            notes = (*notes, f"entries far smaller than usual keep few digits: {given} for {exact}")
-            return _right([*rights, *cancels], notes)
-        return _cancelling(cancels, rights, where and where[0], notes, usual)
+        return _cancels(cancels, rights, wrt, notes, usual)
     return _right(rights, notes)
+
+
+def _group(m: Measured, usual: float) -> str:
+    """Return the group of a comparison: its level, less what rounding explains.
+
+    Below a rounding of the usual size of the derivative no error is a mistake in a formula: `1 - s` for `s` near 1 is
+    0. Rounding that leaves more than half of the digits is usual.
+    """
+    level = m.level
+    if level in ("wrong", "near", "single") and m.off <= m.eps * usual:
+        level = "cancels"
+    if level == "cancels" and m.relative <= m.eps**_SHARE_KEPT:
+        return "right"
+    if level == "cancels" and _largest(m) > _REACH:
+        return "far"
+    return level
+
+
+def _not_finite(
+    bad: Sequence[Measured],
+    good: Sequence[Measured],
+    conditions: Sequence[str],
+    wrt: Sequence[str],
+    notes: tuple[str, ...],
+) -> Classified:
+    where = _side(bad, good, conditions) or _region(bad, good, wrt)
+    value = np.asarray(bad[0].given)[bad[0].index]
+    text = f"it gives {value} where the derivative is a number" + (f": {where}" if where else "")
+    return Classified("not finite", text, bad[0], where, notes)
+
+
+def _single_precision(
+    singles: Sequence[Measured], rights: int, cancels: int, notes: tuple[str, ...]
+) -> Classified:
+    digits = _digits(sorted(m.relative for m in singles)[len(singles) // 2])
+    also = (f"at {cancels} points terms cancel besides",) if cancels else ()
+    text = f"right to about {digits} digits, as single precision is: a value on the way is no float64"
+    worst = max(singles, key=lambda m: m.relative)
+    return Classified("float32 noise", text, worst, None, (*notes, *also), rights + len(singles), digits)
+
+
+def _cancels(
+    cancels: Sequence[Measured],
+    rights: Sequence[Measured],
+    wrt: Sequence[str],
+    notes: tuple[str, ...],
+    usual: float,
+) -> Classified:
+    """Report cancellation, unless only a few entries far below the usual size lose digits."""
+    bad = [m for m in cancels if m.relative > _CLEAR] or cancels
+    where = _magnitude(bad, [m for m in rights if m.informs], wrt)
+    if all(m.off <= m.eps * usual for m in bad) and (where is None or len(bad) < _ENOUGH):
+        worst = max(bad, key=lambda m: m.relative)
+        given, exact = (number_text(float(np.asarray(a)[worst.index])) for a in (worst.given, worst.exact))
+        return _right(
+            [*rights, *cancels],
+            (*notes, f"entries far smaller than usual keep few digits: {given} for {exact}"),
+        )
+    return _cancelling(cancels, rights, where and where[0], notes, usual)
 
 
 def _right(rights: Sequence[Measured], notes: tuple[str, ...]) -> Classified:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, TypeAlias
 
 import mpmath as typed_mpmath
@@ -14,6 +14,7 @@ from symgrad.apps.gradcheck.limits import DIGITS
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import topological
+from symgrad.ir.values.differences import Rounding, slope_of
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.support.errors import SymgradError
 
@@ -137,10 +138,6 @@ def _conditions(loss: Expr) -> list[tuple[str, Node]]:
     return list(found.items())
 
 
-_LEAST = 1e-3
-"""Of the size that steps are a tenth of, at first."""
-
-
 class Differences:
     """The gradients of a function that is known by its values alone.
 
@@ -152,23 +149,29 @@ class Differences:
     def __init__(self, f: Callable[..., Any], wrt: Sequence[str]) -> None:
         self.f = f
         self.wrt = tuple(wrt)
+        self._rounding = Rounding()
 
-    def at(self, values: Values) -> dict[str, tuple[Any, Any]] | None:
-        """Return for each gradient its values, and how far off they may be; None where f has no value.
-
-        Source: central differences of high order whose step is halved, `scipy.differentiate.derivative`.
-        """
-        found: dict[str, tuple[Any, Any]] = {}
+    def at(self, values: Values) -> dict[str, Any] | None:
+        """Return for each gradient what differences settle on, entry by entry; None where they settle on nothing."""
+        found: dict[str, Any] = {}
         for name in self.wrt:
             base = np.array(values[name], dtype=np.float64)
-            slopes, errors = np.zeros(base.shape), np.zeros(base.shape)
+            dtype = np.asarray(values[name]).dtype.type
+            slopes = np.full(base.shape, None, dtype=object)
             for index in np.ndindex(*base.shape):
-                slope = _slope(np.vectorize(self._along(values, name, base, index)), float(base[index]))
-                if slope is None:
-                    return None
-                slopes[index], errors[index] = slope
-            found[name] = slopes, errors
-        return found
+                along = self._along(values, name, base, index)
+                slopes[index] = slope_of(along, float(base[index]), self._rounding, dtype)
+            found[name] = slopes
+        return found if any(s is not None for g in found.values() for s in g.flat) else None
+
+    def read(self, slopes: Any) -> tuple[Any, Any]:
+        """Return slopes as floats, and how far off they may be; NaN, and infinity, where there is none.
+
+        It is asked for last: how far values are rounded is the better known the more of them were seen.
+        """
+        values = np.frompyfunc(lambda s: math.nan if s is None else s.value, 1, 1)
+        errors = np.frompyfunc(lambda s: math.inf if s is None else s.error(self._rounding), 1, 1)
+        return np.asarray(values(slopes), dtype=np.float64), np.asarray(errors(slopes), dtype=np.float64)
 
     def _along(
         self, values: Values, name: str, base: Any, index: tuple[int, ...]
@@ -181,22 +184,3 @@ class Differences:
                 return float(self.f(*given.values()))
 
         return along
-
-
-def _slope(along: Callable[[Any], Any], x: float) -> tuple[float, float] | None:
-    """Return a derivative with how far off it may be, None where none settles."""
-    from scipy import differentiate as typed_differentiate  # SciPy starts slowly
-
-    differentiate: Any = typed_differentiate
-    found: list[tuple[float, float]] = []
-    size = abs(x)
-    # Where inputs are tiny, as they can be in SI units, a function may move in steps of their size alone.
-    steps = [min(max(size, _LEAST), 1.0), *([size] if 0 < size < _LEAST else [])]
-    for step in steps:
-        with suppress(Exception):  # the user's function is called, and may raise anything
-            result = differentiate.derivative(along, x, initial_step=0.1 * step)
-            if result.success:
-                found.append((float(result.df), float(result.error)))
-                if result.df:
-                    break
-    return max(found, key=lambda slope: abs(slope[0]), default=None)

@@ -29,6 +29,8 @@ __all__ = ["verify_code"]
 _SHOWN = 120  # characters of a formula that is told
 _READ = 0.7  # of the time, for the formulas
 _LEAST = 0.5  # seconds for one of them
+_FAR = 100  # times what differences may be off: code that is off by more is wrong
+_TELLS = 1e-2  # of a derivative: differences that may be off by more tell nothing of it
 
 
 def verify_code(
@@ -205,11 +207,9 @@ def _by_differences(
 ) -> dict[str, ArgumentVerdict]:
     reference = Differences(question.f, question.wrt)
     points = sample_points(None, question.inputs, question.arguments.samples, (), kind)
-    agreed, worst = dict.fromkeys(question.wrt, 0), dict.fromkeys(question.wrt, 0.0)
-    found: dict[str, ArgumentVerdict] = {}
-    tried, moves = 0, False
+    tried: list[tuple[Values, Mapping[str, Any], Mapping[str, Any]]] = []
     for k, point in enumerate(points):
-        if tried >= POINTS_OF_DIFFERENCES or k >= MOST_POINTS or (k and time.monotonic() > deadline):
+        if len(tried) >= POINTS_OF_DIFFERENCES or k >= MOST_POINTS or (k and time.monotonic() > deadline):
             break
         shapes = {n: np.shape(point[n]) for n in question.wrt}
         called = question.backward.at(point, shapes, len(shapes), twice=k < REPEATED_CALLS)
@@ -217,26 +217,34 @@ def _by_differences(
         if called.fault is not None and (wanted is not None or not k):
             said = Classified(called.fault, called.says)
             return {n: _argument(n, said, _refuted(called.says), point=point) for n in question.wrt}
-        if wanted is None or called.fault is not None:
-            continue
-        tried += 1
-        for name, (slope, error) in wanted.items():
-            if name in found or not np.all(np.isfinite(slope)):
+        if wanted is not None and called.fault is None:
+            tried.append((point, called.values, wanted))
+    agreed, worst = dict.fromkeys(question.wrt, 0), dict.fromkeys(question.wrt, 0.0)
+    found: dict[str, ArgumentVerdict] = {}
+    moves = False
+    for point, values_of_code, wanted in tried:
+        for name, slopes in wanted.items():
+            if name in found or not slopes.size:
                 continue
-            off = np.abs(called.values[name] - slope)
-            near = 1e-6 * np.maximum(np.abs(slope), np.max(np.abs(slope), initial=0) * 1e-3) + 100 * error
-            if np.any(~(off <= near)):
-                index = tuple(int(i) for i in np.argwhere(~(off <= near))[0])
-                values = repr(float(slope[index])), repr(float(called.values[name][index]))
+            given, (slope, error) = values_of_code[name], reference.read(slopes)
+            size = np.max(np.abs(slope), initial=0, where=np.isfinite(slope))
+            off = np.abs(given - slope)
+            near = 1e-6 * np.maximum(np.abs(slope), size * 1e-3) + _FAR * error
+            settled = np.isfinite(slope)
+            wrong = settled & ~(off <= near)
+            if np.any(wrong):
+                index = tuple(int(i) for i in np.argwhere(wrong)[0])
+                values = repr(float(slope[index])), repr(float(given[index]))
                 told = "it differs from differences of f"
                 verdict = Verdict("refuted", told, witness=dict(point), values=values, index=index)
-                m = Measured("wrong", point, called.values[name], slope, index)
+                m = Measured("wrong", point, given, slope, index)
                 found[name] = _argument(name, Classified("wrong", told, m), verdict)
-            else:
+                continue
+            least = np.maximum(np.maximum(np.abs(slope), np.abs(given)), size * 1e-3)
+            if np.all(settled & (_FAR * error <= _TELLS * least) | (slope == 0) & (given == 0)):
                 agreed[name] += 1
-                moves |= bool(np.any(slope) or np.any(called.values[name]))
-                size = float(np.max(np.abs(slope), initial=0)) or 1.0
-                worst[name] = max(worst[name], float(np.max(off, initial=0)) / size)
+                moves |= bool(np.any(slope) or np.any(given))
+                worst[name] = max(worst[name], float(np.max(off, initial=0)) / (float(size) or 1.0))
     for name in question.wrt:
         if name in found:
             continue

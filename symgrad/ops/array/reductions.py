@@ -48,11 +48,11 @@ _ZERO = as_node(0)
 def _mean(axes: Axes, x: Any) -> Any:
     entries = int(np.prod([np.shape(x)[a] for a in axes]))
     with np.errstate(invalid="ignore"):  # the mean of nothing is NaN, without a warning
-        return np.true_divide(np.sum(x, axis=axes), entries)
+        return np.true_divide(np.asarray(x).sum(axis=axes), entries)
 
 
 def _prod(axes: Axes, x: Any) -> Any:
-    result: Any = np.prod(x, axis=axes)
+    result: Any = np.asarray(x).prod(axis=axes)
     return result
 
 
@@ -282,11 +282,11 @@ def _others(node: Node) -> Node:
 
 def _norm(axes: Axes, x: Any) -> Any:
     x = np.asarray(x)
-    top = np.max(np.abs(x), axis=axes, keepdims=True, initial=0.0)
+    top = np.abs(x).max(axis=axes, keepdims=True, initial=0.0)
     # The squares of large entries overflow, those of small ones vanish: both are scaled by the largest entry.
     scale = np.where((top > 0) & np.isfinite(top), top, 1.0)
     with np.errstate(all="ignore"):
-        return np.sqrt(np.sum((x / scale) ** 2, axis=axes)) * np.squeeze(scale, axis=axes)
+        return np.sqrt(((x / scale) ** 2).sum(axis=axes)) * np.squeeze(scale, axis=axes)
 
 
 def _native_norm(node: Node, args: tuple[Node, ...]) -> Node:

@@ -49,7 +49,7 @@ def _shifted(axes: Axes, x: Any) -> tuple[Any, Any]:
     if any(x.shape[a] == 0 for a in axes):
         top = np.full(tuple(1 if i in axes else n for i, n in enumerate(x.shape)), -np.inf, dtype=x.dtype)
     else:
-        top = np.max(x, axis=axes, keepdims=True)
+        top = x.max(axis=axes, keepdims=True)
     with np.errstate(invalid="ignore"):
         # Infinities: exp(-inf - 0) is the right 0, inf - inf would be NaN where the answer is inf.
         return x - np.where(np.isfinite(top), top, 0), top
@@ -58,7 +58,7 @@ def _shifted(axes: Axes, x: Any) -> tuple[Any, Any]:
 def _logsumexp(axes: Axes, x: Any) -> Any:
     shifted, top = _shifted(axes, x)
     with np.errstate(all="ignore"):
-        total = np.log(np.sum(np.exp(shifted), axis=axes))
+        total = np.log(np.exp(shifted).sum(axis=axes))
     return total + np.squeeze(np.where(np.isfinite(top), top, 0), axis=axes)
 
 
@@ -66,13 +66,13 @@ def _softmax(axes: Axes, x: Any) -> Any:
     shifted, _ = _shifted(axes, x)
     with np.errstate(all="ignore"):
         e = np.exp(shifted)
-        return e / np.sum(e, axis=axes, keepdims=True)
+        return e / e.sum(axis=axes, keepdims=True)
 
 
 def _log_softmax(axes: Axes, x: Any) -> Any:
     shifted, _ = _shifted(axes, x)
     with np.errstate(all="ignore"):
-        return shifted - np.log(np.sum(np.exp(shifted), axis=axes, keepdims=True))
+        return shifted - np.log(np.exp(shifted).sum(axis=axes, keepdims=True))
 
 
 def _exact_logsumexp(mp: Any, axes: Axes, x: Any) -> Any:

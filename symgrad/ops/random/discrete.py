@@ -54,7 +54,7 @@ def _categorical_draw(rng: Any, shape: Any, p: Any) -> Any:
     """Invert the distribution function: the value is how many of its steps lie below a uniform number."""
     steps: Any = np.cumsum(p, axis=-1)
     places: Any = rng.uniform(size=shape)
-    return np.sum(places[..., None] * steps[..., -1:] >= steps[..., :-1], axis=-1)
+    return (places[..., None] * steps[..., -1:] >= steps[..., :-1]).sum(axis=-1)
 
 
 def _permutation_draw(rng: Any, shape: Any, n: Any) -> Any:

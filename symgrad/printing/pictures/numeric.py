@@ -21,6 +21,7 @@ __all__ = ["accuracy_figure", "slope_figure", "sole_variable", "chosen_values"]
 _EQUATIONS = 300  # of a formula that is drawn: each point of an error is computed in 60 digits
 _POINTS, _DOTS, _TRIED = 201, 25, 121
 _SPAN = 3.0
+_SPACINGS = 16  # of floats, at least, between the two points of a difference
 _DECADES = 12  # powers of ten on each side of 1 at which errors are looked for
 _EXACT = 53 + 7  # digits of the reference
 
@@ -66,10 +67,13 @@ def slope_figure(y: Node, slope: Node, names: tuple[str, str]) -> Figure | None:
     low, high = _between(x)
     grid, dots = np.linspace(low, high, _POINTS), np.linspace(low, high, _DOTS + 2)[1:-1]
     h = 1e-5 * (high - low)
+    right, left = dots + h, dots - h
+    if np.any(right - left < _SPACINGS * np.spacing(np.abs(dots))):
+        return None
     try:
         with np.errstate(all="ignore"):
             value, exact = (_values(n, x, grid) for n in (y, slope))
-            difference = (_values(y, x, dots + h) - _values(y, x, dots - h)) / (2 * h)
+            difference = (_values(y, x, right) - _values(y, x, left)) / (right - left)
     except SymgradError:
         return None
     if not np.isfinite(exact).any():

@@ -137,4 +137,4 @@ def _loses_a_term(total: Node, values: dict[Node, Any]) -> bool:
     a, b = (values[n] for n in total.args)
     there = (a != 0) & (b != 0) & np.isfinite(values[total])
     lost = there & ((values[total] == a) | (values[total] == b) | (values[total] == 0))
-    return bool(np.sum(lost) > _NEARLY_ALL * np.sum(there))
+    return bool(np.count_nonzero(lost) > _NEARLY_ALL * np.count_nonzero(there))

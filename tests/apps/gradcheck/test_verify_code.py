@@ -275,6 +275,37 @@ def test_a_function_that_cannot_be_read_is_compared_with_its_differences() -> No
     assert wrong["x"].point is not None
 
 
+@pytest.mark.parametrize(
+    ("f", "code", "at"),
+    [
+        (math.sin, math.cos, -5e18),  # the next float is many periods further
+        (math.sin, math.cos, 1e-12),
+        (
+            math.tanh,
+            lambda x: 4 * math.exp(-2 * abs(x)) / (1 + math.exp(-2 * abs(x))) ** 2,
+            30.0,
+        ),  # all values are 1
+        (abs, lambda x: 1.0 if x >= 0 else -1.0, 0.0),  # a kink
+        (lambda x: float(np.sin(np.float32(x))), math.cos, 0.75),
+        (lambda x: (1e8 + math.sin(x)) - 1e8, math.cos, 0.75),
+    ],
+)
+def test_right_code_is_not_refuted_where_differences_tell_nothing(f: Any, code: Any, at: float) -> None:
+    verdict = sg.verify_code(lambda x: float(f(float(x))), lambda x: code(float(x)), {"x": np.float64(at)})
+    assert verdict.status != "refuted"
+
+
+def test_code_for_where_a_function_is_still_is_refuted() -> None:
+    verdict = sg.verify_code(lambda x: max(float(x), 0.0), lambda x: 1.0, "x : real")
+    assert (verdict.status, verdict.kind) == ("refuted", "wrong")
+    assert verdict["x"].point is not None
+    assert verdict["x"].point["x"] < 0
+    other = sg.verify_code(
+        lambda x, y: math.sin(float(x)), lambda x, y: (math.cos(x), 1.0), "x : real; y : real"
+    )
+    assert (other["x"].status, other["y"].status) == ("supported", "refuted")
+
+
 def test_differences_of_arrays() -> None:
     def f(x: Any, k: Any) -> float:
         return float(sum(float(v) ** 2 for v in np.ravel(x)) * int(k))

@@ -209,7 +209,7 @@ def sample(case: Case, count: int, seed: int, dtype: str) -> tuple[np.ndarray, .
             low, high = max(low, limits.minexp - limits.nmant), min(high, limits.maxexp - 1)
             size = np.exp2(rng.uniform(low, high, each))
             signed = any(r[0] < 0 for r in case.ranges)
-            drawn.append(size * rng.choice([-1, 1], each) if signed else size)
+            drawn.append(size * rng.choice([-1.0, 1.0], each) if signed else size)
         columns.append(np.concatenate([hard, *drawn]))
     with np.errstate(all="ignore"):
         cast = [c.astype(dtype) for c in columns]

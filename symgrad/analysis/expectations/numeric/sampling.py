@@ -156,7 +156,7 @@ class _SampleSums:
             np.sum(np.any([~np.isfinite(o).reshape(len(o), -1).all(axis=1) for o in outputs], axis=0))
         )
         x, y = outputs[0] - self.centre[0], outputs[-1] - self.centre[-1]
-        sums = [np.sum(x**i * y**j, axis=0) for i, j in _POWERS]
+        sums = [(x**i * y**j).sum(axis=0) for i, j in _POWERS]
         self.power = sums if self.power is None else [a + b for a, b in zip(self.power, sums, strict=True)]
         self.count += len(x)
         if not self.tail:

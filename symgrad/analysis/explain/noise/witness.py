@@ -96,7 +96,7 @@ class Evidence:
         """Tell whether a node's value depends on the draw, beyond rounding."""
         a: Any = self.first[node]
         b: Any = self.second[node]
-        if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        if any(isinstance(v, np.ndarray) for v in (a, b)):
             one, other = np.asarray(a, dtype=object).ravel(), np.asarray(b, dtype=object).ravel()
             return any(self._apart(p, q) for p, q in zip(one, other, strict=True))
         return self._apart(a, b)

@@ -65,14 +65,14 @@ def exact_sums(graph: PathGraph, values: Mapping[Node, Any], mp: Any) -> ExactSu
             size = size + _sizes(matrices[k], scales[graph.edges[k].target])
         one = mp.mpf(1)
         scales[node] = np.where(size == 0, one, size) if np.ndim(size) else size or one
-    unit = np.sum(abs(seed) * scales.get(graph.y, 1))
+    unit = np.asarray(abs(seed) * scales.get(graph.y, 1)).sum()
     return ExactSums(matrices, ends, seed, scales, unit)
 
 
 def _finite(mp: Any, value: Any) -> bool:
     if not isinstance(value, np.ndarray):  # most are numbers, for which NumPy is slow
         return is_finite(mp, value)
-    return all(is_finite(mp, x) for x in np.asarray(value, dtype=object).ravel())
+    return all(is_finite(mp, x) for x in np.asarray(cast("Any", value), dtype=object).ravel())
 
 
 def _times(matrix: Any, vector: Any) -> Any:
@@ -136,9 +136,9 @@ def derivative(
 ) -> Any:
     """Return the derivative along the direction, with some edges cut."""
     if not graph.edges or 0 in cut:
-        return 0 * np.sum(at.seed)
+        return 0 * np.asarray(at.seed).sum()
     moved = tangents_of(graph, at, cut) if tangents is None else tangents
-    return np.sum(at.seed * moved[graph.y])
+    return np.asarray(at.seed * moved[graph.y]).sum()
 
 
 def hash_of(*key: object) -> int:

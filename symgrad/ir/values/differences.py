@@ -1,0 +1,263 @@
+"""The slope of a function that is known by its values alone, by differences, and how far it is evidence.
+
+A difference says something only where the step moves the input, and the values by more than their rounding:
+
+- Steps are many spacings of the floats at the point, and are divided by the distance of the two floats as it is.
+- Differences are extrapolated in exact fractions: what is equal cancels to zero, on every machine alike.
+- A slope counts once steps of several sizes agree, and once the value in the middle fits those beside it: at a kink, or
+  over the waves of a quick oscillation, it does not. No step is a multiple of another one, or all could be of a period.
+- How far values are rounded is read off them (`Rounding`), and is part of how far off a slope may be.
+
+Source: Richardson's extrapolation of central differences, with Neville's scheme (Press et al., Numerical Recipes, 5.7).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+__all__ = ["Rounding", "Slope", "slope_of"]
+
+_FIRST = 0.07  # the largest step, relative to the size of the input
+_SHRINK = math.exp(-0.75)  # of a step to the next one
+_LEAST = 1e-3  # what a smaller input is taken to be at first, and so is zero
+_LEVELS = 12  # steps at which the function has values to both sides
+_STEPS = 24  # with those at which it has none
+_SPACINGS = 16.0  # of floats in the smallest step
+_COLUMNS = 5  # of the extrapolation: order ten
+_FLAT = 4  # steps that show that a function does not move
+_SETTLED = 1e-7  # of a slope: by how much it may change at last
+_SETTLES = 1e-3  # and just before
+_CLOSE = 1e-8  # of a slope: no second size of steps is tried for less
+_SHRUNK = (
+    0.75  # is left of the curvature's part, at most, after a step to the next; of a smooth function _SHRINK
+)
+_ROUNDINGS = 4  # by which extrapolated differences may differ
+_SMALLEST = float(np.finfo(np.float64).tiny)
+_BITS = 53
+
+
+class Rounding:
+    """How far values of a function are rounded, as far as the values themselves show it.
+
+    Values in single precision have 24 binary digits, whatever type they come as, and those of `round(x, 1)` or of
+    `(1e16 + x) - 1e16` have no digit behind a certain place.
+    """
+
+    def __init__(self) -> None:
+        self._bits = 0
+        self._place = math.inf
+
+    def see(self, value: float) -> None:
+        """Take note of a value."""
+        if value and math.isfinite(value):
+            above, below = abs(value).as_integer_ratio()
+            zeros = (above & -above).bit_length() - 1
+            self._bits = max(self._bits, above.bit_length() - zeros)
+            self._place = min(self._place, math.ldexp(1.0, zeros) / below if zeros else 1 / below)
+
+    def of(self, largest: float) -> float:
+        """Return how far values are off that are at most so large; infinity if no value was seen but zero.
+
+        Example:
+            >>> seen = Rounding()
+            >>> seen.see(1 / 3)
+            >>> seen.of(1.0) == 2.0**-53
+            True
+            >>> seen = Rounding()
+            >>> seen.see(6.0)
+            >>> seen.of(6.0)
+            2.0
+        """
+        return max(math.ldexp(largest, -self._bits), self._place, _SMALLEST)
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """A slope by differences.
+
+    Args:
+        value: the slope.
+        change: how much it still changed with the step.
+        amplified: how far off it is if values are off by one.
+        largest: how large these are.
+        moves: whether they differ at all.
+    """
+
+    value: float
+    change: float
+    amplified: float
+    largest: float
+    moves: bool = True
+
+    def error(self, rounding: Rounding) -> float:
+        """Return how far off the slope may be, if values are rounded so."""
+        return self.change + self.amplified * rounding.of(self.largest)
+
+
+def slope_of(
+    f: Callable[[float], float], x: float, rounding: Rounding, dtype: Any = np.float64
+) -> Slope | None:
+    """Return the slope of a function at a point, None where differences settle on none.
+
+    Args:
+        f: of a float; what is no finite number is no value, and so is what it raises.
+        x: the point.
+        rounding: what is known of the values so far, and takes note of those here.
+        dtype: the floats among which points lie: a function may round its input to these.
+
+    Example:
+        >>> import math
+        >>> seen = Rounding()
+        >>> slope = slope_of(math.sin, 1.0, seen)
+        >>> abs(slope.value - math.cos(1.0)) < slope.error(seen) < 1e-12
+        True
+        >>> slope_of(math.sin, 5e18, seen) is None  # the next float is 1024 further
+        True
+        >>> slope_of(abs, 0.0, seen) is None
+        True
+    """
+    values = _Values(f, rounding)
+    here = values.at(x)
+    if here is None:
+        return None
+    size = abs(x)
+    # Functions change over distances of about one, or in proportion to their input, which may be tiny in SI units.
+    scales = [min(max(size, _LEAST), 1.0), *([size] if size > 1 or 0 < size < _LEAST else [])]
+    least = _SPACINGS * float(np.spacing(np.abs(dtype(x))))
+    found: list[Slope | None] = []
+    for scale in scales:
+        if _FIRST * scale < least:
+            continue
+        try:
+            slope = _settled(values, x, here, (_FIRST * scale, least), dtype)
+        except OverflowError:  # of exact fractions that no float is as large as
+            slope = None
+        found.append(slope)
+        if slope is not None and slope.moves and slope.error(rounding) <= _CLOSE * abs(slope.value):
+            return slope
+    moving = [s for s in found if s is not None and s.moves]
+    if moving:
+        return min(moving, key=lambda s: s.error(rounding) / (abs(s.value) or 1.0))
+    # A function that is still over some steps and moves over others may have rounded its input.
+    return None if None in found or not found else found[0]
+
+
+class _Values:
+    """A function whose values are finite or None."""
+
+    def __init__(self, f: Callable[[float], float], rounding: Rounding) -> None:
+        self._f = f
+        self.rounding = rounding
+
+    def at(self, x: float) -> float | None:
+        if not math.isfinite(x):
+            return None
+        try:
+            value = float(self._f(x))
+        except Exception:  # noqa: BLE001  the user's function is called, and may raise anything
+            return None
+        self.rounding.see(value)
+        return value if math.isfinite(value) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A central difference: exact numbers, but for the values of the function."""
+
+    step: Fraction
+    slope: Fraction
+    bend: Fraction
+    """By how much the slopes to both sides differ, halved."""
+
+
+_Row: TypeAlias = list[tuple[Fraction, float]]
+"""Differences, extrapolated further and further, and by how much each amplifies errors of values."""
+
+
+def _settled(values: _Values, x: float, here: float, steps: tuple[float, float], dtype: Any) -> Slope | None:
+    """Return the best slope of those that steps settle on, which shrink from the first to the last."""
+    first, last = steps
+    pairs: list[_Pair] = []
+    row: _Row = []
+    settled: list[Slope] = []  # the best of each row
+    largest, moves = abs(here), False
+    for k in range(_STEPS):
+        step = first * _SHRINK**k
+        if step < last or len(pairs) == _LEVELS:
+            break
+        with np.errstate(over="ignore"):
+            right, left = float(dtype(x + step)), float(dtype(x - step))
+        above, below = values.at(right), values.at(left)
+        if above is None or below is None:
+            continue
+        largest = max(largest, abs(above), abs(below))
+        still = above == here == below
+        if still and moves:  # it moves in steps of its rounding
+            break
+        moves = not still
+        pairs.append(_pair(Fraction(right) - Fraction(left), above, here, below))
+        if not moves and len(pairs) >= _FLAT:
+            return Slope(0.0, 0.0, float(1 / pairs[0].step), largest, moves=False)
+        before, row = row, _extrapolated(pairs, row)
+        if len(pairs) < 3 or not moves:
+            continue
+        rounded = values.rounding.of(largest)
+        if not _is_smooth(pairs[-2], pairs[-1], float(rounded)):
+            continue
+        best = _best(row, before, largest, rounded)
+        if best is not None:
+            settled.append(best)
+            if best.change <= best.amplified * math.ldexp(largest, -_BITS):
+                return best
+    if len(settled) < 2:
+        return None
+    k = min(range(len(settled)), key=lambda i: settled[i].error(values.rounding))
+    # The least change of many may be one by chance: the row beside it tells.
+    beside = [abs(settled[k].value - s.value) for s in (*settled[max(k - 1, 0) : k], *settled[k + 1 : k + 2])]
+    return replace(settled[k], change=max(settled[k].change, *beside))
+
+
+def _best(row: _Row, before: _Row, largest: float, rounded: float) -> Slope | None:
+    """Return the slope of a row whose change and rounding are least, of those that have settled."""
+    found: list[Slope] = []
+    for j in range(2, len(row)):
+        slope, amplified = row[j]
+        change = float(max(abs(slope - row[j - 1][0]), abs(slope - before[j - 1][0])))
+        earlier, size = float(abs(before[j - 1][0] - before[j - 2][0])), float(abs(slope))
+        noise = _ROUNDINGS * amplified * rounded
+        if change <= max(_SETTLED * size, noise) and earlier <= max(_SETTLES * size, noise):
+            found.append(Slope(float(slope), change, amplified, largest))
+    return min(found, key=lambda s: s.change + s.amplified * rounded, default=None)
+
+
+def _pair(width: Fraction, above: float, here: float, below: float) -> _Pair:
+    up, middle, down = Fraction(above), Fraction(here), Fraction(below)
+    return _Pair(width / 2, (up - down) / width, (up + down - 2 * middle) / width)
+
+
+def _extrapolated(pairs: list[_Pair], before: _Row) -> _Row:
+    """Return the next row of Neville's scheme: the difference, and polynomials in the square of the step, at zero."""
+    last = pairs[-1].step
+    row: _Row = [(pairs[-1].slope, float(1 / last))]
+    for j in range(1, min(len(pairs) - 1, _COLUMNS) + 1):
+        ratio = (pairs[-1 - j].step / last) ** 2
+        (slope, amplified), (other, also) = row[-1], before[j - 1]
+        more = float(ratio)
+        row.append(((ratio * slope - other) / (ratio - 1), (more * amplified + also) / (more - 1)))
+    return row
+
+
+def _is_smooth(wide: _Pair, narrow: _Pair, rounded: float) -> bool:
+    """Tell whether the slopes to both sides come closer as steps shrink, up to what values are rounded."""
+    bend = abs(narrow.bend)
+    return (
+        bend <= Fraction(_SHRUNK) * abs(wide.bend)
+        or bend <= Fraction(_SETTLED) * abs(narrow.slope)
+        or (math.isinf(rounded) or bend <= 2 * _ROUNDINGS * Fraction(rounded) / narrow.step)
+    )
