@@ -29,8 +29,8 @@ SHOWN = ("attention", "batch_norm", "gaussian_process", "planck", "vae")
 PAGE = """## Programs and their derivatives
 
 Five of twelve programs in `examples/programs/`, from physics, chemistry, finance, control and learning, each with its
-derivatives. The tests compare what is printed of all twelve with texts that are kept, read it back, and compare its values
-with difference quotients in 80 digits.
+derivatives. The tests compare what is printed of all twelve with texts that are kept, read it back, and compare its
+values with difference quotients in 80 digits.
 """
 SIZES = {"n": 3, "m": 3, "d": 2, "k": 2}
 # Points of positive inputs that are far from 1, as they are in the program's units.
