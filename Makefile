@@ -13,7 +13,7 @@ TESTS ?=
 CORE := ir ops rewrite autodiff frontend pretty
 # OpenBLAS's code for processors of 2008, which every x86 runs and none takes by itself: it sums in another order.
 OTHER_BLAS ?= Nehalem
-OF_BLAS := apps/gradcheck verification compiler/kernels
+OF_BLAS := apps/gradcheck verification compiler/kernels --ignore=tests/verification/mistakes
 OF_FRAMEWORKS := symgrad/interop/exporters symgrad/interop/importers
 # What runs the tests of the frameworks.
 CHECKERS := 'hypothesis>=6.130,<7' 'pytest>=8.4,<10' 'pytest-xdist>=3.6,<4'

@@ -6,7 +6,6 @@ is no proof.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -14,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.checker.balls.programs import evaluate, inside, sizes_at
-from symgrad.checker.clock import tick, until
+from symgrad.checker.clock import now, tick, until
 from symgrad.checker.complex.checked import RealStatement, check_complex
 from symgrad.checker.entrywise.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
 from symgrad.checker.file.reading import check_structure
@@ -102,7 +101,7 @@ class _Claim:
         defined: further steps that must be certain at a point that counts.
         direction: the variable that is the direction of a derivative by an array.
         data: what the file holds.
-        deadline: by `time.monotonic`.
+        deadline: on the count of `symgrad.checker.clock`.
     """
 
     program: ProofProgram
@@ -141,8 +140,8 @@ def check(data: Any, seconds: float = CHECK_SECONDS) -> CheckResult:
 
 def _several(proofs: Sequence[Mapping[str, Any]], seconds: float) -> CheckResult:
     """Check the proofs of a file, one after the other in the time for all."""
-    deadline = time.monotonic() + seconds
-    parts = tuple(_one(p, max(0.0, deadline - time.monotonic())) for p in proofs)
+    deadline = now() + seconds
+    parts = tuple(_one(p, max(0.0, deadline - now())) for p in proofs)
     failed = [k for k, part in enumerate(parts, 1) if part.status != "proved"]
     if failed:
         return CheckResult(
@@ -153,7 +152,7 @@ def _several(proofs: Sequence[Mapping[str, Any]], seconds: float) -> CheckResult
 
 def _one(data: Mapping[str, Any], seconds: float) -> CheckResult:
     statement = None
-    deadline = time.monotonic() + seconds
+    deadline = now() + seconds
     with until(deadline):
         try:
             program, a, b = _sides(data)

@@ -8,12 +8,12 @@ of a few points that nobody chose.
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from symgrad.checker.balls.programs import context, evaluate, inside
+from symgrad.checker.clock import now
 from symgrad.checker.limits import SPOT_SECONDS, SPOTS
 from symgrad.checker.program.lengths import length
 from symgrad.checker.program.steps import ProofProgram, Symbol, resolved
@@ -61,7 +61,7 @@ def contradicted(
     """
     if thin and any(s.kind != "real" for s in program.symbols):
         return False
-    deadline = time.monotonic() + SPOT_SECONDS
+    deadline = now() + SPOT_SECONDS
     for point, sizes in _points(program):
         try:
             left, right, *rest = evaluate(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from symgrad.checker.balls.programs import context
 from symgrad.checker.check import FORMAT
+from symgrad.checker.clock import is_late, now, stopwatch
 from symgrad.checker.complex.branches import Branches
 from symgrad.checker.complex.checked import real_statement
 from symgrad.checker.complex.gaussian import Gaussian
@@ -59,7 +59,7 @@ def decide_complex(
     Raises:
         UsageError: for what has no meaning for complex numbers.
     """
-    begun = time.monotonic()
+    begun, took = now(), stopwatch()
     program, (i, j) = program_of([a, b], [] if wrt is None else [wrt])
     program = with_complex(program, names)
 
@@ -79,7 +79,7 @@ def decide_complex(
         points.finer()
         found = _judged(points, found)
     proof = None if found.proof is None else Proof({**head(found.status), **found.proof.data})
-    return replace(found, proof=proof, seconds=time.monotonic() - begun)
+    return replace(found, proof=proof, seconds=took())
 
 
 # -------------------------------------------------------------------------------------------------------------- points
@@ -94,7 +94,7 @@ class _Points:
 
     Args:
         statement: what is claimed.
-        deadline: by `time.monotonic`.
+        deadline: on the count of `symgrad.checker.clock`.
     """
 
     statement: ComplexStatement
@@ -175,7 +175,7 @@ class _Points:
         return not self._is_late()
 
     def _is_late(self) -> bool:
-        self.late = self.late or time.monotonic() > self.deadline
+        self.late = self.late or is_late(self.deadline)
         return self.late
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.checker.check import FORMAT
+from symgrad.checker.clock import is_late, now, stopwatch
 from symgrad.checker.entrywise.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
 from symgrad.checker.kernels.evaluate import COMPARISONS
 from symgrad.checker.kernels.field import GiveUp
@@ -114,7 +114,7 @@ def decide(statement: Claim, time_limit: float, *, simple: bool = False) -> Verd
         time_limit: seconds.
         simple: whether to look for a witness with arrays of few entries, and not to take the first one.
     """
-    begun = time.monotonic()
+    begun, took = now(), stopwatch()
     s = statement
     look = partial(
         refute,
@@ -131,17 +131,17 @@ def decide(statement: Claim, time_limit: float, *, simple: bool = False) -> Verd
     outcome = look(deadline=begun + 0.4 * time_limit, enough=FIRST_POINTS, finer=False)
     found = outcome.witness is not None
     # Of what is refuted a proof may still tell where it holds, if that is soon done.
-    soon = time.monotonic() + 0.1 * time_limit
+    soon = now() + 0.1 * time_limit
     attempt = _attempt(s, soon if found else begun + 0.7 * time_limit)
     if not found and (attempt.thin or not attempt.proved):
         most = POINTS_BESIDE_PROOFS if attempt.proved else None
         outcome = look(deadline=begun + 0.95 * time_limit, finer=not attempt.proved, most=most)
-    late = time.monotonic() > begun + 0.95 * time_limit
+    late = is_late(begun + 0.95 * time_limit)
     regions = _regions(s, attempt, outcome.witness, begun + time_limit)
     verdict = _judged(s, outcome, attempt, regions, late)
     if verdict.status == "proved" and outcome.tried > len(outcome.points):
         verdict = replace(verdict, undefined=_undefined(s, begun + time_limit))
-    verdict = replace(verdict, seconds=time.monotonic() - begun)
+    verdict = replace(verdict, seconds=took())
     info(
         "verdicts",
         "%s in %.2f s: %d of %d points compared, %s",

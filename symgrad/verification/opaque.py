@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -11,6 +10,7 @@ import mpmath as typed_mpmath
 import numpy as np
 
 from symgrad.autodiff.vjp import pull_back
+from symgrad.checker.clock import is_late, now, stopwatch
 from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of, topological
@@ -30,6 +30,7 @@ _DIGITS = 40
 _EXACT, _FLOATS = 25, 6  # digits to which values agree that are equal, by how they are known
 _APART = (1e-10, 1e-4)  # relative distances of values that differ, likewise
 _SHOWN = 15
+_EQUATION = 5e-5  # seconds of an equation at a point
 
 
 def decide_by_numbers(
@@ -54,7 +55,7 @@ def decide_by_numbers(
     Raises:
         UnsupportedError: for the Jacobian of an array.
     """
-    begun = time.monotonic()
+    end, took = now() + 0.9 * seconds, stopwatch()
     if wrt is not None:
         if a.shape:
             raise UnsupportedError(
@@ -70,10 +71,11 @@ def decide_by_numbers(
     mp: Any = mpmath.MPContext()
     mp.dps = _DIGITS
     agreed, digits = 0, _DIGITS
+    cost = _EQUATION * len(topological([a, b]))
     stand_ins = _without_calls([a, b])
     program, _ = program_of(stand_ins, list(symbols.values()), sizes)
     for tried, point in enumerate(points_of(program)):
-        if tried >= _TRIED_POINTS or agreed >= _ENOUGH_POINTS or time.monotonic() > begun + 0.9 * seconds:
+        if tried >= _TRIED_POINTS or agreed >= _ENOUGH_POINTS or is_late(end, cost):
             break
         if wrt is not None and not _generic(point.values):
             continue
@@ -87,12 +89,12 @@ def decide_by_numbers(
                 f"the two sides differ in numbers; {why}, so that nothing replays this",
                 witness=dict(point.values),
                 values=(mpmath.nstr(left, _SHOWN), mpmath.nstr(right, _SHOWN)),
-                seconds=time.monotonic() - begun,
+                seconds=took(),
             )
         same = _DIGITS if not gap else int(-mp.log10(gap))
         if same >= (_EXACT if exact else _FLOATS):
             agreed, digits = agreed + 1, min(digits, same)
-    seconds = time.monotonic() - begun
+    seconds = took()
     if not agreed:
         return Verdict(
             "undecided", f"at no point were both sides computed precisely enough ({why})", seconds=seconds

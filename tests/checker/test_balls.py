@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +13,7 @@ from symgrad.checker.balls.choices import CERTAIN, LOCAL
 from symgrad.checker.balls.ops import arb
 from symgrad.checker.balls.products import matrix_product
 from symgrad.checker.balls.programs import context, evaluate, fmpq, inside
+from symgrad.checker.clock import now
 from symgrad.checker.program.lengths import length, names_in
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.checker.witness import are_apart
@@ -234,10 +234,9 @@ def test_strict_ties_of_one_function_with_itself() -> None:
         "(1/3)**(10**9)*3**(10**9)",
     ],
 )
+@pytest.mark.usefixtures("ends")
 def test_large_numbers_take_no_time(expression: str) -> None:
-    start = time.monotonic()
     found = value(expression, x=Fraction(4, 3))
-    assert time.monotonic() - start < 2
     assert found is None or isinstance(found, (arb, fmpq))
 
 
@@ -257,11 +256,11 @@ def test_a_hundred_thousand_steps_and_the_clock() -> None:
     steps = [ProofStep("symbol", (), ("x",))]
     steps += [ProofStep("sin" if i % 2 else "exp", (i,)) for i in range(100_000)]
     program = ProofProgram(tuple(steps), (Symbol("x", "real", None, None),))
-    start = time.monotonic()
+    start = now()
     assert evaluate(program, {"x": 1}, precision=64, wanted=[100_000])[0] is not None
-    assert time.monotonic() - start < 5
+    assert now() - start < 5
     with pytest.raises(TimeoutError):
-        evaluate(program, {"x": 1}, precision=64, deadline=time.monotonic() - 1)
+        evaluate(program, {"x": 1}, precision=64, deadline=now() - 1)
 
 
 def test_only_what_is_wanted_is_evaluated() -> None:

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import math
-import time
+import re
+import threading
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
+import symgrad as sg
+from symgrad.checker import clock
 from symgrad.checker.balls import arrays as ball_arrays
 from symgrad.checker.balls import matrices as ball_matrices
 from symgrad.checker.balls.arrays import ARRAYS
 from symgrad.checker.balls.entries import elementwise
 from symgrad.checker.balls.ops import ball, exp
-from symgrad.checker.clock import tick, until
+from symgrad.checker.balls.programs import evaluate
+from symgrad.checker.clock import STEP, has_time, is_late, now, tick, until
 from symgrad.checker.limits import ENTRIES
 from symgrad.checker.numbers import flint
+from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 
 fmpq: Any = flint.fmpq
 
@@ -29,13 +35,115 @@ def _random(*shape: int, seed: int = 0) -> Any:
 
 
 def test_the_inner_limit_and_the_outer_limit_both_count() -> None:
-    with until(time.monotonic() + 1000), until(None):
+    with until(now() + 1000), until(None):
         tick(500)
-        with pytest.raises(TimeoutError), until(time.monotonic() + 2000):
+        with pytest.raises(TimeoutError), until(now() + 2000):
             tick(1500)
-        with pytest.raises(TimeoutError), until(time.monotonic() + 100):
+        with pytest.raises(TimeoutError), until(now() + 100):
             tick(500)
-    tick(math.inf)
+    tick(1e6)
+
+
+def test_what_is_counted_does_not_depend_on_the_machine() -> None:
+    """A program that just fits into a limit does so again; a machine on which each step sleeps is no other one."""
+    steps = (ProofStep("symbol", (), ("x",)), *(ProofStep("sin", (i,)) for i in range(1000)))
+    program = ProofProgram(steps, (Symbol("x", "real", None, None),))
+    begun = now()
+    evaluate(program, {"x": 1}, precision=64, wanted=[1000])
+    work = now() - begun
+    assert 1001 * STEP <= work < 2 * 1001 * STEP
+    for _ in range(3):
+        evaluate(program, {"x": 1}, precision=64, wanted=[1000], deadline=now() + work + STEP)
+        with pytest.raises(TimeoutError):
+            evaluate(program, {"x": 1}, precision=64, wanted=[1000], deadline=now() + work - 3 * STEP)
+
+
+def test_a_verdict_takes_the_same_work_on_a_slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Real time that runs a thousand times as fast changes neither the answer nor what is counted."""
+
+    def decided() -> tuple[str, float]:
+        begun = now()
+        status = sg.equal("log(2 + sin(x))*cosh(x)**2", "log(2 + sin(x))*(1 + sinh(x)**2) + 0*x").status
+        return status, now() - begun
+
+    decided()  # what is remembered later
+    first = decided()
+    real = clock._real
+    monkeypatch.setattr(clock, "_real", lambda: 1000 * real())
+    assert first[0] == "proved"
+    assert decided() == (first[0], pytest.approx(first[1]))
+
+
+def test_real_time_ends_what_nobody_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = [0.0]
+    monkeypatch.setattr(clock, "_real", lambda: at[0])
+    monkeypatch.setattr(clock, "PATIENCE", 4.0)
+    monkeypatch.setattr(clock, "_COUNT", clock._Count())
+    end = now() + 10
+    at[0] = 39.0
+    assert not is_late(end, 0.0)
+    at[0] = 41.0
+    assert is_late(end, 0.0)
+    with pytest.raises(TimeoutError), until(end):
+        tick()
+
+
+def test_real_time_counts_where_it_is_more_than_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = [0.0]
+    monkeypatch.setattr(clock, "_real", lambda: at[0])
+    monkeypatch.setattr(clock, "PATIENCE", 4.0)
+    monkeypatch.setattr(clock, "_COUNT", clock._Count())
+    begun = now()
+    tick(5.0)
+    at[0] = 20.0  # as long as the work may take
+    assert clock._COUNT.up_to_date() - begun == 5
+    at[0] = 28.0
+    assert clock._COUNT.up_to_date() - begun == 7
+    tick(3.0)
+    assert now() - begun == 10
+    at[0] = 40.0  # that the last work took no time gives a new limit no more of it
+    assert now() - begun == 13
+
+
+def test_what_there_is_no_time_for_is_not_counted() -> None:
+    end = now() + 1
+    assert not has_time(end, 2.0)
+    with pytest.raises(TimeoutError), until(end):
+        tick(2.0)
+    assert now() == end - 1
+    assert has_time(end, 0.75)
+    assert not has_time(end, 0.5)
+    assert is_late(end, 0.5)
+
+
+def test_threads_count_their_own_work() -> None:
+    begun = now()
+    other = threading.Thread(target=tick, args=(5.0,))
+    other.start()
+    other.join()
+    assert now() == begun
+
+
+_READS_TIME = {
+    "cli/demo.py": "says how long an example takes",
+    "kernel/calls/team.py": "measures how fast a thread waits",
+    "llvm/engine/jit.py": "logs how long a module took",
+    "llvm/engine/store.py": "how old files are",
+    "proof/clock.py": "the one place for limits",
+    "verdicts/batch.py": "ends processes",
+    "web/guard.py": "questions of an address in a minute",
+    "work.py": "how long work takes, as it is shown",
+}
+
+
+def test_limits_are_read_in_one_place() -> None:
+    root = Path(sg.__file__).parent
+    found = {
+        path.relative_to(root).as_posix()
+        for path in root.rglob("*.py")
+        if re.search(r"^\s*(import time|from time import)\b", path.read_text("utf-8"), re.MULTILINE)
+    }
+    assert found == set(_READS_TIME)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +162,7 @@ def test_the_inner_limit_and_the_outer_limit_both_count() -> None:
     ],
 )
 def test_a_step_ends_at_the_limit(op: str, args: tuple[Any, ...]) -> None:
-    with pytest.raises(TimeoutError), until(time.monotonic() - 1):
+    with pytest.raises(TimeoutError), until(now() - 1):
         ARRAYS[op](*args)
 
 
@@ -65,7 +173,7 @@ def test_an_elementwise_step_ends_within_the_array() -> None:
         done.append(1)
         return exp(x)
 
-    with pytest.raises(TimeoutError), until(time.monotonic() - 1):
+    with pytest.raises(TimeoutError), until(now() - 1):
         elementwise(slow, _random(100_000))
     assert len(done) < 1000
 
@@ -76,7 +184,7 @@ def test_an_elimination_that_takes_longer_than_there_is_time_is_not_begun(
     monkeypatch.setattr(ball_matrices, "_STEP", 1e6)
     monkeypatch.setattr(ball_matrices, "_EXACT_STEP", 1e6)
     for op in ("det", "inv", "expm"):
-        with pytest.raises(TimeoutError), until(time.monotonic() + 3600):
+        with pytest.raises(TimeoutError), until(now() + 3600):
             ARRAYS[op](_random(20, 20))
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 
 import pytest
 
+from symgrad.checker.clock import now
 from symgrad.checker.kernels.field import Budget, Field
 from symgrad.checker.kernels.functions import Functions
 from symgrad.verification.search.steps import Search
@@ -14,7 +14,7 @@ from symgrad.verification.search.steps import Search
 
 @pytest.fixture
 def kernels() -> Functions:
-    return Functions(Field(16, Budget(time.monotonic() + 10)), Search({}))
+    return Functions(Field(16, Budget(now() + 10)), Search({}))
 
 
 def test_a_kernel_may_take_the_values_that_bound_it(kernels):
@@ -44,12 +44,11 @@ def test_the_root_of_a_prime_is_not_where_it_is_bounded(kernels):
     assert kernels.never_zero(2 - root)
 
 
+@pytest.mark.usefixtures("ends")
 def test_ranges_of_high_powers_take_no_time(kernels):
     u = kernels.symbol("u", Fraction(1, 3), Fraction(2, 3)).num
-    begun = time.monotonic()
     low, high = kernels.range(u**262_144)
     assert low is not None
     assert low >= 0
     assert high is None or high > 0
     assert kernels.range(-(u**262_145))[1] == 0
-    assert time.monotonic() - begun < 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
@@ -14,6 +13,7 @@ import pytest
 
 from symgrad.checker.balls.ops import ball, number
 from symgrad.checker.balls.programs import context, evaluate
+from symgrad.checker.clock import now
 from symgrad.checker.complex.branches import Branches
 from symgrad.checker.complex.gaussian import Gaussian
 from symgrad.checker.complex.meaning import ComplexStatement
@@ -44,7 +44,7 @@ def made(compute: Callable[[Field, Search], Any]) -> Any:
     capacity = 16
     for _ in range(20):
         try:
-            return compute(Field(capacity, Budget(time.monotonic() + 2)), Search(scales))
+            return compute(Field(capacity, Budget(now() + 2)), Search(scales))
         except TooFewGenerators:
             capacity *= 2
         except TooCoarse as finer:

@@ -6,7 +6,6 @@ import copy
 import json
 import random
 import re
-import time
 from pathlib import Path
 
 import jsonschema
@@ -17,6 +16,7 @@ from jsonschema import Draft202012Validator, validators
 import symgrad as sg
 from symgrad.apps.cli import main
 from symgrad.checker.check import check
+from symgrad.checker.clock import now
 from symgrad.checker.file.reading import read_proof, read_proof_file
 from symgrad.checker.file.structure import compiled, fault_of, schema
 from symgrad.checker.limits import FILE_BYTES, FILE_DEPTH, FILE_VALUES
@@ -143,8 +143,8 @@ NOT_READ = {
 
 
 @pytest.mark.parametrize("content", NOT_READ.values(), ids=list(NOT_READ))
+@pytest.mark.usefixtures("ends")
 def test_what_is_no_proof_file(content: bytes, tmp_path: Path) -> None:
-    begun = time.monotonic()
     path = tmp_path / "p.json"
     path.write_bytes(content)
     done = CliRunner().invoke(main, ["check", str(path)])
@@ -155,17 +155,15 @@ def test_what_is_no_proof_file(content: bytes, tmp_path: Path) -> None:
     assert said.isprintable() or set(said) - set(filter(str.isprintable, said)) == {"\n"}
     if done.exit_code == 2:
         assert said.count("this is not a proof file") == 1
-    assert time.monotonic() - begun < 10
 
 
+@pytest.mark.usefixtures("ends")
 def test_a_huge_file_is_not_read_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     with path.open("wb") as file:
         file.truncate(10**9)  # takes no room where files may have holes
-    begun = time.monotonic()
     with pytest.raises(UsageError, match="more than 32 MiB"):
         read_proof_file(path)
-    assert time.monotonic() - begun < 5
 
 
 def test_messages_say_where() -> None:
@@ -216,17 +214,19 @@ FORGED = [
         ("sqrt(x)**4", "x**2"),
     ],
 )
+@pytest.mark.usefixtures("ends")
 def test_answers_of_any_size_end_soon(damage, pair) -> None:
     import symgrad as sg
 
     data = data_of(sg.equal(*pair))
     for case in data["cases"]:
         case.update(damage)
-    begun = time.monotonic()
+    begun = now()
     assert check(data, 3.0).status in {"supported", "proved"}
-    assert time.monotonic() - begun < 8
+    assert now() - begun < 3.1
 
 
+@pytest.mark.usefixtures("ends")
 def test_the_time_limit_is_one_for_the_whole_file() -> None:
     """Ten thousand cases do not take as many times as long."""
     steps = [["symbol", [], ["x"], [], "real"]]
@@ -241,9 +241,9 @@ def test_the_time_limit_is_one_for_the_whole_file() -> None:
         "program": {"symbols": [["x", "real", None, None, []]], "steps": steps},
         "sample": {"point": {"x": "1"}, "sizes": {}},
     }  # fmt: skip
-    begun = time.monotonic()
+    begun = now()
     assert check(data, 2.0).status == "supported"
-    assert time.monotonic() - begun < 6
+    assert now() - begun < 2.1
 
 
 @pytest.mark.parametrize("number", ["10**5000", "-(10**5000)/7**3"])

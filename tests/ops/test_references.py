@@ -9,6 +9,7 @@ import mpmath
 import pytest
 
 import symgrad as sg
+from symgrad.checker.clock import now
 from symgrad.ir.graph import OPS
 from symgrad.support.public_names import public
 
@@ -66,7 +67,9 @@ ORDERS: dict[str, Callable[[int, Any], Any]] = {
 def test_verdicts_on_huge_orders_end(name: str, domain: str | None) -> None:
     x = sg.symbols("x")
     e = ORDERS[name](10**18, x)
-    assert sg.equal(e, e + x, domain, time_limit=2).seconds < 10
+    begun = now()
+    assert sg.equal(e, e + x, domain, time_limit=2).status in ("refuted", "undecided")
+    assert now() - begun < 3
     assert str(e)
     assert e.latex()
     assert str(e.stable())

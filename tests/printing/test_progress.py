@@ -48,7 +48,8 @@ def test_a_bar_moves_and_is_gone(terminal):
 
 
 def test_what_takes_less_than_a_second_is_not_shown(terminal):
-    with watching(Display()):
+    assert Display()._after == 1.0
+    with watching(Display(60.0)):
         worked(seconds=0.3)
     assert terminal.getvalue() == ""
 

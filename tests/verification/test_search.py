@@ -7,7 +7,6 @@ polynomial is computed from its coefficients, each root by mpmath.
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Sequence
 from fractions import Fraction
 from importlib import import_module
@@ -17,13 +16,14 @@ from typing import Any
 import mpmath
 import pytest
 
+from symgrad.checker.clock import now
 from symgrad.checker.kernels.field import Budget, Element, Field
 from symgrad.checker.kernels.functions import Functions
 from symgrad.verification.search.steps import Search
 
 
 def field_of(names: str) -> tuple[Field, list[Any]]:
-    kernels = Functions(Field(8, Budget(time.monotonic() + 100)), Search({}))
+    kernels = Functions(Field(8, Budget(now() + 100)), Search({}))
     return kernels.field, [kernels.symbol(name, None, None).num for name in names]
 
 

@@ -7,7 +7,6 @@ is one candidate, the smallest cut that leaves exactly the paths without noise.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,6 +21,7 @@ from symgrad.analysis.stop_gradient.places.rewriting import outer_forms, replace
 from symgrad.analysis.stop_gradient.places.spots import Question, points_of
 from symgrad.analysis.stop_gradient.places.sums import Cut, Sieve
 from symgrad.autodiff.vjp import pull_back
+from symgrad.checker.clock import now
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import substitute, symbols_of, topological
@@ -104,7 +104,7 @@ def place(
         naming: names for the reason.
         time_limit: seconds.
     """
-    search = _Search(y, wrt, fixed, naming, time.monotonic() + time_limit)
+    search = _Search(y, wrt, fixed, naming, now() + time_limit)
     found = search.run()
     if found.possible or found.cut:
         return found
@@ -122,7 +122,7 @@ class _Search:
 
     Args:
         y, wrt, fixed, naming: as `place` takes them.
-        deadline: of `time.monotonic`.
+        deadline: on the count of `symgrad.checker.clock`.
         reference: the paths of the program with the noise fixed, where these are known: its stop_gradients may be
             others.
         computed: what an earlier search with this reference has computed.
@@ -164,7 +164,7 @@ class _Search:
 
     def left(self) -> float:
         """The seconds that are left."""
-        return max(self.deadline - time.monotonic(), 0.05)
+        return max(self.deadline - now(), 0.05)
 
     # ------------------------------------------------------------------------------------------------ the search
 
@@ -192,9 +192,9 @@ class _Search:
         return self._refused(_MOST_PLACES) or self._any_size(exhausted) or self._open(exhausted)
 
     def _of_size(self, size: int) -> list[Cut] | None:
-        start = time.monotonic()
+        start = now()
         cuts = self.sieve.of_size(size, start + min(_SEARCHED, self.seconds[0], 0.5 * self.left()))
-        self.seconds[0] = max(self.seconds[0] - (time.monotonic() - start), 0)
+        self.seconds[0] = max(self.seconds[0] - (now() - start), 0)
         return cuts
 
     @cached_property

@@ -17,6 +17,7 @@ from symgrad.api.derivatives.targets import Wrt, differentiable
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import alone, formula, names_in
 from symgrad.api.handles.sides import SideLike, mistaken_constant, no_contradiction, pair
+from symgrad.checker.clock import now
 from symgrad.ir.graph import Node
 from symgrad.ir.resize import resized
 from symgrad.ir.sizes import Size
@@ -58,7 +59,8 @@ def equal(
             ``"real(0, 1)"``; or ``"complex"``. Text instead of a mapping is the domain of all real variables that are
             not random. If a variable is complex, all values are complex numbers, and functions their principal
             branches.
-        time_limit: seconds.
+        time_limit: seconds of work, as an ordinary machine does it: the work is counted, and the answer is the same on
+            a slow or busy machine. At four times as many seconds the search ends in any case.
         values_only: whether `stop_gradient` counts as its value, so that only values are compared.
 
     Returns:
@@ -167,10 +169,11 @@ def judged(
     """
     from symgrad.verification.told.labels import with_declared_labels
 
+    end = now() + seconds
     verdict = decide_with_ends(tuple(sides), decide, seconds)
     if sizes:
         return verdict
-    verdict = with_declared_labels(verdict, tuple(sides), decide, seconds)
+    verdict = with_declared_labels(verdict, tuple(sides), decide, end - now())
     programs = [e for e in given if isinstance(e, Expr)]
     return _told(verdict, sides, _named(sides, {}, *programs))
 
@@ -220,7 +223,7 @@ def verify(
             ``wrt``; if y is an array, the shape of y and then that (the Jacobian).
         domain: as for `equal`. With a complex variable the derivative is a complex one: of holomorphic functions, off
             their branch cuts.
-        time_limit: seconds.
+        time_limit: seconds of work, as for `equal`.
 
     Returns:
         A `Verdict`: read its ``status``. A claim whose shapes disagree, for some sizes at least, is refuted without a
@@ -291,9 +294,10 @@ def _decided(
     def told(parts: Sequence[Node], limit: float) -> Verdict:
         return decide(derivative_is(parts[0], by, parts[1], sizes), limit)
 
+    end = now() + seconds
     verdict = decide_with_ends((of, to), told, seconds, by)
     if not sizes:
-        verdict = with_declared_labels(verdict, (of, to), told, seconds)
+        verdict = with_declared_labels(verdict, (of, to), told, end - now())
         verdict = _told(verdict, (of, to), _named((of, to), {target.node: by}, target, value))
     return with_mistakes(verdict, value, target, _as_given(claim), domain)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast, overload
@@ -16,6 +15,7 @@ from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_o
 from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
+from symgrad.checker.clock import now
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
 from symgrad.report.report import Report, Reported
@@ -142,7 +142,7 @@ def lint(
         variables=nodes(variables),
         listing=listing,
         naming=naming_of(expr.node, listing),
-        end=time.monotonic() + seconds,
+        end=now() + seconds,
     )
     return Findings([_told(f, expr) for f in findings(asked, given)])
 

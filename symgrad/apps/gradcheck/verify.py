@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -21,6 +20,8 @@ from symgrad.apps.gradcheck.question import CodeQuestion, asked
 from symgrad.apps.gradcheck.record import ArgumentVerdict, CodeKind, CodeVerdict
 from symgrad.apps.gradcheck.reference import Differences, ExactDerivative, Values
 from symgrad.apps.gradcheck.samples import sample_points
+from symgrad.checker.clock import is_late, now, stopwatch
+from symgrad.ir.traverse import topological
 from symgrad.support.errors import UsageError
 from symgrad.verification.verdict import Verdict
 
@@ -31,6 +32,7 @@ _READ = 0.7  # of the time, for the formulas
 _LEAST = 0.5  # seconds for one of them
 _FAR = 100  # times what differences may be off: code that is off by more is wrong
 _TELLS = 1e-2  # of a derivative: differences that may be off by more tell nothing of it
+_CALL, _EQUATION = 2e-3, 1e-4  # seconds of calling the code at a point, and of an equation of the loss there
 
 
 def verify_code(
@@ -86,7 +88,7 @@ def verify_code(
         >>> v.status, v.kind
         ('refuted', 'wrong')
     """
-    begun = time.monotonic()
+    begun, took = now(), stopwatch()
     seconds = checked_seconds(time_limit)
     if dtype not in ("float64", "float32"):
         raise UsageError(f"the dtype is {dtype!r}", expected="float64 or float32")
@@ -102,25 +104,25 @@ def verify_code(
     if question.loss is None:
         found = _by_differences(question, begun + seconds, kind)
         how = f"in numbers alone, against differences of f, which cannot be read ({question.unread})"
-        return CodeVerdict(found, how, time.monotonic() - begun)
+        return CodeVerdict(found, how, took())
     entrywise = EntryWise(question)
     if not claims and question.backward.foreign is None:
         claims, unread = entrywise.claims(unread)
     read: dict[str, Verdict] = {}
     single: dict[str, Mapping[str, Verdict]] = {}
     for k, (name, claim) in enumerate(claims.items()):
-        left = begun + _READ * seconds - time.monotonic()  # what one does not need the others have
+        left = begun + _READ * seconds - now()  # what one does not need the others have
         limit = max(left / (len(claims) - k), _LEAST)
         by = question.arguments.inputs[name]
         # What is read entry by entry is long as a formula of arrays, and is proved entry by entry, or refuted as that.
         if entrywise.used:
             limit /= 2
-            proof = entrywise.proved(name, time.monotonic() + limit)
+            proof = entrywise.proved(name, now() + limit)
             verdict = verify(question.loss, by, claim, time_limit=limit) if proof is None else proof[0]
         else:
             verdict = verify(question.loss, by, claim, time_limit=limit)
             unsure = verdict.status in ("supported", "undecided") and by.shape
-            proof = entrywise.proved(name, time.monotonic() + limit) if unsure else None
+            proof = entrywise.proved(name, now() + limit) if unsure else None
         if proof is not None:
             verdict, single[name] = proof
         read[name] = _of_sizes(verdict, question.fixed)
@@ -141,7 +143,7 @@ def verify_code(
             for n in question.wrt
         },
         how,
-        time.monotonic() - begun,
+        took(),
     )
 
 
@@ -169,10 +171,11 @@ def _tried(
     measured: dict[str, list[Measured]] = {n: [] for n in question.wrt}
     count = len(question.arguments.inputs)
     points = sample_points(loss.node, question.inputs, question.arguments.samples, question.wrt, kind)
-    begun = time.monotonic()
+    begun = now()
+    cost = _CALL + _EQUATION * len(topological([loss.node]))
     for k, point in enumerate(points):
         if k >= (MOST_POINTS // 2 if brief else MOST_POINTS) or (
-            k and time.monotonic() > begun + 0.9 * (deadline - begun)
+            k and is_late(begun + 0.9 * (deadline - begun), cost)
         ):
             break
         entries = sum(int(np.size(v)) for v in point.values())
@@ -209,7 +212,7 @@ def _by_differences(
     points = sample_points(None, question.inputs, question.arguments.samples, (), kind)
     tried: list[tuple[Values, Mapping[str, Any], Mapping[str, Any]]] = []
     for k, point in enumerate(points):
-        if len(tried) >= POINTS_OF_DIFFERENCES or k >= MOST_POINTS or (k and time.monotonic() > deadline):
+        if len(tried) >= POINTS_OF_DIFFERENCES or k >= MOST_POINTS or (k and is_late(deadline, _CALL)):
             break
         shapes = {n: np.shape(point[n]) for n in question.wrt}
         called = question.backward.at(point, shapes, len(shapes), twice=k < REPEATED_CALLS)

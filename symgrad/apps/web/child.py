@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from symgrad.apps.web.limits import ANSWER_BYTES, MEMORY, TOTAL_SECONDS
+from symgrad.checker import clock
 
 __all__ = ["READY", "fenced", "serve", "warm_up"]
 
@@ -58,6 +59,7 @@ def warm_up() -> None:
 def fenced(*, memory: int = MEMORY) -> None:
     """Have the operating system hold limits from now on, and Python refuse what no answer needs."""
     os.environ["SYMGRAD_CACHE"] = ""
+    clock.PATIENCE = 1.5  # whoever waits rather has an answer that knows less than none
     if sys.platform != "win32":
         import resource  # Windows has none
 

@@ -15,7 +15,7 @@ from symgrad.checker.balls.matrices import MATRICES
 from symgrad.checker.balls.moves import MOVES
 from symgrad.checker.balls.ops import Binary, Value, add, div, exp, log, mul, neg, sqrt
 from symgrad.checker.balls.products import contracted
-from symgrad.checker.clock import tick
+from symgrad.checker.clock import STEP, tick
 from symgrad.checker.limits import CONTRACTION_PRODUCTS, ENTRIES, PRODUCTS_ONE_BY_ONE
 from symgrad.checker.numbers import flint
 
@@ -181,7 +181,7 @@ def _prod_except(axis: int, x: Array) -> Array:
     moved = np.moveaxis(x, axis, -1)
     out = np.empty(moved.shape, dtype=object)
     for place in np.ndindex(moved.shape):
-        tick()
+        tick(STEP * (1 + moved.shape[-1] / 4))
         out[place] = _product([v for k, v in enumerate(moved[place[:-1]]) if k != place[-1]])
     return np.moveaxis(out, -1, axis)
 

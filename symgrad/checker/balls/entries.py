@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from symgrad.checker.balls.ops import Value
-from symgrad.checker.clock import tick
+from symgrad.checker.clock import STEP, tick
 
 __all__ = ["Array", "Axes", "along", "boxed", "elementwise", "filled", "is_array", "unboxed"]
 
@@ -56,11 +56,11 @@ def elementwise(function: Callable[..., Value], *args: Any) -> Array:
     arrays = np.broadcast_arrays(*map(boxed, args))
     size: int = arrays[0].size
     if size <= _AT_ONCE:
-        tick()
+        tick(STEP * (1 + size / 4))
         return boxed(apply(*arrays))
     out = np.empty(size, dtype=object)
     for start in range(0, size, _AT_ONCE):
-        tick()
+        tick(STEP * (1 + _AT_ONCE / 4))
         part = slice(start, start + _AT_ONCE)
         out[part] = apply(*(a.flat[part] for a in arrays))
     return out.reshape(arrays[0].shape)
@@ -75,6 +75,6 @@ def along(axes: Axes, x: Array, combine: Callable[[list[Value]], Value]) -> Arra
     rows = moved.reshape(count, moved.size // count if count else 0)
     out = np.empty(len(rows), dtype=object)
     for i, row in enumerate(rows):
-        tick()
+        tick(STEP * (1 + len(row) / 4))
         out[i] = combine(list(row))
     return out.reshape(kept)

@@ -10,7 +10,7 @@ import numpy as np
 from symgrad.checker.balls.ops import Value, ball, div, log, mul, neg, nonzero
 from symgrad.checker.balls.ops import add as plus
 from symgrad.checker.balls.products import common_bits
-from symgrad.checker.clock import tick
+from symgrad.checker.clock import STEP, tick
 from symgrad.checker.limits import ELIMINATED_ROWS, EXACT
 from symgrad.checker.numbers import flint
 
@@ -45,7 +45,7 @@ def _eliminate(a: Array, b: Array) -> tuple[Value, Array]:
         return None, nothing
     determinant: Value = fmpq(1)
     for k in range(n):
-        tick()
+        tick(STEP * n * len(rows[0]) / 4)
         column = [row[k] for row in rows[k:]]
         found = None if any(v is None for v in column) else _pivot(column)
         if found is None:

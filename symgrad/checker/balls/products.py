@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from symgrad.checker.balls.ops import Value, ball
-from symgrad.checker.clock import tick
+from symgrad.checker.clock import STEP, tick
 from symgrad.checker.numbers import flint
 
 __all__ = ["common_bits", "contracted", "matrix_product"]
@@ -22,6 +22,7 @@ arb_mat: Any = flint.arb_mat
 
 _EXACT_BITS = 256  # of a common denominator or of a numerator, beyond which products of numbers are balls
 _AT_ONCE = 2_000_000  # products between looks at the clock
+_PRODUCT = 5e-8  # seconds of one, roughly
 
 
 def common_bits(values: Sequence[Value]) -> int | None:
@@ -61,7 +62,7 @@ def matrix_product(a: Array, b: Array) -> Array:
     other = fmpq_mat(right) if exact else arb_mat([[ball(v) for v in row] for row in right])
     step = max(1, _AT_ONCE // max(1, k * n))
     for start in range(0, m, step):
-        tick()
+        tick(STEP + _PRODUCT * step * k * n)
         block = left[start : start + step]
         part: Any = fmpq_mat(block) if exact else arb_mat([[ball(v) for v in row] for row in block])
         found: list[list[Any]] = (part * other).tolist()

@@ -19,7 +19,7 @@ from symgrad.checker.balls.choices import CERTAIN, LOCAL
 from symgrad.checker.balls.entries import boxed, elementwise, filled, is_array, unboxed
 from symgrad.checker.balls.gamma import polygamma
 from symgrad.checker.balls.ops import CONSTANTS, Value, number
-from symgrad.checker.clock import tick, until
+from symgrad.checker.clock import STEP, tick, until
 from symgrad.checker.limits import ENTRIES
 from symgrad.checker.numbers import flint
 from symgrad.checker.program.lengths import length, resolve
@@ -66,7 +66,7 @@ def evaluate(
             variable: what is known then is so all around the point.
         wanted: positions of the steps whose values are wanted; None for all. Others are not evaluated.
         plain: which of these need not be differentiable: only what the others read counts as strict.
-        deadline: when to stop, on the clock of `time.monotonic`.
+        deadline: when to stop, on the count of `symgrad.checker.clock`.
 
     Returns:
         The values of the wanted steps: ``fmpq``, ``arb``, ``bool`` or None (unknown), or arrays of these.
@@ -92,8 +92,9 @@ def evaluate(
     real = _depends(program, EVERY, real=True) if strict == EVERY else None
     values: list[Any] = [None] * len(program.steps)
     with context.workprec(precision), until(deadline):
+        cost = STEP * (1 + precision / 512)
         for i in program.needed(every):
-            tick()
+            tick(cost)
             step = program.steps[i]
             values[i] = _value(program, step, values, point, known, local is not None and bool(local[i]))
             if real is not None and step.op in _WHOLE and not _all_around(step, values, real):

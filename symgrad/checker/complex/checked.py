@@ -119,7 +119,7 @@ def check_complex(
         data: what it holds.
         program: its program.
         replay: what checks a proof for real numbers, and raises where there is none.
-        deadline: by `time.monotonic`.
+        deadline: on the count of `symgrad.checker.clock`.
 
     Returns:
         ``"proved"`` or ``"refuted"``, why, what is left out, and the point at which the sides differ.

@@ -6,10 +6,10 @@ As in `symgrad.checker.spots`: what is said there of real ones holds of these.
 from __future__ import annotations
 
 import random
-import time
 from fractions import Fraction
 
 from symgrad.checker.balls.programs import context
+from symgrad.checker.clock import now
 from symgrad.checker.complex.gaussian import Gaussian
 from symgrad.checker.complex.meaning import ComplexStatement
 from symgrad.checker.complex.points import are_apart, evaluate, inside
@@ -32,7 +32,7 @@ def contradicted_at_complex(s: ComplexStatement, *, thin: bool = False) -> bool:
     symbols = s.program.symbols
     if thin and any(v.kind not in ("real", "complex") for v in symbols):
         return False
-    deadline = time.monotonic() + SPOT_SECONDS
+    deadline = now() + SPOT_SECONDS
     for k in range(OWN_POINTS):
         draw = random.Random(k)
         spread = SPREAD[k % len(SPREAD)]

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from symgrad.checker.balls.ops import CONSTANTS
-from symgrad.checker.clock import tick, until
+from symgrad.checker.clock import STEP, tick, until
 from symgrad.checker.complex.gaussian import Gaussian
 from symgrad.checker.complex.meaning import depends_on
 from symgrad.checker.limits import COMPLEX_POWER, EXACT, ORDER, POINT_DIGITS
@@ -291,7 +291,7 @@ def evaluate(
         precision: of the balls, in bits.
         wanted: positions of the steps whose values are wanted.
         wrt: a variable; then values are unknown also where a function that it moves is on its branch cut.
-        deadline: when to stop, on the clock of `time.monotonic`.
+        deadline: when to stop, on the count of `symgrad.checker.clock`.
 
     Raises:
         UsageError: if the point has no value of a variable.
@@ -306,8 +306,9 @@ def evaluate(
     moving = depends_on(program, wrt) if wrt is not None else None
     values: list[Value] = [None] * len(program.steps)
     with context.workprec(precision), until(deadline):
+        cost = STEP * (4 + precision / 128)
         for i in program.needed(wanted):
-            tick()
+            tick(cost)
             step = program.steps[i]
             args = [values[a] for a in step.args]
             if any(x is None for x in args):

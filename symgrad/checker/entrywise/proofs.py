@@ -52,7 +52,7 @@ def prove_equal(
         a: position of one of them.
         b: of the other, of the same shape.
         budget: work before giving up.
-        deadline: when to give up, on the clock of `time.monotonic`.
+        deadline: when to give up, on the count of `symgrad.checker.clock`.
 
     Returns:
         Where it says nothing, as text.
@@ -97,7 +97,7 @@ def prove_gradient(
         claim: position of the derivative, with the axes of y and then those of the symbol: for a scalar the gradient.
         cotangent: position of an array of y's shape; the claim is then the gradient of ``sum(cotangent*y)``.
         budget: work before giving up.
-        deadline: when to give up, on the clock of `time.monotonic`.
+        deadline: when to give up, on the count of `symgrad.checker.clock`.
 
     Returns:
         Where it says nothing, as text.
@@ -136,7 +136,7 @@ def prove_same_gradient(
         b: of the other, of the same shape.
         wrt: name of the symbol.
         budget: work before giving up.
-        deadline: when to give up, on the clock of `time.monotonic`.
+        deadline: when to give up, on the count of `symgrad.checker.clock`.
 
     Returns:
         Where it says nothing, as text.

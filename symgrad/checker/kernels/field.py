@@ -7,11 +7,11 @@ holds at every such point where no denominator vanishes.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from symgrad.checker.clock import has_time, now
 from symgrad.checker.limits import DEGREE, DENOMINATOR_TERMS, LONG_COEFFICIENT_BITS, NAME_CHARACTERS, NUMBER
 from symgrad.checker.numbers import Rational, flint, rational
 
@@ -29,6 +29,8 @@ Poly: TypeAlias = Any
 
 _ROOM = 64
 _PER_TERM = 2e-7  # seconds of a product of two terms, roughly
+_OPERATION = 3e-5  # seconds of any, however short
+_SELDOM = 0.1  # of the longest that something may take
 
 
 class GiveUp(Exception):
@@ -52,7 +54,7 @@ class Budget:
     """What a proof may cost.
 
     Args:
-        deadline: by `time.monotonic`.
+        deadline: on the count of `symgrad.checker.clock`.
         terms: products of the numbers of terms that are multiplied.
     """
 
@@ -66,13 +68,13 @@ class Budget:
         self.wait(terms * _PER_TERM)
 
     def wait(self, seconds: float) -> None:
-        """Give up rather than begin what nothing interrupts and what may take so long."""
-        if not self.allows(seconds):
+        """Give up rather than begin what nothing interrupts and what takes so long."""
+        if not has_time(self.deadline, _OPERATION + seconds):
             raise GiveUp("the time limit")
 
     def allows(self, seconds: float) -> bool:
-        """Whether there is so much time."""
-        return time.monotonic() + seconds <= self.deadline
+        """Whether there is so much time, for what may take it and seldom does: a part of it is counted."""
+        return now() + seconds <= self.deadline and has_time(self.deadline, seconds * _SELDOM)
 
 
 @dataclass(frozen=True, slots=True)

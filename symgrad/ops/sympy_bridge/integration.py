@@ -1,12 +1,14 @@
 """Definite integrals by SymPy, in a process of their own that is ended when its time is up.
 
-SymPy's integration may take hours, and nothing inside Python stops it; a process can be killed on every system.
+SymPy's integration may take hours, and nothing inside Python stops it; a process can be killed on every system. What it
+may take is time of the processor, where the system counts that: a busy machine finds the same integrals.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
 from typing import Any
@@ -19,6 +21,9 @@ from symgrad.ops.sympy_bridge.write import declarations
 
 __all__ = ["definite_integral"]
 
+_PATIENCE = 4  # how many times as long as the processor is given to it, and to its start, it may take
+_START = 5.0  # seconds in which SymPy is imported
+
 
 def definite_integral(
     integrand: Node, variable: Node, low: Node | None, high: Node | None, seconds: float
@@ -30,7 +35,7 @@ def definite_integral(
         variable: the symbol to integrate over.
         low: the lower end, None for an infinite one.
         high: the upper one.
-        seconds: after which the search ends.
+        seconds: of the processor, after which the search ends.
 
     Returns:
         The integral and a node of kind bool; None if SymPy finds none in time. SymPy's integrals are not always right:
@@ -51,10 +56,10 @@ def definite_integral(
     ends = f"{low is not None:d}{high is not None:d}"
     try:
         done = subprocess.run(
-            [sys.executable, "-m", __name__, ends],
+            [sys.executable, "-m", __name__, ends, str(seconds)],
             input=question,
             capture_output=True,
-            timeout=seconds,
+            timeout=_PATIENCE * (_START + seconds),
             env=environment,
             check=False,
         )
@@ -87,6 +92,8 @@ def _integral(
 def _main() -> None:
     """Read a question and write the answer; whatever goes wrong is no answer."""
     integrand, variable, *ends = pickle.loads(sys.stdin.buffer.read())
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, float(sys.argv[2]))  # the signal ends the process
     low = ends.pop(0) if sys.argv[1][0] == "1" else None
     high = ends.pop(0) if sys.argv[1][1] == "1" else None
     found = _integral(integrand, variable, low, high)

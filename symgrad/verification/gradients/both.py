@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -10,6 +9,7 @@ from itertools import islice
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.balls.programs import evaluate
 from symgrad.checker.check import FORMAT
+from symgrad.checker.clock import is_late, now, stopwatch
 from symgrad.checker.witness import all_certain
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
@@ -72,18 +72,18 @@ def decide_both(
         complexes: the variables that are complex; None if the numbers are real.
         time_limit: seconds for all together.
     """
-    begun = time.monotonic()
+    begun, took = now(), stopwatch()
     if complexes is None:
         values = _decided(equal(a, b, sizes), (a, b), sizes, _VALUES * time_limit, _AS_WRITTEN)
-        values = _at_ties(values, a, b, sizes, begun + _VALUES * time_limit - time.monotonic())
+        values = _at_ties(values, a, b, sizes, begun + _VALUES * time_limit - now())
     else:
         values = decide_complex(a, b, complexes, _VALUES * time_limit)
     gradients: dict[str, Verdict] = {}
     for done, x in enumerate(inputs):
-        left = begun + time_limit - time.monotonic()
+        left = begun + time_limit - now()
         share = max(left, 0.01 * time_limit) / (len(inputs) - done)
         gradients[x.name] = _by(a, b, x, sizes, complexes, share)
-    return replace(together(values, gradients), seconds=time.monotonic() - begun)
+    return replace(together(values, gradients), seconds=took())
 
 
 def _by(
@@ -141,13 +141,14 @@ def _decided(
         seconds: for all together.
         note: what a verdict on formulas says of itself.
     """
-    begun = time.monotonic()
+    begun = now()
     at_kinks, soon = note is _AT_KINKS, min(seconds, _SOON)
     found = None if at_kinks else decide(claim, soon, simple=True)
+    in_time = not is_late(begun + _IN_TIME * soon)
     if found is None or (found.points and found.status in ("supported", "undecided")):
         a, b = canonical(formulas, drop_stops=True).nodes
         if at_kinks or a is b:
-            formal = decide(equal(a, b, sizes), max(begun + seconds - time.monotonic(), soon), simple=True)
+            formal = decide(equal(a, b, sizes), max(begun + seconds - now(), soon), simple=True)
             apart = formal.status == "refuted" and is_generic([a, b], formal, sizes)
             if apart and not formal.witness:  # a witness says what each input is
                 formal = decide(equal(formulas[0], formulas[1], sizes), soon)
@@ -155,11 +156,9 @@ def _decided(
             formal, apart, note = _in_general(a, b, sizes, soon), False, _IN_GENERAL
         if apart or formal.status == "proved":
             return replace(formal, note=note)
-    if found is not None and (
-        found.status in ("proved", "refuted") or found.seconds < _IN_TIME * soon or soon == seconds
-    ):
+    if found is not None and (found.status in ("proved", "refuted") or in_time or soon == seconds):
         return found
-    return decide(claim, max(begun + seconds - time.monotonic(), soon), simple=True)
+    return decide(claim, max(begun + seconds - now(), soon), simple=True)
 
 
 def _in_general(a: Node, b: Node, sizes: Mapping[str, Size] | None, seconds: float) -> Verdict:

@@ -6,10 +6,10 @@ orders at once are plain mathematics of functions of inputs and frozen copies: s
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from symgrad.checker.clock import now, stopwatch
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import topological
@@ -112,7 +112,8 @@ class _Orders:
         sizes: Mapping[str, Size] | None,
         time_limit: float,
     ) -> None:
-        self._begun = time.monotonic()
+        self._begun = now()
+        self._took = stopwatch()
         self._time_limit = time_limit
         self._sizes = sizes
         self._inputs = inputs
@@ -132,14 +133,14 @@ class _Orders:
             until: seconds after the beginning by which that should be done.
         """
         while len(self._found) < order and not (self._found and self._found[-1].status == "refuted"):
-            left = self._begun + until - time.monotonic()
+            left = self._begun + until - now()
             share = max(left / (order - len(self._found)), 0.01 * self._time_limit)
             self._found.append(self._next(share) if self._found else self._first(share))
         return self.told(self._found[-1])
 
     def told(self, verdict: Verdict) -> Verdict:
-        """Return a verdict with the time since the beginning."""
-        return replace(verdict, seconds=time.monotonic() - self._begun)
+        """Return a verdict with the real time since the beginning."""
+        return replace(verdict, seconds=self._took())
 
     def _first(self, seconds: float) -> Verdict:
         return decide_both(self._sides.a, self._sides.b, self._inputs, self._sizes, None, seconds)
@@ -169,7 +170,7 @@ class _Orders:
             p = self._sides
             while len(p.names) + 1 < order:
                 p = p.by(x)
-            left = self._begun + self._time_limit - time.monotonic()
+            left = self._begun + self._time_limit - now()
             found = self._asked(p, x, max(left, 0.1 * self._time_limit))
             if found.status == "refuted":
                 self._higher[(x.name,) * order] = found

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from symgrad.checker.clock import is_late
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.support.errors import SymgradError
@@ -53,7 +53,7 @@ def confirmed(found: Sequence[Found], deadline: float) -> list[Found]:
 
     Args:
         found: those that do in floats.
-        deadline: on the clock of `time.monotonic`; after it these are believed.
+        deadline: on the count of `symgrad.checker.clock`; after it these are believed.
     """
     ordered = sorted(found, key=lambda f: f.rank)
     firsts: dict[str, Found] = {}
@@ -72,7 +72,7 @@ def confirmed(found: Sequence[Found], deadline: float) -> list[Found]:
 
 
 def _hold(sides: Callable[[], tuple[Node, Node]], deadline: float) -> bool:
-    if time.monotonic() > deadline:
+    if is_late(deadline):
         return True
     try:
         nodes = sides()
@@ -89,7 +89,7 @@ def agree_at_points(one: Node, other: Node, deadline: float) -> bool | None:
     Args:
         one: a formula.
         other: another, of its shape.
-        deadline: on the clock of `time.monotonic`.
+        deadline: on the count of `symgrad.checker.clock`.
 
     Raises:
         SymgradError: for what cannot be compared.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from symgrad.checker.clock import is_late
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.rewrite.pipeline import canonical
@@ -26,13 +26,23 @@ from symgrad.verification.mistakes.edits.structure import (
     on_a_branch,
 )
 from symgrad.verification.mistakes.found import Found, confirmed
-from symgrad.verification.mistakes.limits import EDITS, HUMAN, NESTED, PAIRS, PAIRS_FOUND, TELLING
+from symgrad.verification.mistakes.limits import (
+    EDITS,
+    HUMAN,
+    NESTED,
+    PAIRS,
+    PAIRS_FOUND,
+    TELLING,
+)
 from symgrad.verification.mistakes.numbers import Array, lengths, sampled_arrays, sampled_lanes, telling
 from symgrad.verification.mistakes.pairs import pairs_that_give
 from symgrad.verification.mistakes.rows import ROWS
 from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
 
 __all__ = ["recognise"]
+
+_SITE = 1e-3  # seconds of trying all rows at one equation
+_PER_EQUATION = 1.2e-5  # seconds of one changed formula, for each equation of it
 
 _Made: TypeAlias = "tuple[MalRule, Node, Wrong]"
 
@@ -53,7 +63,7 @@ def recognise(
         y: a number, what is differentiated; all lengths are numbers.
         wrt: the symbol by which.
         claim: what is claimed.
-        deadline: on the clock of `time.monotonic`.
+        deadline: on the count of `symgrad.checker.clock`.
         witness: a point at which it fails.
         sizes: the names of lengths.
         square: the names of the matrices that are square for all sizes.
@@ -149,9 +159,9 @@ class _Recognition:
             self.slips(self.derivation.right)
             self.symmetric()
 
-    def late(self) -> bool:
-        """Tell whether the time is over."""
-        return time.monotonic() > self.deadline
+    def late(self, seconds: float) -> bool:
+        """Count work, and tell whether the time is over."""
+        return is_late(self.deadline, seconds)
 
     def agrees(self, one: Array, other: Array) -> bool:
         """Tell whether values are equal, but for rounding."""
@@ -166,7 +176,7 @@ class _Recognition:
     def single(self) -> None:
         """Try each row of the catalogue at each equation."""
         for site in self.derivation.sites():
-            if self.late():
+            if self.late(_SITE):
                 return
             for row in ROWS:
                 if row.ops and site.node.op.name not in row.ops:
@@ -208,7 +218,7 @@ class _Recognition:
             if wrong.value is not None or any(n is None for n, _ in wrong.parts):
                 continue
             for site in self.derivation.inside(wrong):
-                if self.late() or len(self.found) >= first_found:
+                if self.late(_SITE) or len(self.found) >= first_found:
                     return
                 for row in ROWS:
                     if row.paired and row.rank <= HUMAN and (not row.ops or site.node.op.name in row.ops):
@@ -257,15 +267,17 @@ class _Recognition:
         self.sums()
         counts = self.derivation.counts
         found = edited(self.claim, chain(repaired(self.claim, counts), other_sums(self.claim, counts)))
+        cost = _PER_EQUATION * len(topological([self.claim]))
         for n, (edit, formula) in enumerate(found):
-            if self.late() or n > EDITS:
+            if self.late(cost) or n > EDITS:
                 return
             self.compared(edit, formula, self.derivation.right)
 
     def slips(self, right: Node, *, outer: bool = False) -> None:
         """Find slips in writing the right derivative that make it the claim."""
+        cost = _PER_EQUATION * len(topological([right]))
         for n, (edit, formula) in enumerate(edited(right, dropped(right, outer=outer))):
-            if self.late() or n > EDITS:
+            if self.late(cost) or n > EDITS:
                 return
             self.compared(edit, formula, self.claim)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.autodiff.vjp import pull_back
+from symgrad.checker.clock import is_late, now
 from symgrad.ir.graph import NUMBER, Node, as_node, symbol
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.resize import size_names
@@ -68,7 +68,7 @@ class WrongClaim:
 
 def diagnosed(question: WrongClaim) -> list[Diagnosis]:
     """Return the mistakes that explain a claim, best first; none where none is recognised."""
-    deadline = time.monotonic() + SECONDS
+    deadline = now() + SECONDS
     built = _built(question)
     if built is None:
         return []
@@ -116,7 +116,7 @@ class WrongRewriting:
 
 def rewriting_diagnosed(question: WrongRewriting) -> list[Diagnosis]:
     """Return the mistakes of algebra that explain an equation, best first; none where none is recognised."""
-    deadline = time.monotonic() + SECONDS
+    deadline = now() + SECONDS
     names = _sizes_first(question.sides)
     if len(names) > len(SIZES):
         return []
@@ -233,12 +233,12 @@ class _Elsewhere:
     def _again(self) -> list[Found] | None:
         """Return the mistakes that explain the claim for the other lengths; None where that is not known."""
         if self._found is None and self._build() is not None and self._asked is not None:
-            deadline = time.monotonic() + SECONDS
+            deadline = now() + SECONDS
             try:
                 found = recognise(*self._asked, deadline, sizes=self.second, square=self._square)
             except (SymgradError, OverflowError, ValueError, np.linalg.LinAlgError):
                 return None
-            self._found, self._late = found, time.monotonic() >= deadline
+            self._found, self._late = found, is_late(deadline)
         return self._found
 
     def holds(self, f: Found) -> bool:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any, cast
 
-from symgrad.checker.clock import tick
+from symgrad.checker.clock import STEP, tick
 from symgrad.checker.limits import ENTRIES
 from symgrad.checker.program.lengths import length, names_in
 from symgrad.checker.program.steps import ProofProgram, Symbol, resolved
@@ -257,7 +257,7 @@ def _fill(symbol: Symbol, choose: Callable[[Symbol], Any], sizes: Mapping[str, i
     lengths = [length(n, sizes) for n in symbol.shape]
 
     def nested(axis: int) -> Any:
-        tick()
+        tick(2 * STEP)
         return choose(symbol) if axis == len(lengths) else [nested(axis + 1) for _ in range(lengths[axis])]
 
     if symbol.symmetric:

@@ -13,12 +13,12 @@ fractions two are equal if and only if numerators are, so the proof is that the 
 4. The checker walks the same way again. What took a search is written down for it: how fine kernels are (`scales`), and
    every answer of the oracle (`steps.py`), such as factors. It multiplies these out and believes none.
 
-    >>> import time
+    >>> from symgrad.checker.clock import now
     >>> from symgrad.frontend.text import parse_program
     >>> from symgrad.verification.decide import equal
     >>> p = parse_program("x : real; a = exp(2*x)/exp(x); b = exp(x)")
     >>> claim = equal(p["a"], p["b"])
-    >>> found = prove(claim.program, claim.a, claim.b, time.monotonic() + 60)
+    >>> found = prove(claim.program, claim.a, claim.b, now() + 60)
     >>> found.proved, found.excluded, found.cases[0].data["scales"]
     (True, (), [['exp', 0, 2]])
     >>> known = found.cases[0].known
@@ -29,7 +29,7 @@ A comparison makes cases, one for each way in which it comes out, each with the 
 
     >>> p = parse_program("x : real; a = where(x > 0, x, -x); b = abs(x)")
     >>> claim = equal(p["a"], p["b"])
-    >>> found = prove(claim.program, claim.a, claim.b, time.monotonic() + 60)
+    >>> found = prove(claim.program, claim.a, claim.b, now() + 60)
     >>> [(case.result, len(case.outcome)) for case in found.cases]
     [('proved', 1), ('proved', 1)]
 """

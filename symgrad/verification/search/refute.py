@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,7 +12,7 @@ import numpy as np
 
 from symgrad.checker.balls.ops import Value, ball
 from symgrad.checker.balls.programs import context, evaluate, flint
-from symgrad.checker.clock import tick, until
+from symgrad.checker.clock import STEP, is_late, tick, until
 from symgrad.checker.program.steps import ProofProgram
 from symgrad.checker.witness import Witness, all_certain, are_apart, pairs, texts_apart
 from symgrad.support.progress import working
@@ -146,7 +145,7 @@ class _PointSearch:
         found: list[int] = []
         vague = arb(0)
         for _, x, y in values:
-            tick()
+            tick(2 * STEP)
             if type(x) is fmpq and type(y) is fmpq:
                 continue
             x, y = ball(x), ball(y)
@@ -307,7 +306,7 @@ def refute(
         b: position of the other, of the same shape.
         strict: whether ties, kinks and jumps do not count; see `symgrad.checker.balls.programs.evaluate`.
         plain: of which value they do all the same.
-        deadline: when to stop, on the clock of `time.monotonic`.
+        deadline: when to stop, on the count of `symgrad.checker.clock`.
         start: the first precision, in bits; it is doubled a few times.
         defined: positions of values that must be certain too at a point that counts; for "the derivative of y is
             claim", that of y.
@@ -354,6 +353,5 @@ def refute(
         precise=precise,
         tried=search.tried,
         exact=exact,
-        out_of_time=out_of_time
-        or (not search.settled and deadline is not None and time.monotonic() > deadline),
+        out_of_time=out_of_time or (not search.settled and deadline is not None and is_late(deadline)),
     )

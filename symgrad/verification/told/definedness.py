@@ -67,7 +67,7 @@ def undefined(
         strict: see `symgrad.checker.balls.programs.evaluate`.
         plain: see there.
         direction: the variable that is the direction of a derivative, if there is one.
-        deadline: when to stop, on the clock of `time.monotonic`.
+        deadline: when to stop, on the count of `symgrad.checker.clock`.
     """
     conditions = [list(conditions_of(s.node)) for s in sides]
     found: list[Undefined] = []

@@ -48,7 +48,7 @@ def with_declared_labels(
     verdict: Verdict,
     sides: Sequence[Node],
     decide: Callable[[Sequence[Node], float], Verdict],
-    seconds: float,
+    left: float,
 ) -> Verdict:
     """Return a verdict that says, where that is so, that with labels declared to be in range the claim holds.
 
@@ -58,7 +58,7 @@ def with_declared_labels(
         verdict: on the claim.
         sides: the parts of the claim.
         decide: decides a claim of such parts, in so many seconds.
-        seconds: how long all may take together.
+        left: how many there are for that.
     """
     refuted = verdict.status == "refuted"
     if verdict.witness is None if refuted else verdict.status != "supported":
@@ -70,7 +70,6 @@ def with_declared_labels(
     found = {s: next(iter(own)) for s, own in domains.items() if len(own) == 1}
     witness = verdict.witness
     outside = [s for s, domain in found.items() if witness is None or _leaves(witness, s, domain, sides)]
-    left = seconds - verdict.seconds
     if not outside or left <= 0:
         return verdict
     declared = {s: symbol(replace(s.declaration, domain=domain)) for s, domain in found.items()}

@@ -8,9 +8,9 @@ the program. What is known of that part tells whether there is such a place at a
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from symgrad.checker.clock import is_late, now
 from symgrad.checker.entrywise.forms.laws import content
 from symgrad.checker.entrywise.forms.said import singular, ties, vanishes
 from symgrad.checker.entrywise.forms.terms import Form, Terms
@@ -38,6 +38,7 @@ from symgrad.verification.told.definedness import narrowed
 __all__ = ["in_words"]
 
 
+_CONDITION = 4e-3  # seconds to say one
 _ENTRIES = {"=": "is 0", "<=": "is 0 or negative", "<": "is negative"}
 _BARS = re.compile(r"\|([^|]+)\|")
 _PASSED = frozenset(("neg", "abs", "sqrt", "broadcast_to", "reshape"))
@@ -162,7 +163,7 @@ def _of_arrays(
     parts: Sequence[Node], speaker: _Speaker, wanted: Collection[str]
 ) -> dict[str, tuple[str, ...]]:
     """Return for each wanted condition that parts of a claim have what is said for it."""
-    t = Terms(BUDGET, LAWS, deadline=time.monotonic() + LEFT_OUT_SECONDS)
+    t = Terms(BUDGET, LAWS, deadline=now() + LEFT_OUT_SECONDS)
     options: dict[str, list[tuple[bool, tuple[str, ...]]]] = {}  # inputs first
     try:
         program, at = program_of(parts)
@@ -219,22 +220,22 @@ def _of_numbers(
     """
     symbols = {s.name: s for s in symbols_of(parts)}
     forms = dict(zip(parts, canonical(parts).nodes, strict=True))
-    deadline = time.monotonic() + LEFT_OUT_SECONDS
+    deadline = now() + LEFT_OUT_SECONDS
     told: list[str] = []
     places: dict[ZeroSet, str] = {}
     for condition in conditions:
-        place = None if "|" in condition or time.monotonic() > deadline else _read(condition, symbols)
+        place = None if "|" in condition or is_late(deadline, _CONDITION) else _read(condition, symbols)
         if place is None:
             told += (
                 _of_root(condition, symbols, forms, speaker, inside)
-                if time.monotonic() < deadline
+                if not is_late(deadline)
                 else (condition,)
             )
         elif not _is_nowhere(place, speaker, inside):
             places[place] = condition
     for place in simpler(list(places), speaker.factors):
         own = places.get(place, " and ".join(f"{expression_text(n)} = 0" for n in place))
-        said = [_zeros(n, forms, speaker) for n in place] if time.monotonic() < deadline else [None]
+        said = [_zeros(n, forms, speaker) for n in place] if not is_late(deadline, _CONDITION) else [None]
         if len(said) == 1:
             told += (own,) if said[0] is None else said[0]
         else:

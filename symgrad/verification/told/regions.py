@@ -52,7 +52,7 @@ def try_points(
         wanted: the two sides, and what else must have a value.
         strict: see `symgrad.checker.balls.programs.evaluate`.
         plain: see there.
-        deadline: when to stop, on the clock of `time.monotonic`.
+        deadline: when to stop, on the count of `symgrad.checker.clock`.
     """
     found: list[Tried] = []
     try:
@@ -84,7 +84,7 @@ def regions_of(
         attempt: to prove the claim.
         points: at which both sides have a value.
         witness: a point at which they differ, if one is known.
-        deadline: when to give up, on the clock of `time.monotonic`.
+        deadline: when to give up, on the count of `symgrad.checker.clock`.
 
     Raises:
         GiveUp: at the deadline.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 import symgrad as sg
 from symgrad.analysis.explain.derivation import naming_of
 from symgrad.analysis.stop_gradient.checks.asked import LintQuestion
+from symgrad.checker.clock import now
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node
 
@@ -127,7 +127,7 @@ def asked_of(lines: list[str]) -> tuple[LintQuestion, dict[str, Node]]:
     listing = parse_program("\n".join([*LONG, *lines]))
     y = listing["y"]
     naming = naming_of(y, listing)
-    end = time.monotonic() + 30
+    end = now() + 30
     asked = LintQuestion(y, (listing["x"],), False, (), (), (), listing, naming, end)
     return asked, dict(listing.assignments)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 
 import numpy as np
 import pytest
@@ -21,6 +20,7 @@ from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.random.laws import mean as mean_of
+from tests.counting import counting
 
 
 def placed(
@@ -175,18 +175,18 @@ def test_deep_programs_neither_vanish_nor_explode(scale: str, depth: int) -> Non
     assert len(found.cut) == 1
 
 
-def test_a_thousand_equations_take_seconds() -> None:
+def test_a_thousand_equations_take_no_more_for_each() -> None:
     lines = ["x : real", "u ~ Normal(0, 1)", "a0 = x"]
     forms = ["sin({0})", "{0} + {1}", "tanh({0})", "{0}*{1}", "cos({1}) + {0}"]
     lines += [f"a{k} = " + forms[k % 5].format(f"a{k - 1}", f"a{max(0, k - 3)}") for k in range(1, 700)]
     text = "\n".join([*lines, "y = tanh(a699) + u*a350"])
     listing = parse_program(text)
     assert len(topological([listing["y"]])) > 800
-    begun = time.process_time()
-    found = placed(text)
+    with counting() as calls:
+        found = placed(text)
     assert found.possible is True
     assert len(found.cut) == 1
-    assert time.process_time() - begun < 20  # a loaded machine; docs/benchmarks.md says what a free one takes
+    assert calls.count < 6_000_000
 
 
 def test_too_many_places_claim_nothing() -> None:

@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from symgrad.apps.cli import main
+from tests.waiting import until
 
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="signals, pipes and terminals of POSIX")
 SYMGRAD = [sys.executable, "-m", "symgrad"]
@@ -70,10 +70,8 @@ def test_ctrl_c_ends_with_one_line_and_130(tmp_path):
     process = start("derive", "-", program=HEARING, stdin=subprocess.PIPE, cwd=tmp_path)
     # It reads its input once the modules are there, and goes on when the pipe is closed.
     waits_for = Path(f"/proc/{process.pid}/wchan")
-    for _ in range(50):
-        time.sleep(0.1)
-        if waits_for.exists() and b"pipe" in waits_for.read_bytes():
-            break
+    if waits_for.exists():
+        until(lambda: b"pipe" in waits_for.read_bytes())
     process.send_signal(signal.SIGINT)
     assert finished(process) == (130, b"", b"symgrad: interrupted\n")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from tests.docs.markdown import ROOT
 from tools.manual.gallery import example_page, executed
 
 BOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
-SECONDS = 60  # of one that takes less than 10 on an idle machine
 
 _ids = pytest.mark.parametrize("path", BOOKS, ids=lambda path: path.stem)
 
@@ -71,9 +69,7 @@ def test_it_runs(path: Path) -> None:
     """Every cell, without a word on standard error; what is shown can stand in any page."""
     for needed in ("nbclient", "ipykernel", "nbformat"):
         pytest.importorskip(needed, reason="an extra of development")
-    started = time.perf_counter()
     book = executed(path)
-    assert time.perf_counter() - started < SECONDS
     outputs = [o for cell in book.cells for o in cell.get("outputs", ())]
     assert len(outputs) > 3
     for output in outputs:

@@ -368,6 +368,29 @@ def test_what_moves_with_time_that_nothing_reads_has_a_rate(text: str, expected:
     assert verdicts(text) == expected
 
 
+_SIDES = ["a", "b", "c", "d", "e"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+def test_each_input_that_moves_has_its_rate(count: int) -> None:
+    """A box of so many sides: the rate of its volume has a term for each, and is another one without the last."""
+    sides = _SIDES[:count]
+    terms = ["*".join([*(s for s in sides if s != moved), f"d{moved}/dt"]) for moved in sides]
+    volume = f"V = {'*'.join(sides)}\n"
+    assert verdicts(f"{volume}dV/dt = {' + '.join(terms)}") == ["proved"]
+    r = sg.review(f"{volume}dV/dt = {' + '.join(terms)}")
+    assert not any("held fixed" in str(a) for a in r.assumptions)
+    given = "".join(f"d{s}/dt = {k + 2}\n" for k, s in enumerate(sides))
+    wanted = " + ".join(
+        "*".join([str(k + 2), *(s for s in sides if s != moved)]) for k, moved in enumerate(sides)
+    )
+    assert verdicts(f"{volume}{given}dV/dt = {wanted}")[-1] == "proved"
+    for left_out in range(count):
+        fewer = [t for k, t in enumerate(terms) if k != left_out]
+        if fewer and count > 2:
+            assert verdicts(f"{volume}{given}dV/dt = {' + '.join(fewer)}")[-1] == "refuted"
+
+
 def test_an_equation_of_rates_is_not_differentiated() -> None:
     """That would hold dr/dt fixed, which nobody says."""
     r = sg.review(BALL + "dV/dt = 100\n8*pi*r*(dr/dt)**2 = 0\ndr/dt = 1/(pi*r**2)\n")

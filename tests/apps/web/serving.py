@@ -71,7 +71,7 @@ def request(
     headers: Mapping[str, str] | None = None,
 ) -> tuple[int, dict[str, str], bytes]:
     """Return status, headers and body of a response."""
-    connection = http.client.HTTPConnection(*address, timeout=30)
+    connection = http.client.HTTPConnection(*address, timeout=120)
     try:
         connection.putrequest(method, path, skip_host=headers is not None and "Host" in headers)
         data = body.encode() if isinstance(body, str) else body

@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
+from symgrad.apps.web import app
 from symgrad.apps.web.answers import PARTS
 from symgrad.apps.web.app import FILES
 from symgrad.apps.web.guard import HEADERS, Guard, Rates
@@ -22,6 +23,7 @@ from symgrad.apps.web.limits import BODY_BYTES, BURST, CONNECTIONS_EACH
 from symgrad.apps.web.serving import is_loopback
 from symgrad.apps.web.workers import Workers
 from tests.apps.web.serving import Address, Here, ask, request, running
+from tests.waiting import until
 
 JSON = {"Content-Type": "application/json"}
 POST = "POST /answer HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -203,9 +205,7 @@ def test_what_is_no_question_is_refused(bare: Address, body: str | bytes) -> Non
 def test_a_million_characters_are_refused_before_they_are_read(bare: Address) -> None:
     body = json.dumps({"program": "x" * 1_000_000})
     head = f"{POST}Content-Length: {len(body)}\r\n\r\n"
-    begun = time.monotonic()
     assert raw(bare, head.encode() + body.encode()[: BODY_BYTES + 70_000]).startswith(b"HTTP/1.1 413")
-    assert time.monotonic() - begun < 5
     chunked = b"10000\r\n" + b"x" * 65_536 + b"\r\n"
     head = f"{POST}Transfer-Encoding: chunked\r\n\r\n"
     assert raw(bare, head.encode() + 3 * chunked).startswith(b"HTTP/1.1 413")
@@ -241,7 +241,6 @@ def test_who_dawdles_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("symgrad.apps.web.serving.HEADER_SECONDS", 0.4)
     monkeypatch.setattr("symgrad.apps.web.app.BODY_SECONDS", 0.4)
     with running(Here()) as address:
-        begun = time.monotonic()
         assert raw(address, b"") == b""
         assert raw(address, b"GET / HTTP/1.1\r\nHost: local") == b""
         with socket.create_connection(address, timeout=10) as line:  # a letter at a time
@@ -256,14 +255,12 @@ def test_who_dawdles_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
         # The same of what follows a request on its connection.
         with socket.create_connection(address, timeout=10) as line:
             line.sendall(b"GET /app.js HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            time.sleep(0.2)
+            found = line.recv(65536)
             line.sendall(b"GET / HT")
-            found = b""
             with contextlib.suppress(OSError):
                 while more := line.recv(65536):
                     found += more
             assert found.startswith(b"HTTP/1.1 200")
-        assert time.monotonic() - begun < 15
         assert request(address, "GET", "/")[0] == 200
 
 
@@ -283,18 +280,26 @@ class _Talking(Here):
 
 def test_who_does_not_read_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("symgrad.apps.web.app.READ_SECONDS", 0.5)
+    late: list[BaseException] = []
+
+    async def sent(send: Any, message: Any) -> None:
+        try:
+            await own(send, message)
+        except BaseException as error:
+            late.append(error)
+            raise
+
+    own = app._sent
+    monkeypatch.setattr(app, "_sent", sent)
     body = json.dumps({"program": "x"}).encode()
     workers = _Talking()
     with running(workers) as address, socket.socket() as line:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         line.connect(address)
         line.sendall(f"{POST}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-        end = time.monotonic() + 20
-        while not workers.stopped and time.monotonic() < end:
-            time.sleep(0.05)
-        assert workers.stopped  # a process never waits for who reads
-        time.sleep(1.5)
-        line.settimeout(5)
+        until(lambda: workers.stopped)  # a process never waits for who reads
+        until(lambda: late)
+        line.settimeout(60)
         found = 0
         with contextlib.suppress(OSError):
             while more := line.recv(1 << 20):
@@ -306,38 +311,49 @@ def test_who_does_not_read_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_one_address_has_so_many_connections(bare: Address) -> None:
     lines = [socket.create_connection(bare, timeout=5) for _ in range(CONNECTIONS_EACH + 5)]
     try:
-        time.sleep(0.3)
         closed = 0
         for line in lines[CONNECTIONS_EACH:]:
-            with contextlib.suppress(OSError):
-                line.settimeout(2)
+            line.settimeout(60)
+            try:
                 closed += line.recv(1) == b""
-                continue
-            closed += 1
+            except ConnectionError:
+                closed += 1
         assert closed == 5
     finally:
         for line in lines:
             line.close()
-    end = time.monotonic() + 5
-    while time.monotonic() < end:
+
+    def recovered() -> bool:
         with contextlib.suppress(OSError):
-            if request(bare, "GET", "/")[0] == 200:
-                return
-        time.sleep(0.05)
-    raise AssertionError("the server does not recover")
+            return request(bare, "GET", "/")[0] == 200
+        return False
+
+    until(recovered)
 
 
-def test_who_goes_away_is_not_worked_for(page: Address) -> None:
-    program = "x : real\ny = " + "*".join(f"(x**{k} + sin({k}*x))" for k in range(1, 200))
-    body = json.dumps({"program": program, "parts": ["latex", "derivation"]}).encode()
-    head = f"{POST}Content-Length: {len(body)}\r\n\r\n"
-    for _ in range(4):
-        with socket.create_connection(page, timeout=5) as line:
-            line.sendall(head.encode() + body)
-            time.sleep(0.1)
-    begun = time.monotonic()
-    assert ask(page, program="x**2")["gradient"]["blocks"][1]["text"] == "d/dx = 2*x"
-    assert time.monotonic() - begun < 5
+class _Endless(Here):
+    """Never answers."""
+
+    begun = stopped = 0
+
+    async def answer(self, question: Any, address: str = "") -> AsyncGenerator[bytes]:
+        self.begun += 1
+        try:
+            await asyncio.Event().wait()
+            yield b""
+        finally:
+            self.stopped += 1
+
+
+def test_who_goes_away_is_not_worked_for() -> None:
+    body = json.dumps({"program": "x"}).encode()
+    workers = _Endless()
+    with running(workers) as address:
+        for k in range(4):
+            with socket.create_connection(address, timeout=60) as line:
+                line.sendall(f"{POST}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+                until(lambda k=k: workers.begun == k + 1)
+            until(lambda k=k: workers.stopped == k + 1)
 
 
 def test_requests_are_counted_by_address() -> None:

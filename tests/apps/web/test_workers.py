@@ -35,12 +35,13 @@ def test_what_does_not_end_is_ended_and_the_rest_is_answered(
     workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workers, "_part_seconds", 0.15)
-    monkeypatch.setattr(workers, "_total_seconds", 5)
+    monkeypatch.setattr(workers, "_total_seconds", 60)
 
     async def body() -> None:
         found = await told(workers, program=LONG, parts=["gradient", "graph", "plot"])
         assert [part["part"] for part in found] == ["gradient", "graph", "plot"]
         assert any("takes longer than" in part.get("error", {}).get("message", "") for part in found)
+        monkeypatch.setattr(workers, "_part_seconds", 60)
         (after,) = await told(workers, program="x**2")
         assert after["blocks"][-1]["text"] == "d/dx = 2*x"
 
@@ -75,7 +76,7 @@ def test_where_nothing_is_forked_processes_answer_several_questions(monkeypatch:
     monkeypatch.setattr("symgrad.apps.web.workers._FORKS", False)
 
     async def body() -> None:
-        workers = Workers(1, part_seconds=60)
+        workers = Workers(1, part_seconds=120, total_seconds=240)
         await workers.start()
         try:
             first = [(await told(workers, program=f"x**{k}"))[0] for k in (2, 3)]
@@ -83,7 +84,7 @@ def test_where_nothing_is_forked_processes_answer_several_questions(monkeypatch:
             monkeypatch.setattr(workers, "_part_seconds", 0.1)
             late, *_ = await told(workers, program=LONG, parts=["latex"])
             assert "takes longer than" in late["error"]["message"]
-            monkeypatch.setattr(workers, "_part_seconds", 60)
+            monkeypatch.setattr(workers, "_part_seconds", 120)
             (after,) = await told(workers, program="x**4")
             assert after["blocks"][-1]["text"] == "d/dx = 4*x**3"
         finally:

@@ -111,7 +111,7 @@ for y in PROGRAMS:
     except KeyboardInterrupt:
         signal.setitimer(signal.ITIMER_REAL, 0)
         took = time.perf_counter() - begun
-        if took > 20:
+        if took > 60:
             print(y, took)
     if inputs:  # the next call is whole
         few = np.full(BATCH, 1.5), np.linspace(0, 1, 7)
@@ -149,17 +149,17 @@ import symgrad.compiler.llvm.engine.jit as jit
 
 parse = jit._parse
 
-def slow(ir):  # as long as LLVM is for a large module, and as deaf
-    time.sleep(3)
+over = threading.Event()
+
+def slow(ir):  # as deaf as LLVM is for a large module, and done when the main thread has gone on
+    over.wait(120)
     return parse(ir)
 
 jit._LONG, jit._parse = 0, slow
-pressed = []
 
 def press():
     while not any(t.name == "symgrad LLVM" for t in threading.enumerate()):
         time.sleep(0.005)
-    pressed.append(time.monotonic())
     os.kill(os.getpid(), signal.SIGINT)
 
 # Who runs the tests in the background may have told all processes to ignore it.
@@ -170,23 +170,24 @@ try:
     sg.compile([sg.sin(x), sg.grad(sg.sin(x), x)])
     print("ended")
 except KeyboardInterrupt:
-    took = time.monotonic() - pressed[0]
     going = any(t.name == "symgrad LLVM" for t in threading.enumerate())
     jit._parse = parse
+    over.set()
     kernel = sg.compile([sg.sin(x), sg.grad(sg.sin(x), x)])
-    print(took < 1, going, *map(float, kernel(0.0)))
+    print(going, *map(float, kernel(0.0)))
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill sends no Ctrl-C there")
 def test_llvm_does_not_keep_it_waiting():
     """What LLVM is at goes on in its thread, and the next compilation is whole."""
-    assert printed(_IN_LLVM, quiet=False) == "True True 0.0 1.0\n"
+    assert printed(_IN_LLVM, quiet=False) == "True 0.0 1.0\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill sends no Ctrl-C there")
 def test_a_process_ends_while_llvm_is_at_work():
     code = _IN_LLVM.replace(
-        "    jit._parse = parse", "    print(took < 1, going)\n    raise SystemExit\n    jit._parse = parse"
+        "    jit._parse = parse",
+        "    print(going)\n    threading.Timer(0.5, over.set).start()\n    raise SystemExit\n    jit._parse = parse",
     )
-    assert printed(code) == "True True\n"
+    assert printed(code) == "True\n"

@@ -22,6 +22,7 @@ from symgrad.compiler.llvm.calls.team_code import LINE
 from tests.compiler.kernels.engines import live_engines
 from tests.compiler.kernels.ways import needs_fast_calls
 from tests.processes import printed
+from tests.waiting import until
 
 LEAST = 100
 _LOOP = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
@@ -73,13 +74,6 @@ class Called:
 
 def word(team: Team, worker: int, place: int) -> Any:
     return ctypes.c_int64.from_address(team._at.value + LINE * (worker + 1) + 8 * place)
-
-
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.001)
 
 
 def begin(team: Team, helpers: int = 1) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symgrad as sg
+from symgrad.checker.clock import now
 from symgrad.ir.graph import Node
 from symgrad.ir.resize import resized
 from symgrad.verification.mistakes.derivation import RightDerivation
@@ -89,7 +89,7 @@ def test_a_planted_mistake_is_named(text: str, choice: int) -> None:
     right = RightDerivation(y, x, {}).right
     if not differ(right, claim):
         return
-    found = recognise(y, x, claim, time.monotonic() + 20)
+    found = recognise(y, x, claim, now() + 20)
     assert found, row.kind
     # What is named first gives the formula, whichever mistake was made.
     values = sampled_lanes([right, claim])
@@ -110,7 +110,7 @@ def test_a_right_derivative_is_told_nothing(text: str) -> None:
     program = sg.parse(text)
     y, x = program["y"], program["x"]
     right = sg.grad(y, x)
-    assert recognise(y.node, x.node, right.node, time.monotonic() + 20) == []
+    assert recognise(y.node, x.node, right.node, now() + 20) == []
     verdict = sg.verify(y, x, right, time_limit=2)
     assert verdict.status != "refuted"
     assert verdict.diagnosis == []
@@ -139,7 +139,7 @@ def test_each_mistake_in_a_derivation_of_arrays_is_named(text: str) -> None:
                 if claim.shape != x.shape or not _apart(values, right):
                     continue
                 tried += 1
-                kinds = named(recognise(y, x, claim, time.monotonic() + 20, sizes={"n": 4}))
+                kinds = named(recognise(y, x, claim, now() + 20, sizes={"n": 4}))
                 assert kinds, (row.kind, row.says)
     assert tried > 4
 

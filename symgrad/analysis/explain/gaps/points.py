@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
@@ -11,6 +10,7 @@ from typing import Any, TypeAlias
 from symgrad.analysis.explain.gaps.zeros import maybe_zeros
 from symgrad.analysis.explain.limits import GAP_PLACES
 from symgrad.analysis.explain.noise.draws import domain_of, inside, value_at
+from symgrad.checker.clock import is_late
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate_mp
@@ -22,6 +22,7 @@ Point: TypeAlias = "dict[Node, Any]"
 
 POINTS = 3  # values of the other inputs
 DIGITS = 240
+_PLACE = 1.5e-3  # seconds of looking at one place
 
 
 def places(e: Node, end: float) -> Iterator[tuple[Node, Node, Node]]:
@@ -29,7 +30,7 @@ def places(e: Node, end: float) -> Iterator[tuple[Node, Node, Node]]:
 
     Args:
         e: a formula of numbers.
-        end: when to stop, by the monotonic clock.
+        end: when to stop, on the count of `symgrad.checker.clock`.
     """
     known = Conditions()
     found: list[tuple[Node, Node]] = []
@@ -43,7 +44,7 @@ def places(e: Node, end: float) -> Iterator[tuple[Node, Node, Node]]:
                 if v.dtype != "real" or v.shape:
                     continue
                 for at in _tried(below, above, v):
-                    if len(found) == GAP_PLACES or time.monotonic() > end:
+                    if len(found) == GAP_PLACES or is_late(end):
                         return
                     if (below, v, at) in seen:
                         continue

@@ -7,7 +7,6 @@ point with many digits; where both sides agree it has a limit, whose formula com
 from __future__ import annotations
 
 import operator
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -25,6 +24,7 @@ from symgrad.analysis.explain.limits import GAP_EQUATIONS, SERIES_TERMS_TOLD
 from symgrad.analysis.explain.naming import Naming
 from symgrad.analysis.explain.noise.draws import as_floats
 from symgrad.autodiff.vjp import pull_back
+from symgrad.checker.clock import now
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.notation.printer import str_text
 from symgrad.ir.traverse import substitute, symbols_of, topological, uses
@@ -174,7 +174,7 @@ def gaps_of(
     """
     if not looked_at(e):
         return []
-    end = time.monotonic() + seconds
+    end = now() + seconds
     found = (_Place(e, *place, end, mended_slope) for place in places(e, end))
     return [g for place in found if (g := place.gap()) is not None]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 
 from symgrad.analysis.explain.gaps.points import DIGITS, POINTS, is_real, precise, to_mp
@@ -10,6 +9,7 @@ from symgrad.analysis.explain.gaps.quotients import in_lowest_terms
 from symgrad.analysis.explain.gaps.series import NoSeries
 from symgrad.analysis.explain.limits import LARGEST_NUMBER_TOLD, RECOGNISED_DENOMINATOR
 from symgrad.analysis.explain.noise.draws import value_at
+from symgrad.checker.clock import is_late
 from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate_mp
@@ -19,15 +19,17 @@ from symgrad.rewrite.pipeline import canonical
 
 __all__ = ["Shortener", "opened"]
 
+_PER_EQUATION = 1e-4  # seconds of a short form, for each equation of the formula
+
 
 class Shortener:
-    """Finds short forms until a time by the monotonic clock.
+    """Finds short forms until a limit on the count of `symgrad.checker.clock`.
 
     Args:
-        end: the time.
+        end: the limit.
 
     Raises:
-        NoSeries: after that time, and for what has no value.
+        NoSeries: after that, and for what has no value.
     """
 
     def __init__(self, end: float) -> None:
@@ -42,7 +44,7 @@ class Shortener:
 
     def plainly(self, n: Node) -> Node:
         """Return a short form that follows by rules."""
-        if time.monotonic() > self._end:
+        if is_late(self._end * len(topological([n]))):
             raise NoSeries("the search took too long")
         if n.is_number():
             return n

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -15,6 +14,7 @@ from symgrad.analysis.explain.gaps.quotients import cancelled
 from symgrad.analysis.explain.limits import TERMS_BEYOND
 from symgrad.analysis.explain.noise.draws import domain_of
 from symgrad.autodiff.vjp import pull_back
+from symgrad.checker.clock import is_late
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.values.evaluate import evaluate_mp
@@ -31,6 +31,7 @@ _GOOD = 5e-14  # one of it and of its derivatives that is small enough
 _ORDERS = 2  # derivatives that are to keep their digits
 _SMALL = Fraction("1.1e-16")  # beside one, half an ulp
 _ROOM = Fraction("1e-4")  # for derivatives, of which high terms are a larger part
+_COMPARED = 0.025  # seconds of comparing a form with the formula
 _NOTHING = 1e-25  # beside the value: a derivative that is 0
 
 
@@ -41,7 +42,7 @@ class FormSearch:
     Args:
         whole: the formula.
         beside: where it is 0/0.
-        end: when to stop, by the monotonic clock.
+        end: when to stop, on the count of `symgrad.checker.clock`.
         reason: after a search without a form, why there is none.
         error: after one with a form, the largest of the form and of its derivatives.
     """
@@ -88,7 +89,7 @@ class FormSearch:
         # The longer a series, the further it reaches, and the fewer digits are lost beyond: the shortest that does.
         ends = [k for k in range(2, len(c)) if not c[k].is_number(0)]
         low, high = 0, len(ends)
-        while low < high and time.monotonic() < self.end:
+        while low < high and not is_late(self.end):
             middle = (low + high) // 2
             radii = self._radii(c, ends[middle])
             error = math.inf

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,6 +13,7 @@ from symgrad.analysis.stop_gradient.checks.points import Points
 from symgrad.analysis.stop_gradient.edges import Edges
 from symgrad.autodiff.trace import BackwardTrace
 from symgrad.autodiff.vjp import pull_back
+from symgrad.checker.clock import now
 from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.free_names import free_name
@@ -74,7 +74,7 @@ class LintQuestion:
         variables: what an optimiser moves.
         listing: the program, for names and places.
         naming: what nodes are called.
-        end: when to stop looking, by the monotonic clock.
+        end: when to stop looking, on the count of `symgrad.checker.clock`.
     """
 
     y: Node
@@ -116,7 +116,7 @@ class LintQuestion:
     @cached_property
     def points(self) -> Points:
         """Points at which the program and its gradients are evaluated."""
-        return Points(self.scalar, min(self.end, time.monotonic() + 0.2 * self.left))
+        return Points(self.scalar, min(self.end, now() + 0.2 * self.left))
 
     @cached_property
     def edges(self) -> Edges:
@@ -126,7 +126,7 @@ class LintQuestion:
     @property
     def left(self) -> float:
         """The seconds that are left."""
-        return max(self.end - time.monotonic(), 0.0)
+        return max(self.end - now(), 0.0)
 
     def text(self, node: Node) -> str:
         """Return the name of a node, or a short expression."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from symgrad.analysis.stop_gradient.checks.naive import FRAMEWORKS, backward
 from symgrad.analysis.stop_gradient.checks.points import Batch, point_text
 from symgrad.autodiff.trace import BackwardTrace
 from symgrad.autodiff.vjp import pull_back
+from symgrad.checker.clock import is_late, now
 from symgrad.ir.graph import OPS, Node, apply, as_node
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.traverse import substitute, topological
@@ -27,6 +27,7 @@ from symgrad.verification.verdict import Verdict
 __all__ = ["choices", "roots"]
 
 _SECONDS = 2.0
+_REPAIR = 2e-3  # seconds of trying one
 _SAFE = (1, 0, 2, -1, 0.5)
 _TOLD = 6  # equations that are told
 _SHARE = 0.3  # of the time: what repairs may take
@@ -234,9 +235,9 @@ def _repaired(
     """Return the first candidate without the NaN there, which is equal, in words, and the verdict on it."""
     here = {s: v[fault.index : fault.index + 1] if asked.points.vector else v for s, v in fault.batch.items()}
     before = _origins(asked, asked.trace, asked.scalar, here, fault.frameworks[:1])
-    end = time.monotonic() + _SHARE / 2 * asked.left
+    end = now() + _SHARE / 2 * asked.left
     for old, new, cure in candidates:
-        if time.monotonic() > end:
+        if is_late(end, _REPAIR):
             break
         (repaired,) = substitute([asked.y], {old: new})
         number = asked.as_number(repaired)

@@ -6,7 +6,6 @@ Of a program of numbers all points are one batch; arrays are tried one point aft
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -16,6 +15,7 @@ import numpy as np
 
 from symgrad.analysis.explain.gaps.zeros import maybe_zeros
 from symgrad.analysis.explain.noise.draws import domain_of, inside, place_in
+from symgrad.checker.clock import is_late
 from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.sizes import evaluate_size, names_of
 from symgrad.ir.traverse import symbols_of, topological
@@ -42,6 +42,7 @@ _ROUGH = 64  # points of many digits
 _SYMBOLS = 12  # inputs that are moved alone
 _SOLVED = 40  # equations that are solved
 _POINTS = 400
+_SOLUTION = 5e-4  # seconds of one
 _ARRAYS = 17  # points of arrays
 _ENTRIES = 4_000  # of all arrays of a point; larger ones are not tried
 _VANISH = frozenset({"acos", "asin", "clip", "ge", "gt", "le", "lt", "maximum", "minimum", "relu"})
@@ -53,7 +54,7 @@ class Points:
 
     Args:
         y: the program.
-        end: when to stop solving for points, by the monotonic clock.
+        end: when to stop solving for points, on the count of `symgrad.checker.clock`.
     """
 
     def __init__(self, y: Node, end: float) -> None:
@@ -140,7 +141,7 @@ class Points:
             below = topological([f])
             for v in [s for s in self.symbols if s.dtype == "real" and s in below][:3]:
                 for at in maybe_zeros(f, v):
-                    if time.monotonic() > self._end or made > _POINTS:
+                    if is_late(self._end, _SOLUTION) or made > _POINTS:
                         return
                     value = self.evaluate([at], {s: plain[0][s] for s in self.symbols})
                     if value is None or not np.isfinite(value[0]):

@@ -7,7 +7,6 @@ below it is the adjoint of e times what arrives there in the lane.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from itertools import combinations, islice, product
 from typing import Any
@@ -16,12 +15,14 @@ import numpy as np
 
 from symgrad.analysis.stop_gradient.places.paths import PathGraph
 from symgrad.analysis.stop_gradient.places.spots import Kind, Point, Scaled, refutes
+from symgrad.checker.clock import is_late
 from symgrad.ir.graph import Node
 
 __all__ = ["Cut", "Sieve", "adjoints", "pushed"]
 
 _LANES = 2048
 _FIXED_LANES = 64  # the clock is looked at between
+_PRODUCT: dict[Kind, float] = {"float": 1e-8, "fixed": 1e-6}  # seconds of a product of two numbers
 _MOST_FLOATS, _MOST_FIXED = 6e8, 4e6  # multiplications for one size of sets at a point
 _MOST_LEFT = 200  # sets of one size that a point leaves
 _FEW_SETS = 4  # for which scaled numbers are not worth making
@@ -142,12 +143,13 @@ class Sieve:
         by = adjoints(self.graph, scaled)
         below = combinations(self.places, size - 1)
         found: list[Cut] = []
+        products = sum(np.size(m) for m in scaled.matrices) + len(self.places)
         while lanes := list(islice(below, _LANES if kind == "float" else _FIXED_LANES)):
             for cut in self._one_more(scaled, by, lanes):
                 found.append(cut)
                 if len(found) > _MOST_LEFT:
                     return None
-            if time.monotonic() > deadline:
+            if is_late(deadline, _PRODUCT[kind] * products * len(lanes)):
                 return None
         return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from symgrad.analysis.stop_gradient.checks.asked import LintQuestion
 from symgrad.analysis.stop_gradient.checks.naive import backward
 from symgrad.analysis.stop_gradient.ranges.losses import Loss, exact_values, is_above, single
 from symgrad.autodiff.vjp import pull_back
+from symgrad.checker.clock import is_late, now
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.numpy.calls import over_axes, reduce_axes
@@ -24,6 +24,7 @@ __all__ = ["repaired_forms"]
 _AROUND = 3  # equations around what overflows that are written in other forms
 _SHARE = 0.3  # of the time: what repairs may take
 _SECONDS = 2.0
+_REPAIR = 0.02  # seconds of trying one
 _LONG = 100  # equations of a value
 _UNLIKE = 8  # points at which both are finite and differ
 _CLOSE = 1e-6  # of the exact value, or of 1
@@ -33,9 +34,9 @@ def repaired_forms(
     asked: LintQuestion, losses: Sequence[Loss]
 ) -> tuple[Node | None, str | None, Verdict | None]:
     """Return the first form that is right at the points and equal, in words, and the verdict on it."""
-    end = time.monotonic() + _SHARE * asked.left
+    end = now() + _SHARE * asked.left
     for old, new in _forms(asked, losses[0]):
-        if time.monotonic() > end:
+        if is_late(end, _REPAIR):
             break
         (repaired,) = substitute([asked.y], {old: new})
         if new.shape != old.shape or not _mends(asked, repaired, losses):

@@ -6,7 +6,6 @@ Floats are compared with exact arithmetic at each point, so what is found is so;
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,6 +19,7 @@ from symgrad.analysis.explain.noise.precision import PrecisionPair, is_finite
 from symgrad.analysis.stop_gradient.checks.asked import LintQuestion
 from symgrad.analysis.stop_gradient.checks.naive import FRAMEWORKS, backward
 from symgrad.analysis.stop_gradient.checks.points import Batch
+from symgrad.checker.clock import is_late, now
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.values.evaluate import evaluate_mp, exact_number
@@ -35,6 +35,7 @@ _MARGIN = 1e-30  # by which the two of a pair may differ
 _LARGEST = sys.float_info.max
 _FEWEST, _EXACT = 3, 48  # points that are computed exactly
 _EQUATIONS = 4_000  # at all these points together
+_EQUATION = 7e-5  # seconds of one at a point
 _SHARE = 0.4  # of the time: what points may take
 _UNLIKELY = 1000  # of a random input
 _ASIDE = 2.0**-10, -(2.0**-10)  # parts of its size by which an input is moved
@@ -82,7 +83,7 @@ def losses_of(asked: LintQuestion) -> Iterator[Loss]:
     """Yield what is lost, at points at which something of a program has no finite value."""
     tried: set[bytes] = set()
     most = max(_FEWEST, min(_EXACT, _EQUATIONS // len(asked.order)))
-    end = time.monotonic() + _SHARE * asked.left
+    end = now() + _SHARE * asked.left
     for batch in asked.points.batches:
         values = asked.points.evaluate(asked.order, batch)
         if values is None:
@@ -93,7 +94,7 @@ def losses_of(asked: LintQuestion) -> Iterator[Loss]:
             key = b"".join(np.asarray(v).tobytes() for v in point.values())
             if key in tried or not _likely(point):
                 continue
-            if len(tried) == most or time.monotonic() > end:
+            if len(tried) == most or is_late(end, _EQUATION * len(asked.order)):
                 return
             tried.add(key)
             loss = _loss(asked, point)

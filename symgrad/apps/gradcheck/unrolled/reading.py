@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -21,6 +20,7 @@ from symgrad.apps.gradcheck.unrolled.arrays import EntryArray, Masked
 from symgrad.apps.gradcheck.unrolled.entries import FormulaEntry, formula_of
 from symgrad.apps.gradcheck.unrolled.paths import Run, runs
 from symgrad.apps.gradcheck.unrolled.rebound import rebound
+from symgrad.checker.clock import now
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import substitute
 from symgrad.ops.numpy.calls import stack
@@ -245,7 +245,7 @@ class Unrolled:
         for k, run in enumerate(self._runs):
             loss, *claims = run.value
             for at in entries:
-                limit = (deadline - time.monotonic()) / left
+                limit = (deadline - now()) / left
                 left -= 1
                 if limit <= 0:
                     return None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import math
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -16,6 +15,7 @@ from itertools import permutations, product
 from math import factorial
 from typing import Any, TypeAlias
 
+from symgrad.checker.clock import has_time
 from symgrad.checker.entrywise.forms.labels import (
     Atom,
     Component,
@@ -54,6 +54,7 @@ REPEATED = "repeated"
 
 _ONE = Fraction(1)
 _SYMMETRIES = 720
+_WORK = 3e-5  # seconds of a step of work
 _DEEPEST = 60
 
 
@@ -106,7 +107,7 @@ class Terms:
         conditions: what the forms made so far take for granted, as text.
         assumed: how often something was taken for granted.
         smooth: name of an input; points where a sign jumps with it are left out.
-        deadline: when to give up, on the clock of `time.monotonic`.
+        deadline: when to give up, on the count of `symgrad.checker.clock`.
         between: of inputs of whole numbers, the lengths between which they are; see
             `symgrad.checker.entrywise.pointers`.
         apart: whether two maps, by their heads, are of parts of an axis that do not overlap: asked again and again.
@@ -130,7 +131,7 @@ class Terms:
         self.budget -= work
         if self.budget < 0:
             raise GiveUp("too many terms")
-        if time.monotonic() > self.deadline:
+        if not has_time(self.deadline, work * _WORK):
             raise GiveUp("the time limit")
 
     def name(self) -> str:
