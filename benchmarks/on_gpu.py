@@ -18,7 +18,7 @@ from typing import Any
 
 import symgrad as sg
 from benchmarks.speed import WORKLOADS
-from symgrad.compiler.gpu.calls.driver import driver
+from symgrad.compiler.gpu.launch.driver import driver
 from symgrad.errors import KernelError
 
 

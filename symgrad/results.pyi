@@ -16,7 +16,7 @@ from symgrad.api.training.minimize import Minimum as Minimum
 from symgrad.api.training.train import Training as Training
 from symgrad.apps.gradcheck.record import CodeVerdict as CodeVerdict
 from symgrad.apps.review.review import Review as Review
-from symgrad.compiler.gpu.calls.cuda import CudaKernel as CudaKernel
+from symgrad.compiler.gpu.launch.cuda_kernel import CudaKernel as CudaKernel
 from symgrad.compiler.loader.arrays import LoadedArrayKernel as LoadedArrayKernel
 from symgrad.compiler.loader.elementwise import LoadedKernel as LoadedKernel
 from symgrad.interop.importers.program import ImportedProgram as ImportedProgram

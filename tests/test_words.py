@@ -230,12 +230,12 @@ KEPT = {
     "symgrad.verification.opaque._ENOUGH_POINTS": "of a sequence of its own, read once",
     "symgrad.verification.search.steps._MANY": "one line of three numbers, a test of how long factoring takes",
     "symgrad.verification.search.steps._FEW": "the same",
-    "symgrad.checker.entrywise.forms.laws._LARGEST": _BESIDE,
-    "symgrad.checker.entrywise.forms.terms._DEEPEST": _BESIDE,
-    "symgrad.checker.entrywise.matrix_functions._HIGHEST": _BESIDE,
-    "symgrad.checker.entrywise.matrix_functions._HIGHEST_ORDER": _BESIDE,
-    "symgrad.checker.entrywise.forms.said._DEEPEST": "of what is printed of a law, beside it",
-    "symgrad.checker.entrywise.forms.said._LONGEST": "of what is printed of a law, beside it",
+    "symgrad.checker.index_form.forms.functions._LARGEST_PRIME": _BESIDE,
+    "symgrad.checker.index_form.forms.terms._DEEPEST": _BESIDE,
+    "symgrad.checker.index_form.matrix_functions._HIGHEST_POWER": _BESIDE,
+    "symgrad.checker.index_form.matrix_functions._HIGHEST_ORDER": _BESIDE,
+    "symgrad.checker.index_form.forms.form_conditions._DEEPEST": "of what is printed of a law, beside it",
+    "symgrad.checker.index_form.forms.form_conditions._LONGEST": "of what is printed of a law, beside it",
 }
 """What looks like a limit and stands where it is read, and why."""
 

@@ -307,7 +307,9 @@ def doubled(name: str, values: Iterable[Any], leading: int) -> str:
             small.append(high)
     rows = [small[i : i + 4] for i in range(0, len(small), 4)]
     ends = [f'        "{" ".join(c.hex() for c in row)} "' for row in rows]
-    return "\n".join([f"{name} = Doubled(", "    (", *lines, "    ),", "    _read(", *ends, "    ),", ")"])
+    return "\n".join(
+        [f"{name} = PairCoefficients(", "    (", *lines, "    ),", "    _read(", *ends, "    ),", ")"]
+    )
 
 
 def bernoulli_at_half(n: int) -> Fraction:

@@ -60,7 +60,7 @@ HEAD = '''"""Coefficients and constants: written by tools/minimax.py, constant c
 # fmt: off
 from __future__ import annotations
 
-from symgrad.compiler.llvm.maths.vectors.lanes import Doubled, Series
+from symgrad.compiler.llvm.maths.vectors.lanes import Coefficients, PairCoefficients
 
 
 def _read(text: str) -> tuple[float, ...]:
@@ -81,7 +81,7 @@ def main() -> None:
         print(
             f"{fit.name:12} degree {fit.degree:2}  2**-{bits:.1f}; {len(single) - 1:2} for float32  {fit.what}"
         )
-        lines += [f"# {fit.what}: 2**-{bits:.1f}", f"{fit.name} = Series("]
+        lines += [f"# {fit.what}: 2**-{bits:.1f}", f"{fit.name} = Coefficients("]
         for coefficients in (double, single):
             rows = [coefficients[i : i + 4] for i in range(0, len(coefficients), 4)]
             lines += [

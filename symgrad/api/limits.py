@@ -9,8 +9,13 @@ __all__ = [
     "BFGS_VARIABLES",
     "BISECTIONS",
     "CONSTANT_ENTRIES",
+    "CURVED_VARIABLES",
+    "FLAT_DIRECTIONS",
+    "KRYLOV_DIRECTIONS",
     "LIST_DEPTH",
     "MAPPED_ENTRIES",
+    "MINIMUM_ROUNDS",
+    "MINIMUM_STEPS",
     "NEWTON_STEPS",
     "PARAMETER_CHARACTERS",
     "PLACED_ENTRIES",
@@ -52,6 +57,21 @@ CONSTANT_ENTRIES = 4_096
 
 BFGS_VARIABLES = 1_000
 """Variables beyond which `l-bfgs-b` is chosen: BFGS holds the square of so many numbers, 8 MB."""
+
+CURVED_VARIABLES = 500
+"""Variables up to which `minimize` looks at the curvature in every direction: a product with the Hessian for each."""
+
+KRYLOV_DIRECTIONS = 20
+"""Directions in which it looks at the curvature otherwise: each keeps as many numbers as there are variables."""
+
+FLAT_DIRECTIONS = 16
+"""Directions without curvature along which values of the loss are looked at."""
+
+MINIMUM_STEPS = 60
+"""Newton's steps after a search: 15 bring x**4 down by a factor of 1e10."""
+
+MINIMUM_ROUNDS = 12
+"""Searches one after the other, each from below a saddle point where the last one ended."""
 
 PARAMETER_CHARACTERS = 60
 """Of a parameter's formula that a message repeats: half a line."""

@@ -1,1 +1,5 @@
-"""The checker: it replays proofs, and nothing of symgrad that finds them or that knows how to differentiate."""
+"""Check proof files: replay a proof or a refutation, independently of the code that found it.
+
+Open `check.py` first. The checker imports nothing of symgrad but `symgrad.support`: no graph, no rewrite rules, no
+derivative rules.
+"""

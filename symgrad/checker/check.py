@@ -1,7 +1,7 @@
-"""The checker: replays a proof or a refutation that was written as JSON, and says what it is of.
+"""Replay a proof or a refutation from JSON, and report the statement that it proves.
 
-It trusts this package, python-flint and the program in the proof; not what found the proof. What it cannot replay
-is no proof.
+The checker trusts this package, python-flint and the program in the file. It does not trust the search that found the
+proof: a file that it cannot replay proves nothing.
 """
 
 from __future__ import annotations
@@ -12,48 +12,55 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.checker.balls.programs import evaluate, inside, sizes_at
+from symgrad.checker.balls.programs import evaluate, in_domain, infer_sizes
 from symgrad.checker.clock import now, tick, until
-from symgrad.checker.complex.checked import RealStatement, check_complex
-from symgrad.checker.entrywise.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
-from symgrad.checker.file.reading import check_structure
+from symgrad.checker.complex.check import RealStatement, check_complex
+from symgrad.checker.extension_field.cases import check_case
+from symgrad.checker.extension_field.evaluate import branch_on_comparison
+from symgrad.checker.extension_field.field import GiveUp
+from symgrad.checker.file.reader import check_structure
 from symgrad.checker.file.statement import Statement, statement_of
-from symgrad.checker.kernels.cases import check_case
-from symgrad.checker.kernels.evaluate import branches
-from symgrad.checker.kernels.field import GiveUp
+from symgrad.checker.index_form.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
 from symgrad.checker.limits import CHECK_SECONDS, REASON_CHARACTERS
 from symgrad.checker.numbers import number_from_json
 from symgrad.checker.program.derivative import derivative_claim, gradient_claim
-from symgrad.checker.program.merging import is_same_step
+from symgrad.checker.program.merge_steps import is_same_step
 from symgrad.checker.program.names import terminal_text
 from symgrad.checker.program.steps import ProofProgram, program_from_json
+from symgrad.checker.samples import differs_at_samples
 from symgrad.checker.shapes import check_shapes
-from symgrad.checker.spots import contradicted
-from symgrad.checker.witness import Witness, all_around, all_certain, are_apart, pairs, values_apart
+from symgrad.checker.witness import (
+    Witness,
+    all_certain,
+    disjoint,
+    distinct_values,
+    is_defined_around,
+    paired_entries,
+)
 from symgrad.support.errors import UsageError
 
 __all__ = ["FORMAT", "CheckResult", "Difference", "check", "point_from_json"]
 
 FORMAT = 1
 _BITS = 256
-_DAMAGE = (
+_READ_ERRORS = (
     *(AttributeError, LookupError, TypeError, ValueError, ArithmeticError, SyntaxError),
     *(RecursionError, MemoryError),
 )
-"""What reading a file that is no proof may raise."""
+"""Exceptions that reading a malformed file may raise."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What a file proves.
+    """The result of checking a proof file.
 
     Args:
         status: ``proved``, ``refuted``, or ``supported`` if the proof does not hold.
-        why: what is proved, or what is wrong with the proof.
-        excluded: thin sets of points that a proof leaves out, as conditions.
-        statement: what the file claims, as the checker reads it; None if it could not be read.
-        difference: of a refutation by a point, the point and the two sides there.
-        parts: of a file with several proofs, each of them.
+        why: the reason for the status.
+        excluded: thin sets of points at which the proof claims nothing, as conditions.
+        statement: the claim of the file; None if it could not be read.
+        difference: the witness of a refutation, with the two sides there.
+        parts: the result of each proof, if the file holds several.
     """
 
     status: str
@@ -69,9 +76,9 @@ class Difference:
     """A point at which two sides differ.
 
     Args:
-        point: values of the variables, and lengths of axes.
-        index: the entry that differs; () for numbers.
-        values: the two sides there.
+        point: values of the variables and lengths of the axes.
+        index: the index of the entry that differs; () for numbers.
+        values: the two sides at that point.
     """
 
     point: Mapping[str, Any]
@@ -80,7 +87,7 @@ class Difference:
 
 
 def point_from_json(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the values of variables: numbers as text, truth values, nested lists."""
+    """Read the values of variables from JSON: numbers as text, truth values, nested lists."""
 
     def value(x: Any) -> Any:
         if isinstance(x, list):
@@ -92,15 +99,15 @@ def point_from_json(data: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """That two steps are equal.
+    """The claim that two steps are equal.
 
     Args:
-        program: the steps; for a derivative with those of the derivative.
+        program: the steps, including those of a derivative.
         a, b: the two sides.
-        strict: by what the first side was differentiated, or False.
-        defined: further steps that must be certain at a point that counts.
-        direction: the variable that is the direction of a derivative by an array.
-        data: what the file holds.
+        strict: the variable of differentiation, or False.
+        defined: further steps that must be certain at an admissible point.
+        direction: the variable that holds the direction of a derivative by an array.
+        data: the content of the file.
         deadline: on the count of `symgrad.checker.clock`.
     """
 
@@ -115,7 +122,7 @@ class _Claim:
 
     @property
     def plain(self) -> int | None:
-        """The claim that something is a derivative: it may have kinks where what is differentiated has none."""
+        """The claimed derivative: it may have kinks at points where the differentiated function has none."""
         return self.b if self.data["kind"] == "derivative" else None
 
 
@@ -123,59 +130,57 @@ def check(data: Any, seconds: float = CHECK_SECONDS) -> CheckResult:
     """Check a proof file.
 
     Args:
-        data: what the file holds; see `symgrad.checker.file.reading`.
-        seconds: how long that may take.
+        data: the content of the file; see `symgrad.checker.file.reader`.
+        seconds: the time limit.
 
     Returns:
-        What it proves.
+        The status of the claim, and the reason.
 
     Raises:
-        UsageError: if it is no proof file at all.
+        UsageError: if the data is not a proof file.
     """
     check_structure(data)
     if data["kind"] == "several":
-        return _several(data["proofs"], seconds)
-    return _one(data, seconds)
+        return _check_all(data["proofs"], seconds)
+    return _check_one(data, seconds)
 
 
-def _several(proofs: Sequence[Mapping[str, Any]], seconds: float) -> CheckResult:
-    """Check the proofs of a file, one after the other in the time for all."""
+def _check_all(proofs: Sequence[Mapping[str, Any]], seconds: float) -> CheckResult:
+    """Check the proofs of a file one after the other, within one time limit."""
     deadline = now() + seconds
-    parts = tuple(_one(p, max(0.0, deadline - now())) for p in proofs)
+    parts = tuple(_check_one(p, max(0.0, deadline - now())) for p in proofs)
     failed = [k for k, part in enumerate(parts, 1) if part.status != "proved"]
     if failed:
-        return CheckResult(
-            "supported", f"of {len(parts)} proofs number {failed[0]} does not hold", parts=parts
-        )
+        return CheckResult("supported", f"proof {failed[0]} of {len(parts)} does not hold", parts=parts)
     return CheckResult("proved", f"{len(parts)} statements", parts=parts)
 
 
-def _one(data: Mapping[str, Any], seconds: float) -> CheckResult:
+def _check_one(data: Mapping[str, Any], seconds: float) -> CheckResult:
     statement = None
     deadline = now() + seconds
     with until(deadline):
         try:
-            program, a, b = _sides(data)
+            program, a, b = _read_sides(data)
             statement = statement_of(program, a, b, data.get("wrt"), both=data["kind"] == "gradient")
-            found = _checked(program, a, b, data, deadline)
+            found = _check_claim(program, a, b, data, deadline)
         except (GiveUp, UsageError) as why:
             text = f"{why.what}" if isinstance(why, UsageError) else str(why)
             found = CheckResult("supported", f"the proof does not hold: {text}")
         except TimeoutError:
             found = CheckResult("supported", f"the proof takes longer to check than {seconds:g} seconds")
-        except _DAMAGE as why:
+        except _READ_ERRORS as why:
             found = CheckResult("supported", f"the proof cannot be read: {why!r}")
     return replace(found, why=terminal_text(found.why, REASON_CHARACTERS), statement=statement)
 
 
-def _sides(data: Mapping[str, Any]) -> tuple[ProofProgram, int, int]:
-    """The program, and the two steps that a file is about."""
+def _read_sides(data: Mapping[str, Any]) -> tuple[ProofProgram, int, int]:
+    """Return the program and the two steps that the file makes a claim about."""
     program = program_from_json(data["program"])
     a, b = data["a"], data["b"]
     if max(a, b) >= len(program.steps):
-        raise UsageError("the proof is about steps that are not there")
+        raise UsageError("the proof is about steps that do not exist")
     if ("wrt" in data) != (data["kind"] in {"derivative", "gradient"}):
-        raise UsageError("a derivative is by a variable, and nothing else is")
+        raise UsageError("a claim about a derivative has 'wrt', and no other claim has it")
     complexes = [s for s in program.symbols if s.kind == "complex"]
     if bool(complexes) > ("domain" in data):
         raise UsageError("a variable that is no real number, integer or truth value")
@@ -183,14 +188,16 @@ def _sides(data: Mapping[str, Any]) -> tuple[ProofProgram, int, int]:
     return program, a, b
 
 
-def _checked(program: ProofProgram, a: int, b: int, data: Mapping[str, Any], deadline: float) -> CheckResult:
+def _check_claim(
+    program: ProofProgram, a: int, b: int, data: Mapping[str, Any], deadline: float
+) -> CheckResult:
     if "domain" in data:
-        return _complex(program, data, deadline)
-    claim = _claimed(program, a, b, data, deadline)
-    return _witness(claim) if data["status"] == "refuted" else _cases(claim)
+        return _check_complex(program, data, deadline)
+    claim = _build_claim(program, a, b, data, deadline)
+    return _check_witness(claim) if data["status"] == "refuted" else _check_cases(claim)
 
 
-def _claimed(program: ProofProgram, a: int, b: int, data: Mapping[str, Any], deadline: float) -> _Claim:
+def _build_claim(program: ProofProgram, a: int, b: int, data: Mapping[str, Any], deadline: float) -> _Claim:
     if data["kind"] == "equal":
         if program.steps[a].shape != program.steps[b].shape:
             raise UsageError("the two sides have different shapes")
@@ -204,19 +211,19 @@ def _claimed(program: ProofProgram, a: int, b: int, data: Mapping[str, Any], dea
     return _Claim(made, tangent, claim, data["wrt"], (a,), direction, data, deadline)
 
 
-def _complex(program: ProofProgram, data: Mapping[str, Any], deadline: float) -> CheckResult:
+def _check_complex(program: ProofProgram, data: Mapping[str, Any], deadline: float) -> CheckResult:
     def for_real_numbers(statement: RealStatement, part: Mapping[str, Any]) -> None:
-        """Check a proof for real numbers that is a part of one for complex ones."""
-        _cases(_Claim(*statement, None, {"status": "proved", "kind": "equal", **part}, deadline))
+        """Check the proof for real numbers that a proof for complex numbers contains."""
+        _check_cases(_Claim(*statement, None, {"status": "proved", "kind": "equal", **part}, deadline))
 
     status, why, excluded, at = check_complex(data, program, for_real_numbers, deadline)
     return CheckResult(status, why, excluded, difference=None if at is None else Difference(at[0], (), at[1]))
 
 
-def _cases(c: _Claim) -> CheckResult:
+def _check_cases(c: _Claim) -> CheckResult:
     program, a, b, data = c.program, c.a, c.b, c.data
     if data["status"] == "proved" and is_same_step(program, a, b):
-        return _at_sample(c, "the two sides are the same")
+        return _check_sample(c, "the two sides are the same")
     if data.get("sizes") == "all":
         i, j = data["a"], data["b"]
         base = program_from_json(data["program"])
@@ -227,7 +234,7 @@ def _cases(c: _Claim) -> CheckResult:
         else:
             left_out = prove_gradient(base, i, data["wrt"], j, deadline=c.deadline)
         why = "proved anew" + (" for all sizes" if has_sizes(base) else "")
-        return _at_sample(c, why, left_out)
+        return _check_sample(c, why, left_out)
     cases = {tuple(sorted((int(i), bool(v)) for i, v in case["outcome"])): case for case in data["cases"]}
     found: list[str] = []
     excluded: list[str] = []
@@ -235,7 +242,7 @@ def _cases(c: _Claim) -> CheckResult:
     while pending:
         tick()
         outcome = pending.pop()
-        ways = branches(program, [a, b], outcome)
+        ways = branch_on_comparison(program, [a, b], outcome)
         if ways:
             pending += ways
             continue
@@ -250,64 +257,64 @@ def _cases(c: _Claim) -> CheckResult:
         raise GiveUp("the difference is not what is claimed in every case")
     if wanted == "apart" and excluded:
         raise GiveUp("the two sides may be defined only where nothing is claimed of their difference")
-    return _at_sample(c, f"{len(found)} {'case' if len(found) == 1 else 'cases'} replayed", excluded)
+    return _check_sample(c, f"{len(found)} {'case' if len(found) == 1 else 'cases'} replayed", excluded)
 
 
-def _at_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckResult:
-    """Accept what was proved if there is a point that it says something about."""
+def _check_sample(c: _Claim, why: str, excluded: Iterable[str] = ()) -> CheckResult:
+    """Accept a proof if the sample of the file is a point at which its claim holds."""
     program, data = c.program, c.data
     point, sizes = point_from_json(data["sample"]["point"]), dict(data["sample"]["sizes"])
     wanted = [c.a, c.b, *c.defined]
-    if not _fits(program, point, sizes):
-        raise GiveUp("a point that no variable may have")
+    if not _is_valid_point(program, point, sizes):
+        raise GiveUp("a point outside the declared domains")
     left, right, *rest = evaluate(
         program, point, precision=_BITS, sizes=sizes, strict=c.strict, plain=c.plain, wanted=wanted
     )  # fmt: skip
-    both = pairs(left, right)
+    both = paired_entries(left, right)
     if not all_certain(rest) or not both:
         raise GiveUp("at the point that is given one of the two is not defined")
-    if data["status"] != "apart" and any(are_apart(x, y) for _, x, y in both):
+    if data["status"] != "apart" and any(disjoint(x, y) for _, x, y in both):
         raise GiveUp("at the point that is given the two sides differ")
     left_out = tuple(dict.fromkeys(excluded))
-    if left_out and data.get("sizes") != "all" and not all_around(program, wanted, point, sizes):
-        raise GiveUp("the point that is given may be one of those that are left out")
+    if left_out and data.get("sizes") != "all" and not is_defined_around(program, wanted, point, sizes):
+        raise GiveUp("the given point may be one of those that are excluded")
     if data["status"] == "apart":
         return CheckResult("refuted", why, left_out)
-    if contradicted(
+    if differs_at_samples(
         program, c.a, c.b, strict=c.strict, plain=c.plain, defined=c.defined, thin=bool(left_out)
     ):
         raise GiveUp("the two sides differ at a point of the checker's own")
     return CheckResult("proved", why, left_out)
 
 
-def _fits(program: ProofProgram, point: Mapping[str, Any], sizes: Mapping[str, int]) -> bool:
-    """Tell whether a point is one of the program, in the declared domains, and every length with a name at least 1."""
-    if any(n < 1 for n in (*sizes.values(), *sizes_at(program, point).values())):
+def _is_valid_point(program: ProofProgram, point: Mapping[str, Any], sizes: Mapping[str, int]) -> bool:
+    """Tell whether a point lies in the declared domains, and every named length is at least 1."""
+    if any(n < 1 for n in (*sizes.values(), *infer_sizes(program, point).values())):
         return False
     known = {s.name for s in program.symbols}, set(program.sizes)
-    return point.keys() <= known[0] and sizes.keys() <= known[1] and inside(program, point, sizes)
+    return point.keys() <= known[0] and sizes.keys() <= known[1] and in_domain(program, point, sizes)
 
 
-def _witness(c: _Claim) -> CheckResult:
+def _check_witness(c: _Claim) -> CheckResult:
     found = c.data["witness"]
     point, sizes = point_from_json(found["point"]), dict(found["sizes"])
-    if not _fits(c.program, point, sizes):
-        raise GiveUp("a point that no variable may have")
+    if not _is_valid_point(c.program, point, sizes):
+        raise GiveUp("a point outside the declared domains")
     witness = Witness(point, sizes, found["precision"], tuple(found["index"]), "", "")
-    values = values_apart(c.program, c.a, c.b, witness, strict=c.strict, plain=c.plain, defined=c.defined)
+    values = distinct_values(c.program, c.a, c.b, witness, strict=c.strict, plain=c.plain, defined=c.defined)
     if values is None:
         raise GiveUp("the two balls are not disjoint at the point that is given")
-    # Of a derivative by an array the direction tells the entry.
+    # For a derivative by an array, a unit direction selects the entry.
     index, readable = witness.index, {**sizes, **point}
-    if c.direction is not None and (entry := _entry(point[c.direction])) is not None:
+    if c.direction is not None and (entry := _unit_direction_index(point[c.direction])) is not None:
         index = entry
         del readable[c.direction]
     why = "two disjoint balls at the point that is given"
     return CheckResult("refuted", why, difference=Difference(readable, index, values))
 
 
-def _entry(direction: Any) -> tuple[int, ...] | None:
-    """Return which entry a direction is that of alone, if it is one."""
+def _unit_direction_index(direction: Any) -> tuple[int, ...] | None:
+    """Return the index at which a direction is 1, if it is a unit direction."""
     array = np.array(direction, dtype=object)
     places = [index for index in np.ndindex(*array.shape) if array[index]]
     return places[0] if len(places) == 1 and array[places[0]] == 1 else None

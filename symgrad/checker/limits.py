@@ -1,27 +1,27 @@
-"""What the checker computes, and how much of it: limits of exact arithmetic, of values at points, and of files.
+"""Limits of the checker: of exact arithmetic, of evaluation at points, and of files.
 
-Whoever looks for a proof computes with the same ones: what it finds, the checker can replay. They guard against
-waiting; a number with no reason beside it was not tuned.
+The search for proofs uses the same limits, so the checker can replay every proof that it finds. They bound the running
+time; a number without a reason was not tuned.
 """
 
 from __future__ import annotations
 
 __all__ = [
-    "BALL_ROOT",
+    "BALL_ROOT_ORDER",
     "BESSEL_ORDER",
-    "BRANCH_TERMS",
+    "LOG_ARGUMENT_TERMS",
     "CHECK_SECONDS",
     "COMPLEX_GENERATORS",
-    "COMPLEX_POWER",
-    "COMPLEX_ROOT",
+    "COMPLEX_EXPONENT",
+    "COMPLEX_ROOT_ORDER",
     "CONSTANT_TERMS",
     "CONTRACTION_PRODUCTS",
     "DENOMINATOR_TERMS",
     "DIVIDED_DEGREE",
     "ELIMINATED_ROWS",
     "ELLIPTIC_ANGLE",
-    "ENTRIES",
-    "FACTORIAL",
+    "ARRAY_ENTRIES",
+    "EXACT_FACTORIAL",
     "FILE_BYTES",
     "FILE_DEPTH",
     "FILE_VALUES",
@@ -29,167 +29,167 @@ __all__ = [
     "GAMMA_SHIFTS",
     "GENERATORS",
     "JSON_DIGITS",
-    "KERNEL_ROOT",
+    "ROOT_ORDER",
     "LENGTH_FACTORS",
     "LENGTH_TERMS",
     "LINE_CHARACTERS",
     "LONG_COEFFICIENT_BITS",
-    "NAME_CHARACTERS",
+    "GENERATOR_CHARACTERS",
     "NAME_LETTERS",
     "ORDER_SHIFTS",
-    "OWN_POINTS",
+    "COMPLEX_SAMPLES",
     "POINT_DIGITS",
-    "POWER_KERNELS",
-    "PRODUCTS_ONE_BY_ONE",
+    "POWERS_PER_BASE",
+    "UNBATCHED_PRODUCTS",
     "REASON_CHARACTERS",
-    "RESTATED_DEGREE",
+    "REWRITTEN_DEGREE",
     "SPECIAL_TERMS",
-    "SPOTS",
-    "SPOT_SECONDS",
-    "TEXT_STEPS",
-    "TURNS",
+    "SAMPLES",
+    "SAMPLE_SECONDS",
+    "TEXT_DEPTH",
+    "UNITY_ROOT_ORDER",
     "VALUE_CHARACTERS",
     "ZERO_SIGNS",
-    "ANSWER",
-    "DEGREE",
-    "EXACT",
-    "HIGHEST",
-    "NUMBER",
-    "ORDER",
-    "POWER",
-    "PRIME",
-    "SERIES",
+    "NUMBER_CHARACTERS",
+    "POLYNOMIAL_DEGREE",
+    "EXACT_BITS",
+    "EXPANDED_EXPONENT",
+    "COEFFICIENT_BITS",
+    "FUNCTION_ORDER",
+    "POWER_BITS",
+    "FACTORED_BITS",
+    "FORM_COEFFICIENT_BITS",
 ]
 
-ANSWER = 100_000
-"""Characters of a number in a file: of a statement, of a point, of an answer that guided the proof."""
+NUMBER_CHARACTERS = 100_000
+"""Characters of a number in a file: in a statement, a point, or an answer of the oracle."""
 
-NUMBER = 200_000
-"""Bits of a coefficient of a polynomial: products of numbers may double them, again and again."""
+COEFFICIENT_BITS = 200_000
+"""Bits of a coefficient of a polynomial: repeated products may double them each time."""
 
-POWER = 20_000
-"""Bits of a power of a number that is computed; a longer one is a kernel of which nothing is known."""
+POWER_BITS = 20_000
+"""Bits of a power of a number that is computed; a longer one becomes an opaque generator."""
 
-SERIES = 20_000
-"""Bits of a coefficient in the normal form of arrays, whose arithmetic is Python's, and slower."""
+FORM_COEFFICIENT_BITS = 20_000
+"""Bits of a coefficient in the index form, whose arithmetic is Python's, and slower."""
 
-HIGHEST = 64
-"""The exponent of a power that is multiplied out."""
+EXPANDED_EXPONENT = 64
+"""The largest exponent of a power that is expanded."""
 
-DEGREE = 1_000_000
-"""The degree of a polynomial: powers of powers of one variable cost nothing by their terms, but cannot be evaluated."""
+POLYNOMIAL_DEGREE = 1_000_000
+"""The degree of a polynomial: nested powers of one variable have one term, but cannot be evaluated."""
 
-ORDER = 200
-"""The order of a function that is computed at a point, or by a recurrence: of polygamma, zeta, polylog and others."""
+FUNCTION_ORDER = 200
+"""The order of polygamma, zeta, polylog and other functions, at a point or in a recurrence."""
 
-PRIME = 128
-"""Bits of a number whose prime factors are computed; the time grows with the second largest of them."""
+FACTORED_BITS = 128
+"""Bits of a number that is factored; the time grows with its second largest prime factor."""
 
-EXACT = 2_048
-"""Bits of a value at a point that is kept as a rational number; a longer one becomes a ball."""
+EXACT_BITS = 2_048
+"""Bits of an exact rational value at a point; a longer one becomes a ball."""
 
 
-PRODUCTS_ONE_BY_ONE = 4096
-"""Products of a contraction that are formed one by one."""
+UNBATCHED_PRODUCTS = 4096
+"""Products of a contraction that are computed entry by entry; a larger one uses matrix products."""
 
 CONTRACTION_PRODUCTS = 10**9
 """Products of a contraction at a point: beyond, a value is unknown."""
 
 BESSEL_ORDER = 10**6
-"""Orders of Bessel functions: the time grows with it."""
+"""The order of a Bessel function, with which the time grows."""
 
-ENTRIES = 200_000
+ARRAY_ENTRIES = 200_000
 """Entries of the largest array that is evaluated at a point: beyond, a value is unknown."""
 
-FACTORIAL = 170
+EXACT_FACTORIAL = 170
 """The largest factorial that is exact: the last one that a double holds."""
 
 ELIMINATED_ROWS = 12
-"""Rows of a matrix that is eliminated entry by entry."""
+"""Rows of a matrix up to which elimination works entry by entry."""
 
-BALL_ROOT = 64
-"""The denominator of an exponent for which a power of a ball is a root."""
+BALL_ROOT_ORDER = 64
+"""The denominator of a rational exponent up to which an exact root is tried."""
 
 SPECIAL_TERMS = 200
-"""Terms of a special function that is a sum."""
+"""Terms of a finite sum for a special function."""
 
 ELLIPTIC_ANGLE = 2**20
-"""The angle of an elliptic integral, whose time grows with it."""
+"""The angle of an elliptic integral, with which the time grows."""
 
 CHECK_SECONDS = 120.0
-"""Seconds that a check takes, whatever the file asks for, if nothing else is said."""
+"""Seconds of a check, by default."""
 
 REASON_CHARACTERS = 300
-"""Characters of a reason that is printed."""
+"""Characters of a printed reason."""
 
-BRANCH_TERMS = 12
-"""Terms of the argument of a logarithm that is taken apart."""
+LOG_ARGUMENT_TERMS = 12
+"""Terms of an argument of a logarithm that is split into a sum of logarithms."""
 
-TURNS = 240
-"""The highest order of a root of unity."""
+UNITY_ROOT_ORDER = 240
+"""The order of the root of unity in a complex extension field."""
 
-COMPLEX_ROOT = 200
-"""The highest root that is a kernel."""
+COMPLEX_ROOT_ORDER = 200
+"""The order of a root that becomes a generator of a complex extension field."""
 
 COMPLEX_GENERATORS = 1024
-"""Generators of the field of a proof about complex numbers."""
+"""Generators of a complex extension field."""
 
-OWN_POINTS = 8
-"""Points that the checker tries by itself."""
+COMPLEX_SAMPLES = 8
+"""Sample points at which the checker compares two complex sides."""
 
-COMPLEX_POWER = 10**9
-"""Whole exponents at a complex point: beyond, a value is unknown."""
+COMPLEX_EXPONENT = 10**9
+"""An integer exponent at a complex point: beyond, the value is unknown."""
 
 POINT_DIGITS = 110
-"""Digits that values at a point are compared to: two that agree so far are not told apart."""
+"""Digits of the values at a witness: two that agree so far are printed by their difference."""
 
 GENERATORS = 4096
-"""Generators of the field of a proof: each polynomial has an exponent for every one."""
+"""Generators of an extension field: every term of a polynomial has an exponent for each."""
 
 CONSTANT_TERMS = 100
-"""Terms of a constant whose value is computed."""
+"""Terms of a constant polynomial whose sign is computed in balls."""
 
-NAME_CHARACTERS = 2_000
-"""Characters of the text of a kernel; texts are made of texts of what they are functions of."""
+GENERATOR_CHARACTERS = 2_000
+"""Characters of the text of a generator, which contains the texts of its operands."""
 
 LONG_COEFFICIENT_BITS = 512
-"""Bits of a coefficient, beyond which products count for more."""
+"""Bits of a coefficient beyond which a product costs more of the budget."""
 
 DENOMINATOR_TERMS = 12
-"""Terms of a denominator that is tried as a factor of a large numerator."""
+"""Terms of a denominator that is tried as a divisor of a large numerator."""
 
-RESTATED_DEGREE = 1_000
-"""The degree of a factor that is written in other words."""
+REWRITTEN_DEGREE = 1_000
+"""The degree of a factor that the oracle rewrites."""
 
 GAMMA_SHIFTS = 24
-"""How far apart the arguments of gamma functions may be that are expressed by each other."""
+"""The distance between arguments of gamma functions that a recurrence connects."""
 
 ORDER_SHIFTS = 24
-"""The same of orders of Bessel functions and polynomials."""
+"""The distance between orders of Bessel functions and others that a recurrence connects."""
 
-POWER_KERNELS = 1_000
-"""Places of power kernels of one polynomial."""
+POWERS_PER_BASE = 1_000
+"""Symbolic powers |h|**m of one base h; the place of a power is that of its base times this number, plus its own."""
 
 FREE_SIGNS = 6
-"""Signs that a case leaves open: it has a part for each choice of all of them."""
+"""Undecided signs of a case: it is split into one part for each choice of all of them."""
 
-KERNEL_ROOT = 1_000
-"""The highest root that is a kernel."""
+ROOT_ORDER = 1_000
+"""The order of a root that becomes a generator."""
 
 DIVIDED_DEGREE = 24
-"""The degree of a numerator that is divided when a kernel is made."""
+"""The degree of an exponent's numerator that is divided by its denominator."""
 
 ZERO_SIGNS = 6
-"""Signs that a zero is looked for with."""
+"""Signs over which a polynomial is split to bound its zero set."""
 
 FILE_BYTES = 32 * 2**20
 """Bytes of a file."""
 
 FILE_VALUES = 2_000_000
-"""Values in it."""
+"""Values in a file."""
 
 JSON_DIGITS = 100
-"""Digits of a number that is no text."""
+"""Digits of a JSON number; a longer one is a string."""
 
 FILE_DEPTH = 70
 """Levels of nesting: more than an array may have axes."""
@@ -198,22 +198,22 @@ VALUE_CHARACTERS = 60
 """Characters of a value in a message."""
 
 LINE_CHARACTERS = 70
-"""Characters of a text that gets a line and a name of its own."""
+"""Characters of an expression; a longer one gets a name in the printed statement."""
 
 NAME_LETTERS = 1000
-"""Letters of a name."""
+"""Characters of a name."""
 
 LENGTH_TERMS = 200
-"""Terms of the length of an axis."""
+"""Terms of the polynomial of an axis length."""
 
 LENGTH_FACTORS = 8
-"""Factors of a product in which names are written by what they exceed one by."""
+"""Names in a product that is expanded in n - 1 to prove that it is not negative."""
 
-TEXT_STEPS = 80
-"""Steps inside one another in a text."""
+TEXT_DEPTH = 80
+"""Nesting of steps, and characters, of a text in a condition."""
 
-SPOTS = 6
-"""Points at which the checker looks whether what is proved is false after all."""
+SAMPLES = 6
+"""Sample points at which the checker compares the two sides of a proved claim."""
 
-SPOT_SECONDS = 5.0
-"""Seconds that this may take."""
+SAMPLE_SECONDS = 5.0
+"""Seconds of these comparisons."""

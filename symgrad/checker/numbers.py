@@ -1,4 +1,4 @@
-"""Exact numbers: those of python-flint, whole and rational, and as text in files."""
+"""Exact integers and rationals of python-flint, and their text in files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 
 import flint as _flint
 
-from symgrad.checker.limits import ANSWER
+from symgrad.checker.limits import NUMBER_CHARACTERS
 
 __all__ = ["NUMERAL", "Rational", "flint", "number_from_json", "number_to_json", "rational"]
 
@@ -21,12 +21,12 @@ NUMERAL = re.compile(r"-?[0-9]++(/[0-9]++)?")
 
 
 def rational(value: Any) -> Rational:
-    """A Fraction or int as flint's."""
+    """Convert a Fraction or an int to flint's rational."""
     return flint.fmpq(value.numerator, value.denominator)
 
 
 def number_to_json(value: Fraction | int) -> str:
-    """Write a rational number as text, however long: Python refuses integers of more than 4,300 digits.
+    """Return a rational number as text of any length: Python refuses integers of more than 4,300 digits.
 
     Example:
         >>> number_to_json(Fraction(-1, 2)), len(number_to_json(10**5000))
@@ -36,14 +36,14 @@ def number_to_json(value: Fraction | int) -> str:
 
 
 def number_from_json(value: Any) -> Fraction:
-    """Read a rational number: a whole one, or text such as ``-1/2``; powers of ten might be of any size.
+    """Read a rational number: an int, or text such as ``-1/2``; exponents are refused, as their numbers may be huge.
 
     Raises:
-        ValueError: if it is none, or longer than `symgrad.checker.limits` allows.
+        ValueError: if it is not a rational number, or longer than `symgrad.checker.limits` allows.
     """
-    if type(value) is int and value.bit_length() <= 3 * ANSWER:
+    if type(value) is int and value.bit_length() <= 3 * NUMBER_CHARACTERS:
         return Fraction(value)
-    if isinstance(value, str) and len(value) <= ANSWER and NUMERAL.fullmatch(value):
+    if isinstance(value, str) and len(value) <= NUMBER_CHARACTERS and NUMERAL.fullmatch(value):
         parts = [int(flint.fmpz(part)) for part in value.split("/")]
         return Fraction(*parts)
     raise ValueError(f"{value!r:.60} is no rational number")

@@ -1,6 +1,6 @@
-"""What shape the result of each step has, and whether it is a truth value: the checker's own derivation.
+"""Infer the shape of each step, and whether it is a truth value.
 
-What a step says of itself is not relied on: a program whose steps have other shapes than these is refused.
+The declared shape of a step is not trusted: the checker refuses a program whose declared shapes differ from these.
 """
 
 from __future__ import annotations
@@ -10,11 +10,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias, cast
 
-from symgrad.checker.balls.choices import CERTAIN
-from symgrad.checker.balls.ops import CONSTANTS
+from symgrad.checker.balls.piecewise_ops import POINTWISE_OPS
+from symgrad.checker.balls.scalar_ops import CONSTANTS
 from symgrad.checker.clock import tick
-from symgrad.checker.limits import ORDER
-from symgrad.checker.program.sizes import ONE, Size, product_of, size, slice_length, sum_of
+from symgrad.checker.limits import FUNCTION_ORDER
+from symgrad.checker.program.length_polynomials import (
+    ONE,
+    Size,
+    add,
+    length_polynomial,
+    multiply,
+    slice_length,
+)
 from symgrad.checker.program.steps import ProofProgram, ProofStep
 from symgrad.support.errors import UsageError
 
@@ -22,29 +29,31 @@ __all__ = ["check_shapes"]
 
 Shape: TypeAlias = "tuple[Size, ...]"
 _Rule: TypeAlias = "Callable[..., Shape]"
-"""From the shapes of the arguments and the static parameters, the shape of the result."""
+"""Map the shapes of the arguments and the static parameters to the shape of the result."""
 
 _LOGIC = frozenset({"and_", "or_", "xor", "not_"})
 _COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
-_MOVES = frozenset({"stop_gradient", "reshape", "broadcast_to", "slice", "unslice", "concatenate", "gather"})
+_DATA_MOVEMENT = frozenset(
+    {"stop_gradient", "reshape", "broadcast_to", "slice", "unslice", "concatenate", "gather"}
+)
 
 
-class _NoShape(Exception):
-    """No array comes of such arguments."""
+class _ShapeMismatch(Exception):
+    """The shapes of the arguments do not fit the op."""
 
 
-def _need(holds: bool) -> None:
+def _require(holds: bool) -> None:
     if not holds:
-        raise _NoShape
+        raise _ShapeMismatch
 
 
 def _shape(lengths: Any) -> Shape:
-    _need(isinstance(lengths, tuple))
-    return tuple(size(n) for n in cast("tuple[Any, ...]", lengths))
+    _require(isinstance(lengths, tuple))
+    return tuple(length_polynomial(n) for n in cast("tuple[Any, ...]", lengths))
 
 
-def _whole(value: Any) -> int:
-    _need(type(value) is int)
+def _integer(value: Any) -> int:
+    _require(type(value) is int)
     return int(value)
 
 
@@ -53,14 +62,14 @@ def _broadcast(shapes: Sequence[Shape]) -> Shape:
     result = [ONE] * rank
     for shape in shapes:
         for k, n in enumerate(shape, rank - len(shape)):
-            _need(ONE in (n, result[k]) or n == result[k])
+            _require(ONE in (n, result[k]) or n == result[k])
             result[k] = n if n != ONE else result[k]
     return tuple(result)
 
 
 def _axes(axes: Any, shape: Shape) -> list[int]:
-    found = [_whole(a) for a in axes]
-    _need(len(set(found)) == len(found) and all(0 <= a < len(shape) for a in found))
+    found = [_integer(a) for a in axes]
+    _require(len(set(found)) == len(found) and all(0 <= a < len(shape) for a in found))
     return found
 
 
@@ -76,11 +85,11 @@ def _kept(shapes: Sequence[Shape], axes: Any) -> Shape:
 
 def _along(shapes: Sequence[Shape], axis: Any, *more: Any) -> Shape:
     _axes([axis], shapes[0])
-    _need(all(type(p) in (int, bool) for p in more))
+    _require(all(type(p) in (int, bool) for p in more))
     return shapes[0]
 
 
-def _position(shapes: Sequence[Shape], axis: Any) -> Shape:
+def _argument_of_extreme(shapes: Sequence[Shape], axis: Any) -> Shape:
     return () if axis is None else _reduced(shapes, [axis])
 
 
@@ -88,79 +97,79 @@ def _einsum(shapes: Sequence[Shape], labels: Any, result: Any) -> Shape:
     lengths: dict[int, Size] = {}
     for shape, own in zip(shapes, labels, strict=True):
         for n, label in zip(shape, own, strict=True):
-            _need(lengths.setdefault(_whole(label), n) == n)
-    _need(len(set(result)) == len(result))
+            _require(lengths.setdefault(_integer(label), n) == n)
+    _require(len(set(result)) == len(result))
     return tuple(lengths[label] for label in result)
 
 
 def _reshape(shapes: Sequence[Shape], shape: Any) -> Shape:
-    _need(product_of(shapes[0]) == product_of(_shape(shape)))
+    _require(multiply(shapes[0]) == multiply(_shape(shape)))
     return _shape(shape)
 
 
 def _broadcast_to(shapes: Sequence[Shape], shape: Any) -> Shape:
     wanted = _shape(shape)
-    _need(len(shapes[0]) <= len(wanted) and _broadcast([shapes[0], wanted]) == wanted)
+    _require(len(shapes[0]) <= len(wanted) and _broadcast([shapes[0], wanted]) == wanted)
     return wanted
 
 
 def _slice(shapes: Sequence[Shape], triples: Any) -> Shape:
     found: list[Size] = []
     for n, (start, stop, step) in zip(shapes[0], triples, strict=True):
-        _need(_whole(step) != 0)
+        _require(_integer(step) != 0)
         found.append(slice_length(n, start, stop, step))
     return tuple(found)
 
 
 def _unslice(shapes: Sequence[Shape], triples: Any, shape: Any) -> Shape:
     whole = _shape(shape)
-    _need(_slice([whole], triples) == shapes[0])
+    _require(_slice([whole], triples) == shapes[0])
     return whole
 
 
 def _concatenate(shapes: Sequence[Shape], axis: Any) -> Shape:
     (at,) = _axes([axis], shapes[0])
-    total = sum_of(s[at] for s in shapes)
+    total = add(s[at] for s in shapes)
     joined = {(*s[:at], total, *s[at + 1 :]) for s in shapes}
-    _need(len(joined) == 1)
+    _require(len(joined) == 1)
     return joined.pop()
 
 
 def _gather(shapes: Sequence[Shape], axes: Any) -> Shape:
     found = _axes(axes, shapes[0])
-    _need(found == sorted(found) and len(found) == len(shapes) - 1 > 0)
+    _require(found == sorted(found) and len(found) == len(shapes) - 1 > 0)
     kept = [n for k, n in enumerate(shapes[0]) if k not in found]
     return (*kept[: found[0]], *_broadcast(shapes[1:]), *kept[found[0] :])
 
 
 def _scatter_add(shapes: Sequence[Shape], axes: Any, shape: Any) -> Shape:
     whole = _shape(shape)
-    _need(_gather([whole, *shapes[1:]], axes) == shapes[0])
+    _require(_gather([whole, *shapes[1:]], axes) == shapes[0])
     return whole
 
 
 def _square(shapes: Sequence[Shape]) -> Shape:
-    _need(all(len(s) > 1 and s[-1] == s[-2] and s == shapes[0] for s in shapes))
+    _require(all(len(s) > 1 and s[-1] == s[-2] and s == shapes[0] for s in shapes))
     return shapes[0]
 
 
-def _of_each_matrix(shapes: Sequence[Shape]) -> Shape:
+def _per_matrix(shapes: Sequence[Shape]) -> Shape:
     return _square(shapes)[:-2]
 
 
 def _one_hot(shapes: Sequence[Shape], depth: Any) -> Shape:
-    return (*shapes[0], size(depth))
+    return (*shapes[0], length_polynomial(depth))
 
 
-def _counted(_shapes: Sequence[Shape], *lengths: Any) -> Shape:
+def _from_lengths(_shapes: Sequence[Shape], *lengths: Any) -> Shape:
     return _shape(lengths)
 
 
 def _solve(shapes: Sequence[Shape]) -> Shape:
     matrix, right = shapes
     _square([matrix])
-    _need(len(right) > 1 or len(matrix) == 2)
-    _need(right[-2 if len(right) > 1 else -1] == matrix[-1])
+    _require(len(right) > 1 or len(matrix) == 2)
+    _require(right[-2 if len(right) > 1 else -1] == matrix[-1])
     return right if len(right) == 1 else (*_broadcast([matrix[:-2], right[:-2]]), *right[-2:])
 
 
@@ -170,14 +179,14 @@ _LEAVES: Mapping[str, Callable[[Any], bool]] = {
     "constant": lambda name: name in CONSTANTS,
     "size": lambda length: isinstance(length, str) and _shape((length,)) != (),
 }
-"""The parameter that each leaf has."""
+"""For each leaf, the check of its parameter."""
 
 _RULES: Mapping[str, _Rule] = {
     "einsum": _einsum,
     **dict.fromkeys(("mean", "max", "min", "prod", "logsumexp", "norm"), _reduced),
     **dict.fromkeys(("softmax", "log_softmax"), _kept),
     **dict.fromkeys(("prod_except", "cumsum", "logcumsumexp"), _along),
-    **dict.fromkeys(("argmax", "argmin"), _position),
+    **dict.fromkeys(("argmax", "argmin"), _argument_of_extreme),
     "reshape": _reshape,
     "broadcast_to": _broadcast_to,
     "slice": _slice,
@@ -186,27 +195,27 @@ _RULES: Mapping[str, _Rule] = {
     "gather": _gather,
     "scatter_add": _scatter_add,
     "one_hot": _one_hot,
-    **dict.fromkeys(("iota", "eye"), _counted),
+    **dict.fromkeys(("iota", "eye"), _from_lengths),
     **dict.fromkeys(("inv", "expm", "sinm", "cosm"), _square),
     **dict.fromkeys(("expm_frechet", "sinm_frechet", "cosm_frechet"), _square),
-    **dict.fromkeys(("det", "logdet"), _of_each_matrix),
+    **dict.fromkeys(("det", "logdet"), _per_matrix),
     "solve": _solve,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """What a step gives."""
+    """The shape of a step, and whether it is a truth value."""
 
     shape: Shape
     truth: bool
 
 
 def check_shapes(program: ProofProgram) -> None:
-    """Check that every step has the shape that follows from its arguments, and is a truth value if these say so.
+    """Check that the declared shape and kind of every step follow from its arguments.
 
     Raises:
-        UsageError: at the first one that has not.
+        UsageError: at the first step whose declaration differs.
     """
     results: list[_Result] = []
     for i, step in enumerate(program.steps):
@@ -214,24 +223,24 @@ def check_shapes(program: ProofProgram) -> None:
         args = [results[a] for a in step.args]
         try:
             found = _Result(_shape_of(step, [a.shape for a in args]), _is_truth(step, args))
-        except (_NoShape, IndexError, KeyError, TypeError, ValueError) as why:
+        except (_ShapeMismatch, IndexError, KeyError, TypeError, ValueError) as why:
             raise UsageError(f"step {i} ({step.op}) has arguments that do not fit it") from why
         if found != _Result(_shape(step.shape), step.kind == "bool"):
-            raise UsageError(f"step {i} ({step.op}) is not of the shape and kind that it is said to be")
+            raise UsageError(f"step {i} ({step.op}) has another shape or kind than declared")
         results.append(found)
 
 
 def _shape_of(step: ProofStep, shapes: Sequence[Shape]) -> Shape:
     if step.op in _LEAVES:
-        _need(not shapes and len(step.params) == 1 and _LEAVES[step.op](step.params[0]))
+        _require(not shapes and len(step.params) == 1 and _LEAVES[step.op](step.params[0]))
         return _shape(step.shape) if step.op == "symbol" else ()
     rule = _RULES.get(step.op)
     if rule is not None:
         return rule(shapes, *step.params)
     if step.op == "polygamma":
-        _need(0 <= _whole(*step.params) <= ORDER)
+        _require(0 <= _integer(*step.params) <= FUNCTION_ORDER)
     else:
-        _need(step.op in CERTAIN and not step.params)
+        _require(step.op in POINTWISE_OPS and not step.params)
     return _broadcast(shapes)
 
 
@@ -243,12 +252,12 @@ def _is_truth(step: ProofStep, args: Iterable[_Result]) -> bool:
         case "number":
             return isinstance(step.params[0], bool)
         case "where":
-            _need(truths[0])
+            _require(truths[0])
             return truths[1] and truths[2]
         case op if op in _LOGIC:
-            _need(all(truths))
+            _require(all(truths))
             return True
-        case op if op in _MOVES:
+        case op if op in _DATA_MOVEMENT:
             return truths[0]
         case op:
             return op in _COMPARISONS

@@ -1,4 +1,4 @@
-"""Witnesses against "a = b": a point at which two balls are disjoint, and the two values there."""
+"""Witnesses against "a = b": a point at which the balls of the two sides are disjoint."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.checker.balls.entries import boxed
-from symgrad.checker.balls.ops import Value, ball, number
-from symgrad.checker.balls.programs import EVERY, context, evaluate, flint, inside
+from symgrad.checker.balls.entries import box
+from symgrad.checker.balls.programs import EVERY_VARIABLE, context, evaluate, flint, in_domain
+from symgrad.checker.balls.scalar_ops import Value, ball, number
 from symgrad.checker.limits import POINT_DIGITS
 from symgrad.checker.program.steps import ProofProgram
 
 __all__ = [
     "Witness",
-    "all_around",
-    "are_apart",
+    "is_defined_around",
+    "disjoint",
     "ball_text",
     "all_certain",
-    "pairs",
-    "texts_apart",
-    "values_apart",
+    "paired_entries",
+    "distinct_texts",
+    "distinct_values",
 ]
 
 fmpq: Any = flint.fmpq
@@ -36,10 +36,10 @@ class Witness:
 
     Args:
         point: for every variable a Fraction, a truth value, or nested lists of them.
-        sizes: the lengths of axes there.
-        precision: bits at which the balls are disjoint.
-        index: the entry of the arrays that differs; () for numbers.
-        left, right: the two balls, as midpoint +/- radius; exact values as they are.
+        sizes: the lengths of the axes.
+        precision: bits of the balls.
+        index: the index of the entry that differs; () for numbers.
+        left, right: the two balls, as midpoint +/- radius, or the exact values.
     """
 
     point: Mapping[str, Any]
@@ -50,17 +50,17 @@ class Witness:
     right: str
 
 
-def pairs(a: Any, b: Any) -> list[tuple[tuple[int, ...], Value, Value]]:
-    """Return the entries of two values of one shape side by side, each with its index, where neither is unknown."""
-    left, right = boxed(a), boxed(b)
+def paired_entries(a: Any, b: Any) -> list[tuple[tuple[int, ...], Value, Value]]:
+    """Return the pairs of entries of two values of one shape, each with its index, but no pair with an unknown."""
+    left, right = box(a), box(b)
     if left.shape != right.shape:
         return []
     both = ((i, number(left[i]), number(right[i])) for i in np.ndindex(left.shape))
     return [(i, x, y) for i, x, y in both if x is not None and y is not None]
 
 
-def are_apart(x: Value, y: Value) -> bool:
-    """Tell whether two values are certainly different numbers."""
+def disjoint(x: Value, y: Value) -> bool:
+    """Tell whether two values are certainly different: different rationals, or disjoint balls."""
     if type(x) is fmpq and type(y) is fmpq:
         return bool(x != y)
     x, y = ball(x), ball(y)
@@ -68,59 +68,59 @@ def are_apart(x: Value, y: Value) -> bool:
 
 
 def ball_text(value: Value, digits: int = _DIGITS) -> str:
-    """Return a value as text: ``[3.1416 +/- 7.4e-6]``, or as it is if it is exact and short."""
+    """Return a value as text: ``[3.1416 +/- 7.4e-6]``, or the exact number if it is short."""
     if type(value) is fmpq and value.height_bits() <= 128:
         return str(value)
     return str(ball(value).str(digits))
 
 
-def texts_apart(x: Value, y: Value) -> tuple[str, str]:
-    """Return two different values as text, with so many digits that it shows; else the second by its distance.
+def distinct_texts(x: Value, y: Value) -> tuple[str, str]:
+    """Return two different values as texts that differ; if that takes too many digits, the second as a distance.
 
     Example:
-        >>> texts_apart(fmpq(1, 3) + fmpq(1, 10**300), fmpq(1, 3))
+        >>> distinct_texts(fmpq(1, 3) + fmpq(1, 10**300), fmpq(1, 3))
         ('[0.3333333333333333333333333 +/- 3.34e-26]', 'the first - [1.000000000000000000000000e-300 +/- 3e-329]')
     """
     with context.workprec(max(context.prec, 4 * POINT_DIGITS)):
         for digits in range(_DIGITS, POINT_DIGITS + 1, 5):
-            texts, read = zip(_shown(x, digits), _shown(y, digits), strict=True)
-            if are_apart(*read):
+            texts, read = zip(_round_trip(x, digits), _round_trip(y, digits), strict=True)
+            if disjoint(*read):
                 return texts
         gap = y - x if type(x) is fmpq and type(y) is fmpq else ball(y) - ball(x)
         return ball_text(x), f"the first {'-' if gap < 0 else '+'} {ball(abs(gap)).str(_DIGITS)}"
 
 
-def _shown(value: Value, digits: int) -> tuple[str, Value]:
-    """Return a value as text, and what the text says."""
+def _round_trip(value: Value, digits: int) -> tuple[str, Value]:
+    """Return a value as text, and the number that the text represents."""
     text = ball_text(value, digits)
     return text, value if "." not in text and "[" not in text and "e" not in text else flint.arb(text)
 
 
 def all_certain(values: Sequence[Any]) -> bool:
     """Tell whether every entry of every value is certain."""
-    return all(v is not None for value in values for v in boxed(value).flat)
+    return all(v is not None for value in values for v in box(value).flat)
 
 
-def all_around(
+def is_defined_around(
     program: ProofProgram,
     wanted: Sequence[int],
     point: Mapping[str, Any],
     sizes: Mapping[str, int],
     deadline: float | None = None,
 ) -> bool:
-    """Tell whether steps are certainly defined all around a point: no thin set has all such points near it.
+    """Tell whether steps are certainly defined in a neighbourhood of a point, which no thin set contains.
 
     Raises:
         UsageError: if the point does not fit the program.
         TimeoutError: at the deadline.
     """
     found = evaluate(
-        program, point, precision=_BITS, sizes=sizes, strict=EVERY, wanted=wanted, deadline=deadline
+        program, point, precision=_BITS, sizes=sizes, strict=EVERY_VARIABLE, wanted=wanted, deadline=deadline
     )
     return all_certain(found)
 
 
-def values_apart(
+def distinct_values(
     program: ProofProgram,
     a: int,
     b: int,
@@ -130,16 +130,16 @@ def values_apart(
     plain: int | None = None,
     defined: Sequence[int] = (),
 ) -> tuple[str, str] | None:
-    """Return the values of two steps at a witness, computed anew, as text; None if they may be equal there.
+    """Recompute the values of two steps at a witness, and return them as text; None if they may be equal there.
 
     Args:
         program: the steps.
         a: position of one value.
         b: position of the other.
-        witness: what was found; its texts are not read.
+        witness: the point; its texts are not read.
         strict: see `symgrad.checker.balls.programs.evaluate`.
         plain: see there.
-        defined: positions of further values that must be certain at the point; for a derivative, of the function.
+        defined: positions of further values that must be certain at the point; for a derivative, the function.
 
     Raises:
         UsageError: if the point does not fit the program.
@@ -150,12 +150,12 @@ def values_apart(
         >>> from symgrad.checker.program.steps import ProofStep, Symbol
         >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("mul", (0, 0)), ProofStep("sqrt", (1,)))
         >>> program = ProofProgram(steps, (Symbol("x", "real", None, None),))
-        >>> values_apart(program, 0, 2, Witness({"x": Fraction(-1)}, {}, 64, (), "", ""))
+        >>> distinct_values(program, 0, 2, Witness({"x": Fraction(-1)}, {}, 64, (), "", ""))
         ('-1', '1')
-        >>> values_apart(program, 0, 2, Witness({"x": Fraction(1)}, {}, 64, (), "", "")) is None
+        >>> distinct_values(program, 0, 2, Witness({"x": Fraction(1)}, {}, 64, (), "", "")) is None
         True
     """
-    if not inside(program, witness.point, witness.sizes):
+    if not in_domain(program, witness.point, witness.sizes):
         return None
     left, right, *rest = evaluate(
         program,
@@ -169,5 +169,5 @@ def values_apart(
     if not all_certain(rest):
         return None
     with context.workprec(witness.precision):
-        both = ((x, y) for i, x, y in pairs(left, right) if i == witness.index and are_apart(x, y))
-        return next((texts_apart(x, y) for x, y in both), None)
+        both = ((x, y) for i, x, y in paired_entries(left, right) if i == witness.index and disjoint(x, y))
+        return next((distinct_texts(x, y) for x, y in both), None)

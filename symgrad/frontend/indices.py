@@ -143,9 +143,7 @@ def index_length(body: Node, i: Node) -> Size:
         raise DomainError(
             f"nothing says how far the index '{name}' runs",
             expected=f"an array with the subscript {name}, as in sum(x[{name}], {name})",
-            cure=f"write sum(arange(n)) for the sum of {name} alone"
-            if i in reads and len(reads) > 1
-            else f"use {name} as a subscript",
+            cure=f"write arange(n) for {name}, without the index, where n is how many values it has",
         )
     if len(lengths) > 1:
         raise ShapeError(

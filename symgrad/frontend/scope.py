@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, count
 from typing import Any
 
 import symgrad.ops  # noqa: F401  (the records register on import)
@@ -12,13 +13,14 @@ from symgrad.frontend.indices import IndexedReduction, bound_names
 from symgrad.frontend.limits import QUOTED_CHARACTERS
 from symgrad.frontend.tokens.elsewhere import operand_before
 from symgrad.frontend.tokens.terms import Term, Token, ends
-from symgrad.frontend.uses import likely_domain
+from symgrad.frontend.uses import declared_as_arrays, likely_domain
 from symgrad.ir.graph import NUMBER, OPS, SYMBOL, Node, Op, apply, number, size_node, symbol
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.shapes import broadcast_shapes, fitting
 from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
+from symgrad.ir.written import WRITTEN
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.scalar.logic import not_, where_infinite
@@ -80,7 +82,7 @@ class Scope:
                     0,
                     0,
                     expected="one meaning for one name",
-                    cure=f"give one of them another name, such as count_{name}",
+                    cure=f"give one of them another name, such as {self.unused('count_' + name)}",
                 )
 
     # ---------------------------------------------------------------------------------------------- results, errors
@@ -245,9 +247,9 @@ class Scope:
             what, cure = error.what, error.cure
             if isinstance(error, ShapeError) and len(terms) > 1:
                 what = self._naming(what, terms)
-            for term in terms:
-                if term.node.op is SYMBOL and term.node.name in self.free:
-                    cure = f"declare it as an array, on a line above: {term.node.name} : real[n]"
+            free = [t.node for t in terms if t.node.op is SYMBOL and t.node.name in self.free]
+            nodes = [t.node for t in terms]
+            cure = declared_as_arrays(lambda found: function(*found, *rest), nodes, free, self.unused) or cure
             placed = type(error)(what, at=error.at, expected=error.expected, cure=cure)
             return self.keep(placed, start, end)
         return self.term(node, start, end)
@@ -302,6 +304,16 @@ class Scope:
         text = " ".join(self.source.text[term.start : term.end].split())
         return f"'{text if len(text) <= QUOTED_CHARACTERS else text[: QUOTED_CHARACTERS - 3] + '...'}'"
 
+    def unused(self, name: str) -> str:
+        """Return a name that nothing in the text or before it has: the name itself, or with a number behind it."""
+        taken = {*re.findall(r"\w+", self.source.text), *self.given, *self.sizes, *OPS, *WRITTEN}
+        numbered = (self.numbered(name, k) for k in count(2))
+        return next(n for n in chain([name], numbered) if n not in taken)
+
+    def numbered(self, name: str, number: int) -> str:
+        """Return a name with a number behind it, as the notation spells it."""
+        return f"{name}{number}"
+
     def unknown(self, token: Token) -> Term:
         """Keep the error for a name that nothing defines above its use."""
         if self.error is not None:
@@ -324,12 +336,13 @@ class Scope:
                     cure=f"use a new name on the left, or declare an input: {name} : real",
                 )
             line, _ = self.source.line_column(later.start)
+            here, _ = self.source.line_column(ends(token)[0])
             return self.wrong_token(
                 UnknownNameError,
                 f"'{name}' is used before its definition in line {line}",
                 token,
                 expected="names defined above the line that uses them, as in Python",
-                cure=f"move line {line} up",
+                cure=f"move line {line} up" if line != here else f"move the definition of {name} before this",
             )
         if name.lower() == "nan":
             cure = "NaN is no number of a formula; take a limit, or guard with where(condition, x, y)"

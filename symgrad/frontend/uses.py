@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from itertools import product
 
-__all__ = ["likely_domain"]
+from symgrad.ir.graph import Node, symbol
+from symgrad.ir.types import REAL, Declaration, Shape
+from symgrad.support.errors import SymgradError
+
+__all__ = ["declared_as_arrays", "likely_domain"]
+
+_TOGETHER = 3
+"""Names of one call for which shapes are looked for."""
 
 # For functions that take sizes or positions, what each of their arguments is; the last one repeats.
 _ARGUMENTS: dict[str, tuple[str, ...]] = {
@@ -61,3 +70,37 @@ def likely_domain(line: str, start: int, end: int) -> str:
                 return kinds[min(commas, len(kinds) - 1)]
             commas, section = 0, False
     return "real"
+
+
+def declared_as_arrays(
+    build: Callable[[Sequence[Node]], Node],
+    operands: Sequence[Node],
+    free: Sequence[Node],
+    unused: Callable[[str], str],
+) -> str | None:
+    """Return how names that nothing declares have to be declared for what is built of them; None if no way is found.
+
+    Shapes are tried, those with the fewest axes first.
+
+    Args:
+        build: makes the value of its operands.
+        operands: the operands.
+        free: those that are names which nothing declares: numbers, as they stand.
+        unused: makes a name of one that may be taken.
+    """
+    names = list(dict.fromkeys(free))
+    if not 0 < len(names) <= _TOGETHER:
+        return None
+    n, m, k = map(unused, "nmk")
+    shapes: tuple[Shape, ...] = ((), (n,), (n, m), (n, n), (n, m, k))
+    for chosen in sorted(product(shapes, repeat=len(names)), key=lambda found: sum(map(len, found))):
+        found = [symbol(Declaration(s.name, REAL, shape)) for s, shape in zip(names, chosen, strict=True)]
+        arrays = dict(zip(names, found, strict=True))
+        try:
+            build([arrays.get(operand, operand) for operand in operands])
+        except SymgradError:
+            continue
+        lines = [str(s.declaration) for s in found if s.shape]
+        what = "it as an array" if len(lines) == 1 else "them as arrays"
+        return f"declare {what}, on a line above: {'; '.join(lines)}" if lines else None
+    return None

@@ -27,7 +27,8 @@ def words(works: Sequence[Work]) -> tuple[str, float | None, str]:
     """
     counts = [w for w in works if w.share is not None]
     told = counts[-1] if counts else works[-1]
-    of = f" {told.done:,} of {told.total:,}" if told.total else ""
+    done, total = told.counted
+    of = f" {done:,} of {total:,}" if total else ""
     what = told.what if told is works[0] else f"{works[0].what}: {told.what}"
     note = f", {told.note()}" if told.note is not None else ""
     time = _time(works[0].seconds)

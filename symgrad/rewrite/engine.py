@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from symgrad.ir.graph import Node, apply
@@ -52,6 +53,7 @@ class Round:
         done: the normal form of every node visited.
         raw: nodes that are flattened into their only user, and so were left as they are.
         settled: results known to be in normal form, which need no visit in this round.
+        made: nodes that this round made.
         normal: normal forms that are known from before, of nodes that stand by themselves.
     """
 
@@ -61,6 +63,7 @@ class Round:
     done: dict[Node, Node] = field(default_factory=dict[Node, Node])
     raw: set[Node] = field(default_factory=set[Node])
     settled: set[Node] = field(default_factory=set[Node])
+    made: set[Node] = field(default_factory=set[Node])
     normal: Mapping[Node, Node] = field(default_factory=dict[Node, Node])
     steps: list[Step] = field(default_factory=list[Step])
 
@@ -99,7 +102,7 @@ def rewrite(
     while True:
         seen.add(tuple(current))
         this = Round(rules, known, budget, normal=normal or {})
-        equations = len(order) if normal is None else None
+        equations = partial(_equations, len(order), this) if normal is None else None
         with working("rewrite", f"rewriting, round {trace.rounds + 1}", equations, count=this.done.__len__):
             after = _one_round(current, order, this, normaliser_for(this))
         trace.steps += this.steps
@@ -119,6 +122,11 @@ def rewrite(
             return current, trace
 
 
+def _equations(before: int, this: Round) -> int:
+    """Return how many equations a round goes through: those there were, and those that it made so far."""
+    return before + len(this.made)
+
+
 def _remember(normal: dict[Node, Node], passed: Sequence[Mapping[Node, Node]]) -> None:
     """Add what nodes became over all rounds, where each left them in a normal form of their own."""
     for node, form in passed[0].items():
@@ -135,7 +143,7 @@ def _one_round(outputs: list[Node], order: Sequence[Node], this: Round, normalis
     flattened = _flattened(outputs, order, normaliser)
     becomes: dict[Node, Node] = {}
     done = this.done
-    made: set[Node] = set()  # nodes that this round made; what they flatten is not known beforehand
+    made = this.made  # what they flatten is not known beforehand
     for output in outputs:
         stack = [output]
         while stack:
@@ -181,6 +189,7 @@ def _one_round(outputs: list[Node], order: Sequence[Node], this: Round, normalis
                 this.budget -= 1
                 target = step.after
             if target in this.settled:
+                made.add(target)
                 done.setdefault(target, target)
             if target in done:
                 done[node] = done[target]

@@ -47,6 +47,46 @@ __all__ = [
 ]
 
 
+class Cure(str):
+    """A cure in terms of Python, which reads otherwise on the command line.
+
+    Args:
+        python: the call or the argument in Python.
+        command: the option or the command instead.
+
+    Example:
+        >>> cure = Cure("name at least one input: wrt='x'", command="name at least one input: --wrt x")
+        >>> cure, cure.command
+        ("name at least one input: wrt='x'", 'name at least one input: --wrt x')
+    """
+
+    __slots__ = ("command",)
+    command: str
+
+    def __new__(cls, python: str, *, command: str) -> Cure:
+        made = super().__new__(cls, python)
+        made.command = command
+        return made
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, str]]:
+        return (str(self),), {"command": self.command}
+
+
+def name_one(argument: str, name: str) -> Cure:
+    """Return the cure of a question about nothing: to name an input.
+
+    Args:
+        argument: the argument that takes the name, as the option of the command line is called, too.
+        name: such an input.
+
+    Example:
+        >>> name_one("wrt", "x")
+        "name at least one input: wrt='x'"
+    """
+    begin = "name at least one input: "
+    return Cure(f"{begin}{argument}={name!r}", command=f"{begin}--{argument} {name}")
+
+
 class SymgradError(Exception):
     r"""Base of all errors about the user's input.
 
@@ -54,7 +94,7 @@ class SymgradError(Exception):
         what: what failed, in one sentence without a full stop.
         at: where it failed in the text, or None for input that has no text.
         expected: what would have been accepted.
-        cure: one thing to do next.
+        cure: one thing to do next; a `Cure` where the command line calls it otherwise.
 
     The four parts stay readable as attributes; ``str`` puts them on separate lines with a caret under the place, and
     writes control characters as Python does (``\x1b``).
@@ -76,13 +116,28 @@ class SymgradError(Exception):
         self.cure = cure
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, command: bool = False) -> str:
+        """Return the message, with the cure for a program in Python or for the command line.
+
+        Args:
+            command: whether it is for the command line.
+
+        Example:
+            >>> error = SymgradError("no input", cure=Cure("wrt='x'", command="--wrt x"))
+            >>> print(error.text(command=True))
+            no input
+              try: --wrt x
+        """
         lines = [self.what]
         if self.at is not None:
             lines.append(self.at.render())
         if self.expected is not None:
             lines.append(f"  expected: {self.expected}")
-        if self.cure is not None:
-            lines.append(f"  try: {self.cure}")
+        cure = self.cure.command if command and isinstance(self.cure, Cure) else self.cure
+        if cure is not None:
+            lines.append(f"  try: {cure}")
         return _printable("\n".join(lines))
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -39,7 +39,7 @@ class Work:
 
     Attributes:
         what: in a few words, as ``differentiating``.
-        total: how many steps there are, None where nobody knows.
+        total: how many steps there are, None where nobody knows; never fewer than are done.
         done: how many of them are done.
         expected: about how many seconds it takes, where that is known better than the steps.
         outer: what this is a part of, None for the whole.
@@ -52,20 +52,20 @@ class Work:
         0.25
     """
 
-    __slots__ = ("_begun", "_count", "done", "expected", "note", "outer", "total", "what")
+    __slots__ = ("_begun", "_count", "_done", "_total", "expected", "note", "outer", "what")
 
     def __init__(
         self,
         what: str,
-        total: int | None = None,
+        total: int | Callable[[], int] | None = None,
         *,
         expected: float | None = None,
         count: Callable[[], int] | None = None,
     ) -> None:
         self.what = what
-        self.total = total
+        self._total = total
         self.expected = expected
-        self.done = 0
+        self._done = 0
         self.outer: Work | None = None
         self.note: Callable[[], str] | None = None
         self._count = count
@@ -77,25 +77,43 @@ class Work:
         return time.monotonic() - self._begun
 
     @property
+    def done(self) -> int:
+        """How many steps are done."""
+        return self._done if self._count is None else self._count()
+
+    @done.setter
+    def done(self, steps: int) -> None:
+        self._done = steps
+
+    @property
+    def total(self) -> int | None:
+        """How many steps there are; None where nobody knows."""
+        return self.counted[1]
+
+    @property
+    def counted(self) -> tuple[int, int | None]:
+        """How many steps are done, and of how many: both at one time, while another thread works."""
+        done = self.done  # first: what counts both adds to the total before it does a step
+        total = self._total() if callable(self._total) else self._total
+        # A number that was passed was wrong, and says nothing of what is left.
+        return done, None if not total or done > total else total
+
+    @property
     def share(self) -> float | None:
         """How much of it is done, from 0 to 1; None where nobody knows."""
-        if self._count is not None:
-            self.done = self._count()
-        if self.total:
-            return min(1.0, self.done / self.total)
-        return min(1.0, self.seconds / self.expected) if self.expected else None
+        done, total = self.counted
+        if total is not None:
+            return done / total
+        seconds = self.seconds
+        return seconds / self.expected if self.expected and seconds <= self.expected else None
 
     @property
     def left(self) -> float | None:
         """About how many seconds are left, if it goes on as it went; None where nobody knows."""
-        share = self.share
-        if not share:
-            return None
-        return (
-            self.seconds * (1 - share) / share
-            if self.total
-            else max(0.0, (self.expected or 0) - self.seconds)
-        )
+        seconds, share = self.seconds, self.share
+        if share and self.total is None and self.expected is not None:
+            return max(0.0, self.expected - seconds)
+        return seconds * (1 - share) / share if share else None
 
     def advance(self, note: Callable[[], str] | None = None) -> None:
         """Count a step.
@@ -103,11 +121,12 @@ class Work:
         Args:
             note: makes a few words on where it is, when somebody looks.
         """
-        self.done += 1
+        self._done += 1
         self.note = note
 
     def __repr__(self) -> str:
-        of = "" if self.total is None else f", {self.done:,} of {self.total:,}"
+        done, total = self.counted
+        of = "" if total is None else f", {done:,} of {total:,}"
         return f"Work({self.what}{of}, {self.seconds:.1f} s)"
 
 
@@ -254,14 +273,14 @@ def _counted(watcher: Watcher | None, room: str, what: str, items: Iterable[T]) 
     with _shown(watcher, room, Work(what, length_hint(items) or None)) as work:
         for item in items:
             yield item
-            work.done += 1
+            work.advance()
 
 
 @contextmanager
 def working(
     room: str,
     what: str,
-    total: int | None = None,
+    total: int | Callable[[], int] | None = None,
     *,
     expected: float | None = None,
     count: Callable[[], int] | None = None,
@@ -271,7 +290,8 @@ def working(
     Args:
         room: the package that does it.
         what: what is done, in a few words.
-        total: how many steps there are, if that is known; `Work.advance` counts one.
+        total: how many steps there are, if that is known; `Work.advance` counts one. A function for work that finds
+            more to do while it goes on; any thread may call it, and it never returns less than before.
         expected: about how many seconds it takes, if that is known better.
         count: tells how many steps are done, for a loop that counts them anyway; any thread may ask.
 
@@ -302,7 +322,8 @@ def _shown(watcher: Watcher | None, room: str, work: Work) -> Generator[Work]:
         if watcher is not None:
             watcher.end(work)
         if debugging(room):
-            count = "" if work.total is None else f", {work.total:,} steps"
+            total = work.total
+            count = "" if total is None else f", {total:,} steps"
             debug(room, "%s: %.3f s%s", work.what, work.seconds, count)
 
 

@@ -9,18 +9,18 @@ from typing import Any, TypeAlias
 from symgrad.checker.balls.programs import context
 from symgrad.checker.check import FORMAT
 from symgrad.checker.clock import is_late, now, stopwatch
-from symgrad.checker.complex.branches import Branches
-from symgrad.checker.complex.checked import real_statement
+from symgrad.checker.complex.balls import Value, ball, disjoint, distinct_texts, evaluate
+from symgrad.checker.complex.check import real_statement
+from symgrad.checker.complex.difference import difference
+from symgrad.checker.complex.extension_field import ComplexExtensionField
 from symgrad.checker.complex.gaussian import Gaussian
-from symgrad.checker.complex.meaning import ComplexStatement, complex_statement, with_complex
-from symgrad.checker.complex.points import Value, are_apart, ball, evaluate, texts
-from symgrad.checker.complex.values import difference
-from symgrad.checker.kernels.field import Budget, Field, GiveUp, TooFewGenerators
-from symgrad.checker.kernels.fractions import TooCoarse
+from symgrad.checker.complex.principal_branches import ComplexStatement, complex_statement, retype_symbols
+from symgrad.checker.extension_field.extension import TooCoarse
+from symgrad.checker.extension_field.field import Budget, FractionField, GiveUp, TooFewGenerators
 from symgrad.checker.limits import COMPLEX_GENERATORS
 from symgrad.checker.numbers import number_to_json
 from symgrad.checker.program.steps import ProofProgram, program_to_json
-from symgrad.checker.witness import all_around
+from symgrad.checker.witness import is_defined_around
 from symgrad.ir.graph import Node
 from symgrad.support.errors import UsageError
 from symgrad.verification.agreement import TOO_FEW, agreement
@@ -61,7 +61,7 @@ def decide_complex(
     """
     begun, took = now(), stopwatch()
     program, (i, j) = program_of([a, b], [] if wrt is None else [wrt])
-    program = with_complex(program, names)
+    program = retype_symbols(program, names)
 
     def head(status: str) -> dict[str, Any]:
         kind = {"kind": "equal"} if wrt is None else {"kind": "derivative", "wrt": wrt.name}
@@ -162,7 +162,7 @@ class _Points:
             self.unknown.setdefault(number, point)
             return not self._is_late()
         with context.workprec(precision):
-            if are_apart(left, right):
+            if disjoint(left, right):
                 found = point, precision, left, right
                 if not self._is_on_a_cut(point, precision):
                     self.witness = found
@@ -226,7 +226,7 @@ def search_branches(
     for _ in range(RESTARTS):
         search = Search(scales)
         try:
-            kernels = Branches(Field(capacity, Budget(deadline)), search)
+            kernels = ComplexExtensionField(FractionField(capacity, Budget(deadline)), search)
             gap, excluded = difference(kernels, s)
         except TooFewGenerators:
             capacity *= 2
@@ -260,7 +260,7 @@ def _for_real_numbers(
         made, left, right, strict=strict, defined=defined, deadline=deadline, enough=FIRST_POINTS, finer=False
     )
     wanted = [left, right, *defined]
-    inner = (p for p in outcome.points if all_around(made, wanted, p.values, p.sizes))
+    inner = (p for p in outcome.points if is_defined_around(made, wanted, p.values, p.sizes))
     sample = next(inner, None)
     if outcome.witness is not None or sample is None:
         return None
@@ -283,7 +283,7 @@ def _judged(points: _Points, why: str) -> Verdict:
     if witness is not None:
         point, precision, left, right = witness
         with context.workprec(precision):
-            sides = texts(left, right)
+            sides = distinct_texts(left, right)
         found = {
             "point": {name: z.to_json() for name, z in point.items()},
             "precision": precision,

@@ -12,14 +12,14 @@ import numpy as np
 
 from symgrad.checker.check import FORMAT
 from symgrad.checker.clock import is_late, now, stopwatch
-from symgrad.checker.entrywise.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
-from symgrad.checker.kernels.evaluate import COMPARISONS
-from symgrad.checker.kernels.field import GiveUp
+from symgrad.checker.extension_field.evaluate import COMPARISONS
+from symgrad.checker.extension_field.field import GiveUp
+from symgrad.checker.index_form.proofs import has_sizes, prove_equal, prove_gradient, prove_same_gradient
 from symgrad.checker.numbers import number_to_json, rational
 from symgrad.checker.program.derivative import derivative_claim, gradient_claim
-from symgrad.checker.program.merging import is_same_step
+from symgrad.checker.program.merge_steps import is_same_step
 from symgrad.checker.program.steps import ProofProgram, program_to_json
-from symgrad.checker.witness import Witness, all_around, ball_text
+from symgrad.checker.witness import Witness, ball_text, is_defined_around
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of
@@ -269,7 +269,7 @@ def _sample(s: Claim, outcome: Outcome, excluded: Sequence[str]) -> DrawnPoint |
     if not excluded or not s.scalar:
         return next(iter(outcome.points), None)
     wanted = [s.a, s.b, *s.defined]
-    return next((p for p in outcome.points if all_around(s.program, wanted, p.values, p.sizes)), None)
+    return next((p for p in outcome.points if is_defined_around(s.program, wanted, p.values, p.sizes)), None)
 
 
 def _proof(s: Claim, status: str, sample: DrawnPoint, attempt: Attempt) -> Proof:

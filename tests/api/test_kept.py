@@ -21,7 +21,8 @@ from symgrad.api.kernels import compile as compiling
 from symgrad.api.kernels import kept
 from symgrad.apps.cli import main
 from symgrad.compiler.forms.output import Output
-from symgrad.compiler.llvm.engine import shared, store
+from symgrad.compiler.llvm.engine import disk_cache as store
+from symgrad.compiler.llvm.engine import shared_functions as shared
 from tests.compiler.kernels.formulas import same_bits
 
 X = np.linspace(-1, 1, 37)
@@ -31,7 +32,7 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A directory in which kernels are kept."""
-    monkeypatch.setenv(store.VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(store.ENVIRONMENT_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setenv(kept.VARIABLE, "1")
     kept._marked.clear()
     yield tmp_path / "cache" / "symgrad-code-v2"
@@ -334,7 +335,7 @@ def test_switches(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made()
     assert not kernels(place)
     monkeypatch.setenv(kept.VARIABLE, "1")
-    monkeypatch.setenv(store.VARIABLE, "")
+    monkeypatch.setenv(store.ENVIRONMENT_VARIABLE, "")
     made()
     assert not kernels(place)
 
@@ -343,7 +344,7 @@ def test_a_full_disk_and_one_that_may_only_be_read(place: Path, monkeypatch: pyt
     def full(*_: Any, **_more: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(store, "_put", full)
+    monkeypatch.setattr(store, "_write_file", full)
     assert all(map(same_bits, made()(X, 0.25), made()(X, 0.25)))
     assert not kernels(place)
     monkeypatch.undo()
@@ -361,7 +362,7 @@ def test_a_directory_of_somebody_else(place: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_what_is_too_large_is_not_kept(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "_LARGEST", 2000)
+    monkeypatch.setattr(store, "_MAX_FILE_BYTES", 2000)
     made()
     assert not kernels(place)
     assert sg.compile(formula()).quick, "and is no reason to compile better code at once"
@@ -395,5 +396,5 @@ def test_the_command(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not list(place.glob("*.code"))
     assert beside.exists()
     assert "0 files" in CliRunner().invoke(main, ["cache"]).output
-    monkeypatch.setenv(store.VARIABLE, "")
+    monkeypatch.setenv(store.ENVIRONMENT_VARIABLE, "")
     assert CliRunner().invoke(main, ["cache"]).output.startswith("nothing is kept")

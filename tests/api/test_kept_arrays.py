@@ -17,15 +17,15 @@ import pytest
 import symgrad as sg
 from symgrad.api.kernels import compile as compiling
 from symgrad.api.kernels import kept
-from symgrad.compiler.llvm.arrays.kept_code import KeptArrayCode
-from symgrad.compiler.llvm.engine import store
+from symgrad.compiler.llvm.arrays.cached_code import CachedArrayCode
+from symgrad.compiler.llvm.engine import disk_cache as store
 from tests.compiler.kernels.formulas import same_bits
 
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory in which kernels are kept."""
-    monkeypatch.setenv(store.VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(store.ENVIRONMENT_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setenv(kept.VARIABLE, "1")
     return tmp_path / "cache" / "symgrad-code-v2"
 
@@ -72,8 +72,8 @@ def test_what_is_found_is_the_kernel(
     real = compiling.arrange
     monkeypatch.setattr(compiling, "arrange", lambda *a, **k: (arranged.append(1), real(*a, **k))[1])
     found: Any = sg.compile(outputs, inputs, name="first", **how)
-    assert isinstance(found.code, KeptArrayCode)
-    assert not isinstance(first.code, KeptArrayCode)
+    assert isinstance(found.code, CachedArrayCode)
+    assert not isinstance(first.code, CachedArrayCode)
     assert all(map(same_bits, found(*values), first(*values)))
     batch = [np.stack([v, v[::-1]]) for v in values]
     assert all(map(same_bits, found(*batch), first(*batch)))
@@ -105,7 +105,7 @@ def test_what_calls_check_is_checked(place: Path) -> None:
     }
     for name, values in wrong.items():
         first, found = (sg.compile(program(name)[0]) for _ in range(2))
-        assert isinstance(getattr(found, "code", None), KeptArrayCode)
+        assert isinstance(getattr(found, "code", None), CachedArrayCode)
         assert said(found, values) == said(first, values)
 
 
@@ -115,7 +115,7 @@ import numpy as np
 import symgrad as sg
 p = sg.parse(sys.argv[1])
 k = sg.compile([p["f"], *sg.grad(p["f"], list(p.inputs))])
-rooms = [m for m in ("symgrad.rewrite.pipeline", "symgrad.compiler.llvm.arrays.code_of_arrays") if m in sys.modules]
+rooms = [m for m in ("symgrad.rewrite.pipeline", "symgrad.compiler.llvm.arrays.array_code") if m in sys.modules]
 r = np.random.default_rng(5)
 values = [np.asarray(v).tobytes().hex() for v in k(r.normal(size=(60, 70)), r.normal(size=(70, 60)))]
 print(json.dumps([rooms, values]))
@@ -159,10 +159,10 @@ def test_what_is_signed_and_makes_no_sense_is_compiled_again(place: Path) -> Non
     ):
         store.save(of._key, data)
         again: Any = sg.compile(outputs)
-        assert not isinstance(again.code, KeptArrayCode)
+        assert not isinstance(again.code, CachedArrayCode)
         assert all(map(same_bits, again(*values), wanted))
     found: Any = sg.compile(outputs)
-    assert isinstance(found.code, KeptArrayCode)
+    assert isinstance(found.code, CachedArrayCode)
 
 
 def test_threads_have_the_same_bits(place: Path) -> None:

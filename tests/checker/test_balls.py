@@ -9,14 +9,14 @@ import mpmath
 import numpy as np
 import pytest
 
-from symgrad.checker.balls.choices import CERTAIN, LOCAL
-from symgrad.checker.balls.ops import arb
-from symgrad.checker.balls.products import matrix_product
-from symgrad.checker.balls.programs import context, evaluate, fmpq, inside
+from symgrad.checker.balls.matrix_products import matrix_product
+from symgrad.checker.balls.piecewise_ops import POINTWISE_OPS, SMOOTH_OPS
+from symgrad.checker.balls.programs import context, evaluate, fmpq, in_domain
+from symgrad.checker.balls.scalar_ops import arb
 from symgrad.checker.clock import now
-from symgrad.checker.program.lengths import length, names_in
+from symgrad.checker.program.length_values import length_names, length_value
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
-from symgrad.checker.witness import are_apart
+from symgrad.checker.witness import disjoint
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node
@@ -118,8 +118,8 @@ def test_compositions_contain_the_reference(seed: int) -> None:
 
 def test_every_pointwise_op_has_balls() -> None:
     # What a given slope hangs on is its first argument to the prover.
-    assert {c.op.name for c in STATED} - {"with_slope"} == {*CERTAIN, "polygamma"}
-    assert set(LOCAL) <= set(CERTAIN)
+    assert {c.op.name for c in STATED} - {"with_slope"} == {*POINTWISE_OPS, "polygamma"}
+    assert set(SMOOTH_OPS) <= set(POINTWISE_OPS)
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_domains() -> None:
     )
     good = {"x": Fraction(1, 2), "n": Fraction(3), "b": True, "v": [Fraction(1), Fraction(2)]}
     program = ProofProgram((), symbols)
-    assert inside(program, good)
+    assert in_domain(program, good)
     for name, wrong in [
         ("x", Fraction(1)),
         ("n", Fraction(1, 2)),
@@ -288,8 +288,8 @@ def test_domains() -> None:
         ("v", Fraction(1)),
         ("n", True),
     ]:
-        assert not inside(program, {**good, name: wrong}), name
-    assert not inside(program, {k: v for k, v in good.items() if k != "x"})
+        assert not in_domain(program, {**good, name: wrong}), name
+    assert not in_domain(program, {k: v for k, v in good.items() if k != "x"})
 
 
 def test_lengths() -> None:
@@ -302,11 +302,11 @@ def test_lengths() -> None:
         "min(2, n)": 2,
         "m*n": 12,
     }
-    assert {k: length(k, sizes) for k in cases} == cases
-    assert names_in(["max(n - 5, 0)", 3, "m*n"]) == ["n", "m"]
+    assert {k: length_value(k, sizes) for k in cases} == cases
+    assert length_names(["max(n - 5, 0)", 3, "m*n"]) == ["n", "m"]
     for bad in ("k", "n(", "n.real", "n/2", "n/0", "open('f')", "n if m else 1"):
         with pytest.raises(UsageError):
-            length(bad, sizes)
+            length_value(bad, sizes)
 
 
 # ------------------------------------------------------------------------------------------------------------- arrays
@@ -515,13 +515,13 @@ def _exact(v: Fraction) -> Any:
 def test_numbers_that_are_exact_are_apart_however_near() -> None:
     x = fmpq(1, 3)
     near = x + fmpq(1, 10**300)
-    assert are_apart(x, near)
-    assert not are_apart(x, fmpq(1, 3))
-    assert not are_apart(arb(x), near)
-    assert are_apart(arb(1), fmpq(2))
-    assert are_apart(arb(2), arb(1))
-    assert not are_apart(arb(1, 1), arb(2))
-    assert not are_apart(arb(0, 5), arb(1))
+    assert disjoint(x, near)
+    assert not disjoint(x, fmpq(1, 3))
+    assert not disjoint(arb(x), near)
+    assert disjoint(arb(1), fmpq(2))
+    assert disjoint(arb(2), arb(1))
+    assert not disjoint(arb(1, 1), arb(2))
+    assert not disjoint(arb(0, 5), arb(1))
 
 
 @pytest.mark.parametrize(

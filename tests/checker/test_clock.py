@@ -14,14 +14,14 @@ import pytest
 
 import symgrad as sg
 from symgrad.checker import clock
-from symgrad.checker.balls import arrays as ball_arrays
+from symgrad.checker.balls import array_ops as ball_arrays
 from symgrad.checker.balls import matrices as ball_matrices
-from symgrad.checker.balls.arrays import ARRAYS
+from symgrad.checker.balls.array_ops import ARRAY_OPS
 from symgrad.checker.balls.entries import elementwise
-from symgrad.checker.balls.ops import ball, exp
 from symgrad.checker.balls.programs import evaluate
+from symgrad.checker.balls.scalar_ops import ball, exp
 from symgrad.checker.clock import STEP, has_time, is_late, now, tick, until
-from symgrad.checker.limits import ENTRIES
+from symgrad.checker.limits import ARRAY_ENTRIES
 from symgrad.checker.numbers import flint
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 
@@ -125,14 +125,14 @@ def test_threads_count_their_own_work() -> None:
 
 
 _READS_TIME = {
-    "cli/demo.py": "says how long an example takes",
-    "kernel/calls/team.py": "measures how fast a thread waits",
-    "llvm/engine/jit.py": "logs how long a module took",
-    "llvm/engine/store.py": "how old files are",
-    "proof/clock.py": "the one place for limits",
-    "verdicts/batch.py": "ends processes",
-    "web/guard.py": "questions of an address in a minute",
-    "work.py": "how long work takes, as it is shown",
+    "apps/cli/demo.py": "says how long an example takes",
+    "compiler/kernels/calls/team.py": "measures how fast a thread waits",
+    "compiler/llvm/engine/jit.py": "logs how long a module took",
+    "compiler/llvm/engine/disk_cache.py": "how old files are",
+    "checker/clock.py": "the one place for limits",
+    "verification/batch.py": "ends processes",
+    "apps/web/guard.py": "questions of an address in a minute",
+    "support/progress.py": "how long work takes, as it is shown",
 }
 
 
@@ -163,7 +163,7 @@ def test_limits_are_read_in_one_place() -> None:
 )
 def test_a_step_ends_at_the_limit(op: str, args: tuple[Any, ...]) -> None:
     with pytest.raises(TimeoutError), until(now() - 1):
-        ARRAYS[op](*args)
+        ARRAY_OPS[op](*args)
 
 
 def test_an_elementwise_step_ends_within_the_array() -> None:
@@ -185,7 +185,7 @@ def test_an_elimination_that_takes_longer_than_there_is_time_is_not_begun(
     monkeypatch.setattr(ball_matrices, "_EXACT_STEP", 1e6)
     for op in ("det", "inv", "expm"):
         with pytest.raises(TimeoutError), until(now() + 3600):
-            ARRAYS[op](_random(20, 20))
+            ARRAY_OPS[op](_random(20, 20))
 
 
 def _dense(labels: Any, result: Any, *operands: Any) -> Any:
@@ -219,9 +219,9 @@ def test_contractions_as_products_of_matrices_are_those_entry_by_entry(
     wanted = _dense(labels, result, *operands)
     if as_ball:
         operands = [np.frompyfunc(lambda v: ball(v), 1, 1)(x) for x in operands]
-    slow = ARRAYS["einsum"](labels, result, *operands)
-    monkeypatch.setattr(ball_arrays, "PRODUCTS_ONE_BY_ONE", 0)
-    fast = ARRAYS["einsum"](labels, result, *operands)
+    slow = ARRAY_OPS["einsum"](labels, result, *operands)
+    monkeypatch.setattr(ball_arrays, "UNBATCHED_PRODUCTS", 0)
+    fast = ARRAY_OPS["einsum"](labels, result, *operands)
     assert np.shape(fast) == np.shape(slow) == np.shape(wanted)
     for x, y, z in zip(np.ravel(fast), np.ravel(slow), np.ravel(wanted), strict=True):
         exact = fmpq(int(z.numerator), int(z.denominator))
@@ -232,9 +232,9 @@ def test_what_is_unknown_stays_unknown_in_products_of_matrices(monkeypatch: pyte
     a, b = _random(3, 4), _random(4, 5, seed=1)
     a[1, 2] = None
     b[0, 3] = None
-    slow = ARRAYS["einsum"](((0, 1), (1, 2)), (0, 2), a, b)
-    monkeypatch.setattr(ball_arrays, "PRODUCTS_ONE_BY_ONE", 0)
-    fast = ARRAYS["einsum"](((0, 1), (1, 2)), (0, 2), a, b)
+    slow = ARRAY_OPS["einsum"](((0, 1), (1, 2)), (0, 2), a, b)
+    monkeypatch.setattr(ball_arrays, "UNBATCHED_PRODUCTS", 0)
+    fast = ARRAY_OPS["einsum"](((0, 1), (1, 2)), (0, 2), a, b)
     assert fast.tolist() == slow.tolist()
     assert [[v is None for v in row] for row in fast.tolist()] == [
         [i == 1 or j == 3 for j in range(5)] for i in range(3)
@@ -242,8 +242,8 @@ def test_what_is_unknown_stays_unknown_in_products_of_matrices(monkeypatch: pyte
 
 
 def test_products_whose_parts_are_too_large_are_unknown() -> None:
-    n = math.isqrt(ENTRIES) + 1
-    found = ARRAYS["einsum"](((0,), (1,)), (0, 1), _random(n), _random(n))
+    n = math.isqrt(ARRAY_ENTRIES) + 1
+    found = ARRAY_OPS["einsum"](((0,), (1,)), (0, 1), _random(n), _random(n))
     assert found.shape == (n, n)
     assert found[0, 0] is None
 
@@ -254,7 +254,7 @@ def test_determinants_and_inverses_of_large_matrices(as_ball: bool) -> None:
     a = _random(n, n)
     exact = flint.fmpq_mat(a.tolist())
     given = np.frompyfunc(lambda v: ball(v), 1, 1)(a) if as_ball else a
-    determinant, inverse = ARRAYS["det"](given)[()], ARRAYS["inv"](given)
+    determinant, inverse = ARRAY_OPS["det"](given)[()], ARRAY_OPS["inv"](given)
     assert determinant.contains(exact.det()) if as_ball else determinant == exact.det()
     for row, wanted in zip(inverse.tolist(), exact.inv().tolist(), strict=True):
         assert all(v.contains(w) and v.rel_accuracy_bits() > 20 for v, w in zip(row, wanted, strict=True))
@@ -263,8 +263,8 @@ def test_determinants_and_inverses_of_large_matrices(as_ball: bool) -> None:
 def test_inverses_of_large_singular_matrices_are_unknown() -> None:
     a = _random(20, 20)
     a[3] = a[4]
-    assert ARRAYS["det"](a)[()] == 0
-    assert all(v is None for v in ARRAYS["inv"](a).flat)
+    assert ARRAY_OPS["det"](a)[()] == 0
+    assert all(v is None for v in ARRAY_OPS["inv"](a).flat)
     a[0, 0] = None
-    assert ARRAYS["det"](a)[()] is None
-    assert all(v is None for v in ARRAYS["inv"](a).flat)
+    assert ARRAY_OPS["det"](a)[()] is None
+    assert all(v is None for v in ARRAY_OPS["inv"](a).flat)

@@ -15,11 +15,11 @@ import pytest
 import symgrad as sg
 from symgrad.checker.balls.programs import context
 from symgrad.checker.check import check
-from symgrad.checker.complex.checked import real_statement
+from symgrad.checker.complex.balls import ball, evaluate, in_domain
+from symgrad.checker.complex.check import real_statement
 from symgrad.checker.complex.gaussian import Gaussian, gaussian_from_json
-from symgrad.checker.complex.meaning import complex_statement, with_complex
-from symgrad.checker.complex.points import ball, evaluate, inside
-from symgrad.checker.kernels.field import GiveUp
+from symgrad.checker.complex.principal_branches import complex_statement, retype_symbols
+from symgrad.checker.extension_field.field import GiveUp
 from symgrad.checker.program.steps import program_from_json
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
@@ -33,7 +33,7 @@ def statement(a, b="0", wrt=None, kinds="z, w : real"):
     sides = [listing.assignments["left"], listing.assignments["right"]]
     program, (i, j) = program_of(sides, list(listing.symbols.values()))
     return complex_statement(
-        with_complex(program, [s.name for s in program.symbols if s.kind == "real"]), i, j, wrt
+        retype_symbols(program, [s.name for s in program.symbols if s.kind == "real"]), i, j, wrt
     )
 
 
@@ -269,7 +269,7 @@ def test_only_what_is_meromorphic_follows_from_real_numbers(text):
     """For real z, ((1 + z**2)**2)**(3/2) is (1 + z**2)**3; at 2j it is not: powers and Bessel functions have cuts."""
     listing = parse_program(f"z, w : real\nk : int\ny = {text}")
     program, (y,) = program_of([listing.assignments["y"]], list(listing.symbols.values()))
-    claim = with_complex(program, ["z", "w"]), y, y, None
+    claim = retype_symbols(program, ["z", "w"]), y, y, None
     if text in MEROMORPHIC:
         assert real_statement(*claim)[1:3] == (y, y)
     else:
@@ -280,12 +280,12 @@ def test_only_what_is_meromorphic_follows_from_real_numbers(text):
 def test_points_are_in_the_domains():
     listing = parse_program("z : real\nx : positive\nn : int\ny = z*x*n")
     program, _ = program_of([listing["y"]])
-    program = with_complex(program, ["z"])
+    program = retype_symbols(program, ["z"])
     i, one = Gaussian(Fraction(0), Fraction(1)), Gaussian(Fraction(1))
-    assert inside(program, {"z": i, "x": one, "n": one})
+    assert in_domain(program, {"z": i, "x": one, "n": one})
     for wrong in ({"x": i}, {"x": -one}, {"n": one / number(2)}, {"n": i}):
-        assert not inside(program, {"z": i, "x": one, "n": one, **wrong})
-    assert not inside(program, {"z": i, "x": one})
+        assert not in_domain(program, {"z": i, "x": one, "n": one, **wrong})
+    assert not in_domain(program, {"z": i, "x": one})
 
 
 def test_exact_numbers():

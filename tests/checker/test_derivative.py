@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from symgrad.autodiff.vjp import pull_back
-from symgrad.checker.balls.ops import arb
 from symgrad.checker.balls.programs import context, evaluate, fmpq
-from symgrad.checker.program.derivative import along, differentiate
-from symgrad.checker.program.slopes import CHOICES, CONSTANT, SLOPES
+from symgrad.checker.balls.scalar_ops import arb
+from symgrad.checker.program.array_derivatives import ARRAY_DERIVATIVES
+from symgrad.checker.program.derivative import differentiate, directional_claim
+from symgrad.checker.program.scalar_derivatives import LOCALLY_CONSTANT_OPS, PIECEWISE_OPS, SCALAR_DERIVATIVES
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
-from symgrad.checker.program.tangents import ARRAY_TANGENTS
-from symgrad.checker.witness import pairs
+from symgrad.checker.witness import paired_entries
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import OPS, Node, as_node
@@ -60,7 +60,7 @@ def test_the_table_agrees_with_the_records(case: Case, k: int) -> None:
 
 
 def test_every_op_has_a_rule() -> None:
-    known = {*SLOPES, *CONSTANT, *CHOICES, *ARRAY_TANGENTS}
+    known = {*SCALAR_DERIVATIVES, *LOCALLY_CONSTANT_OPS, *PIECEWISE_OPS, *ARRAY_DERIVATIVES}
     assert known == {op.name for op in OPS.values()} - {"where_minus_oo", "where_plus_oo"} - set(OWN)
 
 
@@ -196,7 +196,7 @@ def test_refusals() -> None:
         differentiate(program, y, "q")
     made, _ = differentiate(parsed("x : real[n]\ny = sum(x)", "y")[0], 1, "x")
     with pytest.raises(UsageError, match="last axes"):
-        along(made, 1, "dx")
+        directional_claim(made, 1, "dx")
 
 
 # ------------------------------------------------------------------------------------------------------------- arrays
@@ -268,11 +268,11 @@ def test_components_of_gradients(formula: str) -> None:
             ours, theirs = evaluate(
                 made, values, precision=128, sizes=point.sizes, strict="A", wanted=[tangent, claim]
             )
-            found = {i: v for i, v, _ in pairs(np.broadcast_to(theirs, shape), unit(shape, index))}
+            found = {i: v for i, v, _ in paired_entries(np.broadcast_to(theirs, shape), unit(shape, index))}
             assert agree(ours, found[index], 20), (formula, index)
             checked += 1
     assert checked > 4
-    stated, change = along(made, claim, direction)
+    stated, change = directional_claim(made, claim, direction)
     outcome = refute(stated, tangent, change, strict="A", defined=[y])
     assert outcome.witness is None
     assert len(outcome.points) > 3

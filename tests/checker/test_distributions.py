@@ -9,8 +9,8 @@ from itertools import product
 import pytest
 from scipy import stats
 
-from symgrad.checker.balls.programs import inside
-from symgrad.checker.file.structure import schema
+from symgrad.checker.balls.programs import in_domain
+from symgrad.checker.file.schema_validation import load_schema
 from symgrad.checker.program.distributions import support
 from symgrad.checker.program.steps import ProofDistribution, program_from_json, program_to_json
 from symgrad.errors import UsageError
@@ -34,7 +34,7 @@ VALUES = [Fraction(-1), Fraction(0), Fraction(1, 4), Fraction(1), Fraction(2)]
 
 
 def test_files_may_name_each_of_them():
-    drawn = schema()["$defs"]["drawn"]["properties"]["drawn"]
+    drawn = load_schema()["$defs"]["drawn"]["properties"]["drawn"]
     assert set(drawn["prefixItems"][0]["enum"]) == set(LAWS)
 
 
@@ -92,8 +92,8 @@ def test_random_inputs_of_a_program_have_these_supports(family):
 def test_variables_of_a_program_are_in_their_domains(domain, points, others):
     """At what ends an interval nothing is claimed."""
     program, _ = program_of([parse_program(f"x : {domain}\ny = x")["y"]])
-    assert all(inside(program, {"x": Fraction(p)}) for p in points)
-    assert not any(inside(program, {"x": Fraction(p)}) for p in others)
+    assert all(in_domain(program, {"x": Fraction(p)}) for p in points)
+    assert not any(in_domain(program, {"x": Fraction(p)}) for p in others)
 
 
 def test_what_is_no_distribution():

@@ -9,9 +9,9 @@ from fractions import Fraction
 import pytest
 
 from symgrad.checker.clock import now
-from symgrad.checker.kernels.field import Budget, Field, GiveUp
-from symgrad.checker.kernels.fractions import Kernels
-from symgrad.checker.kernels.generators import fraction
+from symgrad.checker.extension_field.extension import ExtensionField
+from symgrad.checker.extension_field.field import Budget, FractionField, GiveUp
+from symgrad.checker.extension_field.generators import to_fraction
 from symgrad.checker.numbers import rational
 from symgrad.verification.search.steps import Search
 
@@ -27,19 +27,19 @@ OPERATIONS = {
 
 
 @pytest.fixture
-def kernels() -> Kernels:
-    field = Field(5, Budget(now() + 20))
+def kernels() -> ExtensionField:
+    field = FractionField(5, Budget(now() + 20))
     for name in "xyz":
         field.generator(name)
     k = field.generator("k")
-    field.relate(k, 2, k * k - rational(ROOT**2))
-    return Kernels(field, Search({}))
+    field.add_relation(k, 2, k * k - rational(ROOT**2))
+    return ExtensionField(field, Search({}))
 
 
 def value_of(field, h, point):
     total = Fraction(0)
     for exponents, c in h.terms():
-        term = fraction(c)
+        term = to_fraction(c)
         for position, e in enumerate(exponents):
             term *= point[position] ** int(e)
         total += term

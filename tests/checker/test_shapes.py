@@ -10,10 +10,10 @@ from itertools import product
 
 import pytest
 
-from symgrad.checker.balls.arrays import ARRAYS
+from symgrad.checker.balls.array_ops import ARRAY_OPS
 from symgrad.checker.program.derivative import derivative_claim
-from symgrad.checker.program.lengths import length
-from symgrad.checker.program.sizes import empty, size, slice_length
+from symgrad.checker.program.length_polynomials import empty_axis_condition, length_polynomial, slice_length
+from symgrad.checker.program.length_values import length_value
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.checker.shapes import _RULES, check_shapes
 from symgrad.errors import UsageError
@@ -79,7 +79,7 @@ def test_steps_of_derivatives(formula):
 
 
 def test_every_array_op_has_a_rule():
-    assert set(ARRAYS) <= set(_RULES)
+    assert set(ARRAY_OPS) <= set(_RULES)
 
 
 ENDS = (None, 0, 1, 2, 5, -1, -3)
@@ -88,12 +88,12 @@ ENDS = (None, 0, 1, 2, 5, -1, -3)
 @pytest.mark.parametrize("whole", ["n", "2*n + 1", 4, "max(n - 1, 0)"])
 def test_lengths_of_slices(whole):
     for start, stop, step in product(ENDS, ENDS, (1, 2, 3, -1, -2)):
-        found = slice_length(size(whole), start, stop, step)
+        found = slice_length(length_polynomial(whole), start, stop, step)
         if not isinstance(whole, str) or whole == "n":
             known = known_length(whole, (start, stop, step))
-            assert found == size(known if isinstance(known, int) else str(known))
+            assert found == length_polynomial(known if isinstance(known, int) else str(known))
         for n in (1, 2, 3, 7):
-            entries = len(range(length(whole, {"n": n}))[slice(start, stop, step)])
+            entries = len(range(length_value(whole, {"n": n}))[slice(start, stop, step)])
             assert entries == _number(found, n)
 
 
@@ -145,7 +145,7 @@ def test_where_an_axis_has_no_entries() -> None:
     drawn = [_random_length(rng, rng.randint(1, 3)) for _ in range(400)]
     said = 0
     for text in [*NEVER_EMPTY, *drawn, *(f"max({a}*n - {b}, 0)" for a in (1, 2, 3) for b in range(9))]:
-        found = empty(text)
+        found = empty_axis_condition(text)
         assert not (found and text in NEVER_EMPTY), text
         said += bool(found)
         for n, m in product(range(1, 7), repeat=2):
@@ -173,19 +173,20 @@ def test_lengths_have_the_values_of_their_text() -> None:
         for _ in range(400)
     ]
     for text in [*joined, *drawn, *(_random_length(rng, 3) for _ in range(200))]:
-        form = size(text)
+        form = length_polynomial(text)
         for n, m in product(range(1, 6), repeat=2):
             names = {"n": n, "m": m, "max": max, "min": min, "ceil": math.ceil}
             assert _number(form, n, m) == eval(text, names), text
     assert [
-        size(text) == size(other) for text, other in zip(joined, ["n", "m*n", "3*n + 3*m"], strict=True)
+        length_polynomial(text) == length_polynomial(other)
+        for text, other in zip(joined, ["n", "m*n", "3*n + 3*m"], strict=True)
     ] == [True] * 3
 
 
 @pytest.mark.parametrize("text", ["n/2", "n + n/2", "ceil(n)", "ceil(n/0)", "n**2", "f(n)", "", "n +"])
 def test_what_is_no_length(text):
     with pytest.raises(UsageError):
-        size(text)
+        length_polynomial(text)
 
 
 NUMBER = ProofStep("number", (), (2,), (), "int")

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symgrad.checker.program.lengths import length
-from symgrad.checker.program.sizes import size as form_of
-from symgrad.checker.program.sizes import sum_of
+from symgrad.checker.program.length_polynomials import add
+from symgrad.checker.program.length_polynomials import length_polynomial as form_of
+from symgrad.checker.program.length_values import length_value
 from symgrad.errors import ShapeError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.resize import never_equal, resized, size_names, size_with
@@ -38,11 +38,11 @@ sizes = st.recursive(
 @given(sizes, sizes)
 def test_sums_are_those_of_numbers_in_both_forms(a: Size, b: Size) -> None:
     total = size_sum([a, b])
-    form = sum_of([form_of(_text(a)), form_of(_text(b))])
+    form = add([form_of(_text(a)), form_of(_text(b))])
     for at in [*CHOICES, {"n": 0, "m": 0}, {"n": 0, "m": 3}]:
         assert evaluate_size(total, at) == evaluate_size(a, at) + evaluate_size(b, at)
     for at in CHOICES:
-        assert _value(form, at) == length(_text(total), at)
+        assert _value(form, at) == length_value(_text(total), at)
 
 
 @given(sizes, sizes)

@@ -5,10 +5,15 @@ from __future__ import annotations
 import logging
 import os
 import threading
+from contextlib import contextmanager
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import symgrad as sg
+from symgrad.printing.progress import words
+from symgrad.rewrite import engine
 from symgrad.support.progress import Watcher, Work, steps, watch_usually, watching, working
 from tests.processes import printed
 from tests.waiting import until
@@ -67,6 +72,70 @@ def test_a_loop_that_counts_anyway_is_asked():
     assert (work.share, work.done) == (0.25, 3)
     assert Work("machine code", expected=1e9).left == pytest.approx(1e9, rel=1e-3)
     assert Work("unknown").left is None
+
+
+@given(
+    total=st.none() | st.integers(0, 20),
+    growth=st.lists(st.integers(0, 5), max_size=20),
+    steps_done=st.integers(0, 30),
+    expected=st.none() | st.floats(1e-9, 1e9),
+)
+def test_progress_never_passes_its_total(total, growth, steps_done, expected):
+    grown = iter([*growth, *[0] * 1_000])
+    found = [total]
+
+    def estimate():
+        found[0] += next(grown)
+        return found[0]
+
+    for said in (total, estimate if total is not None else None):
+        work = Work("rewriting", said, expected=expected)
+        for k in range(steps_done):
+            work.advance()
+            done, of = work.counted
+            assert done == k + 1
+            assert of is None or done <= of
+            assert work.share is None or 0 <= work.share <= 1
+            assert work.left is None or work.left >= 0
+    counted = dict.fromkeys(range(steps_done))
+    text, share, _ = words([Work("rewriting", total, count=counted.__len__)])
+    known = bool(total) and steps_done <= total
+    assert (" of " in text) == (share is not None) == known
+
+
+def test_work_that_takes_longer_than_expected_has_no_share():
+    work = Work("machine code", expected=1e-9)
+    while work.seconds <= 1e-9:  # a clock may stand still for as long
+        pass
+    assert (work.share, work.left) == (None, None)
+
+
+@pytest.mark.parametrize("terms", [1, 4, 12])
+def test_rewriting_counts_the_equations_that_it_makes(monkeypatch, terms):
+    works, passed = [], []
+    step = engine._step
+
+    @contextmanager
+    def kept(_room, what, total=None, **options):
+        works.append(Work(what, total, **options))
+        yield works[-1]
+        look()
+
+    def look():
+        total = works[-1]._total
+        passed.append((works[-1].done, total() if callable(total) else total))
+
+    def checked(*arguments):
+        look()
+        return step(*arguments)
+
+    monkeypatch.setattr(engine, "working", kept)
+    monkeypatch.setattr(engine, "_step", checked)
+    x = sg.symbols("x")
+    y = sg.sum(sg.arrays.stack([(x + k) * (x - k) * sg.exp(k * x) * sg.exp(-x) for k in range(terms)]))
+    str(sg.grad(y * y, x).canonical())
+    assert passed
+    assert all(done <= total for done, total in passed), [p for p in passed if p[0] > p[1]][:3]
 
 
 def test_what_an_exception_leaves_is_taken_away():

@@ -8,9 +8,9 @@ import pytest
 
 import symgrad as sg
 from symgrad.checker.clock import now
+from symgrad.checker.complex.balls import ball, evaluate
 from symgrad.checker.complex.gaussian import Gaussian
-from symgrad.checker.complex.meaning import complex_statement, with_complex
-from symgrad.checker.complex.points import ball, evaluate
+from symgrad.checker.complex.principal_branches import complex_statement, retype_symbols
 from symgrad.errors import SymgradError, UsageError
 from symgrad.frontend.text import parse_program
 from symgrad.verification.complex_domain import search_branches
@@ -279,7 +279,7 @@ INNER = ["z", "w", "-z", "2*z", "sqrt(-1)*z", "sqrt(z)", "exp(z)", "1/z", "z**2"
 def named(a, b):
     listing = parse_program(f"z, w : real\nx : positive\nn : int\nleft = {a}\nright = {b}")
     program, (i, j) = program_of([listing.assignments["left"], listing.assignments["right"]])
-    return complex_statement(with_complex(program, ["z", "w"]), i, j)
+    return complex_statement(retype_symbols(program, ["z", "w"]), i, j)
 
 
 @pytest.mark.parametrize("block", range(6))

@@ -8,7 +8,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.checker.balls.programs import evaluate
-from symgrad.checker.entrywise.rows import UNARY
+from symgrad.checker.index_form.elementwise_ops import UNARY
 from symgrad.verification.statement import program_of
 
 # Both sides are equal where they are defined; the points beside are not claimed.

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.checker.balls.programs import inside
+from symgrad.checker.balls.programs import in_domain
 from symgrad.checker.check import check
 from symgrad.checker.clock import now
 from symgrad.checker.program.derivative import derivative_claim
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
-from symgrad.checker.witness import Witness, values_apart
+from symgrad.checker.witness import Witness, distinct_values
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
 from symgrad.verification.points.draw import points_of
@@ -36,9 +36,9 @@ def search(a: str, b: str, declarations: str = "x : real", **options: Any) -> Ou
     outcome = refute(program, i, j, deadline=now() + 20, **options)
     assert not outcome.out_of_time
     if outcome.witness is not None:
-        assert values_apart(program, i, j, outcome.witness)
+        assert distinct_values(program, i, j, outcome.witness)
     for point in outcome.points:
-        assert inside(program, point.values, point.sizes)
+        assert in_domain(program, point.values, point.sizes)
     return outcome
 
 
@@ -49,7 +49,7 @@ def claim(y: str, wrt: str, derivative: str, declarations: str = "x : real") -> 
     made, a, b, direction = derivative_claim(program, i, wrt, j)
     outcome = refute(made, a, b, strict=wrt, defined=[i], direction=direction)
     if outcome.witness is not None:
-        assert values_apart(made, a, b, outcome.witness, strict=wrt, defined=[i])
+        assert distinct_values(made, a, b, outcome.witness, strict=wrt, defined=[i])
     return outcome
 
 
@@ -165,7 +165,7 @@ def test_random_points_lie_inside_and_do_not_repeat() -> None:
     )
     program = ProofProgram((), symbols)
     first = list(itertools.islice(points_of(program), 200))
-    assert all(inside(program, p.values, p.sizes) for p in first)
+    assert all(in_domain(program, p.values, p.sizes) for p in first)
     assert len({str(p) for p in first}) == 200
     assert [str(p) for p in itertools.islice(points_of(program), 200)] == [str(p) for p in first]
     assert {p.values["d"] for p in first} == {True, False}
@@ -243,20 +243,20 @@ def test_the_checker_refuses_what_is_no_witness() -> None:
     program, a, b = stated("sqrt(x**2)", "x", "x : real(-1, 1)")
     good = refute(program, a, b).witness
     assert good is not None
-    assert values_apart(program, a, b, good)
+    assert distinct_values(program, a, b, good)
     elsewhere: list[Witness] = [
         replace(good, point={"x": Fraction(1, 2)}),
         replace(good, point={"x": Fraction(-2)}),
         replace(good, point={}),
         replace(good, index=(0,)),
     ]
-    assert not any(values_apart(program, a, b, w) for w in elsewhere)
+    assert not any(distinct_values(program, a, b, w) for w in elsewhere)
     undefined, a, b = stated("log(x)", "x")
-    assert not values_apart(undefined, a, b, Witness({"x": Fraction(-1)}, {}, 64, (), "0", "1"))
+    assert not distinct_values(undefined, a, b, Witness({"x": Fraction(-1)}, {}, 64, (), "0", "1"))
     kink, a, b = stated("where(x >= 0, 1, 0)", "0")
     tie = Witness({"x": Fraction(0)}, {}, 64, (), "1", "0")
-    assert values_apart(kink, a, b, tie)
-    assert not values_apart(kink, a, b, tie, strict="x")
+    assert distinct_values(kink, a, b, tie)
+    assert not distinct_values(kink, a, b, tie, strict="x")
 
 
 def test_a_hundred_thousand_steps_in_seconds() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.checker.balls.programs import context, evaluate
-from symgrad.checker.witness import all_certain, are_apart
+from symgrad.checker.witness import all_certain, disjoint
 from symgrad.verification.decide import Claim, decide
 from symgrad.verification.points.draw import points_of
 from symgrad.verification.verdict import Region, Verdict
@@ -40,7 +40,7 @@ def broken(s: Claim, verdict: Verdict) -> list[str]:
         if not all_certain([left, right, *rest]):
             continue
         with context.workprec(BITS):
-            differs = are_apart(left, right)
+            differs = disjoint(left, right)
         for r in verdict.regions:
             if conditions.hold(r.where, point.values):
                 inhabited.add(r)

@@ -14,8 +14,8 @@ import pytest
 import symgrad as sg
 from symgrad.checker.check import check
 from symgrad.checker.clock import now
-from symgrad.checker.entrywise.proofs import prove_equal
-from symgrad.checker.kernels.field import GiveUp
+from symgrad.checker.extension_field.field import GiveUp
+from symgrad.checker.index_form.proofs import prove_equal
 from symgrad.verification.decide import decide, equal
 from symgrad.verification.points.draw import DrawnPoint
 from symgrad.verification.search.prove import prove

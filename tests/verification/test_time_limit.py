@@ -9,8 +9,8 @@ import pytest
 import symgrad as sg
 from symgrad.checker.check import check
 from symgrad.checker.clock import now
-from symgrad.checker.kernels.field import Budget, Element, Field, GiveUp
-from symgrad.checker.kernels.functions import Functions
+from symgrad.checker.extension_field.field import Budget, Element, FractionField, GiveUp
+from symgrad.checker.extension_field.functions import Functions
 from symgrad.verification.points.draw import points_of
 from symgrad.verification.search.steps import Search
 from symgrad.verification.statement import program_of
@@ -68,8 +68,8 @@ def test_nested_functions_have_normal_forms_of_bounded_size(name: str) -> None:
     assert all(len(text) < 3_000 for text in verdict.excluded)
 
 
-def _field() -> tuple[Field, list[Element]]:
-    kernels = Functions(Field(16, Budget(now() + 100)), Search({}))
+def _field() -> tuple[FractionField, list[Element]]:
+    kernels = Functions(FractionField(16, Budget(now() + 100)), Search({}))
     return kernels.field, [kernels.symbol(name, None, None) for name in "xyzw"]
 
 
@@ -85,7 +85,7 @@ def test_fractions_are_equal_as_their_difference_is_zero() -> None:
 
 def test_fractions_are_equal_by_relations() -> None:
     F, (x, y, _, w) = _field()
-    F.relate(w.num, 2, w.num**2 - x.num)
+    F.add_relation(w.num, 2, w.num**2 - x.num)
     square = Element(w.num**2)  # not reduced
     assert F.equal(square, x)
     assert F.equal(F.mul(square, y), F.mul(x, y))
@@ -138,7 +138,7 @@ def test_what_takes_longer_than_there_is_time_is_not_begun() -> None:
 
 
 def test_polynomials_that_are_slow_to_factor_are_only_divided_by_what_is_known() -> None:
-    kernels = Functions(Field(16, Budget(now() + 100)), Search({}))
+    kernels = Functions(FractionField(16, Budget(now() + 100)), Search({}))
     F, x = kernels.field, [kernels.symbol(f"x{k}", None, None).num for k in range(12)]
     known = x[0] + x[1] + 1
     F.over(F.constant(1), [(known, 1)], F.ring.constant(1).leading_coefficient())

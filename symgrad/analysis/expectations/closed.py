@@ -9,9 +9,9 @@ import numpy as np
 from symgrad.analysis.expectations.families.table import expected, values_of
 from symgrad.analysis.expectations.given import Given, MomentBudget, NoMoment, Undecided
 from symgrad.analysis.expectations.terms.expansion import Expansion
-from symgrad.analysis.expectations.terms.monomials import ONE, Monomial, Terms, node_of, times
+from symgrad.analysis.expectations.terms.monomials import ONE, Monomial, Terms, is_indicator, node_of, times
 from symgrad.analysis.expectations.terms.rules import RULES
-from symgrad.ir.graph import Node, as_node
+from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.values.evaluate import evaluate
@@ -38,7 +38,8 @@ class ClosedForms:
         self.sources = list(sources)
         self.given = given
         self.budget = budget
-        self.expand = Expansion(sources, given, budget.terms, RULES)
+        listed = [s for s in sources if values_of(s) is not None]
+        self.expand = Expansion(sources, given, budget.terms, RULES, listed)
         self._expected: dict[Monomial, Node | NoMoment] = {ONE: _1}
 
     def expectation(self, node: Node) -> Node:
@@ -190,7 +191,10 @@ class ClosedForms:
     def _enumerated(self, source: Node, others: list[Node], part: Monomial) -> Node:
         values = values_of(source)
         assert values is not None
-        node = node_of(part)
+        # Where an indicator is 0, the rest needs no value.
+        node = node_of(tuple(f for f in part if not is_indicator(f[0])))
+        for atom, _ in part:
+            node = OPS["where"](atom.args[0], node, _0) if is_indicator(atom) else node
         total = _0
         for value, probability in values:
             if probability.is_number(0):

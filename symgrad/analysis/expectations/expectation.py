@@ -20,6 +20,7 @@ from symgrad.ir.types import POSITIVE, REAL, Declaration
 from symgrad.ops.array.layout import full
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
+from symgrad.rewrite.point_masses import PointMasses
 from symgrad.rewrite.trace import ZERO, Note
 from symgrad.support.logs import info
 from symgrad.support.progress import working
@@ -153,9 +154,10 @@ def _lengths(outputs: Sequence[Node]) -> dict[Node, int]:
 
 
 def _matters(note: Note, sources: Sequence[Node]) -> bool:
-    """Tell whether a value that was won has a probability above 0: zeros of continuous inputs have none."""
-    noise = [s for s in topological([note.node]) if s in sources]
-    return bool(noise) and (note.text != ZERO or any(s.dtype != "real" for s in noise))
+    """Tell whether a value that was won may have a probability above 0: zeros of continuous inputs have none."""
+    if not set(sources) & set(topological([note.node])):
+        return False
+    return note.text != ZERO or not PointMasses(sources, Conditions(), generic=True).nonzero(note.node)
 
 
 @working("moments", "looking for a moment")

@@ -21,7 +21,13 @@ from symgrad.ops.array.layout import shape_text
 from symgrad.pretty.adjoints import Adjoint
 from symgrad.pretty.forms.numbers import Literals
 from symgrad.pretty.said import adjoints
-from symgrad.support.errors import NotDifferentiableError, NotInProgramError, NotScalarError, UsageError
+from symgrad.support.errors import (
+    NotDifferentiableError,
+    NotInProgramError,
+    NotScalarError,
+    UsageError,
+    name_one,
+)
 from symgrad.support.source import Place
 
 __all__ = ["DerivationRecord", "DerivationStep", "ends_of", "explain", "naming_of", "noise_in", "why_nothing"]
@@ -297,7 +303,10 @@ def _check(y: Node, wrt: Sequence[Node], listing: Listing | None, naming: Naming
             f"'{naming.text(y)}' is a truth value", cure="differentiate a number, such as where(c, x, y)"
         )
     if not wrt:
-        raise UsageError("there is nothing to differentiate by", cure="name at least one input: wrt=x")
+        raise UsageError(
+            "there is nothing to differentiate by",
+            cure=name_one("wrt", "x"),
+        )
     written = [] if listing is None else [*listing.symbols.values(), *listing.assignments.values()]
     known = set(topological([y, *written]))
     for node in wrt:

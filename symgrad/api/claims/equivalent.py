@@ -15,7 +15,14 @@ from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.traverse import symbols_of
 from symgrad.ops.own import opaque_in
-from symgrad.support.errors import NotDifferentiableError, NotInProgramError, UnsupportedError, UsageError
+from symgrad.support.errors import (
+    Cure,
+    NotDifferentiableError,
+    NotInProgramError,
+    UnsupportedError,
+    UsageError,
+    name_one,
+)
 from symgrad.support.progress import working
 
 if TYPE_CHECKING:
@@ -78,7 +85,8 @@ def equivalent(
     (first, second), complexes = within(nodes, domain, sizes)
     if complexes is not None:
         raise UnsupportedError(
-            "of complex numbers only values and gradients are compared", cure="sg.equal(p, q, domain=...)"
+            "of complex numbers only values and gradients are compared",
+            cure=Cure("sg.equal(p, q, domain=...)", command="symgrad equal P Q --domain complex"),
         )
     opaque = opaque_in([first, second])
     if opaque:
@@ -102,12 +110,18 @@ def equivalent(
 def _names(sides: Sequence[Node], wrt: Any) -> list[str]:
     """Return the names of the inputs that one differentiates by."""
     if any(s.dtype == "bool" for s in sides):
-        raise NotDifferentiableError("these are truth values", cure="sg.equal compares them")
+        raise NotDifferentiableError(
+            "these are truth values",
+            cure=Cure("sg.equal compares them", command="symgrad equal compares them"),
+        )
     symbols = {s.name: s for s in symbols_of(sides)}
     real = {n: s for n, s in symbols.items() if s.dtype == "real" and s.declaration.distribution is None}
     if wrt is None:
         if not real:
-            raise UsageError("there is no real input to differentiate by", cure="sg.equal compares values")
+            raise UsageError(
+                "there is no real input to differentiate by",
+                cure=Cure("sg.equal compares values", command="symgrad equal compares values"),
+            )
         return list(real)
     found: list[str] = []
     for w in many(wrt):
@@ -128,5 +142,8 @@ def _names(sides: Sequence[Node], wrt: Any) -> list[str]:
             )
         found.append(name)
     if not found:
-        raise UsageError("there is nothing to differentiate by", cure="name at least one input: wrt='x'")
+        raise UsageError(
+            "there is nothing to differentiate by",
+            cure=name_one("wrt", "x"),
+        )
     return found

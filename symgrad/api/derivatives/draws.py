@@ -19,7 +19,7 @@ from symgrad.ir.notation.printer import ONE_LINE, short_text
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import is_exact
 from symgrad.ops.random.laws import standard_form
-from symgrad.support.errors import RandomParameterError
+from symgrad.support.errors import Cure, RandomParameterError
 
 __all__ = ["by_none_of_a_draw", "differentiated_by"]
 
@@ -101,10 +101,13 @@ def _cure(outputs: Sequence[Expr], drawn: Node, wrt: Node, names: dict[Node, str
     name = next(n for n in ("eps", *(f"eps{k}" for k in range(2, len(taken) + 3))) if n not in taken)
     form = standard_form(drawn, name)
     if form is None or any(wrt in _running([p], {wrt}) for p in form.draw.declaration.formulas):
-        return (
-            f"a draw from {law} is no smooth function of a standard one; the score "
-            f"function differentiates its probability instead: sg.audit(y, {by!r}). stop_gradient({drawn.name}) is "
-            "the draw as data"
+        before = (
+            f"a draw from {law} is no smooth function of a standard one; the score function differentiates its "
+            "probability instead: "
+        )
+        after = f". stop_gradient({drawn.name}) is the draw as data"
+        return Cure(
+            f"{before}sg.audit(y, {by!r}){after}", command=f"{before}symgrad audit SOURCE --wrt {by}{after}"
         )
     written = {p: _shown(p, names) or "..." for p in form.draw.declaration.formulas}
     value = _shown(form.value, names, ONE_LINE) or "its formula"

@@ -28,7 +28,7 @@ from symgrad.ops.array.layout import shape_text
 from symgrad.ops.control import without_stops
 from symgrad.report.report import Reported
 from symgrad.rewrite.pipeline import canonical
-from symgrad.support.errors import NotScalarError, UsageError
+from symgrad.support.errors import NotScalarError, UsageError, name_one
 
 if TYPE_CHECKING:
     from symgrad.pretty.forms.numbers import Literals
@@ -243,7 +243,10 @@ def effective(y: Formula, wrt: Wrt | Wrts, order: int = 1) -> Effective:
                 cure="differentiate by a real input",
             )
     if not exprs:
-        raise UsageError("there is nothing to differentiate by", cure="name at least one input: wrt='x'")
+        raise UsageError(
+            "there is nothing to differentiate by",
+            cure=name_one("wrt", "x"),
+        )
     return Effective(expr, exprs, not isinstance(wrt, list | tuple), order)
 
 

@@ -12,7 +12,7 @@ from symgrad.autodiff.trace import Slope
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.traverse import topological
-from symgrad.support.errors import NotDifferentiableError, NotInProgramError, UsageError
+from symgrad.support.errors import Cure, NotDifferentiableError, NotInProgramError, UsageError
 
 __all__ = [
     "Wrt",
@@ -195,7 +195,7 @@ def suggest_target(wrt: str, known: Mapping[str, Expr]) -> str | None:
     """Return what to differentiate by instead of what is no name: the closest name, else the inputs of the program."""
     parts = wrt.replace(",", " ").split()
     if len(parts) > 1 and all(part in known for part in parts):
-        return f"give a list: {parts}"
+        return Cure(f"give a list: {parts}", command=f"--wrt {','.join(parts)}")
     name = wrt.partition("[")[0].strip()
     begun = [n for n in known if name and n.lower().startswith(name.lower())]
     close = suggest(name, known) or (f"did you mean '{begun[0]}'?" if begun else None)

@@ -342,7 +342,8 @@ def explain(y: Formula, wrt: Any = None) -> Any:
         wrt = [i for i in expr.inputs if i.dtype == "real" and i.node.declaration.distribution is None]
         if not wrt:
             raise UsageError(
-                "there is no real input to differentiate by", cure="name what to differentiate by: wrt="
+                "there is no real input to differentiate by",
+                cure="declare an input that is real and not random, as in x : real",
             )
     exprs = differentiated_by(expr, wrt)
     listing = joined_listing(expr.listings)

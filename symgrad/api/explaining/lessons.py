@@ -21,7 +21,7 @@ from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node, as_node, size_leaf
 from symgrad.ir.resize import size_names
 from symgrad.ir.traverse import substitute, topological
-from symgrad.support.errors import ShapeError, SymgradError, TruthValueError, UsageError
+from symgrad.support.errors import Cure, ShapeError, SymgradError, TruthValueError, UsageError
 from symgrad.verification.verdict import Verdict
 
 __all__ = ["DerivationLine", "Lesson", "NextStep", "WrongLine"]
@@ -138,9 +138,15 @@ class Lesson:
                 cure="take a formula with at least one operation in it, such as x**2",
             )
         if not self.lines:
+            such = next((str(i.name) for i in y.inputs if i.dtype == "real"), None)
             raise UsageError(
                 "the derivation has no line: nothing leads from the output to what one differentiates by",
-                cure="name an input that it depends on: wrt=",
+                cure=Cure(
+                    f"name an input that it depends on: wrt={such!r}",
+                    command=f"name an input that it depends on: --wrt {such}",
+                )
+                if such
+                else None,
             )
 
     # ----------------------------------------------------------------------------------------------------- its lines

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.compiler.llvm.engine.scipy_code import add_own
+from symgrad.compiler.llvm.engine.scipy_functions import add_user_function
 from symgrad.support.errors import UsageError
 
 __all__ = ["address_of", "array_function", "in_kernels"]
@@ -46,4 +46,4 @@ def array_function(address: int, count: int) -> Callable[..., Any]:
 
 def in_kernels(name: str, count: int, address: int) -> str:
     """Make a C function known to kernels, and return what code calls it."""
-    return add_own(name, count, address)
+    return add_user_function(name, count, address)

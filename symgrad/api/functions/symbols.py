@@ -64,7 +64,8 @@ def symbols(names: str, domain: Values = "real", **assumptions: Never) -> Expr:
         )
     if assumptions:
         name, *_ = assumptions
-        told = name if name in DOMAINS else "int" if name == "integer" else "real"
+        others = ["int" if n == "integer" else n for n, holds in assumptions.items() if holds]
+        told = next((n for n in others if n in DOMAINS and n != "real"), "real")
         raise UsageError(
             f"symbols takes no '{name}='",
             expected=f"domain=, {one_of(DOMAINS)}",

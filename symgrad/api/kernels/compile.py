@@ -25,7 +25,7 @@ from symgrad.support.errors import NotInProgramError, UsageError
 from symgrad.support.progress import working
 
 if TYPE_CHECKING:
-    from symgrad.compiler.gpu.calls.cuda import CudaKernel
+    from symgrad.compiler.gpu.launch.cuda_kernel import CudaKernel
 
 __all__ = ["arranged", "compile"]
 

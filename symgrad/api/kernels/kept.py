@@ -2,7 +2,7 @@
 
 The key is a digest of all that a kernel follows from: the formulas as `compile` is given them, with what they are
 derivatives of, the inputs with their declarations, the options that change code, the processor, and the versions of
-what compiles. What is under it is machine code, written by this user (`symgrad/compiler/llvm/engine/store.py`).
+what compiles. What is under it is machine code, written by this user (`symgrad/compiler/llvm/engine/disk_cache.py`).
 
 The first process that compiles an elementwise formula leaves a mark. The second finds it and compiles better code at
 once, which it keeps: what is compiled twice will be compiled again. An array program has no other code, and the first
@@ -26,8 +26,8 @@ import numpy as np
 
 from symgrad import __version__
 from symgrad.compiler.forms.output import Output
-from symgrad.compiler.llvm.engine import store
-from symgrad.compiler.llvm.engine.jit import compiling_for
+from symgrad.compiler.llvm.engine import disk_cache as store
+from symgrad.compiler.llvm.engine.jit import compiler_fingerprint
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import digest
 from symgrad.ops.own import any_registered
@@ -77,7 +77,7 @@ class KeptKernel:
             inputs: the symbols, in order.
             options: what else the code depends on.
         """
-        if os.environ.get(VARIABLE) == "0" or os.environ.get(store.VARIABLE) == "":
+        if os.environ.get(VARIABLE) == "0" or os.environ.get(store.ENVIRONMENT_VARIABLE) == "":
             return None
         if any(node.op is not SYMBOL for node in inputs):  # which is refused
             return None
@@ -124,7 +124,7 @@ def what_is_kept() -> tuple[int, dict[str, int]]:
     """Return how many bytes are kept on disk, and how many files of which kind."""
     kinds: dict[str, int] = dict.fromkeys((_ELEMENTWISE, _OF_ARRAYS, _SHARED, _MARKS), 0)
     size = 0
-    for start, length in store.contents():
+    for start, length in store.list_entries():
         if start in (_MARK, _TOO_LARGE):
             kind = _MARKS
         elif start.startswith(b"arrays\n"):
@@ -171,7 +171,7 @@ def _key_of(outputs: Sequence[Output], inputs: Sequence[Node], options: Sequence
         made.update(b"next")
     add(*inputs)
     declared = [(d.name, d.domain, d.shape, d.symmetric) for d in (node.declaration for node in inputs)]
-    made.update(repr((declared, options, compiling_for(), _versions())).encode())
+    made.update(repr((declared, options, compiler_fingerprint(), _versions())).encode())
     return made.digest()
 
 

@@ -19,7 +19,7 @@ from symgrad.checker.clock import now
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
 from symgrad.report.report import Report, Reported
-from symgrad.support.errors import UsageError
+from symgrad.support.errors import Cure, UsageError
 from symgrad.support.progress import working
 
 __all__ = ["Finding", "Findings", "lint"]
@@ -131,7 +131,10 @@ def lint(
             raise UsageError(
                 f"'{u.declaration.name}' is noise, and the gradient by it would be too",
                 expected="noise that one does not differentiate by",
-                cure=f"leave it out of noise=, or differentiate by another input than {u.declaration.name!r}",
+                cure=Cure(
+                    f"leave it out of noise=, or differentiate by another input than {u.declaration.name!r}",
+                    command=f"leave it out of --noise, or differentiate by another input than {u.declaration.name}",
+                ),
             )
     asked = LintQuestion(
         y=expr.node,

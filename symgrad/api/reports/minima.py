@@ -13,10 +13,20 @@ from symgrad.report.blocks import Banner, Block, Column, Figure, Literal, Prose,
 from symgrad.report.report import Report
 
 if TYPE_CHECKING:
+    from symgrad.api.training.ends import Established
     from symgrad.api.training.minimize import Minimum
     from symgrad.api.training.train import Training
 
 __all__ = ["minimum_report", "training_report"]
+
+_HEADS: Mapping[Established, str] = {
+    "minimum": "found",
+    "no lower value": "perhaps found",
+    "stationary": "perhaps found",
+    "saddle": "a saddle point",
+    "maximum": "a maximum",
+    "nothing": "not found",
+}
 
 _POINTS = 400
 """Steps of a training that are drawn."""
@@ -24,12 +34,12 @@ _POINTS = 400
 
 def minimum_report(found: Minimum) -> Report:
     """Return where a search for a minimum ended as a report."""
-    word, tone = ("found", "good") if found.success else ("not found", "warn")
+    known = found.established == "minimum"
     blocks: tuple[Block, ...] = (
-        Banner(word, tone, prose(found.message)),
+        Banner(_HEADS[found.established], "good" if known else "warn", prose(found.message)),
         _values(found.solution, "The loss there", found.value, ()),
     )
-    return Report("A minimum" if found.success else "The end of a search for a minimum", blocks)
+    return Report("A minimum" if known else "The end of a search for a minimum", blocks)
 
 
 def training_report(done: Training) -> Report:

@@ -16,19 +16,19 @@ from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.given import Formula
 from symgrad.api.handles.inputs import inputs_of, known_symbols
 from symgrad.api.kernels.compile import compile
-from symgrad.api.training.searches import BOUNDED, READS, fitting, method_name
+from symgrad.api.training.ends import Established
+from symgrad.api.training.search import search_minimum
+from symgrad.api.training.searches import fitting, method_name
 from symgrad.api.training.variables import has_end, inside, variables_of
-from symgrad.ir.exact import float_of
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import suggest
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.notation.short_value import short_value
-from symgrad.ir.types import REAL, Declaration, Domain
+from symgrad.ir.types import REAL, Declaration
 from symgrad.ir.values.inputs import bind
 from symgrad.ops.array.layout import shape_text
 from symgrad.report.report import Reported
 from symgrad.support.errors import MissingInputError, NotScalarError, ShapeError, UsageError
-from symgrad.support.progress import working
 
 __all__ = ["Minimum", "minimize"]
 
@@ -40,9 +40,14 @@ class Minimum(Reported):
     Attributes:
         solution: the value of each variable by name, in its own shape; ``m["w"]`` is one of them.
         value: the loss there.
-        success: whether SciPy reports success and every variable is inside its declared domain.
-        message: SciPy's reason for stopping, and which variable left its domain.
-        scipy: SciPy's own result, its ``x`` the variables one after the other.
+        success: whether this may be a minimum: ``established`` is one of the first three below.
+        message: SciPy's reason for stopping, what was established, and which variable left its domain.
+        established: ``minimum`` (the gradient is zero, every curvature positive), ``no lower value`` (none was found
+            beside it: at a kink, in a flat valley, or among too many variables to look at every curvature),
+            ``stationary`` (with constraints: SciPy's own test, which looks at no curvature), ``saddle`` or ``maximum``
+            (the loss falls along a direction of negative curvature), ``nothing`` (the loss still falls, the search was
+            stopped, or a variable is outside its domain).
+        scipy: SciPy's own result, its ``x`` the variables one after the other, at the end that was found.
     """
 
     told_by: ClassVar[str] = "symgrad.api.reports.minima:minimum_report"
@@ -51,6 +56,7 @@ class Minimum(Reported):
     value: float
     success: bool
     message: str
+    established: Established
     scipy: Any = field(repr=False)
 
     def __getitem__(self, name: str) -> Any:
@@ -58,8 +64,19 @@ class Minimum(Reported):
         return self.solution[name]
 
     def __str__(self) -> str:
-        head = f"{'a minimum' if self.success else 'no minimum'}: {self.message.rstrip('.')}, loss {self.value:.6g}"
+        head = f"{_HEADS[self.established]}: {self.message.rstrip('.')}, loss {self.value:.6g}"
         return "\n".join([head, *(f"  {name} = {short_value(v)}" for name, v in self.solution.items())])
+
+
+_HEADS: Mapping[Established, str] = {
+    "minimum": "a minimum",
+    "no lower value": "perhaps a minimum",
+    "stationary": "perhaps a minimum",
+    "saddle": "a saddle point, no minimum",
+    "maximum": "a maximum, no minimum",
+    "nothing": "no minimum",
+}
+"""What each end of a search is called."""
 
 
 def minimize(
@@ -75,6 +92,12 @@ def minimize(
     SciPy receives one compiled kernel for the value and the gradient. The methods Newton-CG, trust-ncg, trust-krylov
     and trust-constr also receive a kernel for Hessian-vector products, dogleg and trust-exact one for the Hessian; all
     come from the same graph. Nelder-Mead, Powell, COBYLA and COBYQA read values alone.
+
+    SciPy's search runs on the loss over the size of its gradient at the start, so its tolerances are relative, and
+    the unit of the loss does not matter. Where it stops, exact second derivatives tell what that place is: Newton's
+    steps go on until it is known, and from a saddle point or a maximum the search goes on along the negative
+    curvature. A ``tol`` of yours, or one in ``options``, counts for the loss in that unit, without further steps;
+    ``maxiter`` or a callback ends all of it.
 
     Declared domains become bounds where the method takes bounds (Nelder-Mead, Powell, COBYLA, COBYQA, L-BFGS-B, TNC,
     SLSQP, trust-constr; L-BFGS-B is the default when there are any). SciPy's bounds are closed and domains but
@@ -92,7 +115,8 @@ def minimize(
         options: SciPy's ``tol``, ``options``, ``callback`` and ``constraints``, which see all variables as one vector.
 
     Returns:
-        A Minimum: ``.solution`` by name in the declared shapes, ``.value``, ``.success``, ``.message``, ``.scipy``.
+        A Minimum: ``.solution`` by name in the declared shapes, ``.value``, ``.success``, ``.message``,
+        ``.established``, ``.scipy``.
 
     Raises:
         NotScalarError: if the loss is an array.
@@ -134,7 +158,7 @@ def minimize(
         )
     bounds = any(has_end(v.node.declaration.domain) for v in variables)
     name = fitting(name, count, bounds=bounds, constraints=bool(options.get("constraints")))
-    return _search(problem, name, options)
+    return _minimum(problem, name, options)
 
 
 class _Problem:
@@ -287,57 +311,16 @@ def _values(
     return values
 
 
-def _search(problem: _Problem, method: str, options: Mapping[str, Any]) -> Minimum:
-    from scipy import optimize  # it starts slowly
-
-    scipy = cast("Any", optimize)
+def _minimum(problem: _Problem, method: str, options: Mapping[str, Any]) -> Minimum:
     domains = [v.node.declaration.domain for v in problem.variables]
-    given: dict[str, Any] = dict(options)
-    if method in BOUNDED and any(map(has_end, domains)):
-        ends = [_bounds(d, start) for d, start in zip(domains, problem.start, strict=True)]
-        given["bounds"] = scipy.Bounds(_joined([low for low, _ in ends]), _joined([high for _, high in ends]))
-    reads = READS[method]
-    if reads == "value":
-        function: Any = problem.value()
-    else:
-        function, given["jac"] = problem.value_and_gradient(), True
-    if reads == "hvp":
-        given["hessp"] = problem.hessian_product()
-    elif reads == "hessian":
-        given["hess"] = problem.hessian()
-    with working("training", f"minimising by {method}") as work:
-
-        def counted(*flat: Any) -> Any:
-            work.advance(lambda: f"{work.done:,} evaluations")
-            return function(*flat)
-
-        result: Any = scipy.minimize(counted, _joined(problem.start), method=method, **given)
+    found = search_minimum(problem, domains, method, options)
     solution = {
-        str(v.name): part[()] for v, part in zip(problem.variables, problem.split(result.x), strict=True)
+        str(v.name): part[()] for v, part in zip(problem.variables, problem.split(found.place.x), strict=True)
     }
     outside = [n for (n, value), d in zip(solution.items(), domains, strict=True) if not inside(d, value)]
-    message = str(result.message)
+    message, established = found.message, found.place.established
     if outside:
         message += f" Outside its domain: {', '.join(outside)}; a method that takes bounds keeps it inside."
-    return Minimum(solution, float(result.fun), bool(result.success) and not outside, message, result)
-
-
-def _bounds(domain: Domain, start: Any) -> tuple[Any, Any]:
-    """Return the lowest and highest value of every entry that a search may try.
-
-    Not the float next to the end of an open domain: log and 1/x have slopes of 1e308 there, from which line searches do
-    not come back (L-BFGS-B stops where it is and reports success).
-    """
-    start = np.asarray(start)
-    low, high = np.full(start.shape, -np.inf), np.full(start.shape, np.inf)
-    epsilon = 0.0 if domain.closed else float(np.finfo(float).eps)
-    first, last = domain.span
-    if first is not None:
-        end = float_of(first)
-        low = end + epsilon * np.minimum(1, start - end)
-        low = low if domain.closed else np.maximum(low, np.nextafter(end, np.inf))
-    if last is not None:
-        end = float_of(last)
-        high = end - epsilon * np.minimum(1, end - start)
-        high = high if domain.closed else np.minimum(high, np.nextafter(end, -np.inf))
-    return low, high
+        established = "nothing"
+    success = established in ("minimum", "no lower value", "stationary")
+    return Minimum(solution, found.place.value, success, message, established, found.scipy)

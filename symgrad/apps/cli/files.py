@@ -34,6 +34,8 @@ def reading_options(said: Sequence[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals:
             raise UsageError(f"--read is '{text}'", expected="OPTION=VALUE, such as slash=product")
+        if name in found:
+            raise UsageError(f"--read says twice what {name} is", cure=f"keep one --read {name}=...")
         found[name] = int(value) if value.isdecimal() else value
     return found
 
@@ -43,7 +45,7 @@ def read_latex_source(source: str, declarations: str | None, options: Mapping[st
     text, name = read_text(source)
     found = symgrad.read_latex(text, declarations, name=name, **options)
     for reading in found.readings:
-        click.echo(f"symgrad: {reading}", err=True)
+        click.echo(f"symgrad: {reading.text(command=True)}", err=True)
     return found.program
 
 

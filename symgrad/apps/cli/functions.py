@@ -12,7 +12,7 @@ import click
 
 import symgrad
 from symgrad.apps.cli.files import read_source
-from symgrad.apps.cli.options import expression_of
+from symgrad.apps.cli.options import expression_of, list_option
 from symgrad.ir.listing import one_of
 from symgrad.support.errors import UsageError
 
@@ -34,10 +34,11 @@ __all__ = [
 
 # What is imported in functions here is for start-up time: programs need no framework.
 
-SPECS = click.option(
+SPECS = list_option(
     "--specs",
+    separator="\n",
     metavar="TEXT",
-    help="What the arguments of a function are, in program notation: 'x : real[n, 5]; rate = 0.1'.",
+    help="What the arguments of a function are, in program notation: 'x : real[n, 5]; rate = 0.1'. Repeatable.",
 )
 FRAMEWORK = click.option(
     "--framework",

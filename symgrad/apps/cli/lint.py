@@ -16,7 +16,7 @@ import symgrad
 from symgrad.apps.cli.files import read_text
 from symgrad.apps.cli.functions import FRAMEWORK, SPECS, output_of, python_function
 from symgrad.apps.cli.main import main
-from symgrad.apps.cli.options import OUTPUT, emit, expression_of, format_option, names_in
+from symgrad.apps.cli.options import OUTPUT, emit, expression_of, format_option, list_option, names_in
 from symgrad.ir.listing import one_of, suggest
 from symgrad.support.errors import SymgradError, UsageError
 
@@ -43,15 +43,15 @@ symgrad lint train.py::loss --specs 'w : real[5]' --format sarif -o found.sarif
 @click.argument("source", metavar="FILE[::FUNCTION]")
 @SPECS
 @click.option("--of", "of", metavar="NAME", help="What is differentiated; by default what ends the program.")
-@click.option(
+@list_option(
     "--wrt",
     metavar="NAME[,NAME]",
     help="By what; by default every real input that is not random. What is named here has to receive a gradient.",
 )
-@click.option("--noise", metavar="NAME[,NAME]", help="Random inputs that the gradient is not to carry.")
-@click.option("--frozen", metavar="NAME[,NAME]", help="What is to receive no gradient.")
+@list_option("--noise", metavar="NAME[,NAME]", help="Random inputs that the gradient is not to carry.")
+@list_option("--frozen", metavar="NAME[,NAME]", help="What is to receive no gradient.")
 @FRAMEWORK
-@click.option("--ignore", metavar="CODE[,CODE]", help="Checks that are left out, by code or name.")
+@list_option("--ignore", metavar="CODE[,CODE]", help="Checks that are left out, by code or name.")
 @click.option(
     "--time-limit", type=float, default=5, show_default=True, metavar="SECONDS", help="For proofs, about."
 )
@@ -152,7 +152,7 @@ def _of_file(
             )
             if not lost:
                 raise
-            click.echo(f"symgrad: the text alone is checked: {error}", err=True)
+            click.echo(f"symgrad: the text alone is checked: {error.text(command=True)}", err=True)
             return lost
         key, y = output_of(found, program, asked.of)
         position = [0] if key == next(iter(program.returned), None) else []

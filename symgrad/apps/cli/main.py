@@ -26,7 +26,9 @@ from symgrad.apps.cli.options import (
     expression_of,
     format_option,
     kernel_of,
+    list_option,
     program_options,
+    refuse_repeated,
     targets,
 )
 from symgrad.printing.progress import show_usually
@@ -52,6 +54,14 @@ _NOBODY_READS = 141  # and of one whose output nobody reads any more
 class _Commands(click.Group):
     """Turns what commands raise into a message on standard error and the documented exit code."""
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            refuse_repeated(command, ctx, rest)
+        return name, command, rest
+
     def invoke(self, ctx: click.Context) -> Any:
         if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
             ctx.color = False
@@ -65,7 +75,10 @@ class _Commands(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except SymgradError as error:
-            _end(str(error), 3 if isinstance(error, FileError) else 2 if isinstance(error, UsageError) else 1)
+            _end(
+                error.text(command=True),
+                3 if isinstance(error, FileError) else 2 if isinstance(error, UsageError) else 1,
+            )
         except KeyboardInterrupt:
             _end("interrupted", INTERRUPTED)
         except MemoryError:
@@ -115,10 +128,11 @@ def main() -> None:
 @click.option(
     "--latex", is_flag=True, help="SOURCE is a formula in LaTeX; how it was read goes to standard error."
 )
-@click.option(
+@list_option(
     "--declare",
+    separator="\n",
     metavar="TEXT",
-    help="With --latex: declarations before it, such as 'X : real[n, d]; w : real[d]'.",
+    help="With --latex: declarations before it, such as 'X : real[n, d]; w : real[d]'. Repeatable.",
 )
 @READINGS
 @format_option("text", "markdown", "latex", "html", "json")
@@ -330,26 +344,28 @@ def demo(directory: Path, seed: int) -> None:
 def cache(clear: bool) -> None:
     """Say where machine code is kept on disk from one process to the next, and how much there is."""
     from symgrad.api.kernels.kept import what_is_kept
-    from symgrad.compiler.llvm.engine import store
+    from symgrad.compiler.llvm.engine import disk_cache as store
 
     try:
         where = store.directory()
         if where is None:
-            click.echo(f"nothing is kept: {store.VARIABLE} is empty, or there is no directory for it")
+            click.echo(
+                f"nothing is kept: {store.ENVIRONMENT_VARIABLE} is empty, or there is no directory for it"
+            )
         elif clear:
             click.echo(f"removed {store.clear()} files from {where}")
         else:
             size, kinds = what_is_kept()
             count = sum(kinds.values())
             click.echo(
-                f"{where}\n{count} files, {size / 2**20:.1f} of at most {store.KEPT_BYTES / 2**20:.0f} MiB"
+                f"{where}\n{count} files, {size / 2**20:.1f} of at most {store.MAX_TOTAL_BYTES / 2**20:.0f} MiB"
             )
             for kind, number in kinds.items() if count else ():
                 click.echo(f"  {number:5d} {kind}")
     except (OSError, RuntimeError, ValueError) as error:
         raise FileError(
             f"the directory of kept code cannot be used: {reason(error)}",
-            cure=f"name a directory of yours alone with {store.VARIABLE}, or remove it by hand",
+            cure=f"name a directory of yours alone with {store.ENVIRONMENT_VARIABLE}, or remove it by hand",
         ) from None
 
 

@@ -27,12 +27,54 @@ __all__ = [
     "expression_of",
     "format_option",
     "kernel_of",
+    "list_option",
     "names_in",
     "program_options",
+    "refuse_repeated",
     "targets",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def list_option(*names: str, separator: str = ",", **settings: Any) -> Callable[[F], F]:
+    """Return an option that lists several things in one text; where it is repeated, the lists add up.
+
+    Args:
+        names: of the option, and of the argument that gets the list as one text, None without the option.
+        separator: what stands between two things of a list.
+        settings: those of `click.option`.
+    """
+
+    def joined(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> str | None:
+        return separator.join(texts) if texts else None
+
+    return click.option(*names, multiple=True, callback=joined, **settings)
+
+
+def refuse_repeated(command: click.Command, context: click.Context, words: Sequence[str]) -> None:
+    """See that no option is repeated of which the last would count alone.
+
+    Args:
+        command: the command.
+        context: that of the group.
+        words: of the command line, behind the name of the command.
+
+    Raises:
+        UsageError: for an option that is.
+    """
+    own = click.Context(command, parent=context, **command.context_settings)
+    try:
+        _, _, order = command.make_parser(own).parse_args(list(words))
+    except click.ClickException:  # the command says so, with its usage
+        return
+    for option in dict.fromkeys(order):
+        if not isinstance(option, click.Option) or option.multiple or option.count or option.is_eager:
+            continue
+        if order.count(option) > 1:
+            name = max(option.opts, key=len)
+            raise UsageError(f"{name} is repeated", expected=f"{name} once", cure=f"keep one {name}")
+
 
 OF = click.option("--of", "of", metavar="NAME", help="What to work on; by default the last line.")
 
@@ -42,7 +84,7 @@ def program_options(command: F) -> F:
     return click.argument("source")(OF(command))
 
 
-WRT = click.option(
+WRT = list_option(
     "--wrt",
     metavar="NAME[,NAME]",
     help="What to differentiate by; by default every real input that is not random.",
@@ -110,6 +152,12 @@ def names_in(said: str, option: str) -> list[str]:
         raise UsageError(
             f"{option} names nothing", expected=f"{option} NAME[,NAME]", cure="name an input, or leave it out"
         )
+    for name in names:
+        if len(name.split()) > 1 and "[" not in name:
+            listed = ",".join(part for each in names for part in each.split())
+            raise UsageError(
+                f"'{name}' is no name", expected=f"{option} NAME[,NAME]", cure=f"write {option} {listed}"
+            )
     return names
 
 

@@ -19,7 +19,16 @@ from symgrad.apps.cli.checked import checked_lines
 from symgrad.apps.cli.files import read_source, read_text, reading_options, write_text
 from symgrad.apps.cli.functions import code_and_gradient
 from symgrad.apps.cli.main import INTERRUPTED, main
-from symgrad.apps.cli.options import OUTPUT, READINGS, emit, expression_of, format_option, names_in, targets
+from symgrad.apps.cli.options import (
+    OUTPUT,
+    READINGS,
+    emit,
+    expression_of,
+    format_option,
+    list_option,
+    names_in,
+    targets,
+)
 from symgrad.frontend.limits import TEXT_CHARACTERS
 from symgrad.support.errors import FileError, UsageError
 from symgrad.support.files import read_text as read_file
@@ -75,7 +84,7 @@ symgrad verify --batch claims.jsonl -o results.jsonl
 @main.command(epilog=_EXAMPLES)
 @click.argument("source", required=False)
 @click.option("--of", "of", metavar="NAME", help="What is differentiated; by default the last line.")
-@click.option("--wrt", metavar="NAME", help="By what; by default the one real input that is not random.")
+@list_option("--wrt", metavar="NAME", help="By what; by default the one real input that is not random.")
 @click.option("--claim", metavar="TEXT", help="The derivative as someone wrote it, in the program's names.")
 @DOMAIN
 @TIME
@@ -197,7 +206,7 @@ def check(file: Path, whole: bool, time_limit: float, form: str, output: Path | 
     holds: 0 proved, 5 refuted, 6 neither; 2 if it is no proof file at all.
     """
     from symgrad.checker.check import check as replayed
-    from symgrad.checker.file.reading import read_proof_file
+    from symgrad.checker.file.reader import read_proof_file
 
     if not 0 < time_limit < float("inf"):
         raise UsageError(f"the time limit is {time_limit}", expected="a positive number of seconds")
@@ -253,13 +262,14 @@ def review(
 @main.command("verify-code", epilog=_CODE)
 @click.argument("function", metavar="FILE.py::FUNCTION")
 @click.argument("gradient", metavar="[FILE.py::]GRADIENT")
-@click.option(
+@list_option(
     "--specs",
+    separator="\n",
     required=True,
     metavar="TEXT",
     help="What the arguments are, in program notation: 'w : real[5]; x : real[20, 5]; y : int[20]'.",
 )
-@click.option(
+@list_option(
     "--wrt", metavar="NAME[,NAME]", help="By what GRADIENT differentiates; by default every real argument."
 )
 @click.option(

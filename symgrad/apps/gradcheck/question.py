@@ -125,7 +125,7 @@ def _wrt(arguments: DeclaredArguments, wrt: Any) -> tuple[str, ...]:
         if name not in real:
             raise UsageError(f"'{name}' is no real argument", expected=one_of(real), cure=suggest(name, real))
     if not names:
-        raise UsageError("there is nothing to differentiate by", cure="wrt=['x']")
+        raise UsageError("there is nothing to differentiate by", cure="name at least one: wrt=['x']")
     return tuple(names)
 
 

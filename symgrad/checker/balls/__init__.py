@@ -1,1 +1,4 @@
-"""Programs at exact points, in ball arithmetic."""
+"""Evaluate programs at exact points in ball arithmetic (real intervals with a midpoint and a radius).
+
+Open `programs.py` first. Imports nothing of the other parts of the checker but programs and numbers.
+"""

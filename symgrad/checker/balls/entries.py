@@ -1,4 +1,4 @@
-"""NumPy arrays of balls: how they are made, and functions applied to their entries."""
+"""NumPy arrays of values: construction, and functions of their entries."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symgrad.checker.balls.ops import Value
+from symgrad.checker.balls.scalar_ops import Value
 from symgrad.checker.clock import STEP, tick
 
-__all__ = ["Array", "Axes", "along", "boxed", "elementwise", "filled", "is_array", "unboxed"]
+__all__ = ["Array", "Axes", "reduce_axes", "box", "elementwise", "full_array", "is_array", "unbox"]
 
 Array: TypeAlias = Any
 Axes: TypeAlias = "tuple[int, ...]"
 
 
-_AT_ONCE = 256  # entries between looks at the clock
+_CHUNK = 256  # entries between checks of the deadline
 
 
 def is_array(x: Any) -> bool:
@@ -25,8 +25,8 @@ def is_array(x: Any) -> bool:
     return isinstance(x, np.ndarray)
 
 
-def boxed(x: Any) -> Array:
-    """Return a value as an array without axes, an array as it is."""
+def box(x: Any) -> Array:
+    """Return a value as an array without axes; return an array unchanged."""
     if is_array(x):
         return x
     array: Array = np.empty((), dtype=object)
@@ -34,40 +34,40 @@ def boxed(x: Any) -> Array:
     return array
 
 
-def unboxed(x: Array) -> Any:
-    """Return the value of an array without axes, another array as it is."""
+def unbox(x: Array) -> Any:
+    """Return the value of an array without axes; return any other array unchanged."""
     return x[()] if is_array(x) and x.ndim == 0 else x
 
 
-def filled(shape: tuple[int, ...], value: Value) -> Array:
-    """Return an array with one value everywhere."""
+def full_array(shape: tuple[int, ...], value: Value) -> Array:
+    """Return an array filled with one value."""
     array = np.empty(shape, dtype=object)
     array.fill(value)
     return array
 
 
 def elementwise(function: Callable[..., Value], *args: Any) -> Array:
-    """Apply a function of values to the entries of arrays, with broadcasting; the result is an array.
+    """Apply a function of values to the entries of arrays, with broadcasting, and return an array.
 
     Raises:
         TimeoutError: at the deadline of `symgrad.checker.clock`.
     """
     apply: Any = np.frompyfunc(function, len(args), 1)
-    arrays = np.broadcast_arrays(*map(boxed, args))
+    arrays = np.broadcast_arrays(*map(box, args))
     size: int = arrays[0].size
-    if size <= _AT_ONCE:
+    if size <= _CHUNK:
         tick(STEP * (1 + size / 4))
-        return boxed(apply(*arrays))
+        return box(apply(*arrays))
     out = np.empty(size, dtype=object)
-    for start in range(0, size, _AT_ONCE):
-        tick(STEP * (1 + _AT_ONCE / 4))
-        part = slice(start, start + _AT_ONCE)
+    for start in range(0, size, _CHUNK):
+        tick(STEP * (1 + _CHUNK / 4))
+        part = slice(start, start + _CHUNK)
         out[part] = apply(*(a.flat[part] for a in arrays))
     return out.reshape(arrays[0].shape)
 
 
-def along(axes: Axes, x: Array, combine: Callable[[list[Value]], Value]) -> Array:
-    """Apply a function of a list of values to all entries along axes."""
+def reduce_axes(axes: Axes, x: Array, combine: Callable[[list[Value]], Value]) -> Array:
+    """Reduce axes by a function of the list of all entries along them."""
     rank: int = x.ndim
     moved: Array = np.moveaxis(x, axes, range(rank - len(axes), rank))
     kept: tuple[int, ...] = moved.shape[: rank - len(axes)]

@@ -1,4 +1,4 @@
-"""The gamma function, its logarithm and the derivatives of that, of single values."""
+"""The gamma function, its logarithm, and the derivatives of the logarithm."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from symgrad.checker.balls.ops import Unary, Value, ball, finite
-from symgrad.checker.limits import FACTORIAL, ORDER
+from symgrad.checker.balls.scalar_ops import Unary, Value, ball, finite_or_none
+from symgrad.checker.limits import EXACT_FACTORIAL, FUNCTION_ORDER
 from symgrad.checker.numbers import flint
 
 __all__ = ["GAMMA", "polygamma"]
@@ -16,8 +16,8 @@ fmpq: Any = flint.fmpq
 arb: Any = flint.arb
 acb: Any = flint.acb
 
-_REACH = arb(2) ** 64  # beyond it a value is unknown
-_LOWEST = -10_000  # zeta(s, x) at x < 0 takes as many terms
+_ARGUMENT_BOUND = arb(2) ** 64  # beyond it the value is unknown
+_LEAST_ARGUMENT = -10_000  # zeta(s, x) at x < 0 takes |x| terms
 
 
 def _gamma_like(method: Callable[[Any], Any], exact: Callable[[int], int | None]) -> Unary:
@@ -31,7 +31,7 @@ def _gamma_like(method: Callable[[Any], Any], exact: Callable[[int], int | None]
             if value is not None:
                 return fmpq(value)
         x = ball(x)
-        return finite(method(x)) if abs(x) < _REACH else None
+        return finite_or_none(method(x)) if abs(x) < _ARGUMENT_BOUND else None
 
     return apply
 
@@ -40,7 +40,7 @@ def _log_gamma(x: Any) -> Any:
     return x.lgamma() if x > 0 else abs(x.gamma()).log()
 
 
-_gamma = _gamma_like(arb.gamma, lambda n: math.factorial(n - 1) if n <= FACTORIAL else None)
+_gamma = _gamma_like(arb.gamma, lambda n: math.factorial(n - 1) if n <= EXACT_FACTORIAL else None)
 _lgamma = _gamma_like(_log_gamma, lambda n: 0 if n <= 2 else None)
 _digamma = _gamma_like(arb.digamma, lambda n: None)
 
@@ -49,7 +49,7 @@ def polygamma(n: int, x: Value) -> Value:
     """The n-th derivative of digamma: (-1)**(n + 1)*n!*zeta(n + 1, x) for n > 0, DLMF 25.11.12."""
     if n == 0:
         return _digamma(x)
-    if not 0 < n <= ORDER:
+    if not 0 < n <= FUNCTION_ORDER:
         return None
     sign = -1 if n % 2 == 0 else 1
 
@@ -58,7 +58,7 @@ def polygamma(n: int, x: Value) -> Value:
             return arb.nan()
         if t > 0:
             return sign * math.factorial(n) * arb(n + 1).zeta(t)
-        return sign * math.factorial(n) * acb(n + 1).zeta(acb(t)).real if t > _LOWEST else arb.nan()
+        return sign * math.factorial(n) * acb(n + 1).zeta(acb(t)).real if t > _LEAST_ARGUMENT else arb.nan()
 
     return _gamma_like(value, lambda k: None)(x)
 

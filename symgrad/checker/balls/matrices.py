@@ -1,4 +1,4 @@
-"""Linear algebra of matrices of values, by elimination: certain where every pivot is certainly not zero."""
+"""Linear algebra of matrices of values by elimination: certain where every pivot is certainly nonzero."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symgrad.checker.balls.ops import Value, ball, div, log, mul, neg, nonzero
-from symgrad.checker.balls.ops import add as plus
-from symgrad.checker.balls.products import common_bits
+from symgrad.checker.balls.matrix_products import exact_bits
+from symgrad.checker.balls.scalar_ops import Value, ball, div, log, mul, neg, where_nonzero
+from symgrad.checker.balls.scalar_ops import add as plus
 from symgrad.checker.clock import STEP, tick
-from symgrad.checker.limits import ELIMINATED_ROWS, EXACT
+from symgrad.checker.limits import ELIMINATED_ROWS, EXACT_BITS
 from symgrad.checker.numbers import flint
 
 __all__ = ["MATRICES"]
@@ -21,13 +21,13 @@ Array: TypeAlias = Any
 fmpq: Any = flint.fmpq
 context: Any = flint.ctx
 
-_STEP = 5e-8  # seconds of a product of short balls in flint's elimination, roughly
-_EXP = 6  # an exponential takes so many times that
-_EXACT_STEP = 2e-9  # of the same modulo a prime
+_STEP = 5e-8  # seconds of a product of short balls in the elimination of flint, roughly
+_EXPONENTIAL_COST = 6  # the time of a matrix exponential in units of an elimination
+_EXACT_STEP = 2e-9  # seconds of a product modulo a prime, in an exact elimination
 
 
 def _pivot(column: list[Value]) -> int | None:
-    """Return where the entry is that is farthest from zero, None if none certainly is not zero."""
+    """Return the position of the entry that is farthest from zero, None if none is certainly nonzero."""
     best, size = None, ball(fmpq(0))
     for i, v in enumerate(column):
         low = ball(v).abs_lower()
@@ -37,7 +37,7 @@ def _pivot(column: list[Value]) -> int | None:
 
 
 def _eliminate(a: Array, b: Array) -> tuple[Value, Array]:
-    """Return the determinant of a and the solution of a @ x = b (None where it is not certain), by Gauss and Jordan."""
+    """Return the determinant of a and the solution of a @ x = b (None where not certain), by Gauss-Jordan."""
     n = len(a)
     rows: list[list[Value]] = [[*p, *q] for p, q in zip(a.tolist(), b.tolist(), strict=True)]
     nothing = np.full(b.shape, None, dtype=object)
@@ -67,22 +67,22 @@ def _eliminate(a: Array, b: Array) -> tuple[Value, Array]:
     return determinant, solution
 
 
-def _time(n: int) -> float:
-    """Return about how long an elimination takes, which nothing interrupts."""
+def _elimination_seconds(n: int) -> float:
+    """Estimate the seconds of an elimination, which cannot be interrupted."""
     return _STEP * n**3 * max(1.0, context.prec / 128)
 
 
 def _determinant(a: Array) -> Value:
-    """Return the determinant of a large matrix: exact for short rational numbers."""
+    """Return the determinant of a large matrix, exactly for short rational numbers."""
     rows = a.tolist()
-    bits = common_bits(a.ravel().tolist()) if all(v is not None for v in a.flat) else 0
+    bits = exact_bits(a.ravel().tolist()) if all(v is not None for v in a.flat) else 0
     if bits == 0:
         return None
     if bits is not None:
         tick(_EXACT_STEP * len(a) ** 3 * (1 + len(a) * bits / 640))
         value: Any = flint.fmpq_mat(rows).det()
-        return value if value.height_bits() <= EXACT else flint.arb(value)
-    tick(_time(len(a)))
+        return value if value.height_bits() <= EXACT_BITS else flint.arb(value)
+    tick(_elimination_seconds(len(a)))
     value = _balls(a).det()
     return value if value.is_finite() else None
 
@@ -92,7 +92,7 @@ def _solution(a: Array, b: Array) -> Array:
     unknown = np.full(b.shape, None, dtype=object)
     if any(v is None for v in a.flat) or not b.size:
         return unknown
-    tick(_time(len(a)) * (1 + b.shape[1] / len(a)))
+    tick(_elimination_seconds(len(a)) * (1 + b.shape[1] / len(a)))
     good = [j for j in range(b.shape[1]) if all(v is not None for v in b[:, j])]
     try:
         found: list[list[Any]] = _balls(a).solve(_balls(b[:, good])).tolist() if good else []
@@ -108,8 +108,8 @@ def _balls(a: Array) -> Any:
     return flint.arb_mat([[ball(v) for v in row] for row in a.tolist()])
 
 
-def _each(a: Array, b: Array) -> tuple[Array, Array]:
-    """Return the determinants and solutions of the matrices of two stacks, which broadcast."""
+def _solve_stack(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return the determinants and solutions for two stacks of matrices that broadcast."""
     lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = (np.broadcast_to(s, (*lead, *s.shape[-2:])) for s in (a, b))
     determinants, solutions = np.empty(lead, dtype=object), np.empty(b.shape, dtype=object)
@@ -128,47 +128,47 @@ def _identity(n: int) -> Array:
 
 
 def _inv(x: Array) -> Array:
-    return _each(x, _identity(x.shape[-1]))[1]
+    return _solve_stack(x, _identity(x.shape[-1]))[1]
 
 
 def _det(x: Array) -> Array:
-    return _each(x, x[..., :0])[0]
+    return _solve_stack(x, x[..., :0])[0]
 
 
-def _size(x: Value) -> Value:
+def _abs(x: Value) -> Value:
     return abs(x)
 
 
 def _logdet(x: Array) -> Array:
-    size: Callable[[Value], Value] = nonzero(_size)
+    size: Callable[[Value], Value] = where_nonzero(_abs)
     return np.frompyfunc(lambda d: log(size(d)), 1, 1)(_det(x))
 
 
 def _solve(a: Array, b: Array) -> Array:
-    return _each(a, b[:, None])[1][:, 0] if b.ndim == 1 else _each(a, b)[1]
+    return _solve_stack(a, b[:, None])[1][:, 0] if b.ndim == 1 else _solve_stack(a, b)[1]
 
 
 # ------------------------------------------------------------------------------------------- functions of matrices
 
 
-def _exp(x: list[list[Value]]) -> list[list[Value]]:
-    tick(_EXP * _time(len(x)))
+def _expm(x: list[list[Value]]) -> list[list[Value]]:
+    tick(_EXPONENTIAL_COST * _elimination_seconds(len(x)))
     found: Any = flint.arb_mat([[ball(v) for v in row] for row in x]).exp()
     return found.tolist()
 
 
-def _value_of(name: str, x: list[list[Value]]) -> list[list[Value]]:
+def _matrix_function(name: str, x: list[list[Value]]) -> list[list[Value]]:
     """Return a function of a matrix; exp([[0, -x], [x, 0]]) is [[cos(x), -sin(x)], [sin(x), cos(x)]]."""
     if name == "expm":
-        return _exp(x)
+        return _expm(x)
     n, none = len(x), [fmpq(0)] * len(x)
     turned = [[*none, *(neg(v) for v in row)] for row in x] + [[*row, *none] for row in x]
-    found = _exp(turned)
+    found = _expm(turned)
     return [row[:n] for row in (found[n:] if name == "sinm" else found[:n])]
 
 
 def _function(name: str) -> Callable[..., Array]:
-    """Return a function of every matrix of a stack; with a direction its derivative, a block of one twice as large."""
+    """Return a function f of each matrix of a stack; with a direction e, its derivative, from f([[x, e], [0, x]])."""
 
     def of(x: Array, *directions: Array) -> Array:
         result = np.full(x.shape, None, dtype=object)
@@ -181,7 +181,7 @@ def _function(name: str) -> Callable[..., Array]:
                 rows = [[*p, *q] for p, q in zip(rows, e[at].tolist(), strict=True)] + [
                     [*([fmpq(0)] * n), *p] for p in rows
                 ]
-            found = _value_of(name, rows)
+            found = _matrix_function(name, rows)
             for i, j in np.ndindex(n, n):
                 v: Any = found[i][j + n * len(directions)]
                 result[at][i, j] = v if v.is_finite() else None

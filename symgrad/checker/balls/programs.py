@@ -1,8 +1,8 @@
-"""Programs at exact points, in ball arithmetic: what is certain of every value.
+"""Evaluate programs at exact points in ball arithmetic.
 
-A value is an exact rational, a finite ball that contains it, a truth value, or None where it is not certain to be a
-real number (outside the domain, or too near its edge for the precision). None spreads to whatever reads it; only
-`where` with a certain condition does not read the branch that is not taken.
+A value is an exact rational, a finite ball that contains the number, a truth value, or None where it is not certain to
+be a real number (outside the domain, or too near its boundary for the precision). None propagates to every step that
+reads it; `where` with a certain condition does not read the other branch.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from symgrad.checker.balls.arrays import ARRAYS, ARRAYS_LOCAL
-from symgrad.checker.balls.choices import CERTAIN, LOCAL
-from symgrad.checker.balls.entries import boxed, elementwise, filled, is_array, unboxed
+from symgrad.checker.balls.array_ops import ARRAY_OPS, SMOOTH_ARRAY_OPS
+from symgrad.checker.balls.entries import box, elementwise, full_array, is_array, unbox
 from symgrad.checker.balls.gamma import polygamma
-from symgrad.checker.balls.ops import CONSTANTS, Value, number
+from symgrad.checker.balls.piecewise_ops import POINTWISE_OPS, SMOOTH_OPS
+from symgrad.checker.balls.scalar_ops import CONSTANTS, Value, number
 from symgrad.checker.clock import STEP, tick, until
-from symgrad.checker.limits import ENTRIES
+from symgrad.checker.limits import ARRAY_ENTRIES
 from symgrad.checker.numbers import flint
-from symgrad.checker.program.lengths import length, resolve
-from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol, resolved
+from symgrad.checker.program.length_values import length_value, resolve_lengths
+from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol, resolve_ends
 from symgrad.support.errors import UsageError
 
-__all__ = ["EVERY", "Value", "evaluate", "inside", "moving", "sizes_at"]
+__all__ = ["EVERY_VARIABLE", "Value", "evaluate", "in_domain", "depending_arguments", "infer_sizes"]
 
 Point: TypeAlias = "Mapping[str, Any]"
 
@@ -35,11 +35,11 @@ context: Any = flint.ctx
 
 _LOGIC = frozenset({"and_", "or_", "xor", "not_"})
 _COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
-# Where they are certain in the strict sense their results are constant near the point.
+# Where these are certain in the strict sense, their results are constant near the point.
 _PIECEWISE = _LOGIC | _COMPARISONS | {"floor", "ceil", "round", "sign", "argmax", "argmin", "one_hot"}
-# Of a whole exponent or order they are defined where else they are not.
-_WHOLE = frozenset({"pow", "jv", "iv"})
-EVERY = "*"
+# With an integer exponent or order these have a larger domain.
+_INTEGER_EXPONENT = frozenset({"pow", "jv", "iv"})
+EVERY_VARIABLE = "*"
 
 
 def evaluate(
@@ -56,20 +56,20 @@ def evaluate(
     """Evaluate the steps of a program, each once, in one pass.
 
     Args:
-        program: its steps.
-        point: for every variable that is read a Fraction, int or truth value, or nested lists or an array of them.
-        precision: of the balls, in bits.
+        program: the steps.
+        point: for every variable that is read, a Fraction, int or truth value, or nested lists or an array of them.
+        precision: bits of the balls.
         sizes: values of named lengths that no variable in ``point`` has in its shape.
-        strict: whether values are unknown also where they are not differentiable: ties of comparisons, of maximum and
-            minimum, jumps of floor, ceil, round and sign, abs at 0, ends of domains. With a name, only of steps that
-            depend on that variable, other than through ``stop_gradient``. With `EVERY` of all that depend on any
-            variable: what is known then is so all around the point.
-        wanted: positions of the steps whose values are wanted; None for all. Others are not evaluated.
-        plain: which of these need not be differentiable: only what the others read counts as strict.
-        deadline: when to stop, on the count of `symgrad.checker.clock`.
+        strict: whether values are unknown where a step is not differentiable, too: at ties of comparisons, of maximum
+            and minimum, jumps of floor, ceil, round and sign, abs at 0, ends of domains. With the name of a variable,
+            this holds for steps that depend on it, other than through ``stop_gradient``. With `EVERY_VARIABLE` it
+            holds for steps that depend on any variable: a known value is then defined in a neighbourhood of the point.
+        wanted: positions of the outputs; None for all steps. Other steps are evaluated only if these read them.
+        plain: an output that need not be differentiable: steps that it alone reads are not strict.
+        deadline: on the count of `symgrad.checker.clock`.
 
     Returns:
-        The values of the wanted steps: ``fmpq``, ``arb``, ``bool`` or None (unknown), or arrays of these.
+        The values of the outputs: ``fmpq``, ``arb``, ``bool`` or None (unknown), or arrays of these.
 
     Raises:
         UsageError: if the point does not fit the program.
@@ -84,12 +84,12 @@ def evaluate(
         [None]
     """
     every = range(len(program.steps)) if wanted is None else wanted
-    known = {**sizes_at(program, point), **(sizes or {})}
-    local = moving(program, strict)
+    known = {**infer_sizes(program, point), **(sizes or {})}
+    local = depending_arguments(program, strict)
     if local is not None and plain is not None:
         others = set(program.needed(i for i in every if i != plain))
         local = bytearray(x and i in others for i, x in enumerate(local))
-    real = _depends(program, EVERY, real=True) if strict == EVERY else None
+    real = _depends(program, EVERY_VARIABLE, real=True) if strict == EVERY_VARIABLE else None
     values: list[Any] = [None] * len(program.steps)
     with context.workprec(precision), until(deadline):
         cost = STEP * (1 + precision / 512)
@@ -97,20 +97,24 @@ def evaluate(
             tick(cost)
             step = program.steps[i]
             values[i] = _value(program, step, values, point, known, local is not None and bool(local[i]))
-            if real is not None and step.op in _WHOLE and not _all_around(step, values, real):
+            if (
+                real is not None
+                and step.op in _INTEGER_EXPONENT
+                and not _is_defined_around(step, values, real)
+            ):
                 values[i] = None
     return [values[i] for i in every]
 
 
-def _all_around(step: ProofStep, values: list[Any], real: bytearray) -> bool:
-    """Whether a power, or a function of an order, is not defined only because one of its arguments is whole here."""
+def _is_defined_around(step: ProofStep, values: list[Any], real: bytearray) -> bool:
+    """Tell whether a power, or a function of an order, is defined for exponents or orders near an integer, too."""
     whole, other = step.args[::-1] if step.op == "pow" else step.args
     base = values[other]
     return not real[whole] or (base is not None and not is_array(base) and bool(base > 0))
 
 
-def moving(program: ProofProgram, strict: bool | str) -> bytearray | None:
-    """Tell for each step whether one of its arguments depends on a variable (on any real one for True)."""
+def depending_arguments(program: ProofProgram, strict: bool | str) -> bytearray | None:
+    """Tell for each step whether one of its arguments depends on a variable (for True, on any real variable)."""
     if strict is False:
         return None
     depends = _depends(program, strict)
@@ -118,8 +122,8 @@ def moving(program: ProofProgram, strict: bool | str) -> bytearray | None:
 
 
 def _depends(program: ProofProgram, strict: bool | str, *, real: bool = False) -> bytearray:
-    """Tell for each step whether it moves with a variable; ``real``: with a real one."""
-    every = strict == EVERY
+    """Tell for each step whether it depends on a variable; ``real``: on a real one."""
+    every = strict == EVERY_VARIABLE
     depends = bytearray(len(program.steps))
     for i, step in enumerate(program.steps):
         if step.op == "symbol":
@@ -130,17 +134,17 @@ def _depends(program: ProofProgram, strict: bool | str, *, real: bool = False) -
     return depends
 
 
-def sizes_at(program: ProofProgram, point: Point) -> dict[str, int]:
-    """Return the named lengths that the arrays of a point tell.
+def infer_sizes(program: ProofProgram, point: Point) -> dict[str, int]:
+    """Return the named lengths, from the shapes of the arrays of a point.
 
     Raises:
-        UsageError: if two arrays tell different ones, or one has another number of axes.
+        UsageError: if two arrays disagree, or one has a wrong number of axes.
     """
     sizes: dict[str, int] = {}
     for symbol in program.symbols:
         value = point.get(symbol.name)
         if symbol.shape and value is not None:
-            actual = np.shape(_objects(value))
+            actual = np.shape(_object_array(value))
             if len(actual) != len(symbol.shape) and 0 not in actual:
                 raise UsageError(
                     f"'{symbol.name}' has the shape {actual} in the point",
@@ -152,13 +156,13 @@ def sizes_at(program: ProofProgram, point: Point) -> dict[str, int]:
     return sizes
 
 
-def _objects(value: Any) -> Any:
+def _object_array(value: Any) -> Any:
     return value if is_array(value) else np.array(value, dtype=object)
 
 
-def _shaped(value: Any, shape: tuple[int, ...]) -> Any:
-    """Return a value as an array; nested lists do not tell the axes behind one of length 0."""
-    array = _objects(value)
+def _reshape_empty(value: Any, shape: tuple[int, ...]) -> Any:
+    """Return a value as an array; of an empty one, restore the axes that nested lists do not show."""
+    array = _object_array(value)
     return array.reshape(shape) if array.size == 0 and array.shape == shape[: array.ndim] else array
 
 
@@ -176,8 +180,8 @@ def _symbol(step: ProofStep, point: Point, sizes: Mapping[str, int]) -> Any:
         raise UsageError(f"the point has no value of '{name}'")
     if not step.shape:
         return _exact(point[name])
-    wanted = tuple(length(s, sizes) for s in step.shape)
-    array = _shaped(point[name], wanted)
+    wanted = tuple(length_value(s, sizes) for s in step.shape)
+    array = _reshape_empty(point[name], wanted)
     if array.shape != wanted:
         raise UsageError(f"'{name}' has the shape {array.shape} in the point", expected=str(wanted))
     return elementwise(_exact, array)
@@ -192,14 +196,14 @@ def _value(
     local: bool,
 ) -> Any:
     op = step.op
-    function = (LOCAL.get(op) if local else None) or CERTAIN.get(op)
+    function = (SMOOTH_OPS.get(op) if local else None) or POINTWISE_OPS.get(op)
     if op == "polygamma":
         function = partial(polygamma, int(step.params[0]))
     if function is not None:
         args = [_operand(program, step, k, values[a]) for k, a in enumerate(step.args)]
         if not step.shape:
             return function(*args)
-        return _array(step, sizes, lambda: elementwise(function, *args))
+        return _bounded_array(step, sizes, lambda: elementwise(function, *args))
     if op == "symbol":
         return _symbol(step, point, sizes)
     if op == "number":
@@ -207,14 +211,14 @@ def _value(
     elif op == "constant":
         value = CONSTANTS[step.params[0]]() if step.params[0] in CONSTANTS else None
     elif op == "size":
-        value = fmpq(length(step.params[0], sizes))
+        value = fmpq(length_value(step.params[0], sizes))
     else:
-        return _structural(program, step, values, sizes, local)
-    return filled(tuple(length(s, sizes) for s in step.shape), value) if step.shape else value
+        return _array_op(program, step, values, sizes, local)
+    return full_array(tuple(length_value(s, sizes) for s in step.shape), value) if step.shape else value
 
 
 def _operand(program: ProofProgram, step: ProofStep, k: int, value: Any) -> Any:
-    """Return an argument as the op takes it: truth values are numbers where it calculates."""
+    """Return an argument of a step: a truth value is converted to a number for arithmetic."""
     if program.steps[step.args[k]].kind != "bool" or step.op in _LOGIC or (step.op == "where" and k == 0):
         return value
     if step.kind == "bool" and step.op not in _COMPARISONS:
@@ -222,46 +226,46 @@ def _operand(program: ProofProgram, step: ProofStep, k: int, value: Any) -> Any:
     return elementwise(number, value) if is_array(value) else number(value)
 
 
-def _array(step: ProofStep, sizes: Mapping[str, int], compute: Callable[[], Any]) -> Any:
-    shape = tuple(length(s, sizes) for s in step.shape)
-    if min(shape, default=1) < 0 or int(np.prod(shape, dtype=object)) > ENTRIES:
+def _bounded_array(step: ProofStep, sizes: Mapping[str, int], compute: Callable[[], Any]) -> Any:
+    shape = tuple(length_value(s, sizes) for s in step.shape)
+    if min(shape, default=1) < 0 or int(np.prod(shape, dtype=object)) > ARRAY_ENTRIES:
         return None
     return compute()
 
 
-def _structural(
+def _array_op(
     program: ProofProgram, step: ProofStep, values: list[Any], sizes: Mapping[str, int], local: bool
 ) -> Any:
-    function = (ARRAYS_LOCAL.get(step.op) if local else None) or ARRAYS.get(step.op)
+    function = (SMOOTH_ARRAY_OPS.get(step.op) if local else None) or ARRAY_OPS.get(step.op)
     args = [_operand(program, step, k, values[a]) for k, a in enumerate(step.args)]
     whole = all(is_array(v) or not program.steps[a].shape for v, a in zip(args, step.args, strict=True))
     if function is None or not whole:
         return None
-    params = resolve(step.params, sizes)
-    return _array(step, sizes, lambda: unboxed(function(*params, *(boxed(a) for a in args))))
+    params = resolve_lengths(step.params, sizes)
+    return _bounded_array(step, sizes, lambda: unbox(function(*params, *(box(a) for a in args))))
 
 
-def inside(program: ProofProgram, point: Point, sizes: Mapping[str, int] | None = None) -> bool:
-    """Tell whether a point has for each variable a value that it may take.
+def in_domain(program: ProofProgram, point: Point, sizes: Mapping[str, int] | None = None) -> bool:
+    """Tell whether a point has an admissible value for every variable.
 
     Example:
         >>> program = ProofProgram((), (Symbol("x", "real", Fraction(0), None),))
-        >>> inside(program, {"x": Fraction(1, 2)}), inside(program, {"x": Fraction(0)})
+        >>> in_domain(program, {"x": Fraction(1, 2)}), in_domain(program, {"x": Fraction(0)})
         (True, False)
     """
     try:
-        known = {**sizes_at(program, point), **(sizes or {})}
+        known = {**infer_sizes(program, point), **(sizes or {})}
         return all(s.name in point and _admits(s, point[s.name], known) for s in program.symbols)
     except UsageError:
         return False
 
 
 def _admits(symbol: Symbol, value: Any, sizes: Mapping[str, int]) -> bool:
-    wanted = tuple(length(s, sizes) for s in symbol.shape)
-    array = _shaped(value, wanted)
+    wanted = tuple(length_value(s, sizes) for s in symbol.shape)
+    array = _reshape_empty(value, wanted)
     if array.shape != wanted or (symbol.symmetric and array.tolist() != array.T.tolist()):
         return False
-    known = resolved(symbol, sizes)
+    known = resolve_ends(symbol, sizes)
     return all(_in_domain(known, v) for v in cast("list[Any]", array.ravel().tolist()))
 
 

@@ -1,7 +1,7 @@
-"""Integrals of Fresnel and others, incomplete gamma, zeta and elliptic functions, polylogarithms, Lambert's W.
+"""Fresnel and other integrals, incomplete gamma, zeta and elliptic functions, polylogarithms, Lambert's W.
 
-Conventions: each is real on its domain and unknown elsewhere. li(0) = 0; polylog(n, 1) = zeta(n) for n > 1; E of order
-n at 0 is 1/(n - 1) for n > 1; sinc(0) = 1. The table for slopes leaves out the ends of domains.
+Conventions: each is real on its domain and unknown elsewhere. li(0) = 0; polylog(n, 1) = zeta(n) for n > 1;
+expint(n, 0) = 1/(n - 1) for n > 1; sinc(0) = 1. The smooth variants are unknown at the ends of the domains.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from symgrad.checker.balls.bessel import ORDERS, anywhere, certainly, is_whole, positive
+from symgrad.checker.balls.bessel import BESSEL_OPS, always, defined_where, is_integer, is_positive
 from symgrad.checker.balls.gamma import polygamma
-from symgrad.checker.balls.ops import Binary, Unary, Value, ball, exp, finite, mul, neg
-from symgrad.checker.limits import ELLIPTIC_ANGLE, ORDER, SPECIAL_TERMS
+from symgrad.checker.balls.scalar_ops import Binary, Unary, Value, ball, exp, finite_or_none, mul, neg
+from symgrad.checker.limits import ELLIPTIC_ANGLE, FUNCTION_ORDER, SPECIAL_TERMS
 from symgrad.checker.numbers import flint
 
-__all__ = ["INSIDE_SPECIAL", "INSIDE_SPECIAL_BINARY", "SPECIAL", "SPECIAL_BINARY"]
+__all__ = ["SMOOTH_SPECIAL", "SMOOTH_SPECIAL_BINARY", "SPECIAL", "SPECIAL_BINARY"]
 
 fmpq: Any = flint.fmpq
 arb: Any = flint.arb
 acb: Any = flint.acb
 
-_REACH = arb(2) ** 64  # beyond it a value is unknown
+_ARGUMENT_BOUND = arb(2) ** 64  # beyond it the value is unknown
 
 
 # ---------------------------------------------------------------------------------------------- functions of one number
@@ -45,55 +45,55 @@ def _off_one(x: Value) -> bool:
     return bool(x > 0 and (x > 1 or x < 1))
 
 
-_li_inside = certainly(_off_one, arb.li)
+_li_positive = defined_where(_off_one, arb.li)
 
 
 def _li(x: Value) -> Value:
-    return fmpq(0) if type(x) is fmpq and not x else _li_inside(x)
+    return fmpq(0) if type(x) is fmpq and not x else _li_positive(x)
 
 
-def _above_branch(x: Value) -> bool:
+def _above_branch_point(x: Value) -> bool:
     return bool(ball(x) + arb(-1).exp() > 0)
 
 
-_ellipe_inside = certainly(lambda m: bool(m < 1), lambda m: acb(m).elliptic_e().real)
+_ellipe_smooth = defined_where(lambda m: bool(m < 1), lambda m: acb(m).elliptic_e().real)
 
 
 def _ellipe(m: Value) -> Value:
-    return fmpq(1) if type(m) is fmpq and m == 1 else _ellipe_inside(m)
+    return fmpq(1) if type(m) is fmpq and m == 1 else _ellipe_smooth(m)
 
 
 def _sinc(x: Value) -> Value:
-    if is_whole(x):
+    if is_integer(x):
         return fmpq(int(not x))
-    return None if x is None else finite(ball(x).sinc_pi())
+    return None if x is None else finite_or_none(ball(x).sinc_pi())
 
 
 SPECIAL: dict[str, Unary] = {
     "sinc": _sinc,
-    "erfcx": certainly(anywhere, _erfcx),
-    "dawsn": certainly(anywhere, _dawsn, 0),
-    "log_ndtr": certainly(anywhere, _log_ndtr),
-    "fresnels": certainly(anywhere, arb.fresnel_s, 0),
-    "fresnelc": certainly(anywhere, arb.fresnel_c, 0),
-    "Shi": certainly(anywhere, arb.shi, 0),
-    "Chi": certainly(positive, arb.chi),
+    "erfcx": defined_where(always, _erfcx),
+    "dawsn": defined_where(always, _dawsn, 0),
+    "log_ndtr": defined_where(always, _log_ndtr),
+    "fresnels": defined_where(always, arb.fresnel_s, 0),
+    "fresnelc": defined_where(always, arb.fresnel_c, 0),
+    "Shi": defined_where(always, arb.shi, 0),
+    "Chi": defined_where(is_positive, arb.chi),
     "li": _li,
-    "LambertW": certainly(_above_branch, arb.lambertw, 0),
-    "ellipk": certainly(lambda m: bool(m < 1), lambda m: acb(m).elliptic_k().real),
+    "LambertW": defined_where(_above_branch_point, arb.lambertw, 0),
+    "ellipk": defined_where(lambda m: bool(m < 1), lambda m: acb(m).elliptic_k().real),
     "ellipe": _ellipe,
 }
-INSIDE_SPECIAL: dict[str, Unary] = {"li": _li_inside, "ellipe": _ellipe_inside}
+SMOOTH_SPECIAL: dict[str, Unary] = {"li": _li_positive, "ellipe": _ellipe_smooth}
 
 
 # --------------------------------------------------------------------------------------------- of an order and a number
 
 
-def _ordered(value: Binary) -> Binary:
-    """A function of an order of moderate size and a number that is in reach."""
+def _with_order(value: Binary) -> Binary:
+    """Return a function of an order and an argument that is unknown for large ones."""
 
     def apply(n: Value, x: Value) -> Value:
-        if n is None or x is None or not (abs(n) < ORDER and abs(x) < _REACH):
+        if n is None or x is None or not (abs(n) < FUNCTION_ORDER and abs(x) < _ARGUMENT_BOUND):
             return None
         return value(n, x)
 
@@ -104,13 +104,13 @@ def _is_zero(x: Value) -> bool:
     return type(x) is fmpq and not x
 
 
-def _expint_inside(n: Value, x: Value) -> Value:
+def _expint_smooth(n: Value, x: Value) -> Value:
     if x > 0:
-        return finite(ball(x).expint(ball(n)))
-    if x < 0 and is_whole(n) and -SPECIAL_TERMS < n <= 0:
+        return finite_or_none(ball(x).expint(ball(n)))
+    if x < 0 and is_integer(n) and -SPECIAL_TERMS < n <= 0:
         m, x = int(-n.p), ball(x)
         total = sum((x**k / math.factorial(k) for k in range(m + 1)), arb(0))
-        return finite((-x).exp() * math.factorial(m) / x ** (m + 1) * total)
+        return finite_or_none((-x).exp() * math.factorial(m) / x ** (m + 1) * total)
     return None
 
 
@@ -118,81 +118,81 @@ def _expint(n: Value, x: Value) -> Value:
     if _is_zero(x):
         if not n > 1:
             return None
-        return 1 / (n - 1) if type(n) is fmpq else finite(1 / (n - 1))
-    return _expint_inside(n, x)
+        return 1 / (n - 1) if type(n) is fmpq else finite_or_none(1 / (n - 1))
+    return _expint_smooth(n, x)
 
 
-def _upper_inside(a: Value, x: Value) -> Value:
+def _upper_smooth(a: Value, x: Value) -> Value:
     if x > 0:
-        return finite(ball(x).gamma_upper(ball(a)))
-    if is_whole(a) and 0 < a < SPECIAL_TERMS:
+        return finite_or_none(ball(x).gamma_upper(ball(a)))
+    if is_integer(a) and 0 < a < SPECIAL_TERMS:
         n, x = int(a.p), ball(x)
         total = sum((x**k * (math.factorial(n - 1) // math.factorial(k)) for k in range(n)), arb(0))
-        return finite((-x).exp() * total)
+        return finite_or_none((-x).exp() * total)
     return None
 
 
 def _upper(a: Value, x: Value) -> Value:
     if _is_zero(x) and a > 0:
-        return finite(ball(a).gamma())
-    return _upper_inside(a, x)
+        return finite_or_none(ball(a).gamma())
+    return _upper_smooth(a, x)
 
 
 def _spherical(n: Value, x: Value) -> Value:
     """sqrt(pi)/2*(x/2)**n*0F1(n + 3/2, -x**2/4)/gamma(n + 3/2), DLMF 10.47.3 and 10.16.9."""
-    if not is_whole(n) or n < 0:
+    if not is_integer(n) or n < 0:
         return None
     if _is_zero(x):
         return fmpq(int(not n))
     x, order = ball(x), ball(n) + arb(3) / 2
     series = (-x * x / 4).hypgeom_0f1(order, regularized=True)
-    return finite(arb.pi().sqrt() / 2 * (x / 2) ** int(n.p) * series)
+    return finite_or_none(arb.pi().sqrt() / 2 * (x / 2) ** int(n.p) * series)
 
 
-def _off_the_poles(a: Any) -> bool:
-    """Whether a value is certainly none of 0, -1, -2, ..."""
+def _is_no_pole(a: Any) -> bool:
+    """Tell whether a value is certainly none of 0, -1, -2, ..."""
     return bool(a > 0 or not ball(a).contains_integer())
 
 
-def _lower_inside(a: Value, x: Value) -> Value:
-    if not _off_the_poles(a):
+def _lower_smooth(a: Value, x: Value) -> Value:
+    if not _is_no_pole(a):
         return None
-    upper = _upper_inside(a, x)
-    return None if upper is None else finite(ball(a).gamma() - upper)
+    upper = _upper_smooth(a, x)
+    return None if upper is None else finite_or_none(ball(a).gamma() - upper)
 
 
 def _lower(a: Value, x: Value) -> Value:
-    return fmpq(0) if _is_zero(x) and a > 0 else _lower_inside(a, x)
+    return fmpq(0) if _is_zero(x) and a > 0 else _lower_smooth(a, x)
 
 
-def _polylog_inside(n: Value, x: Value) -> Value:
+def _polylog_smooth(n: Value, x: Value) -> Value:
     if x < 1:
         if _is_zero(x):
             return fmpq(0)
-        return finite(acb(ball(x)).polylog(acb(ball(n))).real)
-    if x > 1 and is_whole(n) and -SPECIAL_TERMS < n <= 0:
-        return _rational(int(-n.p), ball(x))
+        return finite_or_none(acb(ball(x)).polylog(acb(ball(n))).real)
+    if x > 1 and is_integer(n) and -SPECIAL_TERMS < n <= 0:
+        return _rational_polylog(int(-n.p), ball(x))
     return None
 
 
-def _rational(m: int, x: Any) -> Value:
+def _rational_polylog(m: int, x: Any) -> Value:
     """The polylogarithm of order -m: the sum of k!*S(m + 1, k + 1)*(x/(1 - x))**(k + 1) over k <= m, DLMF 25.12.10."""
     w = x / (1 - x)
     numbers = [1]  # of Stirling, S(j, 1), S(j, 2), ...
     for j in range(1, m + 1):
         numbers = [(i + 1) * s + (numbers[i - 1] if i else 0) for i, s in enumerate([*numbers, 0])]
         assert len(numbers) == j + 1
-    return finite(sum((math.factorial(k) * s * w ** (k + 1) for k, s in enumerate(numbers)), arb(0)))
+    return finite_or_none(sum((math.factorial(k) * s * w ** (k + 1) for k, s in enumerate(numbers)), arb(0)))
 
 
 def _polylog(n: Value, x: Value) -> Value:
     if type(x) is fmpq and x == 1 and n > 1:
-        return finite(ball(n).zeta())
-    return _polylog_inside(n, x)
+        return finite_or_none(ball(n).zeta())
+    return _polylog_smooth(n, x)
 
 
 def _zeta(s: Value, a: Value) -> Value:
-    if is_whole(s):
+    if is_integer(s):
         n = int(s.p)
         if n > 1:
             value = polygamma(n - 1, a)
@@ -200,27 +200,27 @@ def _zeta(s: Value, a: Value) -> Value:
         if n == 1:
             return None
         value = ball(a).bernoulli_poly(1 - n) if n > -SPECIAL_TERMS else arb.nan()
-        return finite(-value / (1 - n))
+        return finite_or_none(-value / (1 - n))
     if not (a > 0 and (s > 1 or s < 1)):
         return None
-    return finite(acb(ball(s)).zeta(acb(ball(a))).real)
+    return finite_or_none(acb(ball(s)).zeta(acb(ball(a))).real)
 
 
 def _ive(n: Value, x: Value) -> Value:
-    value = ORDERS["iv"](n, x)
+    value = BESSEL_OPS["iv"](n, x)
     return None if value is None else mul(exp(neg(abs(x))), value)
 
 
-def _ive_inside(n: Value, x: Value) -> Value:
+def _ive_smooth(n: Value, x: Value) -> Value:
     return _ive(n, x) if x is not None and (x > 0 or x < 0) else None
 
 
 # --------------------------------------------------------------------------------------------------- elliptic integrals
 
 
-def _short(phi: Value, m: Value) -> bool:
-    """Whether the integrand is certainly real from 0 to phi: m < 1, or phi short of where it ceases to be."""
-    if not (abs(phi) < ELLIPTIC_ANGLE and abs(m) < _REACH):
+def _has_real_integrand(phi: Value, m: Value) -> bool:
+    """Tell whether 1 - m*sin(t)**2 is certainly positive from 0 to phi: m < 1, or phi is short of the first zero."""
+    if not (abs(phi) < ELLIPTIC_ANGLE and abs(m) < _ARGUMENT_BOUND):
         return False
     if m < 1:
         return True
@@ -230,46 +230,46 @@ def _short(phi: Value, m: Value) -> bool:
 
 def _elliptic(method: Callable[[Any, Any], Any]) -> Binary:
     def apply(phi: Value, m: Value) -> Value:
-        if phi is None or m is None or not _short(phi, m):
+        if phi is None or m is None or not _has_real_integrand(phi, m):
             return None
-        return fmpq(0) if _is_zero(phi) else finite(method(acb(ball(phi)), acb(ball(m))).real)
+        return fmpq(0) if _is_zero(phi) else finite_or_none(method(acb(ball(phi)), acb(ball(m))).real)
 
     return apply
 
 
-_second_inside = _elliptic(acb.elliptic_e_inc)
+_second_kind_smooth = _elliptic(acb.elliptic_e_inc)
 
 
-def _second(phi: Value, m: Value) -> Value:
+def _second_kind(phi: Value, m: Value) -> Value:
     if phi is None or type(m) is not fmpq or m != 1:
-        return _second_inside(phi, m)
-    # The integral of |cos(t)|: 2 for each half turn, and the sine of what is left.
+        return _second_kind_smooth(phi, m)
+    # The integral of |cos(t)| is 2 for each half turn, plus the sine of the remaining angle.
     if not abs(phi) < ELLIPTIC_ANGLE:
         return None
     phi = ball(phi)
     turns = (phi / arb.pi() + arb(1) / 2).floor().unique_fmpz()
     if turns is None:
         return None
-    return finite(2 * turns + (phi - turns * arb.pi()).sin())
+    return finite_or_none(2 * turns + (phi - turns * arb.pi()).sin())
 
 
 SPECIAL_BINARY: dict[str, Binary] = {
     "ive": _ive,
-    "expint": _ordered(_expint),
-    "uppergamma": _ordered(_upper),
-    "lowergamma": _ordered(_lower),
-    "polylog": _ordered(_polylog),
-    "zeta": _ordered(_zeta),
-    "spherical_jn": _ordered(_spherical),
+    "expint": _with_order(_expint),
+    "uppergamma": _with_order(_upper),
+    "lowergamma": _with_order(_lower),
+    "polylog": _with_order(_polylog),
+    "zeta": _with_order(_zeta),
+    "spherical_jn": _with_order(_spherical),
     "ellipkinc": _elliptic(acb.elliptic_f),
-    "ellipeinc": _second,
+    "ellipeinc": _second_kind,
 }
-INSIDE_SPECIAL_BINARY: dict[str, Binary] = {
-    "ive": _ive_inside,
-    "expint": _ordered(_expint_inside),
-    "uppergamma": _ordered(_upper_inside),
-    "lowergamma": _ordered(_lower_inside),
-    "polylog": _ordered(_polylog_inside),
-    "ellipeinc": _second_inside,
+SMOOTH_SPECIAL_BINARY: dict[str, Binary] = {
+    "ive": _ive_smooth,
+    "expint": _with_order(_expint_smooth),
+    "uppergamma": _with_order(_upper_smooth),
+    "lowergamma": _with_order(_lower_smooth),
+    "polylog": _with_order(_polylog_smooth),
+    "ellipeinc": _second_kind_smooth,
 }
-"""Those that are not certain at ends of their domains, and where they have no slope."""
+"""Variants that are unknown at ends of their domains, and where they have no derivative."""

@@ -1,27 +1,27 @@
-"""When the logarithm of a product is the sum of logarithms for all complex numbers, and what roots of primes are."""
+"""Products whose logarithm is the sum of logarithms at every complex point, and square roots of primes (Gauss sums)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
 
-from symgrad.checker.kernels.field import Element, Field, Poly
-from symgrad.checker.kernels.fractions import Kernels
-from symgrad.checker.kernels.generators import fraction
-from symgrad.checker.limits import BRANCH_TERMS
+from symgrad.checker.extension_field.extension import ExtensionField
+from symgrad.checker.extension_field.field import Element, FractionField, Poly
+from symgrad.checker.extension_field.generators import to_fraction
+from symgrad.checker.limits import LOG_ARGUMENT_TERMS
 
-__all__ = ["root_of_prime", "two_logs"]
+__all__ = ["root_of_prime", "split_log"]
 
 
-def two_logs(ring: Kernels, u: Element) -> tuple[Element, Element, int] | None:
-    """Return g, h and 1 or -1 with u = g*h or g/h, such that log(u) is log(g) plus or minus log(h); None if unknown.
+def split_log(ring: ExtensionField, u: Element) -> tuple[Element, Element, int] | None:
+    """Return g, h and p = 1 or -1 with u = g*h**p and log(u) = log(g) + p*log(h) everywhere; None if there are none.
 
-    If g + k*h is positive, with a positive number k, the imaginary parts of g and h have opposite signs, or both are
-    real and one is positive: so the sum of their arguments is in (-pi, pi]. If h - k*g is positive, their imaginary
-    parts have the same sign, or both are real and h is positive where g is: so is the difference of the arguments.
+    Let k be a positive number. If g + k*h is positive, then the imaginary parts of g and h have opposite signs, or both
+    are real and one is positive: so arg(g) + arg(h) lies in (-pi, pi]. If h - k*g is positive, then their imaginary
+    parts have the same sign, or both are real and h is positive where g is: so arg(g) - arg(h) lies in (-pi, pi].
     """
     F = ring.field
-    if len(u.num) > BRANCH_TERMS or len(u.den) > 1 or u.num.is_constant():
+    if len(u.num) > LOG_ARGUMENT_TERMS or len(u.den) > 1 or u.num.is_constant():
         return None
     unit, factors = ring.split(u.num)
     below = [(F.factors[i], -e) for i, e in u.den]
@@ -36,8 +36,8 @@ def two_logs(ring: Kernels, u: Element) -> tuple[Element, Element, int] | None:
     return None
 
 
-def _is_positive(F: Field, g: Poly, h: Poly, power: int) -> bool:
-    """Whether h + power*k*g is a positive number for some positive number k."""
+def _is_positive(F: FractionField, g: Poly, h: Poly, power: int) -> bool:
+    """Tell whether h + power*k*g is a positive number for some positive number k."""
     zero = (0,) * F.capacity
     (rest_g, one_g), (rest_h, one_h) = (
         (p - p.to_dict().get(zero, 0), p.to_dict().get(zero, 0)) for p in (g, h)
@@ -49,11 +49,11 @@ def _is_positive(F: Field, g: Poly, h: Poly, power: int) -> bool:
 
 
 def root_of_prime(
-    F: Field, turns: int, unity: Callable[[Fraction], Element], value: Element
+    F: FractionField, turns: int, unity: Callable[[Fraction], Element], value: Element
 ) -> Element | None:
-    """Return the root of a prime number as a sum of roots of unity of an order, if it is one (Gauss)."""
+    """Return the square root of a prime number as a Gauss sum of roots of unity of order ``turns``, if it is one."""
     number = F.number(value)
-    p = 0 if number is None or number.q != 1 else int(fraction(number))
+    p = 0 if number is None or number.q != 1 else int(to_fraction(number))
     if p < 2 or turns % (8 if p == 2 else 4 * p):
         return None
     if p == 2:

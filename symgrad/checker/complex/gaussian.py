@@ -1,4 +1,4 @@
-"""Complex numbers with rational parts, exact."""
+"""Exact complex numbers with rational parts (Gaussian rationals)."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ class Gaussian:
 
     @property
     def bits(self) -> int:
-        """The length of its longest numerator or denominator."""
+        """The number of bits of the longest numerator or denominator."""
         return max(n.bit_length() for x in (self.real, self.imag) for n in x.as_integer_ratio())
 
     def sqrt(self) -> Gaussian | None:
-        """The root with positive real part, or on the upper half of the imaginary axis, if its parts are rational."""
+        """Return the principal square root if its parts are rational, else None."""
         size = _root(self.real**2 + self.imag**2)
         half = None if size is None else _root((size + self.real) / 2)
         if half is None or size is None:
@@ -96,7 +96,7 @@ def gaussian_from_json(data: Any) -> Gaussian:
     """Read a number of a proof file: text, or an object with ``re`` and ``im``.
 
     Raises:
-        ValueError, KeyError, TypeError: if it is none.
+        ValueError, KeyError, TypeError: if it is not a number.
     """
     if isinstance(data, str):
         return Gaussian(number_from_json(data))
@@ -107,7 +107,7 @@ def gaussian_from_json(data: Any) -> Gaussian:
 
 
 def _root(x: Fraction) -> Fraction | None:
-    """The root of a rational number that is not negative, if it is rational."""
+    """Return the square root of a nonnegative rational if it is rational, else None."""
     top, bottom = (flint.fmpz(n) for n in (x.numerator, x.denominator))
     p, q = top.isqrt(), bottom.isqrt()
     return Fraction(int(p), int(q)) if p * p == top and q * q == bottom else None

@@ -1,1 +1,4 @@
-"""Proof files: their structure, how they are read, and what one claims, as text."""
+"""Read proof files, validate them against the schema, and print the claim of one.
+
+Open `reader.py` first. Imports nothing that checks a proof.
+"""

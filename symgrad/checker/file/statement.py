@@ -1,7 +1,7 @@
-"""What a proof file claims, as text: who checks a proof wants to know of what.
+"""Print the claim of a proof file.
 
-The text is in the notation of programs, but for what that does not say: the bounds of sizes and of whole numbers, and
-derivatives. It has every fact about the variables that the checker used.
+The text uses the notation of programs, extended by bounds of sizes and of integers, and by derivatives. It contains
+every fact about the variables that the checker used.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 from symgrad.checker.limits import LINE_CHARACTERS
 from symgrad.checker.numbers import number_to_json
 from symgrad.checker.program.names import terminal_text
+from symgrad.checker.program.step_text import INFIX
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
-from symgrad.checker.program.text import INFIX
 
 __all__ = ["Statement", "statement_of", "value_text"]
 
@@ -33,11 +33,11 @@ _LETTERS = "ijklmnopqrstuvwxyzabcdefghIJKLMNOPQRSTUVWXYZABCDEFGH"
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A claim in lines.
+    """A claim as lines of text.
 
     Args:
-        declarations: of sizes and variables: all that is known of them.
-        definitions: names for what is long or used twice.
+        declarations: sizes and variables, with all known facts.
+        definitions: names of subexpressions that are long or occur twice.
         claim: the two sides, or the derivative and the claim.
     """
 
@@ -57,10 +57,10 @@ def statement_of(
     """Return a statement as text.
 
     Args:
-        program: its steps.
-        a: the position of one side; with ``wrt`` of what is differentiated.
-        b: the position of the other; with ``wrt`` of the claimed derivative.
-        wrt: by which variable.
+        program: the steps.
+        a: the position of one side; with ``wrt``, of the differentiated function.
+        b: the position of the other side; with ``wrt``, of the claimed derivative.
+        wrt: the variable of differentiation.
         both: whether both sides are differentiated.
 
     Example:
@@ -88,7 +88,7 @@ def statement_of(
 
 
 def value_text(value: Any) -> str:
-    """Return a value of a point: a number, a truth value, nested lists.
+    """Return the value of a variable as text: a number, a truth value, or nested lists.
 
     Example:
         >>> value_text([Fraction(1, 2), True])
@@ -109,13 +109,13 @@ def _declaration(symbol: Symbol) -> str:
         parameters = ", ".join(map(number_to_json, symbol.drawn.parameters))
         return f"{name} ~ {symbol.drawn.family}({parameters}){shape}"
     if symbol.kind == "int":
-        return f"{name} : int{shape}{_between(name, symbol)}"
+        return f"{name} : int{shape}{_integer_bounds(name, symbol)}"
     ends = [o if e is None else number_to_json(e) for e, o in ((symbol.low, "-oo"), (symbol.high, "oo"))]
     domain = symbol.kind if ends == ["-oo", "oo"] else f"{symbol.kind}({', '.join(ends)})"
     return f"{name} : {domain}{shape}{' symmetric' if symbol.symmetric else ''}"
 
 
-def _between(name: str, symbol: Symbol) -> str:
+def _integer_bounds(name: str, symbol: Symbol) -> str:
     ends = [
         e if n is None else number_to_json(n)
         for n, e in zip((symbol.low, symbol.high), symbol.ends, strict=True)
@@ -137,7 +137,7 @@ def _definitions(
     texts: dict[int, str] = {}
     for i in needed:
         step = program.steps[i]
-        text = _text(step, [texts[a] for a in step.args])
+        text = _step(step, [texts[a] for a in step.args])
         if step.args and i not in wanted and (uses[i] > 1 or len(text) > LINE_CHARACTERS):
             name = f"s{i}"
             while name in taken:
@@ -152,31 +152,31 @@ def _definitions(
 
 
 def _length(size: Any) -> str:
-    """A length as formulas write it: max and min are functions of arrays there."""
+    """Return a length in the notation of formulas, where max and min of numbers are maximum and minimum."""
     return terminal_text(re.sub(r"\b(max|min)\(", r"\1imum(", str(size)))
 
 
-def _plain(value: Any) -> str:
+def _value(value: Any) -> str:
     if isinstance(value, tuple):
-        items = [_plain(v) for v in value]  # pyright: ignore[reportUnknownVariableType]  (entries of nested lists)
+        items = [_value(v) for v in value]  # pyright: ignore[reportUnknownVariableType]  (entries of nested lists)
         return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
     return _length(value) if isinstance(value, str) else value_text(value)
 
 
-def _text(step: ProofStep, args: list[str]) -> str:
+def _step(step: ProofStep, args: list[str]) -> str:
     written = _WRITTEN.get(step.op)
     if written is not None:
         return written(args, *step.params)
     if step.op in _INFIX and len(args) == 2 and not step.params:
-        return _INFIX[step.op].join(map(_wrapped, args))
+        return _INFIX[step.op].join(map(_parenthesize, args))
     if step.op in _PREFIX and len(args) == 1 and not step.params:
-        return _PREFIX[step.op] + _wrapped(args[0])
+        return _PREFIX[step.op] + _parenthesize(args[0])
     # Static parameters come before the arguments, as in polygamma(n, x).
-    return f"{step.op}({', '.join([*map(_plain, step.params), *args])})"
+    return f"{step.op}({', '.join([*map(_value, step.params), *args])})"
 
 
-def _wrapped(text: str) -> str:
-    """Put an operation in parentheses; names, numbers and single calls read well without."""
+def _parenthesize(text: str) -> str:
+    """Put an operation in parentheses, but not a name, a number or a single call."""
     return text if re.fullmatch(r"\w+(\([^()]*\))?", text) else f"({text})"
 
 
@@ -187,22 +187,22 @@ _PRODUCTS = frozenset({"i,i->", "ij,j->i", "i,ij->j", "ij,jk->ik"})
 def _einsum(args: list[str], labels: Any, result: Any) -> str:
     every = list(dict.fromkeys([*(i for own in labels for i in own), *result]))
     if len(every) > len(_LETTERS):
-        return f"einsum({', '.join([_plain(labels), _plain(result), *args])})"
+        return f"einsum({', '.join([_value(labels), _value(result), *args])})"
     letter = dict(zip(every, _LETTERS, strict=False))
     terms = ["".join(letter[i] for i in own) for own in (*labels, result)]
     spec = f"{','.join(terms[:-1])}->{terms[-1]}"
     if spec in _SUMS:
         return f"sum({args[0]})"
     if spec in _PRODUCTS:
-        return "@".join(map(_wrapped, args))
-    return f"{_wrapped(args[0])}.T" if spec == "ij->ji" else f'einsum("{spec}", {", ".join(args)})'
+        return "@".join(map(_parenthesize, args))
+    return f"{_parenthesize(args[0])}.T" if spec == "ij->ji" else f'einsum("{spec}", {", ".join(args)})'
 
 
-def _with(op: str, *names: str) -> Callable[..., str]:
-    """How a function is written whose static parameters are keywords, or follow the arguments."""
+def _call_with_keywords(op: str, *names: str) -> Callable[..., str]:
+    """Return the writer of a function whose static parameters follow the arguments, by keyword or by position."""
 
     def written(args: list[str], *params: Any) -> str:
-        given = [f"{n}={_plain(p)}" if n else _plain(p) for n, p in zip(names, params, strict=True)]
+        given = [f"{n}={_value(p)}" if n else _value(p) for n, p in zip(names, params, strict=True)]
         return f"{op}({', '.join([*args, *given])})"
 
     return written
@@ -216,19 +216,19 @@ def _position(op: str) -> Callable[..., str]:
 
 
 def _cumsum(args: list[str], axis: Any, reverse: Any) -> str:
-    return f"cumsum({', '.join(args)}, axis={_plain(axis)}, reverse={bool(reverse)})"
+    return f"cumsum({', '.join(args)}, axis={_value(axis)}, reverse={bool(reverse)})"
 
 
 def _concatenate(args: list[str], axis: Any) -> str:
-    return f"concatenate(({', '.join(args)}{',' if len(args) == 1 else ''}), axis={_plain(axis)})"
+    return f"concatenate(({', '.join(args)}{',' if len(args) == 1 else ''}), axis={_value(axis)})"
 
 
 def _leaf(_args: list[str], value: Any) -> str:
-    return _plain(value)
+    return _value(value)
 
 
 def _constant(_args: list[str], name: Any) -> str:
-    """Pi alone is reserved; the names of other constants may be those of variables."""
+    """Return the text of a constant: only pi is reserved; a variable may have the name of another constant."""
     return "pi" if name == "pi" else f"{name}()"
 
 
@@ -237,14 +237,14 @@ _WRITTEN: Mapping[str, Callable[..., str]] = {
     **dict.fromkeys(("symbol", "number", "size"), _leaf),
     "constant": _constant,
     "einsum": _einsum,
-    **{op: _with(op, "axis") for op in (*_REDUCTIONS, "prod_except", "logcumsumexp")},
+    **{op: _call_with_keywords(op, "axis") for op in (*_REDUCTIONS, "prod_except", "logcumsumexp")},
     **{op: _position(op) for op in ("argmax", "argmin")},
     "cumsum": _cumsum,
-    **{op: _with(op, "") for op in ("reshape", "broadcast_to", "slice", "one_hot")},
-    "unslice": _with("unslice", "", ""),
+    **{op: _call_with_keywords(op, "") for op in ("reshape", "broadcast_to", "slice", "one_hot")},
+    "unslice": _call_with_keywords("unslice", "", ""),
     "concatenate": _concatenate,
-    "gather": _with("gather", "axes"),
-    "scatter_add": _with("scatter_add", "axes", "shape"),
-    "iota": _with("arange", ""),
-    "eye": _with("eye", "", ""),
+    "gather": _call_with_keywords("gather", "axes"),
+    "scatter_add": _call_with_keywords("scatter_add", "axes", "shape"),
+    "iota": _call_with_keywords("arange", ""),
+    "eye": _call_with_keywords("eye", "", ""),
 }

@@ -1,1 +1,4 @@
-"""Programs as the checker reads them, their shapes and their derivatives."""
+"""Programs of the checker: steps, lengths of axes, and forward derivatives.
+
+Open `steps.py` first. Imports nothing that computes values.
+"""

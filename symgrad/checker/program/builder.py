@@ -1,4 +1,4 @@
-"""Steps added to a program, equal ones once."""
+"""Append steps to a program; equal steps are shared (hash-consing)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["StepBuilder", "Shape", "broadcast"]
 
 Shape: TypeAlias = "tuple[int | str, ...]"
 
-_TRUTH = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
+_COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 
 
 class StepBuilder:
-    """The steps of a program, and more.
+    """A list of steps that grows; equal steps are shared.
 
     Args:
-        steps: what there is; it keeps its positions.
+        steps: the initial steps, which keep their positions.
     """
 
     def __init__(self, steps: Sequence[ProofStep]) -> None:
@@ -29,22 +29,22 @@ class StepBuilder:
             self._at.setdefault(step, i)
 
     def step(self, step: ProofStep) -> int:
-        """Return where a step stands, after adding it if it is new."""
+        """Return the position of a step; append it if it is new."""
         at = self._at.setdefault(step, len(self.steps))
         if at == len(self.steps):
             self.steps.append(step)
         return at
 
     def shape(self, at: int) -> Shape:
-        """The shape of a step."""
+        """Return the shape of a step."""
         return self.steps[at].shape
 
     def number(self, value: int | Fraction) -> int:
-        """A number."""
+        """Return the position of a number."""
         return self.step(ProofStep("number", (), (Fraction(value),)))
 
     def value(self, at: int) -> Fraction | None:
-        """Return the number that a step is, if it is one."""
+        """Return the value of a step that is a number, else None."""
         step, sign = self.steps[at], 1
         if step.op == "neg":
             step, sign = self.steps[step.args[0]], -1
@@ -53,29 +53,29 @@ class StepBuilder:
         return sign * Fraction(step.params[0])
 
     def op(self, name: str, *args: int, params: tuple[Any, ...] = ()) -> int:
-        """An elementwise op. A factor or divisor that is the number 1 is left out."""
+        """Append an elementwise op; omit a factor or a divisor of 1."""
         if name in ("mul", "div") and self.value(args[1]) == 1:
             return args[0]
         if name == "mul" and self.value(args[0]) == 1:
             return args[1]
         shape = broadcast([self.shape(a) for a in args])
-        return self.step(ProofStep(name, args, params, shape, "bool" if name in _TRUTH else "real"))
+        return self.step(ProofStep(name, args, params, shape, "bool" if name in _COMPARISONS else "real"))
 
     def full(self, at: int, shape: Shape) -> int:
-        """Return a step repeated to a shape that it broadcasts to."""
+        """Broadcast a step to a shape."""
         return at if self.shape(at) == shape else self.step(ProofStep("broadcast_to", (at,), (shape,), shape))
 
     def reshape(self, at: int, shape: Shape) -> int:
-        """Return a step with axes of length 1 added or left out."""
+        """Reshape a step; only axes of length 1 differ."""
         return at if self.shape(at) == shape else self.step(ProofStep("reshape", (at,), (shape,), shape))
 
     def sum(self, at: int, axes: Sequence[int]) -> int:
-        """The sum over axes."""
+        """Sum over axes."""
         labels = tuple(range(len(self.shape(at))))
         return self.contract([(at, labels)], tuple(k for k in labels if k not in axes)) if axes else at
 
     def contract(self, operands: Sequence[tuple[int, tuple[int, ...]]], result: tuple[int, ...]) -> int:
-        """The sum of products over labelled axes."""
+        """Contract operands with labelled axes."""
         sizes = {k: n for at, own in operands for k, n in zip(own, self.shape(at), strict=True)}
         params = (tuple(own for _, own in operands), result)
         return self.step(
@@ -83,7 +83,7 @@ class StepBuilder:
         )
 
     def blocks(self, a: int, b: int, d: int) -> int:
-        """The matrices [[a, b], [0, d]], of square ones in the last two axes."""
+        """Return [[a, b], [0, d]] for stacks of square matrices."""
         *lead, n, _ = shape = self.shape(a)
         double: int | str = 2 * n if isinstance(n, int) else f"2*({n})"
         zero = self.full(self.number(0), shape)
@@ -91,14 +91,14 @@ class StepBuilder:
         rows = [self.step(ProofStep("concatenate", pair, (axis + 1,), wide)) for pair in ((a, b), (zero, d))]
         return self.step(ProofStep("concatenate", tuple(rows), (axis,), (*lead, double, double)))
 
-    def corner(self, at: int, shape: Shape) -> int:
-        """The block on the right of the first row, of a shape, of what `blocks` made."""
+    def upper_right_block(self, at: int, shape: Shape) -> int:
+        """Return the upper right block, of a shape, of a result of `blocks`."""
         whole: list[tuple[Any, Any, int]] = [(None, None, 1)] * (len(shape) - 2)
         n = shape[-1]
         return self.step(ProofStep("slice", (at,), ((*whole, (None, n, 1), (n, None, 1)),), shape))
 
     def spread(self, at: int, axes: Sequence[int]) -> int:
-        """Return what a reduction over axes gave with these axes as ones of length 1."""
+        """Insert axes of length 1 into the result of a reduction over these axes."""
         sizes = list(self.shape(at))
         for axis in sorted(axes):
             sizes.insert(axis, 1)
@@ -106,7 +106,7 @@ class StepBuilder:
 
 
 def broadcast(shapes: Sequence[Shape]) -> Shape:
-    """Return the shape that shapes broadcast to; a named length fits itself and 1."""
+    """Return the common shape that shapes broadcast to; a named length fits only itself and 1."""
     rank = max(map(len, shapes), default=0)
     result: list[int | str] = [1] * rank
     for shape in shapes:

@@ -1,43 +1,47 @@
-"""Derivatives of programs, forward: for each step that depends on a variable the steps of its tangent.
+"""Forward derivatives of programs: steps for the tangent of each step that depends on a variable.
 
-The rules are the checker's own: `symgrad/checker/program/slopes.py` has those of functions,
-`symgrad/checker/program/tangents.py` those of ops on arrays. Where a function has a kink or a jump, a step that the
-derivative reads is undefined in the strict sense of `symgrad.checker.balls.programs.evaluate`; that is where no
-derivative is claimed.
+The rules are the checker's own: `symgrad/checker/program/scalar_derivatives.py` has those of functions,
+`symgrad/checker/program/array_derivatives.py` those for arrays. Where a function has a kink or a jump, a step that the
+derivative reads is undefined in the strict sense of `symgrad.checker.balls.programs.evaluate`: there no derivative is
+claimed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from symgrad.checker.program.array_derivatives import ARRAY_DERIVATIVES
 from symgrad.checker.program.builder import StepBuilder
-from symgrad.checker.program.slopes import CHOICES, CONSTANT, SLOPES, tangent_of_choice
+from symgrad.checker.program.scalar_derivatives import (
+    LOCALLY_CONSTANT_OPS,
+    PIECEWISE_OPS,
+    SCALAR_DERIVATIVES,
+    piecewise_tangent,
+)
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
-from symgrad.checker.program.tangents import ARRAY_TANGENTS
 from symgrad.support.errors import UsageError
 
-__all__ = ["along", "derivative_claim", "differentiate", "gradient_claim"]
+__all__ = ["directional_claim", "derivative_claim", "differentiate", "gradient_claim"]
 
 
 def differentiate(
     program: ProofProgram, y: int, wrt: str, direction: str | None = None
 ) -> tuple[ProofProgram, int]:
-    """Return a program with the steps of a derivative after those that it has.
+    """Append the steps of a derivative to a program.
 
     Args:
-        program: its steps keep their positions.
-        y: the position of what is differentiated, of any shape.
-        wrt: the name of a variable. If it is an array, the result is the derivative in a direction: at the unit
-            direction of an entry it is the partial derivative by that entry.
-        direction: the name of the new variable that is the direction; by default one that is free. It is the last
-            of the symbols of the result.
+        program: the steps, which keep their positions.
+        y: the position of the differentiated step, of any shape.
+        wrt: the name of a variable. If it is an array, the result is a directional derivative: at the unit direction
+            of an entry it is the partial derivative by that entry.
+        direction: the name of the new variable for the direction; by default an unused name. It is the last symbol
+            of the result.
 
     Returns:
-        The program and the position of the derivative, which has the shape of y. What ``stop_gradient`` wraps counts
-        as a constant.
+        The program and the position of the derivative, which has the shape of y. ``stop_gradient`` has derivative 0.
 
     Raises:
-        UsageError: if there is no such variable, if it is an integer, or if there is no rule for an op.
+        UsageError: if there is no such variable, if it is an integer, or if an op has no rule.
 
     Example:
         >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("sin", (0,)), ProofStep("mul", (1, 1)))
@@ -45,14 +49,14 @@ def differentiate(
         >>> [(s.op, s.args) for s in made.steps[3:]]
         [('number', ()), ('cos', (0,)), ('mul', (1, 4)), ('add', (5, 5))]
     """
-    made, (at,), _ = _differentiated(program, (y,), wrt, direction)
+    made, (at,), _ = _differentiate_all(program, (y,), wrt, direction)
     return made, at
 
 
-def _differentiated(
+def _differentiate_all(
     program: ProofProgram, ys: Sequence[int], wrt: str, direction: str | None = None
 ) -> tuple[ProofProgram, list[int], str | None]:
-    """Return a program with the steps of several derivatives, their positions, and the name of their direction."""
+    """Append several derivatives; return the program, their positions, and the name of the direction."""
     symbol = next((s for s in program.symbols if s.name == wrt), None)
     if symbol is None:
         raise UsageError(f"the program has no variable '{wrt}'", expected="the name of one of its symbols")
@@ -62,7 +66,7 @@ def _differentiated(
     symbols = program.symbols
     name: str | None = None
     if symbol.shape:
-        name = _free(program, direction or f"d{wrt}")
+        name = _fresh_name(program, direction or f"d{wrt}")
         symbols = (*symbols, Symbol(name, "real", None, None, symbol.shape))
         seed = into.step(ProofStep("symbol", (), (name,), symbol.shape))
     else:
@@ -73,32 +77,32 @@ def _differentiated(
             if step.params[0] == wrt:
                 tangents[i] = seed
         elif any(a in tangents for a in step.args):
-            found = _tangent(into, i, step, [tangents.get(a) for a in step.args])
+            found = _step_tangent(into, i, step, [tangents.get(a) for a in step.args])
             if found is not None:
                 tangents[i] = into.full(found, step.shape)
     ends = [tangents[y] if y in tangents else into.full(into.number(0), program.steps[y].shape) for y in ys]
     return ProofProgram(tuple(into.steps), symbols), ends, name
 
 
-def _free(program: ProofProgram, name: str) -> str:
+def _fresh_name(program: ProofProgram, name: str) -> str:
     taken = {s.name for s in program.symbols}
     while name in taken:
         name += "_"
     return name
 
 
-def _tangent(into: StepBuilder, i: int, step: ProofStep, moving: list[int | None]) -> int | None:
-    """Return the tangent of a step, None where it is zero."""
-    if step.op in CONSTANT:
+def _step_tangent(into: StepBuilder, i: int, step: ProofStep, moving: list[int | None]) -> int | None:
+    """Return the tangent of a step, None if it is zero."""
+    if step.op in LOCALLY_CONSTANT_OPS:
         return None
-    if step.op in CHOICES:
-        return tangent_of_choice(into, step, moving)
-    if step.op in ARRAY_TANGENTS:
-        return ARRAY_TANGENTS[step.op](into, i, step, moving)
-    if step.op not in SLOPES:
+    if step.op in PIECEWISE_OPS:
+        return piecewise_tangent(into, step, moving)
+    if step.op in ARRAY_DERIVATIVES:
+        return ARRAY_DERIVATIVES[step.op](into, i, step, moving)
+    if step.op not in SCALAR_DERIVATIVES:
         raise UsageError(f"no rule to differentiate '{step.op}'", cure="write it with other functions")
     total: int | None = None
-    for slope, moved in zip(SLOPES[step.op], moving, strict=True):
+    for slope, moved in zip(SCALAR_DERIVATIVES[step.op], moving, strict=True):
         if moved is not None:
             term = slope(into, i, step, moved)
             if term is not None:
@@ -106,17 +110,17 @@ def _tangent(into: StepBuilder, i: int, step: ProofStep, moving: list[int | None
     return total
 
 
-def along(program: ProofProgram, claim: int, direction: str) -> tuple[ProofProgram, int]:
-    """Return the change that a claimed derivative by an array gives in a direction.
+def directional_claim(program: ProofProgram, claim: int, direction: str) -> tuple[ProofProgram, int]:
+    """Contract a claimed derivative by an array with a direction.
 
     Args:
-        program: what `differentiate` returned.
+        program: the result of `differentiate`.
         claim: the position of the claim, whose last axes are those of the variable.
         direction: the name of the direction, a symbol of the program.
 
     Returns:
-        A program, and where it has the sum of the claim's entries times those of the direction: the claim is right
-        exactly if that is the derivative in every direction.
+        A program, and the position of the contraction: the claim is right exactly if the contraction is the
+        directional derivative for every direction.
     """
     into = StepBuilder(program.steps)
     shape = next(s.shape for s in program.symbols if s.name == direction)
@@ -134,11 +138,11 @@ def along(program: ProofProgram, claim: int, direction: str) -> tuple[ProofProgr
 def derivative_claim(
     program: ProofProgram, y: int, wrt: str, claim: int
 ) -> tuple[ProofProgram, int, int, str | None]:
-    """Return the statement "the derivative of y by wrt is claim" as one that two steps are equal.
+    """Reduce the statement "the derivative of y by wrt is claim" to the equality of two steps.
 
     Args:
         program: the steps.
-        y: the position of what is differentiated.
+        y: the position of the differentiated step.
         wrt: the name of a variable.
         claim: the position of the claim: the axes of y, then those of the variable.
 
@@ -147,7 +151,7 @@ def derivative_claim(
         in which both are taken, if the variable is an array.
 
     Raises:
-        UsageError: if the claim has another shape; and those of `differentiate`.
+        UsageError: if the claim has a wrong shape; and the errors of `differentiate`.
     """
     made, tangent = differentiate(program, y, wrt)
     shape = next(s.shape for s in program.symbols if s.name == wrt)
@@ -157,18 +161,18 @@ def derivative_claim(
     if not shape:
         return made, tangent, claim, None
     direction = made.symbols[-1].name
-    stated, change = along(made, claim, direction)
+    stated, change = directional_claim(made, claim, direction)
     return stated, tangent, change, direction
 
 
 def gradient_claim(
     program: ProofProgram, a: int, b: int, wrt: str
 ) -> tuple[ProofProgram, int, int, str | None]:
-    """Return the statement "a and b have the same derivative by wrt" as one that two steps are equal.
+    """Reduce the statement "a and b have the same derivative by wrt" to the equality of two steps.
 
     Args:
         program: the steps.
-        a: the position of what is differentiated.
+        a: the position of one differentiated step.
         b: the position of the other, of the same shape.
         wrt: the name of a variable.
 
@@ -177,7 +181,7 @@ def gradient_claim(
         are taken, if the variable is an array.
 
     Raises:
-        UsageError: if the shapes differ; and those of `differentiate`.
+        UsageError: if the shapes differ; and the errors of `differentiate`.
 
     Example:
         >>> steps = (ProofStep("symbol", (), ("x",)), ProofStep("stop_gradient", (0,)))
@@ -187,5 +191,5 @@ def gradient_claim(
     """
     if program.steps[a].shape != program.steps[b].shape:
         raise UsageError("the two sides have different shapes")
-    made, (left, right), direction = _differentiated(program, (a, b), wrt)
+    made, (left, right), direction = _differentiate_all(program, (a, b), wrt)
     return made, left, right, direction

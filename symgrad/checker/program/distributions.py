@@ -1,4 +1,4 @@
-"""Which values a random variable takes: the checker's own table, as a statement about it is one about all of them."""
+"""Supports of distributions: a statement about a random variable is one about all values in its support."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symgrad.support.errors import UsageError
 __all__ = ["ProofDistribution", "support"]
 
 Interval: TypeAlias = "tuple[str, Fraction | None, Fraction | None]"
-"""Real or integer numbers between two ends, which are excluded; None is no end."""
+"""An open interval of real or integer numbers; None is no bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class ProofDistribution:
 _REALS: Interval = ("real", None, None)
 _POSITIVE: Interval = ("real", Fraction(0), None)
 
-# How many parameters there are, which of them are positive, and the values where these are the same for all.
+# The number of parameters, the indices of the positive ones, and the support if it is the same for all parameters.
 _FAMILIES: Mapping[str, tuple[int, tuple[int, ...], Interval | None]] = {
     "Uniform": (2, (), None),
     "Normal": (2, (1,), _REALS),
@@ -42,7 +42,7 @@ _FAMILIES: Mapping[str, tuple[int, tuple[int, ...], Interval | None]] = {
 
 
 def support(drawn: ProofDistribution) -> Interval:
-    """Return the kind and the ends of the values of a distribution; the ends of an interval do not count.
+    """Return the support of a distribution: its kind, and the excluded ends.
 
     Raises:
         UsageError: if there is no such distribution.

@@ -1,4 +1,4 @@
-"""What a name may be, and how text from a proof file is shown: as it is only where that cannot deceive who reads it."""
+"""Valid names, and text of a proof file for a terminal: characters that could mislead the reader are escaped."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["is_name", "terminal_text"]
 _CONSTANTS = frozenset({"pi", "π"})
 _LETTERS_AND_DIGITS = re.compile(
     r"[^\W\d][\w\u0300-\u036f]*"
-)  # identifiers of newer Unicode may hold joiners
+)  # identifiers of newer Unicode may contain joiners
 _LETTERS = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Nd", "No"})
-_BLANK = frozenset("\u115f\u1160\u3164\uffa0")  # letters that are drawn as nothing
+_BLANK = frozenset("\u115f\u1160\u3164\uffa0")  # letters that are invisible
 _FORWARD = frozenset({"L", "EN", "ES", "ET", "CS", "ON", "WS"})
 
 
@@ -34,18 +34,18 @@ def is_name(text: str) -> bool:
 
 
 def terminal_text(text: str, most: int | None = None) -> str:
-    r"""Return a text for a terminal, with escapes for what acts on it, cannot be seen, or is not read left to right.
+    r"""Return a text for a terminal, with escapes for control, invisible and right-to-left characters.
 
     Args:
-        text: what a file says.
-        most: characters after which it is cut, and dots stand for the rest.
+        text: any text of a file.
+        most: the number of characters after which the text is truncated with dots.
 
     Example:
         >>> print(*map(terminal_text, ["x\x1b[2J", "a\u202eb", "\u05d0", "σ²"]), terminal_text("aaaa", 2))
         x\x1b[2J a\u202eb \u05d0 σ² aa...
     """
     cut = text if most is None or len(text) <= most else text[:most]
-    # Nearly all text is this.
+    # The fast path for nearly all text.
     plain = cut if cut.isascii() and cut.isprintable() else "".join(map(_character, cut))
     return plain if cut is text else f"{plain}..."
 

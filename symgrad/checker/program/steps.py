@@ -1,6 +1,6 @@
-"""Programs as the checker reads them: a list of steps, each over earlier ones, made of what JSON can hold.
+"""Programs of the checker: lists of steps that read earlier steps, with plain data that maps to JSON.
 
-The checker does not use the graph of `symgrad.ir`: its ops come with derivative rules.
+The checker does not use the graph of `symgrad.ir`, whose ops come with derivative rules.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, cast
 
 from symgrad.checker.numbers import NUMERAL, number_from_json, number_to_json
 from symgrad.checker.program.distributions import ProofDistribution, support
-from symgrad.checker.program.lengths import length, names_in
+from symgrad.checker.program.length_values import length_names, length_value
 from symgrad.checker.program.names import is_name, terminal_text
 from symgrad.support.errors import UsageError
 
@@ -22,7 +22,7 @@ __all__ = [
     "Symbol",
     "program_from_json",
     "program_to_json",
-    "resolved",
+    "resolve_ends",
 ]
 
 Length: TypeAlias = "int | str"  # a number, a name, or a polynomial in names as text
@@ -30,16 +30,16 @@ Length: TypeAlias = "int | str"  # a number, a name, or a polynomial in names as
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A variable: what it may be.
+    """A variable with its domain.
 
     Args:
-        name: its name.
+        name: the name.
         kind: ``"real"``, ``"int"``, ``"bool"`` or ``"complex"``.
-        low, high: the ends between which its values are, which are excluded; None is infinite.
-        ends: of a whole number, lengths that are ends in the place of numbers, which are then None; excluded too.
-        shape: its shape.
+        low, high: the excluded ends of the interval of values; None is infinite.
+        ends: for an integer, excluded ends that are lengths; the number in ``low`` or ``high`` is then None.
+        shape: the shape.
         symmetric: whether it is a symmetric matrix.
-        drawn: the distribution that it is drawn from, whose support the interval then is.
+        drawn: the distribution of a random variable, whose support is the interval.
     """
 
     name: str
@@ -49,25 +49,23 @@ class Symbol:
     shape: tuple[Length, ...] = ()
     symmetric: bool = False
     drawn: ProofDistribution | None = None
-    ends: tuple[str | None, str | None] = field(
-        default=(None, None), repr=False
-    )  # points are drawn by what is shown
+    ends: tuple[str | None, str | None] = field(default=(None, None), repr=False)  # the repr is a random seed
 
 
-def resolved(symbol: Symbol, sizes: Mapping[str, int]) -> Symbol:
-    """Return a variable whose ends are numbers: what lengths are with these sizes.
+def resolve_ends(symbol: Symbol, sizes: Mapping[str, int]) -> Symbol:
+    """Return a variable whose ends are numbers: the ends that are lengths are evaluated.
 
     Raises:
         UsageError: if a name in an end has no value.
 
     Example:
-        >>> resolved(Symbol("t", "int", Fraction(-1), None, ends=(None, "2*k")), {"k": 3}).high
+        >>> resolve_ends(Symbol("t", "int", Fraction(-1), None, ends=(None, "2*k")), {"k": 3}).high
         Fraction(6, 1)
     """
     if symbol.ends == (None, None):
         return symbol
     low, high = (
-        number if end is None else Fraction(length(end, sizes))
+        number if end is None else Fraction(length_value(end, sizes))
         for number, end in zip((symbol.low, symbol.high), symbol.ends, strict=True)
     )
     return replace(symbol, low=low, high=high, ends=(None, None))
@@ -75,14 +73,14 @@ def resolved(symbol: Symbol, sizes: Mapping[str, int]) -> Symbol:
 
 @dataclass(frozen=True, slots=True)
 class ProofStep:
-    """One operation: its name in programs, or one of the leaves ``symbol``, ``number``, ``constant``, ``size``.
+    """An operation, or a leaf: ``symbol``, ``number``, ``constant`` or ``size``.
 
     Args:
-        op: its name.
+        op: the name.
         args: positions of earlier steps.
-        params: static parameters; the name of a leaf; of a number a Fraction or a truth value.
-        shape: of the result.
-        kind: of the result: ``"real"``, ``"int"`` or ``"bool"``.
+        params: static parameters; for a leaf its name, or a Fraction or a truth value.
+        shape: the shape of the result.
+        kind: the kind of the result: ``"real"``, ``"int"`` or ``"bool"``.
     """
 
     op: str
@@ -112,10 +110,10 @@ class ProofProgram:
                 todo += reversed(cast("tuple[Any, ...]", item))
             elif isinstance(item, str):
                 lengths[item] = None
-        return tuple(names_in(lengths))
+        return tuple(length_names(lengths))
 
     def needed(self, outputs: Iterable[int], *, frozen: bool = True) -> list[int]:
-        """Return the steps that some are made of, and these, in order; ``frozen``: those in ``stop_gradient`` too."""
+        """Return the outputs and the steps that they read, in order; not ``frozen``: not through ``stop_gradient``."""
         found = bytearray(len(self.steps))
         for i in outputs:
             found[i] = 1
@@ -143,7 +141,7 @@ def _from_json(value: Any) -> Any:
 
 
 def _interval(values: Sequence[Any]) -> tuple[list[Fraction | None], tuple[str | None, ...]]:
-    """Read the ends of an interval: numbers, and lengths in the place of some."""
+    """Read the ends of an interval: return those that are numbers, and those that are lengths."""
     lengths = tuple(v if isinstance(v, str) and not NUMERAL.fullmatch(v) else None for v in values)
     numbers = [
         None if v is None or end is not None else number_from_json(v)
@@ -165,7 +163,7 @@ def _facts_to_json(symbol: Symbol) -> list[Any]:
 
 
 def _facts_from_json(facts: list[Any]) -> dict[str, Any]:
-    """What else is known of a variable, as arguments of `Symbol`."""
+    """Read further facts about a variable, as arguments of `Symbol`."""
     match facts:
         case []:
             return {}
@@ -178,7 +176,7 @@ def _facts_from_json(facts: list[Any]) -> dict[str, Any]:
 
 
 def program_to_json(program: ProofProgram) -> dict[str, Any]:
-    """Return what `json.dumps` takes."""
+    """Return a program as data for `json.dumps`."""
     return {
         "symbols": [
             [
@@ -200,10 +198,10 @@ def program_to_json(program: ProofProgram) -> dict[str, Any]:
 
 
 def program_from_json(data: Any) -> ProofProgram:
-    """Read a program back.
+    """Read a program from JSON data.
 
     Raises:
-        UsageError: if it is none: a step that reads a later one, a symbol that is not declared, a name that is none.
+        UsageError: if it is invalid: a step reads a later one, a symbol is not declared, or a name is not valid.
     """
     try:
         symbols = tuple(_symbol_from_json(*row) for row in data["symbols"])
@@ -216,14 +214,14 @@ def program_from_json(data: Any) -> ProofProgram:
             f"this is not a program of a proof: {terminal_text(repr(error), 200)}", cure="make the proof anew"
         ) from error
     _check_symbols(symbols)
-    _check(steps, {s.name: s for s in symbols})
+    _check_steps(steps, {s.name: s for s in symbols})
     program = ProofProgram(steps, symbols)
     _check_names(program)
     return program
 
 
 def _check_symbols(symbols: Sequence[Symbol]) -> None:
-    """Refuse declarations that say two things, or nothing that a variable can be."""
+    """Refuse contradictory and impossible declarations."""
     for s in symbols:
         name, interval = terminal_text(s.name, 60), (s.kind, s.low, s.high)
         if s.symmetric and (len(s.shape) != 2 or s.shape[0] != s.shape[1]):
@@ -239,7 +237,7 @@ def _check_symbols(symbols: Sequence[Symbol]) -> None:
 
 
 def _check_names(program: ProofProgram) -> None:
-    """Refuse names that no program can declare, and one that is both a variable and a size."""
+    """Refuse names that no program can declare, and a name of both a variable and a size."""
     variables, sizes = {s.name for s in program.symbols}, set(program.sizes)
     strange = next((n for n in sorted(variables | sizes) if not is_name(n)), None)
     if strange is not None:
@@ -250,13 +248,13 @@ def _check_names(program: ProofProgram) -> None:
         raise UsageError(f"'{min(variables & sizes)}' is a variable and a size")
 
 
-def _check(steps: Sequence[ProofStep], symbols: Mapping[str, Symbol]) -> None:
+def _check_steps(steps: Sequence[ProofStep], symbols: Mapping[str, Symbol]) -> None:
     for i, step in enumerate(steps):
         if step.op == "number" and [type(p) for p in step.params] not in ([Fraction], [bool]):
-            raise UsageError(f"step {i} is a number that is none: {str(step.params)[:40]}")
+            raise UsageError(f"step {i} has no valid number: {str(step.params)[:40]}")
         if not all(type(a) is int and 0 <= a < i for a in step.args):
             raise UsageError(f"step {i} ({step.op}) reads a step that does not come before it")
         if step.op == "symbol":
             symbol = symbols.get(step.params[0]) if len(step.params) == 1 else None
             if symbol is None or (symbol.shape, symbol.kind) != (step.shape, step.kind):
-                raise UsageError(f"step {i} reads a variable that is not declared so")
+                raise UsageError(f"step {i} reads a variable that is declared otherwise")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from symgrad.compiler.llvm.engine.externals import of_c_library
+from symgrad.compiler.llvm.engine.externals import is_in_c_library
 
 __all__ = ["c_function", "c_identifier", "c_identifiers"]
 
@@ -111,7 +111,7 @@ def c_function(name: str, called: Collection[str] = ()) -> str:
     """
     found = c_identifier(name)
     known = found in _NO_FUNCTION or _FUNCTION_FAMILIES.fullmatch(found)
-    if known or found in called or of_c_library(found):
+    if known or found in called or is_in_c_library(found):
         found = found.removesuffix("_") + "_"
     return _beside(found, called)
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from symgrad.compiler.c.identifiers import c_identifiers
 from symgrad.compiler.c.statements import C99, TYPES, Statements, structure
-from symgrad.compiler.llvm.engine.scipy_code import SCIPY
-from symgrad.compiler.llvm.text.instructions import flat
+from symgrad.compiler.llvm.engine.scipy_functions import SCIPY_FUNCTIONS
+from symgrad.compiler.llvm.text.instructions import flatten_lines
 from symgrad.compiler.llvm.text.module import Function
-from symgrad.compiler.llvm.text.opcodes import Label, lane, members
+from symgrad.compiler.llvm.text.opcodes import Label, member_types, unwrap_single_lane
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.support.errors import UnsupportedError
 
@@ -108,7 +108,9 @@ def structures(used: Iterable[Function]) -> list[str]:
     """Return the types of what functions of ours give that give several numbers."""
     found: list[str] = []
     for returns in sorted({f.returns for f in used if f.returns.startswith("{")}):
-        fields = " ".join(f"{TYPES[lane(kind)]} part{k};" for k, kind in enumerate(members(returns)))
+        fields = " ".join(
+            f"{TYPES[unwrap_single_lane(kind)]} part{k};" for k, kind in enumerate(member_types(returns))
+        )
         found.append(f"\ntypedef struct {{ {fields} }} {structure(returns)};\n")
     return found
 
@@ -121,7 +123,7 @@ def check_called(called: Iterable[str]) -> None:
     """
     missing = sorted({name for name in called if name not in C99})
     if missing:
-        whose = "SciPy's" if missing[0] in SCIPY else "no function of C99"
+        whose = "SciPy's" if missing[0] in SCIPY_FUNCTIONS else "no function of C99"
         raise UnsupportedError(
             f"the code of {', '.join(missing)} is {whose}, which C source cannot call",
             expected="functions of <math.h>, and those that symgrad has code for",
@@ -142,12 +144,12 @@ def function_text(
     """
     arguments = [p.rsplit(" ", 1) for p in function.parameters]
     places = {x: x[1:] for _, x in arguments}
-    said = Statements(places, names, flagged=bool(flags)).of(flat(function.body))
+    said = Statements(places, names, flagged=bool(flags)).of(flatten_lines(function.body))
     if flags and not branches(function):
         said.insert(0, "    (void)careful; (void)rare;")
     gives = function.returns
-    kind = structure(gives) if gives.startswith("{") else TYPES[lane(gives)]
-    given = ", ".join(f"{TYPES[lane(t)]} {x[1:]}" for t, x in arguments)
+    kind = structure(gives) if gives.startswith("{") else TYPES[unwrap_single_lane(gives)]
+    given = ", ".join(f"{TYPES[unwrap_single_lane(t)]} {x[1:]}" for t, x in arguments)
     how = "INLINE" if inlined else "static"
     return "\n".join([f"\n{how} {kind} {names[function.name]}({given}{flags})", "{", *said, "}", ""])
 

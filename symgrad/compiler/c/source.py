@@ -38,7 +38,7 @@ from symgrad.compiler.llvm.elementwise.emit import fold_constants
 from symgrad.compiler.llvm.equations.builder import VectorBuilder
 from symgrad.compiler.llvm.equations.declarations import Declarations
 from symgrad.compiler.llvm.text.instructions import Instruction
-from symgrad.compiler.llvm.text.templates import filled
+from symgrad.compiler.llvm.text.templates import fill_template
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.compiler.lowering.elementwise.schedule import Chunk, Schedule
 from symgrad.ir.collector import growing
@@ -103,7 +103,7 @@ def c_source(plan: Schedule, real: FloatType, abi: Abi) -> str:
         "code": (BITS if "bits_of(" in code or "of_bits(" in code else "") + code,
         "entries": entries(abi, real, single=single, directly=directly),
     }
-    return filled(_FILE, written)
+    return fill_template(_FILE, written)
 
 
 def _block(plan: Schedule, real: FloatType) -> int:
@@ -184,7 +184,7 @@ class _Writer:
             **({"careful": f"{name}_formula({where}, 1, &rare);"} if flags else {}),
             "void": "" if nin else "    (void)in;\n",
         }
-        return ["\n".join(formula), filled(_CAREFULLY if flags else _PLAINLY, parts)]
+        return ["\n".join(formula), fill_template(_CAREFULLY if flags else _PLAINLY, parts)]
 
     def _many(self, chunks: Sequence[Sequence[str | Instruction]], names: Mapping[str, str]) -> list[str]:
         """The pieces on some points each, and on a block one after the other."""
@@ -203,7 +203,7 @@ class _Writer:
             made.append("\n".join([*head, "    for (j = 0; j < m; j++) {", *said, "    }", "}", ""]))
         calls = "".join(f"    {name}_chunk_{k}(m, in, out, slot);\n" for k in range(len(chunks)))
         parts = {"real": real, "name": name, "calls": calls, "slots": str(max(self._plan.slots, 1))}
-        return [*made, filled(_PIECES, parts)]
+        return [*made, fill_template(_PIECES, parts)]
 
 
 _PLAINLY = """

@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 
 from symgrad.compiler.llvm.text.instructions import Instruction, Splat
-from symgrad.compiler.llvm.text.opcodes import Label, Opcode, lane, members
+from symgrad.compiler.llvm.text.opcodes import Label, Opcode, member_types, unwrap_single_lane
 from symgrad.support.errors import InternalError
 
 __all__ = ["C99", "SIGNS", "TYPES", "Statements", "code_of", "compared", "number", "structure"]
@@ -59,7 +59,7 @@ def number(value: float, single: bool = False) -> str:
 
 def structure(gives: str) -> str:
     """Name the structure of C for what a function of several values gives."""
-    kinds = [lane(kind) for kind in members(gives)]
+    kinds = [unwrap_single_lane(kind) for kind in member_types(gives)]
     return f"{'single' if 'float' in kinds else 'double'}s_{len(kinds)}"
 
 
@@ -158,7 +158,7 @@ class Statements:
 
     def _instruction(self, line: Instruction, code: Opcode) -> None:
         name, op = line.name, code.op
-        source, kind = (lane(x) for x in (code.kinds[0] if code.kinds else "", code.kind))
+        source, kind = (unwrap_single_lane(x) for x in (code.kinds[0] if code.kinds else "", code.kind))
         if op in SIGNS:
             self._define(name, TYPES[kind], SIGNS[op].format(*self._factors(line)))
         elif op in ("bitcast", "icmp") and source == "i1":  # whether any lane is set: there is one lane
@@ -202,13 +202,13 @@ class Statements:
     def _call(self, line: Instruction, code: Opcode) -> None:
         called, given = code.how, self._operands(line)
         if called.startswith("llvm."):
-            function = called.split(".")[1] + ("f" if lane(code.kind) == "float" else "")
+            function = called.split(".")[1] + ("f" if unwrap_single_lane(code.kind) == "float" else "")
         elif called.startswith("lanes."):
             function = called.removeprefix("lanes.")
         else:
             function = self._functions[called]
             given += ["careful", "rare"] if self._flagged else []
-        kind = structure(code.kind) if code.kind.startswith("{") else TYPES[lane(code.kind)]
+        kind = structure(code.kind) if code.kind.startswith("{") else TYPES[unwrap_single_lane(code.kind)]
         self._define(line.name, kind, f"{function}({', '.join(given)})")
 
     # rare numbers
@@ -233,7 +233,7 @@ class Statements:
         outermost = which == "rare" and len(self._open) == 1
         if which == "rare":
             for phi in phis:
-                kind = TYPES[lane(code_of(phi).kind)]
+                kind = TYPES[unwrap_single_lane(code_of(phi).kind)]
                 self._say(f"{kind} {self._value(phi.name)} = {self._value(phi.operands[0])};")
         else:
             self._assign(phis, 1)

@@ -1,1 +1,4 @@
-"""Kernels on GPUs and for WebAssembly: the code (`code/`), and how it is called (`calls/`)."""
+"""Elementwise kernels for GPUs and for WebAssembly: code generation (`codegen/`) and calls on GPUs (`launch/`).
+
+Open `codegen/grid_module.py` first. The package must not import `compiler.kernels`.
+"""

@@ -18,7 +18,7 @@ from symgrad.compiler.kernels.kernel import Kernel, Saver, as_tuple
 from symgrad.compiler.kernels.shapes import Fit, Shapes
 from symgrad.compiler.kernels.signature import Signature, signature_of
 from symgrad.compiler.kernels.ufunc import MAX_ARGS, Core, ufunc_from_loop
-from symgrad.compiler.llvm.arrays.plan import ArrayLoop, Runnable
+from symgrad.compiler.llvm.arrays.array_loop import ArrayLoop, RunnableProgram
 from symgrad.compiler.llvm.engine.jit import Effort
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.ir.bounds import LARGEST, check_arrays, check_lengths, check_products, out_of_memory
@@ -46,8 +46,8 @@ _MAX_AXES = 32
 """So many axes of all outputs together leave room for a batch: NumPy's iterator has 64 for both."""
 
 
-class ProgramCode(Runnable, Protocol):
-    """What a kernel must know of the code of an array program (``symgrad/compiler/llvm/arrays/code_of_arrays.py``)."""
+class ProgramCode(RunnableProgram, Protocol):
+    """What a kernel must know of the code of an array program (``symgrad/compiler/llvm/arrays/array_code.py``)."""
 
     @property
     def kinds(self) -> tuple[str, ...]: ...

@@ -25,7 +25,7 @@ from symgrad.support.logs import info
 from symgrad.support.progress import working
 
 if TYPE_CHECKING:
-    from symgrad.compiler.gpu.calls.cuda import CudaKernel
+    from symgrad.compiler.gpu.launch.cuda_kernel import CudaKernel
     from symgrad.compiler.kernels.array_kernel import ArrayKernel
 
 __all__ = ["Keeper", "compile_for_cuda", "compile_nodes", "kept_kernel", "save_native"]
@@ -223,7 +223,7 @@ def compile_for_cuda(outputs: Sequence[Node], inputs: Sequence[Node], **how: Any
         MissingInputError, UsageError: as `compile_nodes`.
         UnsupportedError: for an array program, and for functions that symgrad has no code for.
     """
-    from symgrad.compiler.gpu.calls.cuda import CudaKernel  # most kernels are for the CPU
+    from symgrad.compiler.gpu.launch.cuda_kernel import CudaKernel  # most kernels are for the CPU
 
     inputs = tuple(inputs)
     _check_inputs(inputs, symbols_of(outputs))
@@ -262,12 +262,12 @@ def _array_kernel(
     )
 
     if kept:
-        from symgrad.compiler.llvm.arrays.kept_code import KeptArrayCode  # for start-up time, as below
+        from symgrad.compiler.llvm.arrays.cached_code import CachedArrayCode  # for start-up time, as below
 
-        code = KeptArrayCode(kept, inputs, lambda outputs: _array_text(outputs, inputs, real, fast=fast))
+        code = CachedArrayCode(kept, inputs, lambda outputs: _array_text(outputs, inputs, real, fast=fast))
         outputs = code.outputs
     else:
-        from symgrad.compiler.llvm.arrays.code_of_arrays import ArrayCode  # what is kept does without
+        from symgrad.compiler.llvm.arrays.array_code import ArrayCode  # what is kept does without
 
         # Loop nests and memory (`plan_arrays`), the text of LLVM, and machine code of it (`Engine`).
         code = ArrayCode(outputs, inputs, real, fast=fast, keep=keep)
@@ -289,7 +289,7 @@ def _array_kernel(
 
 
 def _array_text(outputs: Sequence[Node], inputs: Sequence[Node], real: FloatType, *, fast: bool) -> str:
-    from symgrad.compiler.llvm.arrays.code_of_arrays import array_module  # most programs are elementwise
+    from symgrad.compiler.llvm.arrays.array_code import array_module  # most programs are elementwise
 
     return str(array_module(outputs, inputs, real, fast=fast).module)
 

@@ -27,7 +27,7 @@ from symgrad.compiler.kernels.calls.threads import (
 from symgrad.compiler.kernels.kernel import Forms, Kernel, Saver, as_tuple
 from symgrad.compiler.kernels.signature import Signature, signature_of
 from symgrad.compiler.kernels.ufunc import MAX_ARGS, ufunc_from_loop
-from symgrad.compiler.llvm.calls.points import POINT, PointFunctions
+from symgrad.compiler.llvm.call_stubs.point_functions import POINT, PointFunctions
 from symgrad.compiler.llvm.elementwise.code import ElementwiseCode
 from symgrad.compiler.llvm.engine.jit import Effort
 from symgrad.ir.bounds import check_arrays, out_of_memory

@@ -19,7 +19,13 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from symgrad.compiler.llvm.calls.layout import UFUNC_FROM_SIGNATURE, UFUNC_TYPE, read_field, words, write
+from symgrad.compiler.llvm.call_stubs.object_layout import (
+    UFUNC_FROM_SIGNATURE,
+    UFUNC_TYPE,
+    read_field,
+    read_integers,
+    write_field,
+)
 from symgrad.support.errors import InternalError
 
 __all__ = ["MAX_ARGS", "Core", "ufunc_from_loop", "ufuncs_are_known"]
@@ -184,9 +190,9 @@ def ufunc_from_loop(
             f"NumPy {np.__version__} numbers the axes of a ufunc otherwise than symgrad knows"
         )
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
-    write("ufunc.obj", made, id(owner))
+    write_field("ufunc.obj", made, id(owner))
     if core and core.process:
-        write("ufunc.process_core_dims_func", made, core.process)
+        write_field("ufunc.process_core_dims_func", made, core.process)
     return made
 
 
@@ -197,6 +203,6 @@ def _same_core(made: np.ufunc, core: Core) -> bool:
         return False
     if not core.frozen:
         return True
-    numbered = words(read_field("ufunc.core_dim_ixs", made), len(core.axes), ctypes.c_int)
-    sizes = words(read_field("ufunc.core_dim_sizes", made), len(core.frozen))
+    numbered = read_integers(read_field("ufunc.core_dim_ixs", made), len(core.axes), ctypes.c_int)
+    sizes = read_integers(read_field("ufunc.core_dim_sizes", made), len(core.frozen))
     return numbered == core.axes and sizes == core.frozen

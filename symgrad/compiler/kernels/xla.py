@@ -1,7 +1,7 @@
 """Calls of a kernel from XLA, for arrays of given shapes: a native function that XLA calls with its own buffers.
 
 What follows from the shapes is decided here, once: how the batch is walked through, and what must hold of sizes. The
-rest is `symgrad/compiler/llvm/calls/xla_code.py`. XLA never forgets a function that it was told, so all that
+rest is `symgrad/compiler/llvm/call_stubs/xla_handler.py`. XLA never forgets a function that it was told, so all that
 is made here lives as long as the process; equal calls have one function.
 """
 
@@ -20,10 +20,18 @@ from symgrad.compiler.kernels.calls.guards import Guards, check_filled, check_po
 from symgrad.compiler.kernels.calls.native import Native
 from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.compiler.kernels.shapes import Fit, Shapes
-from symgrad.compiler.llvm.calls.xla_code import CALL, HANDLER, KNOWN, RECORD, SEEN, handler, text
-from symgrad.compiler.llvm.engine.binding import made_once, one_at_a_time
+from symgrad.compiler.llvm.call_stubs.xla_handler import (
+    CALL,
+    HANDLER,
+    MINIMUM_SIZES,
+    QUERY_LOG,
+    RECORD,
+    handler_text,
+    module_text,
+)
+from symgrad.compiler.llvm.engine.binding import locked_cache, synchronized
 from symgrad.compiler.llvm.engine.jit import Engine
-from symgrad.compiler.llvm.engine.shared import load_or_compile
+from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
 from symgrad.compiler.llvm.engine.target import host
 from symgrad.ir.bounds import check_arrays, check_lengths, check_products
 from symgrad.ir.graph import SYMBOL
@@ -67,7 +75,7 @@ def needs_python(kernel: Kernel) -> str | None:
     return None
 
 
-@one_at_a_time
+@synchronized
 def xla_handler(kernel: Kernel, shapes: Sequence[tuple[int, ...]]) -> Handler:
     """Return the function for a kernel and the shapes of its inputs; it needs no Python (see `needs_python`).
 
@@ -104,19 +112,19 @@ _PYTHON = {
 }
 
 
-@made_once
+@locked_cache
 def _machinery() -> tuple[Engine, int]:
-    engine = load_or_compile(text(host().triple))
+    engine = load_or_compile(module_text(host().triple))
     return engine, engine.address(CALL)
 
 
-_seen = (ctypes.c_int64 * len(SEEN))()
+_seen = (ctypes.c_int64 * len(QUERY_LOG))()
 
 
 def layout_fits() -> bool:
     """Tell whether XLA, when it asked for the version, spoke of structures that are known; it asks before any call."""
-    seen: dict[str, int] = dict(zip(SEEN, _seen, strict=True))
-    return seen["calls"] > 0 and all(seen[name] >= size for name, size in KNOWN.items())
+    seen: dict[str, int] = dict(zip(QUERY_LOG, _seen, strict=True))
+    return seen["calls"] > 0 and all(seen[name] >= size for name, size in MINIMUM_SIZES.items())
 
 
 def _make(name: str, kernel: Kernel, native: Native, shapes: Sequence[tuple[int, ...]]) -> Handler:
@@ -168,7 +176,7 @@ def _make(name: str, kernel: Kernel, native: Native, shapes: Sequence[tuple[int,
     }
     record = (ctypes.c_int64 * len(RECORD))(*[int(values[key]) for key, _ in RECORD])
     shared, call = _machinery()
-    engine = Engine(handler(call, ctypes.addressof(record)), quick=True)
+    engine = Engine(handler_text(call, ctypes.addressof(record)), quick=True)
     lives = (kernel, record, arrays, messages, texts, shared, engine)
     return Handler(name, engine.address(HANDLER), lives)
 

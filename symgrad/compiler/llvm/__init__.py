@@ -1,1 +1,5 @@
-"""From a schedule to machine code; the only folder that knows llvmlite."""
+"""From a schedule to LLVM IR and machine code.
+
+Open `elementwise/emit.py` (pointwise programs) or `arrays/array_code.py` (array programs) first. Only
+`engine/binding.py` imports llvmlite. The package imports neither kernels nor the API.
+"""

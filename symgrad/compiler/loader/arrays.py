@@ -13,7 +13,7 @@ from symgrad.compiler.kernels.calls.plain import call_batch
 from symgrad.compiler.kernels.shapes import Shapes
 from symgrad.compiler.kernels.signature import signature_of
 from symgrad.compiler.kernels.ufunc import MAX_ARGS, Core, ufunc_from_loop
-from symgrad.compiler.llvm.arrays.plan import ArrayLoop
+from symgrad.compiler.llvm.arrays.array_loop import ArrayLoop
 from symgrad.compiler.loader.base import Loaded, as_tuple
 from symgrad.ir.bounds import check_arrays, check_lengths, check_products, out_of_memory
 from symgrad.ir.graph import SYMBOL

@@ -72,7 +72,7 @@ class Loaded(AtPoints):
         self.dtype = np.dtype(note["dtype"])
         self.threads = 1
         self._ufunc: np.ufunc | None = None
-        # Two addresses of the module, of which C knows nothing: `symgrad/compiler/llvm/calls/about.py`.
+        # Two addresses of the module, of which C knows nothing: `symgrad/compiler/llvm/call_stubs/about_function.py`.
         about = CFUNCTYPE(c_int64, c_int64)(code.address(note["functions"]["about"]))
         self._addresses: tuple[int, int] = (about(0), about(1))
 

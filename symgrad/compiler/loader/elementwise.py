@@ -13,7 +13,7 @@ from symgrad.compiler.loader.base import Loaded
 
 if TYPE_CHECKING:
     from symgrad.compiler.kernels.points.functions import Use
-    from symgrad.compiler.llvm.calls.points import PointFunctions
+    from symgrad.compiler.llvm.call_stubs.point_functions import PointFunctions
     from symgrad.compiler.loader.base import OwnedCode
 
 __all__ = ["LoadedKernel"]
@@ -105,19 +105,19 @@ class LoadedKernel(Loaded):
         return self._direct(tuple(arrays), new)
 
     def _point(self) -> PointFunctions | None:
-        from symgrad.compiler.llvm.calls.points import NUMBERS, POINT  # for start-up time
+        from symgrad.compiler.llvm.call_stubs.point_functions import NUMBERS, POINT  # for start-up time
 
         return _Point({POINT: self._addresses[0], NUMBERS: self._point_address}, self._code)
 
     def as_lowlevel(self, use: Use = "integrand") -> Any:
         # A file has no functions of SciPy's kind: they are made around the one that C calls.
         from symgrad.compiler.kernels.points.functions import low_level  # for start-up time
-        from symgrad.compiler.llvm.calls.points import FILTER, INTEGRAND, for_scipy
+        from symgrad.compiler.llvm.call_stubs.point_functions import FILTER, INTEGRAND, scipy_callbacks
         from symgrad.compiler.llvm.engine.jit import Engine
 
         point = self._own_point()
         if self.outputs and all(kind == np.float64 for kind in self.kinds):
-            engine = Engine(for_scipy(self._point_address, len(self.inputs), len(self.outputs)))
+            engine = Engine(scipy_callbacks(self._point_address, len(self.inputs), len(self.outputs)))
             made = {name: engine.address(name) for name in (INTEGRAND, FILTER)}
             point = _Point({**point.functions, **made}, self._code, engine)
         return low_level(self, point, use)

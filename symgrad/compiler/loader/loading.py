@@ -154,6 +154,6 @@ def _dlopened(content: bytes, path: Path) -> ctypes.CDLL:
 def _provide(needs: tuple[str, ...]) -> None:
     """Make known what is no function of the C library: routines of BLAS and LAPACK, through SciPy."""
     if any(name.endswith("_") for name in needs):
-        from symgrad.compiler.llvm.engine.blas import provide  # for start-up time
+        from symgrad.compiler.llvm.engine.blas import register_symbols  # for start-up time
 
-        provide(needs)
+        register_symbols(needs)

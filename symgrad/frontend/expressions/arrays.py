@@ -6,10 +6,10 @@ The signature of a builder is the signature in programs, and the name of a param
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, cast
 
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.subscripts import section_ends
@@ -65,10 +65,24 @@ def array_call(scope: Scope, name: str, arguments: Sequence[Argument], start: in
     except SymgradError as error:
         return scope.keep(error, start, end)
 
-    def make(*_arrays: Node) -> Node:
-        return ARRAYS[name](*given, **named)
+    def make(*arrays: Node) -> Node:
+        found = {t.node: a for t, a in zip(reading.arrays, arrays, strict=True) if t.node is not a}
+        if not found:
+            return ARRAYS[name](*given, **named)
+        return ARRAYS[name](
+            *(_with(value, found) for value in given),
+            **{k: _with(value, found) for k, value in named.items()},
+        )
 
     return scope.build(make, reading.arrays, start, end)
+
+
+def _with(value: Any, found: Mapping[Node, Node]) -> Any:
+    """Return an argument with other arrays in the place of some."""
+    if isinstance(value, list | tuple):
+        items = [_with(item, found) for item in cast("Sequence[Any]", value)]
+        return tuple(items) if isinstance(value, tuple) else items
+    return found.get(value, value) if isinstance(value, Node) else value
 
 
 class _CallReading:

@@ -13,6 +13,7 @@ from symgrad.ir.traverse import as_parameter, topological
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS, Declaration, Distribution, Domain, Shape
 from symgrad.rewrite.facts.distribution_params import misfit
 from symgrad.support.errors import (
+    Cure,
     DeclarationError,
     InternalError,
     ProgramSyntaxError,
@@ -56,7 +57,7 @@ class DeclarationRules(Intervals):
                 self.result.start,
                 self.result.end,
                 expected="at most one, as the last line: the result",
-                cure="give it a name: y = ...",
+                cure=f"give it a name: {self.unused('y')} = ...",
             )
 
     def _claim(self, name: Token, node: Node | None = None) -> None:
@@ -74,7 +75,7 @@ class DeclarationRules(Intervals):
                 f"'{spelled}' is already {how} in line {line}, column {column}",
                 name,
                 expected="each name defined once",
-                cure=f"choose another name, such as {spelled}2",
+                cure=f"choose another name, such as {self.unused(spelled)}",
             )
         elif spelled in self.sizes:
             self.wrong_token(
@@ -82,7 +83,7 @@ class DeclarationRules(Intervals):
                 f"'{spelled}' is already the size of an array",
                 name,
                 expected="one meaning for one name",
-                cure=f"choose another name, such as count_{spelled}",
+                cure=f"choose another name, such as {self.unused('count_' + spelled)}",
             )
         elif spelled in self.given and self.given[spelled] is not node:
             self.wrong_token(
@@ -90,7 +91,7 @@ class DeclarationRules(Intervals):
                 f"'{spelled}' is already defined before this text",
                 name,
                 expected="each name defined once",
-                cure=f"choose another name, such as {spelled}2",
+                cure=f"choose another name, such as {self.unused(spelled)}",
             )
 
     def _define(self, name: Token, node: Node) -> None:
@@ -180,11 +181,15 @@ class DeclarationRules(Intervals):
         domain = DOMAINS.get(str(name))
         if domain is None:
             if str(name) == "complex":
+                parts = "declare the real and the imaginary part: a, b : real; equal and verify"
                 self.wrong_token(
                     UnsupportedError,
                     "complex symbols are not in this version",
                     name,
-                    cure="declare the real and the imaginary part: a, b : real; equal and verify take domain='complex'",
+                    cure=Cure(
+                        f"{parts} take domain='complex'",
+                        command=f"{parts} take --domain complex",
+                    ),
                 )
             else:
                 other = _DOMAIN_SPELLINGS.get(str(name).lower())

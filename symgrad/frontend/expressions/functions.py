@@ -97,7 +97,7 @@ class FunctionRules(DeclarationRules):
                 f"'{name}' is already defined in line {line}, column {column}",
                 name,
                 expected="each name defined once",
-                cure=f"choose another name, such as {name}2",
+                cure=f"choose another name, such as {self.unused(name)}",
             )
         super()._claim(name, node)
 
@@ -111,7 +111,7 @@ class FunctionRules(DeclarationRules):
                 f"'{spelled}' is a function already",
                 name,
                 expected="a name that no function of the notation has",
-                cure=f"choose another name, such as my_{spelled}",
+                cure=f"choose another name, such as {self.unused('my_' + spelled)}",
             )
         self._claim(name)
         seen: set[str] = set()

@@ -103,7 +103,7 @@ class Intervals(Scope):
                 f"'{token}' is a value, and so not the size of an array",
                 token,
                 expected="a whole number, or a name that nothing else has",
-                cure=f"choose another name, such as size_{token}",
+                cure=f"choose another name, such as {self.unused('size_' + token)}",
             )
         self.sizes.add(str(token))
 

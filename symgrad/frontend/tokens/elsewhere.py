@@ -47,6 +47,9 @@ _NAMES = {
     "norm2": "norm",
     "cat": "concatenate",
 }
+_WRITTEN_TERMS = 8
+"""Terms of a sum over known numbers that a cure writes out."""
+
 _OPENS = {")": "(", "]": "["}
 
 
@@ -142,14 +145,50 @@ def argument_names(arguments: str) -> str:
 
 
 def sum_over(text: str, start: int) -> str | None:
-    """Return sum(x[i], i) for the sum(x[i] for i in range(n)) whose "for" stands at a place; None for other loops.
+    """Return what a sum over a loop is here, whose "for" stands at a place; None for other loops.
+
+    An index that is a subscript runs as far as the array does, other values are those of a range or of an array, and a
+    few numbers are written out.
 
     Example:
         >>> sum_over("y = sum(x[i]*i for i in range(n))", 15)
         'sum(x[i]*i, i)'
+        >>> sum_over("sum(sin(k*t) for k in range(3))", 13), sum_over("sum(v**2 for v in x)", 9)
+        ('(sin(0*t) + sin(1*t) + sin(2*t))', 'sum(x**2)')
     """
     head = re.search(r"\bsum\(([^\n]*?)\s*$", text[:start])
-    index = re.match(r"for\s+(\w+)\s+in\b", text[start : start + SPELLING_CHARACTERS])
-    if head is None or index is None or head[1].count("(") != head[1].count(")"):
+    loop = re.match(
+        r"for\s+(\w+)\s+in\s+(\w+)\s*(?:\(([^()\n]*)\)\s*)?\)", text[start : start + SPELLING_CHARACTERS]
+    )
+    if head is None or loop is None or head[1].count("(") != head[1].count(")"):
         return None
-    return f"sum({head[1]}, {index[1]})"
+    body, (index, over, limits) = head[1], loop.groups()
+    if over != "range":
+        return _replaced(body, index, over, "sum({})") if limits is None and over.isidentifier() else None
+    parts = [part.strip() for part in (limits or "").split(",")]
+    if all(re.fullmatch(r"-?\d{1,9}", part) for part in parts) and len(parts) < 4 and parts[2:] != ["0"]:
+        values = range(*map(int, parts))
+        if 0 < len(values) <= _WRITTEN_TERMS:
+            terms = [re.sub(rf"\b{index}\b", str(k) if k >= 0 else f"({k})", body) for k in values]
+            return f"({' + '.join(terms)})"
+    elif len(parts) == 1 and parts[0].isidentifier() and _is_subscript(body, index):
+        return f"sum({body}, {index})"
+    if len(parts) > 2 or not all(re.fullmatch(r"\w+", part) for part in parts):
+        return None
+    first, last = ("0", *parts)[-2:]
+    known = first.isdecimal() and last.isdecimal()
+    length = str(int(last) - int(first)) if known else last if first == "0" else f"{last} - {first}"
+    values = f"arange({length})" if first == "0" else f"({first} + arange({length}))"
+    return _replaced(body, index, values, "sum({})")
+
+
+def _is_subscript(body: str, index: str) -> bool:
+    """Tell whether an index is a subscript of arrays, and in every subscript stands alone."""
+    items = [item.strip() for inside in re.findall(r"\[([^\[\]]*)\]", body) for item in inside.split(",")]
+    reads = [item for item in items if re.search(rf"\b{index}\b", item)]
+    return bool(reads) and all(item == index for item in reads)
+
+
+def _replaced(body: str, index: str, values: str, form: str) -> str | None:
+    """Return a formula with an array in the place of an index; None where a subscript would be an array then."""
+    return None if "[" in body else form.format(re.sub(rf"\b{index}\b", values, body))

@@ -63,6 +63,14 @@ __all__ = [
 # ------------------------------------------------------------------------------------------------------------- axes
 
 
+def _axis_meant(axis: Any) -> str:
+    """Return what to write for what is no axis: an array is one too many, and a number in quotes is a number."""
+    if not isinstance(axis, str | float | bool):
+        return "several arrays are one argument, in parentheses: (a, b)"
+    whole = axis.strip() if isinstance(axis, str) else str(axis).removesuffix(".0")
+    return f"axis={whole}" if whole.removeprefix("-").isdecimal() else "axis=0"
+
+
 def axis_of(axis: Any, rank: int) -> int:
     """Return an axis counted from 0.
 
@@ -73,7 +81,7 @@ def axis_of(axis: Any, rank: int) -> int:
         raise UsageError(
             f"axis {axis!r}",
             expected="a whole number",
-            cure="several arrays are one argument, in parentheses: (a, b)",
+            cure=_axis_meant(axis),
         )
     if not -rank <= axis < rank:
         raise ShapeError(

@@ -17,10 +17,10 @@ from itertools import islice
 from typing import Any, Literal, cast
 
 from symgrad.autodiff.frozen import frozen_copy, thaw
-from symgrad.checker.balls.entries import boxed
-from symgrad.checker.balls.ops import ball
+from symgrad.checker.balls.entries import box
 from symgrad.checker.balls.programs import context, evaluate
-from symgrad.checker.witness import pairs
+from symgrad.checker.balls.scalar_ops import ball
+from symgrad.checker.witness import paired_entries
 from symgrad.ir.graph import Node, number, truth
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.sizes import Size
@@ -185,7 +185,9 @@ def orders_apart(
         found = evaluate(program, moved, precision=bits, sizes=lengths, wanted=[left, right])
         with context.workprec(bits):
             return max(
-                (ball(a) - ball(b) for _, a, b in pairs(*found)), key=lambda d: d.abs_lower(), default=ball(0)
+                (ball(a) - ball(b) for _, a, b in paired_entries(*found)),
+                key=lambda d: d.abs_lower(),
+                default=ball(0),
             )
 
     told: list[tuple[int, Node]] = []
@@ -253,7 +255,7 @@ def _zeros(
     program, at = program_of(gap, sizes=sizes)
     for point in islice(points_of(program, aim=False), _POINTS):
         (found,) = evaluate(program, point.values, precision=128, sizes=point.sizes, wanted=at)
-        entries = list(boxed(found).flat)
+        entries = list(box(found).flat)
         if entries and all(v is not None and (v > 0 or v < 0) for v in entries):
             return "seldom" if is_analytic(gap, symbols_of(gap)) else "perhaps"
     return "always"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from symgrad.checker.balls.programs import EVERY, evaluate
+from symgrad.checker.balls.programs import EVERY_VARIABLE, evaluate
 from symgrad.checker.program.steps import ProofProgram
 from symgrad.checker.witness import all_certain
 from symgrad.ir.graph import Node
@@ -29,7 +29,7 @@ def is_generic(sides: Sequence[Node], found: Verdict, sizes: Mapping[str, Size] 
     program, at = program_of(sides, sizes=sizes)
     lengths = lengths_in(program, found.witness)
     return all_certain(
-        evaluate(program, found.witness, precision=256, sizes=lengths, strict=EVERY, wanted=at)
+        evaluate(program, found.witness, precision=256, sizes=lengths, strict=EVERY_VARIABLE, wanted=at)
     )
 
 

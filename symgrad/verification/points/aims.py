@@ -17,9 +17,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symgrad.checker.balls.entries import boxed
-from symgrad.checker.balls.ops import Value, add, ball, neg, number
+from symgrad.checker.balls.entries import box
 from symgrad.checker.balls.programs import evaluate, flint
+from symgrad.checker.balls.scalar_ops import Value, add, ball, neg, number
 from symgrad.checker.clock import tick
 from symgrad.checker.program.steps import ProofProgram, Symbol
 from symgrad.support.errors import UsageError
@@ -274,7 +274,7 @@ def _coordinates(program: ProofProgram, values: Values) -> list[_Coordinate]:
 
 
 def _ends(value: Any) -> tuple[Value, Value]:
-    entries: list[Value] = [] if value is None else boxed(value).ravel().tolist()
+    entries: list[Value] = [] if value is None else box(value).ravel().tolist()
     return (entries[0], entries[-1]) if entries else (None, None)
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from itertools import islice, permutations, product
 
-from symgrad.checker.program.lengths import length, names_in
+from symgrad.checker.program.length_values import length_names, length_value
 from symgrad.checker.program.steps import ProofProgram
 from symgrad.support.errors import UsageError
 from symgrad.verification.limits import SIZE_ROWS, SIZED_ENTRIES
@@ -23,7 +23,7 @@ def lengths_of(program: ProofProgram) -> list[int | str]:
     found: dict[int | str, None] = {}
     for symbol in program.symbols:
         found.update(dict.fromkeys(symbol.shape))
-        found.update(dict.fromkeys(names_in(end for end in symbol.ends if end is not None)))
+        found.update(dict.fromkeys(length_names(end for end in symbol.ends if end is not None)))
     for step in program.steps:
         if step.shape:
             found.update(dict.fromkeys(step.shape))
@@ -38,7 +38,7 @@ def sizes_of(program: ProofProgram) -> tuple[list[dict[str, int]], list[dict[str
     The others are small ones, and the numbers of the program with their neighbours, as far as arrays stay small.
     """
     lengths = lengths_of(program)
-    names = names_in(lengths)
+    names = length_names(lengths)
     if not names:
         return [{}], []
     rows = [
@@ -91,10 +91,10 @@ def _others(program: ProofProgram, names: list[str], base: Mapping[str, int]) ->
 def _possible(lengths: list[int | str], sizes: Mapping[str, int], least: int = 1) -> bool:
     """Whether every axis has so many entries at least."""
     try:
-        return all(length(n, sizes) >= least for n in lengths if isinstance(n, str))
+        return all(length_value(n, sizes) >= least for n in lengths if isinstance(n, str))
     except UsageError:
         return False
 
 
 def _small(program: ProofProgram, sizes: Mapping[str, int]) -> bool:
-    return sum(math.prod(length(n, sizes) for n in s.shape) for s in program.steps) <= SIZED_ENTRIES
+    return sum(math.prod(length_value(n, sizes) for n in s.shape) for s in program.steps) <= SIZED_ENTRIES

@@ -13,9 +13,9 @@ from itertools import pairwise, product
 from typing import Any, cast
 
 from symgrad.checker.clock import STEP, tick
-from symgrad.checker.limits import ENTRIES
-from symgrad.checker.program.lengths import length, names_in
-from symgrad.checker.program.steps import ProofProgram, Symbol, resolved
+from symgrad.checker.limits import ARRAY_ENTRIES
+from symgrad.checker.program.length_values import length_names, length_value
+from symgrad.checker.program.steps import ProofProgram, Symbol, resolve_ends
 from symgrad.support.errors import UsageError
 from symgrad.verification.limits import MOST_BOXES, REPEATED_DRAWS, SEED_STEPS
 from symgrad.verification.points.aims import aimed
@@ -79,7 +79,7 @@ def plain_points(program: ProofProgram) -> Iterator[DrawnPoint]:
         ['1', '2', '-1', '1/2']
     """
     plan = _Plan(program)
-    names = names_in(lengths_of(program))
+    names = length_names(lengths_of(program))
     for count, turn in product((1, 2), range(len(_PLAIN))):
         numbers = itertools.cycle((*_PLAIN[turn:], *_PLAIN[:turn]))
         point = plan.special(lambda _s, n=numbers: next(n), dict.fromkeys(names, count))
@@ -212,14 +212,14 @@ class _Plan:
             self.special(lambda s: Fraction((-2) ** (len(s.name) % 3) * (next(count) % 5 + 1), 2), sizes),
         ]
         found = [p.values for p in bases if p is not None]
-        program = replace(self.program, symbols=tuple(resolved(s, sizes) for s in self.program.symbols))
+        program = replace(self.program, symbols=tuple(resolve_ends(s, sizes) for s in self.program.symbols))
         yield from (DrawnPoint(values, sizes) for values in aimed(program, found, sizes))
 
     def made(self, choose: Callable[[Symbol], Any], sizes: dict[str, int]) -> DrawnPoint | None:
         try:
-            if any(_entries(s, sizes) > ENTRIES for s in self.program.symbols):
+            if any(_entries(s, sizes) > ARRAY_ENTRIES for s in self.program.symbols):
                 return None
-            symbols = [resolved(s, sizes) for s in self.program.symbols]
+            symbols = [resolve_ends(s, sizes) for s in self.program.symbols]
             if not all(map(has_values, symbols)):
                 return None
             return DrawnPoint({s.name: _fill(s, choose, sizes) for s in symbols}, sizes)
@@ -250,11 +250,11 @@ def _special_values(program: ProofProgram) -> tuple[list[Fraction], list[Fractio
 
 
 def _entries(symbol: Symbol, sizes: Mapping[str, int]) -> int:
-    return math.prod(length(n, sizes) for n in symbol.shape)
+    return math.prod(length_value(n, sizes) for n in symbol.shape)
 
 
 def _fill(symbol: Symbol, choose: Callable[[Symbol], Any], sizes: Mapping[str, int]) -> Any:
-    lengths = [length(n, sizes) for n in symbol.shape]
+    lengths = [length_value(n, sizes) for n in symbol.shape]
 
     def nested(axis: int) -> Any:
         tick(2 * STEP)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
 
-from symgrad.checker.kernels.evaluate import COMPARISONS
+from symgrad.checker.extension_field.evaluate import COMPARISONS
 from symgrad.checker.program.steps import ProofProgram, ProofStep
 from symgrad.verification.limits import (
     LARGEST_THRESHOLD,

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from symgrad.checker.program.lengths import length
+from symgrad.checker.program.length_values import length_value
 from symgrad.checker.program.steps import ProofProgram, Symbol
 from symgrad.verification.limits import LARGEST_INDEX, SCALED_INPUTS, SHORTENED_POINTS
 
@@ -226,9 +226,9 @@ def draw_value(
 
 def _position(own: Positions, style: Style, rng: random.Random, sizes: Mapping[str, int]) -> int:
     """A position from either end; beyond the ends only where that counts too."""
-    lengths = [length(n, sizes) for n in own.lengths]
+    lengths = [length_value(n, sizes) for n in own.lengths]
     if not lengths:
-        lengths = [1 + max((length(n, sizes) for n in own.depths), default=1)]
+        lengths = [1 + max((length_value(n, sizes) for n in own.depths), default=1)]
     n = max(1, min(lengths))
     if style == "positive":
         return rng.randrange(n)

@@ -8,15 +8,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.checker.kernels.field import Poly
-from symgrad.checker.kernels.fractions import Kernels
-from symgrad.checker.kernels.generators import fraction
+from symgrad.checker.extension_field.extension import ExtensionField
+from symgrad.checker.extension_field.field import Poly
+from symgrad.checker.extension_field.generators import to_fraction
 from symgrad.verification.limits import FARKAS_DENOMINATOR, INEQUALITIES
 
 __all__ = ["weights"]
 
 
-def weights(k: Kernels, quantities: Sequence[Poly]) -> list[Fraction] | None:
+def weights(k: ExtensionField, quantities: Sequence[Poly]) -> list[Fraction] | None:
     """Propose weights of sum 1 with which no monomial of the sum can be positive.
 
     Monomials count as independent; of those whose sign is known the coefficient may have the other sign, of the
@@ -32,7 +32,7 @@ def weights(k: Kernels, quantities: Sequence[Poly]) -> list[Fraction] | None:
     for m in monomials:
         low, high = k.range(k.field.ring.from_dict({m: 1}))
         try:
-            row = [float(fraction(c[m])) if m in c else 0.0 for c in columns]
+            row = [float(to_fraction(c[m])) if m in c else 0.0 for c in columns]
         except OverflowError:
             return None
         if low is not None and low >= 0:

@@ -5,7 +5,7 @@ fractions two are equal if and only if numerators are, so the proof is that the 
 
     exp(2*x)/exp(x)  =  exp(x)
 
-1. There is no comparison to be decided, so there is one case (`branches`).
+1. There is no comparison to be decided, so there is one case (`branch_on_comparison`).
 2. The steps are walked in order. exp(2*x) is met first and becomes a kernel. exp(x) is then no polynomial in it, but
    half the exponent: the kernel was too coarse (`TooCoarse`), and all begins again, with a kernel twice as fine.
 3. Now the kernel is g = exp(x), and exp(2*x) is g**2; the quotient is g**2/g = g, the other side is g, and the
@@ -41,15 +41,23 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from symgrad.checker.kernels.cases import covered
-from symgrad.checker.kernels.evaluate import branches, values
-from symgrad.checker.kernels.field import Budget, Element, Field, GiveUp, Nowhere, Poly, TooFewGenerators
-from symgrad.checker.kernels.fractions import Contradiction, Kernels, TooCoarse
-from symgrad.checker.kernels.functions import Functions
-from symgrad.checker.kernels.generators import fraction
-from symgrad.checker.kernels.parts import empty, parts
+from symgrad.checker.extension_field.cases import common_exclusions
+from symgrad.checker.extension_field.evaluate import branch_on_comparison, evaluate_steps
+from symgrad.checker.extension_field.extension import Contradiction, ExtensionField, TooCoarse
+from symgrad.checker.extension_field.field import (
+    Budget,
+    Element,
+    FractionField,
+    GiveUp,
+    Poly,
+    TooFewGenerators,
+    UndefinedEverywhere,
+)
+from symgrad.checker.extension_field.functions import Functions
+from symgrad.checker.extension_field.generators import to_fraction
+from symgrad.checker.extension_field.sign_choices import empty, sign_choices
 from symgrad.checker.limits import GENERATORS
-from symgrad.checker.program.merging import is_same_step
+from symgrad.checker.program.merge_steps import is_same_step
 from symgrad.checker.program.steps import ProofProgram
 from symgrad.support.progress import working
 from symgrad.verification.limits import CASES, FIRST_GENERATORS, RESTARTS
@@ -139,7 +147,7 @@ def prove(program: ProofProgram, a: int, b: int, deadline: float) -> Attempt:
     pending: list[dict[int, bool]] = [{}]
     while pending:
         outcome = pending.pop()
-        ways = branches(program, [a, b], outcome)
+        ways = branch_on_comparison(program, [a, b], outcome)
         if ways:
             if len(cases) + len(pending) > CASES:
                 return Attempt((*cases, Case(outcome, "too many cases")))
@@ -159,7 +167,7 @@ def _case(program: ProofProgram, a: int, b: int, outcome: Mapping[int, bool], de
     if other.result != "proved" or second is None or "parts" in other.data or "parts" in case.data:
         return case
     try:
-        excluded = covered(first, (second, second.field.constant(0)))
+        excluded = common_exclusions(first, (second, second.field.constant(0)))
     except GiveUp:
         return case
     return replace(case, excluded=excluded, data={**case.data, "turned": other.data})
@@ -178,7 +186,7 @@ def _run(
         capacity *= 2
     for _ in range(RESTARTS):
         search = Search(scales)
-        kernels = Functions(Field(capacity, Budget(deadline)), search)
+        kernels = Functions(FractionField(capacity, Budget(deadline)), search)
         data = {
             "outcome": [[i, way] for i, way in sorted(outcome.items())],
             "capacity": capacity,
@@ -187,7 +195,7 @@ def _run(
         }
         try:
             known: dict[int, Element] = {}
-            left, right = values(kernels, program, [a, b], outcome, known)
+            left, right = evaluate_steps(kernels, program, [a, b], outcome, known)
             case = _judged(kernels, kernels.field.sub(left, right), outcome, data)
             return replace(case, kernels=kernels, known=known), kernels
         except TooFewGenerators:
@@ -199,7 +207,7 @@ def _run(
         except Contradiction:
             return Case(outcome, "empty", kernels.left_out(), data, bool(kernels.assumed)), kernels
         except GiveUp as why:
-            return Case(outcome, f"gave up: {why}", nowhere=isinstance(why, Nowhere)), None
+            return Case(outcome, f"gave up: {why}", nowhere=isinstance(why, UndefinedEverywhere)), None
         except KeyError:  # comparisons have no value in kernels
             return Case(outcome, "gave up: a truth value that is more than a condition"), None
     return Case(outcome, "gave up: the kernels grow ever finer"), None
@@ -217,7 +225,7 @@ def _judged(
             "no proof: the difference is another number",
             excluded,
             data,
-            number=fraction(number),
+            number=to_fraction(number),
         )
     if F.is_zero(difference):
         return Case(outcome, "proved", excluded, data, bool(kernels.assumed))
@@ -232,11 +240,11 @@ def _parts(kernels: Functions, difference: Element) -> tuple[tuple[SubCase, ...]
     """The parts of a case, and for each what shows that it is empty, if it is."""
     found: list[SubCase] = []
     shown: list[list[str] | None] = []
-    for signs, zero in parts(kernels, difference):
+    for signs, zero in sign_choices(kernels, difference):
         proposed: list[Fraction] = []
 
         def propose(
-            k: Kernels, quantities: Sequence[Poly], into: list[Fraction] = proposed
+            k: ExtensionField, quantities: Sequence[Poly], into: list[Fraction] = proposed
         ) -> list[Fraction] | None:
             into += weights(k, quantities) or []
             return into or None

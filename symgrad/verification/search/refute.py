@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.checker.balls.ops import Value, ball
 from symgrad.checker.balls.programs import context, evaluate, flint
+from symgrad.checker.balls.scalar_ops import Value, ball
 from symgrad.checker.clock import STEP, is_late, tick, until
 from symgrad.checker.program.steps import ProofProgram
-from symgrad.checker.witness import Witness, all_certain, are_apart, pairs, texts_apart
+from symgrad.checker.witness import Witness, all_certain, disjoint, distinct_texts, paired_entries
 from symgrad.support.progress import working
 from symgrad.verification.agreement import TOO_FEW, agreement, shrinks
 from symgrad.verification.limits import (
@@ -98,17 +98,17 @@ class _PointSearch:
             wanted=self.wanted,
             deadline=self.deadline,
         )
-        return pairs(left, right) if all_certain(rest) else []
+        return paired_entries(left, right) if all_certain(rest) else []
 
     def refuted(
         self, point: DrawnPoint, precision: int, values: list[tuple[tuple[int, ...], Value, Value]]
     ) -> float:
         """Keep a point as the witness if its values differ; return how much they do, 0 if they do not."""
-        different = [(i, x, y) for i, x, y in values if are_apart(x, y)]
+        different = [(i, x, y) for i, x, y in values if disjoint(x, y)]
         if not different:
             return 0
         index, x, y = max(different, key=lambda d: _distance(d[1], d[2]))
-        self.witness = Witness(point.values, point.sizes, precision, index, *texts_apart(x, y))
+        self.witness = Witness(point.values, point.sizes, precision, index, *distinct_texts(x, y))
         return max(_distance(x, y), 1e-300)
 
     def point_out(self, point: DrawnPoint, precision: int) -> None:
@@ -201,7 +201,7 @@ class _PointSearch:
         if witness is None:
             return _MODERATE
         both = self.both(DrawnPoint(witness.point, witness.sizes), witness.precision)
-        sizes = [_decades(v) for i, x, y in both if i == witness.index and are_apart(x, y) for v in (x, y)]
+        sizes = [_decades(v) for i, x, y in both if i == witness.index and disjoint(x, y) for v in (x, y)]
         return max(0, max(sizes, default=0) - _DECADES), negatives(
             self.program, witness.point, self.direction
         )

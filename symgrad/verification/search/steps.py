@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from symgrad.checker.kernels.field import Element, Field, Poly
-from symgrad.checker.kernels.replay import factors_to_json
+from symgrad.checker.extension_field.field import Element, FractionField, Poly
+from symgrad.checker.extension_field.replay import factors_to_json
 from symgrad.checker.numbers import flint, number_to_json
 from symgrad.verification.limits import (
     COMBINED_TERMS,
@@ -39,7 +39,7 @@ class Search:
     def scale(self, kind: str, index: int) -> int:
         return self.scales.get((kind, index), 1)
 
-    def factors(self, ring: Field, num: Poly) -> list[tuple[Poly, int]]:
+    def factors(self, ring: FractionField, num: Poly) -> list[tuple[Poly, int]]:
         text = str(num)
         found = self._known.get(text)
         if found is None:
@@ -48,20 +48,22 @@ class Search:
         return found
 
     def restate(
-        self, ring: Field, h: Poly, roots: Sequence[int], atoms: Sequence[Poly]
+        self, ring: FractionField, h: Poly, roots: Sequence[int], atoms: Sequence[Poly]
     ) -> list[tuple[Poly, int]] | None:
         found = _restated(ring, h, roots, atoms)
         self.answers.append(factors_to_json(ring, found))
         return found
 
-    def combination(self, ring: Field, target: Element, basis: Sequence[Element]) -> list[Fraction] | None:
+    def combination(
+        self, ring: FractionField, target: Element, basis: Sequence[Element]
+    ) -> list[Fraction] | None:
         found = _combination(ring, target, basis)
         self.answers.append(None if found is None else [number_to_json(c) for c in found])
         return found
 
 
 def _restated(
-    ring: Field, h: Poly, roots: Sequence[int], atoms: Sequence[Poly]
+    ring: FractionField, h: Poly, roots: Sequence[int], atoms: Sequence[Poly]
 ) -> list[tuple[Poly, int]] | None:
     """Write h by a known factor whose product with it has fewer roots, or by a square.
 
@@ -87,7 +89,7 @@ def _restated(
     return None if d is None else [(p + d + q * k, 2), (p + d, -1)]
 
 
-def _combination(ring: Field, target: Element, basis: Sequence[Element]) -> list[Fraction] | None:
+def _combination(ring: FractionField, target: Element, basis: Sequence[Element]) -> list[Fraction] | None:
     if not basis:
         return None
     which = list(range(len(basis)))
@@ -125,7 +127,7 @@ def _combination(ring: Field, target: Element, basis: Sequence[Element]) -> list
     return solution
 
 
-def _cost(ring: Field, fractions: Sequence[Element]) -> int:
+def _cost(ring: FractionField, fractions: Sequence[Element]) -> int:
     """A bound on the terms that fractions have over their common denominator."""
     den: dict[int, int] = {}
     for a in fractions:
@@ -139,7 +141,7 @@ def _cost(ring: Field, fractions: Sequence[Element]) -> int:
     return cost
 
 
-def _tied(ring: Field, target: Element, basis: Sequence[Element]) -> list[int]:
+def _tied(ring: FractionField, target: Element, basis: Sequence[Element]) -> list[int]:
     """Where in the basis those are that share a generator with the target, or with another of these."""
     reached = _generators(ring, target)
     left = {i: _generators(ring, b) for i, b in enumerate(basis)}
@@ -153,12 +155,12 @@ def _tied(ring: Field, target: Element, basis: Sequence[Element]) -> list[int]:
         found += more
 
 
-def _generators(ring: Field, a: Element) -> set[int]:
+def _generators(ring: FractionField, a: Element) -> set[int]:
     polys = [a.num, *(ring.factors[i] for i, _ in a.den)]
     return {p for h in polys for p, e in enumerate(h.degrees()) if e}
 
 
-def _square_root(ring: Field, square: Poly) -> Poly | None:
+def _square_root(ring: FractionField, square: Poly) -> Poly | None:
     if not square:
         return None
     if not _is_soon_factored(ring, square):
@@ -177,7 +179,7 @@ def _is_square(n: Any) -> bool:
     return bool(n.isqrt() ** 2 == n)
 
 
-def _factors(ring: Field, num: Poly) -> list[tuple[Poly, int]]:
+def _factors(ring: FractionField, num: Poly) -> list[tuple[Poly, int]]:
     if len(num) == 1 or _is_soon_factored(ring, num):
         return [(f, int(e)) for f, e in num.factor()[1]]
     found: list[tuple[Poly, int]] = []
@@ -196,7 +198,7 @@ def _factors(ring: Field, num: Poly) -> list[tuple[Poly, int]]:
     return found
 
 
-def _is_soon_factored(ring: Field, num: Poly) -> bool:
+def _is_soon_factored(ring: FractionField, num: Poly) -> bool:
     """Whether the factors of a polynomial may be computed, which nothing interrupts."""
     terms, degree = len(num), int(num.total_degree())
     if terms > FACTORED_TERMS or degree > FACTORED_DEGREE:

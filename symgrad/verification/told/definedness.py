@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from symgrad.checker.balls.entries import boxed
+from symgrad.checker.balls.entries import box
 from symgrad.checker.balls.programs import evaluate
 from symgrad.checker.clock import until
 from symgrad.checker.program.steps import ProofProgram
@@ -109,7 +109,7 @@ def _told(conditions: Sequence[Node], points: Sequence[DrawnPoint]) -> Iterator[
         except UsageError:  # what is drawn for the program of the claim does not fit
             continue
         for condition, value in zip(conditions, values, strict=True):
-            if any(v is False for v in boxed(value).flat):
+            if any(v is False for v in box(value).flat):
                 fails[condition].add(n)
     seen: set[int] = set()
     for condition in sorted(conditions, key=lambda c: -len(fails[c])):

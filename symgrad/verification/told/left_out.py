@@ -11,11 +11,15 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from symgrad.checker.clock import is_late, now
-from symgrad.checker.entrywise.forms.laws import content
-from symgrad.checker.entrywise.forms.said import singular, ties, vanishes
-from symgrad.checker.entrywise.forms.terms import Form, Terms
-from symgrad.checker.entrywise.proofs import BUDGET, LAWS, forms_of
-from symgrad.checker.kernels.field import GiveUp
+from symgrad.checker.extension_field.field import GiveUp
+from symgrad.checker.index_form.forms.form_conditions import (
+    singular_condition,
+    tie_condition,
+    zero_conditions,
+)
+from symgrad.checker.index_form.forms.functions import content
+from symgrad.checker.index_form.forms.terms import Form, FormAlgebra
+from symgrad.checker.index_form.proofs import LAWS, WORK_BUDGET, normal_forms
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.notation.printer import expression_text
@@ -163,11 +167,11 @@ def _of_arrays(
     parts: Sequence[Node], speaker: _Speaker, wanted: Collection[str]
 ) -> dict[str, tuple[str, ...]]:
     """Return for each wanted condition that parts of a claim have what is said for it."""
-    t = Terms(BUDGET, LAWS, deadline=now() + LEFT_OUT_SECONDS)
+    t = FormAlgebra(WORK_BUDGET, LAWS, deadline=now() + LEFT_OUT_SECONDS)
     options: dict[str, list[tuple[bool, tuple[str, ...]]]] = {}  # inputs first
     try:
         program, at = program_of(parts)
-        forms = forms_of(t, program, at)
+        forms = normal_forms(t, program, at)
         for node, i in zip(parts, at, strict=True):
             for condition, said in _conditions(t, node, forms[i], speaker, wanted):
                 if said is not None and not condition.endswith("..."):
@@ -181,27 +185,27 @@ def _of_arrays(
 
 
 def _conditions(
-    t: Terms, node: Node, form: Form, speaker: _Speaker, wanted: Collection[str]
+    t: FormAlgebra, node: Node, form: Form, speaker: _Speaker, wanted: Collection[str]
 ) -> Iterator[tuple[str, tuple[str, ...] | None]]:
     """Yield the wanted conditions of a part with what is said for each."""
     for shown in (form, content(t, form)[2]) if form else ():
         for relation in _ENTRIES:
-            found = list(vanishes(t, shown, f"{relation} 0"))
+            found = list(zero_conditions(t, shown, f"{relation} 0"))
             if len(found) == 1 and found[0] in wanted:
                 yield found[0], speaker.said(node, relation)
     if form and speaker.known.nonnegative(node) == "yes":
         for relation in ("=", "<="):
-            found = list(vanishes(t, content(t, t.multiply(form, form))[2], f"{relation} 0"))
+            found = list(zero_conditions(t, content(t, t.multiply(form, form))[2], f"{relation} 0"))
             if len(found) == 1 and found[0] in wanted:
                 yield found[0], speaker.said(node, "=")
     text = speaker.text(node) if node.shape else None
     if text is None:
         return
     for kind in ("max", "min"):
-        yield ties(t, form, kind), (f"two entries of {text} tie for its {kind}",)
+        yield tie_condition(t, form, kind), (f"two entries of {text} tie for its {kind}",)
     if len(node.shape) == 2 and node.shape[0] == node.shape[1] and node.shape[0] != 1:
         never = is_definite(node, speaker.known)
-        yield singular(t, form, "a0", "a1"), () if never else (f"{text} is singular",)
+        yield singular_condition(t, form, "a0", "a1"), () if never else (f"{text} is singular",)
 
 
 # -- numbers ----------------------------------------------------------------------------------------------------------

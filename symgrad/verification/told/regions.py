@@ -13,12 +13,12 @@ from typing import Any
 
 from symgrad.checker.balls.programs import context, evaluate
 from symgrad.checker.clock import until
-from symgrad.checker.kernels.field import Budget, Poly
-from symgrad.checker.kernels.functions import Functions
-from symgrad.checker.kernels.generators import fraction
+from symgrad.checker.extension_field.field import Budget, Poly
+from symgrad.checker.extension_field.functions import Functions
+from symgrad.checker.extension_field.generators import to_fraction
+from symgrad.checker.program.step_text import step_text
 from symgrad.checker.program.steps import ProofProgram
-from symgrad.checker.program.text import step_text
-from symgrad.checker.witness import Witness, all_certain, are_apart, pairs
+from symgrad.checker.witness import Witness, all_certain, disjoint, paired_entries
 from symgrad.ir.graph import Node
 from symgrad.verification.limits import REGION_POINTS
 from symgrad.verification.points.draw import points_of
@@ -61,8 +61,8 @@ def try_points(
                 left, right, *rest = evaluate(
                     program, point.values, precision=_BITS, strict=strict, plain=plain, wanted=wanted
                 )
-                both = pairs(left, right) if all_certain(rest) else []
-                found += [Tried(point.values, are_apart(x, y)) for _, x, y in both]
+                both = paired_entries(left, right) if all_certain(rest) else []
+                found += [Tried(point.values, disjoint(x, y)) for _, x, y in both]
     except TimeoutError:
         pass
     return found
@@ -153,9 +153,9 @@ def _end(k: Functions, h: Poly) -> tuple[int, Fraction, bool] | None:
     for exponents, c in h.terms():
         own = [p for p, e in enumerate(exponents) if e]
         if not own:
-            constant = fraction(c)
+            constant = to_fraction(c)
         elif at < 0 and sum(exponents) == 1 and k.meaning[own[0]][0] == "symbol":
-            slope, at = fraction(c), own[0]
+            slope, at = to_fraction(c), own[0]
         else:
             return None
     return (at, -constant / slope, slope > 0) if at >= 0 else None

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from symgrad.checker.balls.ops import Value
 from symgrad.checker.balls.programs import evaluate
-from symgrad.checker.kernels.constants import value_at
-from symgrad.checker.kernels.field import Element, GiveUp, Poly, TooFewGenerators
-from symgrad.checker.kernels.fractions import Contradiction, TooCoarse
-from symgrad.checker.kernels.functions import Functions
+from symgrad.checker.balls.scalar_ops import Value
+from symgrad.checker.extension_field.ball_values import value_at
+from symgrad.checker.extension_field.extension import Contradiction, TooCoarse
+from symgrad.checker.extension_field.field import Element, GiveUp, Poly, TooFewGenerators
+from symgrad.checker.extension_field.functions import Functions
 from symgrad.checker.program.steps import ProofProgram
 from symgrad.verification.limits import SIGNED_STEPS, SIGNED_TERMS
 from symgrad.verification.search.prove import Case, SubCase

@@ -13,8 +13,8 @@ import numpy as np
 from symgrad.compiler.kernels.array_kernel import ArrayKernel
 from symgrad.compiler.kernels.elementwise import ElementwiseKernel
 from symgrad.compiler.kernels.kernel import Kernel
-from symgrad.compiler.llvm.arrays.code_of_arrays import array_module
-from symgrad.compiler.llvm.arrays.entry import with_entry
+from symgrad.compiler.llvm.arrays.array_code import array_module
+from symgrad.compiler.llvm.arrays.c_entry import add_c_entry
 from symgrad.compiler.llvm.elementwise.c_entry import Entry
 from symgrad.compiler.llvm.elementwise.emit import emit
 from symgrad.compiler.llvm.engine.jit import Engine
@@ -113,6 +113,6 @@ def as_one_lane_has_it(
     target = Target(real.itemsize, fused)
     module = array_module(kernel.outputs, kernel.symbols, real, target, fast=kernel.fast).module
     counts = len(kernel.inputs), len(kernel.sizes), len(kernel.outputs)
-    engine = Engine(str(with_entry(module, "native", *counts)))
+    engine = Engine(str(add_c_entry(module, "native", *counts)))
     types = [ctypes.c_void_p] * counts[0] + [ctypes.c_int64] * counts[1] + [ctypes.c_void_p] * counts[2]
     return on_sizes(ctypes.CFUNCTYPE(ctypes.c_int, *types)(engine.address("native")), kernel, arrays, sizes)

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.compiler.gpu.code.grid import Axis, Grid
-from symgrad.compiler.gpu.code.grid_code import grid_module
+from symgrad.compiler.gpu.codegen.grid import Axis, Grid
+from symgrad.compiler.gpu.codegen.grid_module import write_grid_module
 from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.compiler.llvm.elementwise.c_entry import Entry
 from symgrad.compiler.llvm.engine.jit import Engine
@@ -41,7 +41,7 @@ class Emulated:
             chunk=chunk,
         )
         real = float_type(kernel.dtype)
-        code = grid_module(
+        code = write_grid_module(
             plan, real, EMULATED, Entry.of("k"), fused=True, neighbours=neighbours, aligned=True
         )
         declared = [item for item in code.module.items if isinstance(item, FunctionDeclaration)]

@@ -115,7 +115,7 @@ def function(name: str, d: Drawn) -> Function:
             for i, value in enumerate((f"%y{k}", f"%v{k}", f"%left{k}")):
                 put(f"%p{i}", Opcode.address("i64"), "%out", str(i))
                 put("", Opcode.store("i64"), value, f"%p{i}")
-            put("", Opcode.give())
+            put("", Opcode.ret())
             continue
         put(f"%e{k}", Opcode.compare("icmp", "sgt", "i64"), f"%left{k}", "0")
         put("", Opcode.branch(f"g{k}", f"b{end}"), f"%e{k}")

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.compiler.gpu.calls.cuda import CudaKernel
-from symgrad.compiler.gpu.calls.driver import CudaDriver, driver
-from symgrad.compiler.gpu.calls.launch import launches, sizes
+from symgrad.compiler.gpu.launch.cuda_kernel import CudaKernel
+from symgrad.compiler.gpu.launch.driver import CudaDriver, driver
+from symgrad.compiler.gpu.launch.launch_geometry import grid_size, split_launches
 from symgrad.errors import (
     ArrayTypeError,
     KernelError,
@@ -60,8 +60,8 @@ class Recording:
     def __init__(self, emulated: Emulated) -> None:
         self._emulated = emulated
         self.launched: list[tuple[str, tuple[int, int], tuple[int, int], int]] = []
-        self.waits: list[tuple[int, int]] = []
-        self.loaded = 0
+        self.synchronizes: list[tuple[int, int]] = []
+        self.load_lines = 0
         self.names: list[str] = []
 
     def device_of(self, address: int) -> int:
@@ -74,7 +74,7 @@ class Recording:
 
     def load(self, device: int, ptx: str, names: Sequence[str]) -> list[int]:
         assert all(f".entry {name}(" in ptx for name in names)
-        self.loaded += 1
+        self.load_lines += 1
         self.names = list(names)
         return list(range(len(names)))
 
@@ -89,7 +89,7 @@ class Recording:
         self._emulated.launch(name, (min(blocks[0], 2), min(blocks[1], 2)), 3, arguments)
 
     def wait(self, device: int, stream: int, other: int) -> None:
-        self.waits.append((stream, other))
+        self.synchronizes.append((stream, other))
 
     def finish(self, device: int, stream: int) -> None:
         raise AssertionError("no library of these is waited for")
@@ -135,7 +135,7 @@ def test_a_call_on_whole_arrays_is_one_launch(dtype: str, cupy: None) -> None:
     for _ in range(2):
         check(kernel(*map(GpuArray, arrays)), cpu, arrays, (3, 4, 5))
     assert gpu.launched == [("k", (1, 1), (64, 1), 44)] * 2
-    assert gpu.loaded == 1
+    assert gpu.load_lines == 1
     named = kernel(*map(GpuArray, arrays[:2]), u=GpuArray(arrays[2]))
     check(named, cpu, arrays, (3, 4, 5))
 
@@ -191,7 +191,7 @@ def test_out_and_streams(cupy: None) -> None:
     found = kernel(*given, out=(None, out))
     assert found[1] is out
     check(found, cpu, arrays, (40,))
-    assert gpu.waits == [(44, 5)]
+    assert gpu.synchronizes == [(44, 5)]
     for stream, handle in (
         (9, 9),
         (types.SimpleNamespace(cuda_stream=11), 11),
@@ -329,7 +329,7 @@ def test_launches_compute_every_point_once() -> None:
             whole = whole.transpose(rng.permutation(len(shape)))
         steps = tuple(s // whole.itemsize for s in whole.strides)
         found: list[int] = []
-        for one in launches(whole.shape, [steps]):
+        for one in split_launches(whole.shape, [steps]):
             found += [
                 one.offsets[0] + i * one.along[0] + j * one.across[0]
                 for j in range(one.rows)
@@ -337,7 +337,7 @@ def test_launches_compute_every_point_once() -> None:
             ]
         assert sorted(found) == list(range(whole.size))
     for points, rows in ((1, 1), (3, 10**6), (10**9, 1), (255, 3), (257, 70_000)):
-        blocks, threads = sizes(points, rows, 100)
+        blocks, threads = grid_size(points, rows, 100)
         assert 1 <= threads[0] * threads[1] <= 256
         assert blocks[0] >= 1 <= blocks[1] <= 65_535
 

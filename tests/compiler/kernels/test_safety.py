@@ -22,12 +22,12 @@ from symgrad.compiler.kernels.calls.safety import VARIABLE, refusal
 from symgrad.compiler.kernels.calls.spares import Spares
 from symgrad.compiler.kernels.calls.team import call_in_team
 from symgrad.compiler.kernels.ufunc import ufuncs_are_known
-from symgrad.compiler.llvm.calls.layout import PLACES, MethodDef, StructField
+from symgrad.compiler.llvm.call_stubs.object_layout import OBJECT_FIELDS, MethodDef, StructField
 from symgrad.errors import KernelError
 from tests.processes import printed
 
-OF_UFUNCS = [name for name in PLACES if name.startswith("ufunc.")]
-OF_OBJECTS = [name for name in PLACES if name not in OF_UFUNCS]
+OF_UFUNCS = [name for name in OBJECT_FIELDS if name.startswith("ufunc.")]
+OF_OBJECTS = [name for name in OBJECT_FIELDS if name not in OF_UFUNCS]
 SHIFTS = (8, -8, 4, 16, -56, 10**6, -(10**6))
 
 
@@ -49,7 +49,7 @@ def free(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 def shift(patch: pytest.MonkeyPatch, name: str, by: int) -> None:
-    patch.setitem(PLACES, name, StructField(PLACES[name].at + by, PLACES[name].kind))
+    patch.setitem(OBJECT_FIELDS, name, StructField(OBJECT_FIELDS[name].at + by, OBJECT_FIELDS[name].kind))
 
 
 def digests() -> list[str]:
@@ -247,7 +247,7 @@ IN_C = {
     not Path(sysconfig.get_path("include"), "Python.h").exists(), reason="needs the headers of Python"
 )
 def test_places_are_those_of_the_headers(tmp_path: Path) -> None:
-    assert set(IN_C) == set(PLACES)
+    assert set(IN_C) == set(OBJECT_FIELDS)
     fields = [*IN_C.values(), *(("PyMethodDef", f"ml_{short}") for short in ("name", "meth", "flags", "doc"))]
     sizes = [f"sizeof((({struct} *)0)->{field})" for struct, field in fields[: len(IN_C)]]
     places = [f"offsetof({struct}, {field})" for struct, field in fields]
@@ -261,10 +261,10 @@ def test_places_are_those_of_the_headers(tmp_path: Path) -> None:
     )
     count = len(places) + len(sizes) + len(flags)
     found = [*(ctypes.c_longlong * count).in_dll(ctypes.CDLL(str(library)), "places")]
-    assert dict(zip(IN_C, found, strict=False)) == {name: PLACES[name].at for name in IN_C}
+    assert dict(zip(IN_C, found, strict=False)) == {name: OBJECT_FIELDS[name].at for name in IN_C}
     of_method = [MethodDef.name, MethodDef.function, MethodDef.flags, MethodDef.doc]
     assert found[len(IN_C) : len(places)] == [field.offset for field in of_method]
     widths = dict(zip(IN_C, found[len(places) :], strict=False))
     several = {"items": ctypes.sizeof(ctypes.c_void_p), "bytes": 1}  # arrays at the end, of one item in C
-    assert widths == {name: ctypes.sizeof(PLACES[name].kind) for name in IN_C} | several
+    assert widths == {name: ctypes.sizeof(OBJECT_FIELDS[name].kind) for name in IN_C} | several
     assert found[-4:] == [0x1, 0x100, 0x400, 0x80]

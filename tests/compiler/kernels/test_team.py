@@ -18,7 +18,7 @@ import pytest
 import symgrad as sg
 from symgrad.compiler.kernels.calls import team as module
 from symgrad.compiler.kernels.calls.team import Team
-from symgrad.compiler.llvm.calls.team_code import LINE
+from symgrad.compiler.llvm.call_stubs.thread_team import LINE_BYTES
 from tests.compiler.kernels.engines import live_engines
 from tests.compiler.kernels.ways import needs_fast_calls
 from tests.processes import printed
@@ -73,7 +73,7 @@ class Called:
 
 
 def word(team: Team, worker: int, place: int) -> Any:
-    return ctypes.c_int64.from_address(team._at.value + LINE * (worker + 1) + 8 * place)
+    return ctypes.c_int64.from_address(team._at.value + LINE_BYTES * (worker + 1) + 8 * place)
 
 
 def begin(team: Team, helpers: int = 1) -> None:
@@ -234,11 +234,11 @@ def test_a_worker_sleeps_until_calls_are_worth_waking_it_and_takes_no_time_meanw
 def test_the_module_is_valid_for_other_processors(triple: str) -> None:
     import llvmlite.binding as llvm
 
-    from symgrad.compiler.llvm.calls.team_code import text
+    from symgrad.compiler.llvm.call_stubs.thread_team import module_text
 
-    llvm.parse_assembly(text(triple)).verify()
-    assert ("isb" in text(triple)) == triple.startswith("aarch64")
-    assert ("pause()" in text(triple)) == triple.startswith("x86")
+    llvm.parse_assembly(module_text(triple)).verify()
+    assert ("isb" in module_text(triple)) == triple.startswith("aarch64")
+    assert ("pause()" in module_text(triple)) == triple.startswith("x86")
 
 
 # Kernels

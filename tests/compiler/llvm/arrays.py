@@ -12,7 +12,7 @@ import numpy as np
 
 import symgrad.ops  # noqa: F401
 from symgrad.autodiff.vjp import pull_back
-from symgrad.compiler.llvm.arrays.code_of_arrays import ArrayCode
+from symgrad.compiler.llvm.arrays.array_code import ArrayCode
 from symgrad.compiler.llvm.text.types import FLOAT64, FloatType
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import OPS, Node, symbol

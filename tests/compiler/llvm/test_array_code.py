@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.compiler.llvm.arrays.code_of_arrays import ArrayCode
+from symgrad.compiler.llvm.arrays.array_code import ArrayCode
 from symgrad.compiler.llvm.text.types import FLOAT32, FLOAT64, FloatType
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import OPS, Node, as_node

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from symgrad.compiler.llvm.arrays.core_sizes import process_core_sizes
+from symgrad.compiler.llvm.arrays.core_sizes import core_sizes_module
 from symgrad.compiler.llvm.engine.jit import Engine
 from symgrad.ir.shapes import slice_length
 from symgrad.ir.sizes import Size, evaluate_size, size_max, size_min, size_product, size_sum
@@ -38,7 +38,7 @@ def settle(engine: Engine, sizes: list[int]) -> list[int]:
 
 @pytest.fixture(scope="module")
 def engine() -> Engine:
-    return Engine(process_core_sizes([N, 5, M, *COMPUTED]))
+    return Engine(core_sizes_module([N, 5, M, *COMPUTED]))
 
 
 def test_filled_in(engine):
@@ -63,7 +63,7 @@ def test_overflow_is_refused(engine):
 
 
 def test_negative_is_refused():
-    engine = Engine(process_core_sizes([N, size_sum([N, -2])]))
+    engine = Engine(core_sizes_module([N, size_sum([N, -2])]))
     assert settle(engine, [3, -1]) == [3, 1]
     for n in (0, 1):  # -1 would mean that NumPy should choose
         with pytest.raises(ValueError, match="n - 2"):
@@ -71,4 +71,4 @@ def test_negative_is_refused():
 
 
 def test_nothing_to_do():
-    assert process_core_sizes([N, 5, M]) == ""
+    assert core_sizes_module([N, 5, M]) == ""

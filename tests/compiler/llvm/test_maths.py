@@ -19,12 +19,12 @@ import symgrad as sg
 from symgrad.compiler.kernels.compile import compile_nodes
 from symgrad.compiler.llvm.elementwise.c_entry import Entry
 from symgrad.compiler.llvm.elementwise.emit import emit
-from symgrad.compiler.llvm.engine.externals import define as define_external
+from symgrad.compiler.llvm.engine.externals import add_symbol
 from symgrad.compiler.llvm.engine.jit import Engine
 from symgrad.compiler.llvm.engine.target import Target, host
 from symgrad.compiler.llvm.equations.builder import VectorBuilder
 from symgrad.compiler.llvm.equations.declarations import Declarations
-from symgrad.compiler.llvm.maths import FUNCTIONS, define
+from symgrad.compiler.llvm.maths import FUNCTIONS, write_function
 from symgrad.compiler.llvm.text.types import float_type
 from symgrad.compiler.lowering.elementwise.schedule import schedule
 from tests.compiler.kernels.formulas import as_tuple, op, same_bits, u, x
@@ -163,7 +163,7 @@ def test_nan_does_not_run_the_code_for_rare_lanes(name):
         text = text.replace(f"\n{block}:\n", f"\n{block}:\n  call void @tests.seen()\n")
     runs = []
     seen = ctypes.CFUNCTYPE(None)(lambda: runs.append(1))
-    define_external("tests.seen", ctypes.cast(seen, ctypes.c_void_p).value or 0)
+    add_symbol("tests.seen", ctypes.cast(seen, ctypes.c_void_p).value or 0)
     engine = Engine(text + "\ndeclare void @tests.seen()\n")
     pointer = ctypes.c_void_p
     run = ctypes.CFUNCTYPE(None, *[pointer] * len(inputs), ctypes.c_long, pointer)(engine.address("seen"))
@@ -296,7 +296,7 @@ def test_the_text_of_a_module_is_the_same_in_every_process():
 
 
 def test_only_large_angles_and_negative_arguments_reach_the_c_library():
-    called = {name for name in FUNCTIONS if define(name, float_type("float64"), 2, fused=True).libm}
+    called = {name for name in FUNCTIONS if write_function(name, float_type("float64"), 2, fused=True).libm}
     assert called == {"sin", "cos", "tan", "lgamma"}
     assert same_bits(kernel("sin")(np.array([1e22, 0.5]))[1], kernel("sin")(0.5))
     assert abs(kernel("sin")(1e22) - -0.8522008497671888) < 2e-16

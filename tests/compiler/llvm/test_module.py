@@ -12,13 +12,13 @@ import pytest
 import symgrad.compiler.llvm
 from symgrad.compiler.llvm.elementwise import loop
 from symgrad.compiler.llvm.engine.jit import Engine
-from symgrad.compiler.llvm.text.instructions import Instruction, Several, Splat, flat, printed
+from symgrad.compiler.llvm.text.instructions import Instruction, LineGroup, Splat, flatten_lines, format_lines
 from symgrad.compiler.llvm.text.module import Attributes, Function, FunctionDeclaration, Global, Module
-from symgrad.compiler.llvm.text.templates import filled
+from symgrad.compiler.llvm.text.templates import fill_template
 from symgrad.errors import InternalError
 
 ROOM = Path(symgrad.compiler.llvm.__file__).parent
-FILES = {"engine/folder_posix.py", "engine/folder_windows.py", "engine/store.py"}
+FILES = {"engine/folder_posix.py", "engine/folder_windows.py", "engine/disk_cache.py"}
 """What renames files, and knows them by their names."""
 
 
@@ -51,15 +51,15 @@ def test_surgery_is_seen(text: str, tmp_path: Path) -> None:
 
 def test_what_a_template_lacks_is_an_error() -> None:
     assert (
-        filled("%${x.y} = add i64 ${a}, { i64 } $${a}", {"x.y": "z", "a": 1})
+        fill_template("%${x.y} = add i64 ${a}, { i64 } $${a}", {"x.y": "z", "a": 1})
         == "%z = add i64 1, { i64 } ${a}"
     )
     with pytest.raises(InternalError, match="differ in b"):
-        filled("${a} ${b}", {"a": 1})
+        fill_template("${a} ${b}", {"a": 1})
     with pytest.raises(InternalError, match="differ in b"):
-        filled("${a}", {"a": 1, "b": 2})
+        fill_template("${a}", {"a": 1, "b": 2})
     with pytest.raises(ValueError, match="Invalid placeholder"):
-        filled("$a ${a}", {"a": 1})
+        fill_template("$a ${a}", {"a": 1})
 
 
 def test_linkage_attributes_and_names_are_fields() -> None:
@@ -93,16 +93,16 @@ def test_a_module_knows_what_it_needs_and_what_others_may_use() -> None:
 
 
 def test_instructions_are_printed_last() -> None:
-    call = Several([Instruction("%a", "call i64 @f()")])
+    call = LineGroup([Instruction("%a", "call i64 @f()")])
     lines = ["entry:", call, Instruction("", "store double %s, ptr %s", (Splat("double", "1.0"), "%p"))]
     call.append(Instruction("%b", "extractvalue { i64 } %s, 0", ("%a",)))
-    assert printed(lines) == [
+    assert format_lines(lines) == [
         "entry:",
         "  %a = call i64 @f()",
         "  %b = extractvalue { i64 } %a, 0",
         "  store double splat (double 1.0), ptr %p",
     ]
-    assert [str(line) for line in flat(lines)] == printed(lines)
+    assert [str(line) for line in flatten_lines(lines)] == format_lines(lines)
 
 
 def test_an_inner_loop_is_named_by_the_sizes_it_is_for() -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import symgrad as sg
-from symgrad.compiler.llvm.arrays.code_of_arrays import array_module
+from symgrad.compiler.llvm.arrays.array_code import array_module
 from symgrad.compiler.llvm.engine.binding import llvm, lock
 from symgrad.compiler.llvm.engine.target import Target
-from symgrad.compiler.llvm.text.instructions import Instruction, flat
+from symgrad.compiler.llvm.text.instructions import Instruction, flatten_lines
 from symgrad.compiler.llvm.text.module import Function
 from symgrad.compiler.llvm.text.opcodes import Opcode
 from symgrad.compiler.llvm.text.types import float_type
@@ -56,7 +56,7 @@ def test_codes_say_what_llvm_reads(dtype: str, width: int) -> None:
     wanted: dict[str, list[Instruction]] = {}
     for item in module.items:
         if isinstance(item, Function):
-            wanted[item.name] = [x for x in flat(item.body) if isinstance(x, Instruction)]
+            wanted[item.name] = [x for x in flatten_lines(item.body) if isinstance(x, Instruction)]
     seen: set[str] = set()
     with lock:
         parsed = llvm.parse_assembly(str(module), llvm.create_context())

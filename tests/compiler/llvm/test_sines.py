@@ -11,7 +11,7 @@ from mpmath import mp
 from symgrad.compiler.kernels.compile import compile_nodes
 from symgrad.compiler.llvm.engine.target import host
 from symgrad.compiler.llvm.maths import coefficients as c
-from symgrad.compiler.llvm.maths import define
+from symgrad.compiler.llvm.maths import write_function
 from symgrad.compiler.llvm.text.types import float_type
 from tests.compiler.kernels.formulas import as_tuple, op, same_bits, x
 from tests.compiler.llvm.maths_cases import CASES, exact, kernel, sample, ulps
@@ -82,7 +82,7 @@ def test_what_looks_numbers_up_has_a_name_of_its_own() -> None:
     """By their names functions are shared between kernels."""
     real = float_type("float64")
     for name, differs in (("sin", True), ("exp", False)):
-        made = [define(name, real, 8, fused=True, tables=tables) for tables in (False, True)]
+        made = [write_function(name, real, 8, fused=True, tables=tables) for tables in (False, True)]
         names, bodies = [m.function.name for m in made], [m.function.body for m in made]
         assert (names[0] != names[1]) == differs == (bodies[0] != bodies[1])
 

@@ -39,7 +39,7 @@ CASES = [
         1,
         12,
         "'mu' is used before its definition in line 1",
-        "move line 1 up",
+        "move the definition of mu before this",
     ),
     (
         "u ~ Normal(2*u, 1)",

@@ -66,7 +66,7 @@ CASES = [
         1,
         1,
         "an expression without a name stands before the last line",
-        "give it a name: y = ...",
+        "give it a name: y2 = ...",
     ),
     (
         "x\ny",
@@ -74,7 +74,7 @@ CASES = [
         1,
         1,
         "an expression without a name stands before the last line",
-        "give it a name: y = ...",
+        "give it a name: y2 = ...",
     ),
     (
         "x : real\nx\ny=2",
@@ -82,7 +82,7 @@ CASES = [
         2,
         1,
         "an expression without a name stands before the last line",
-        "give it a name: y = ...",
+        "give it a name: y2 = ...",
     ),
     (
         "(a, b)",
@@ -170,7 +170,7 @@ CASES = [
         1,
         1,
         "an expression without a name stands before the last line",
-        "give it a name: y = ...",
+        "give it a name: y2 = ...",
     ),
     ("E(", "ProgramSyntaxError", 1, 2, "this '(' is never closed", "add the missing ')'"),
     ("x not y", "ProgramSyntaxError", 1, 3, "'not' stands between two values", "write x and not y"),

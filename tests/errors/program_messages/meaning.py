@@ -35,7 +35,7 @@ CASES = [
         1,
         1,
         "axis 1 of an array with 0 axes",
-        "declare it as an array, on a line above: x : real[n]",
+        "declare it as an array, on a line above: x : real[n, m]",
     ),
     ("x^2", "DomainError", 1, 2, "'^' connects conditions, not numbers", "write x**2"),
     ("x^2+1", "DomainError", 1, 2, "'^' connects conditions, not numbers", "write x**2+1"),
@@ -128,7 +128,7 @@ CASES = [
         1,
         1,
         "@ of 'x' of shape () and 'y' of shape ()",
-        "declare it as an array, on a line above: y : real[n]",
+        "declare them as arrays, on a line above: x : real[n]; y : real[n]",
     ),
     (
         "max(x, y)",

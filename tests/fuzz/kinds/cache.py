@@ -15,7 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from unittest import mock
 
-from symgrad.compiler.llvm.engine import store
+from symgrad.compiler.llvm.engine import disk_cache as store
 from tests.fuzz.kind import kind
 
 POSIX = sys.platform != "win32"
@@ -181,15 +181,19 @@ class _Case:
 @kind("hostile-files-in-the-cache")
 def hostile_files(rng: random.Random) -> None:
     room = Path(tempfile.mkdtemp(prefix="symgrad-"))
-    variables = {store.VARIABLE: str(room / "named"), "XDG_CACHE_HOME": str(room / "home"), "HOME": str(room)}
+    variables = {
+        store.ENVIRONMENT_VARIABLE: str(room / "named"),
+        "XDG_CACHE_HOME": str(room / "home"),
+        "HOME": str(room),
+    }
     if not POSIX:
         variables["LOCALAPPDATA"] = str(room)
     small = rng.random() < 0.3
     try:
         with (
             mock.patch.dict(os.environ, variables),
-            mock.patch.object(store, "_known", {}),
-            mock.patch.object(store, "KEPT_BYTES", 5000 if small else 10**6),
+            mock.patch.object(store, "_secrets", {}),
+            mock.patch.object(store, "MAX_TOTAL_BYTES", 5000 if small else 10**6),
         ):
             _check(_Case(rng, room), small=small)
     finally:
@@ -202,7 +206,7 @@ def _check(case: _Case, *, small: bool) -> None:
     for _ in range(rng.randint(1, 5)):
         case.harm()
         if rng.random() < 0.5:
-            store._known.clear()  # as a process that has loaded nothing
+            store._secrets.clear()  # as a process that has loaded nothing
         key = rng.choice(list(case.saved))
         assert store.load(key) in right[key]
         if rng.random() < 0.3:  # where nothing can be written, what was saved before is found
@@ -212,7 +216,7 @@ def _check(case: _Case, *, small: bool) -> None:
             right[key].add(case.saved[key])
             store.save(key, case.saved[key])
             assert store.load(key) in right[key]
-    store._known.clear()
+    store._secrets.clear()
     for key, data in case.saved.items():
         found = store.load(key)
         assert found in right[key]

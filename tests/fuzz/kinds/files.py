@@ -20,7 +20,7 @@ from symgrad.apps.cli.files import read_source
 from symgrad.apps.cli.given.stored import read_array, read_column
 from symgrad.apps.cli.given.values import read_values
 from symgrad.checker.check import check
-from symgrad.checker.file.reading import read_proof_file
+from symgrad.checker.file.reader import read_proof_file
 from symgrad.errors import SymgradError
 from symgrad.verification.batch import finished_ids, read_rows
 from tests.fuzz.kind import kind, refused

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 from symgrad.analysis.expectations.families.complexes import Complex, Value, exp
+from symgrad.analysis.expectations.families.complexes import power as complex_power
 from symgrad.analysis.expectations.families.factor import FamilyFactor, largest, reciprocal, smallest, whole
 from symgrad.analysis.expectations.given import Given, NoMoment, Undecided
 from symgrad.ir.graph import OPS, Node, as_node, constant
+from symgrad.rewrite.pipeline import canonical
 
 __all__ = ["cauchy", "poisson"]
 
 _0, _1 = as_node(0), as_node(1)
+_COUNTS = 40  # values that are summed one by one
 
 
 def poisson(f: FamilyFactor, _given: Given, rate: Node) -> Value:
     """E[u**n * s**u] = exp(rate*(s - 1)) * sum of S(n, j)*(rate*s)**j, with Stirling numbers of the second kind."""
-    f.only("power", "size", "rate", "base")
+    f.only("power", "size", "rate", "base", "low", "high")
     power = f.power + f.size
-    if power.is_number() and power.value < 0:
+    first = _counted_from(f.low, largest) if f.low else 0
+    if power.is_number() and power.value < 0 and first <= 0:
         raise NoMoment(f"there is no value at {f.u.name} = 0, which has a probability above 0")
-    n = whole(power)
     s = exp(f.rate) * f.base
+    if f.high:
+        last = _counted_from(f.high, smallest)
+        return _counted(f, s, power, rate, range(max(first, 0), last))
+    n = whole(power)
     row = [1]  # S(n, 0), ..., S(n, n)
     for m in range(1, n + 1):
         row = [j * (row[j] if j < m else 0) + (row[j - 1] if j else 0) for j in range(m + 1)]
@@ -27,7 +37,35 @@ def poisson(f: FamilyFactor, _given: Given, rate: Node) -> Value:
     for j, c in enumerate(row):
         if c:
             total = total + (s * rate) ** j * c
-    return exp((s - 1) * rate) * total
+    total = exp((s - 1) * rate) * total
+    return total - _counted(f, s, power, rate, range(first)) if first > 0 else total
+
+
+def _counted_from(ends: tuple[Node, ...], choose: Callable[[tuple[Node, ...]], Node]) -> int:
+    """Return the first whole number that is not below an end.
+
+    Raises:
+        Undecided: if the end is no number.
+    """
+    (end,) = canonical([choose(ends)]).nodes
+    if not end.is_number():
+        raise Undecided
+    return math.ceil(end.value)
+
+
+def _counted(f: FamilyFactor, s: Value, power: Node, rate: Node, values: range) -> Value:
+    """Return the sum of k**power * s**k * exp(-rate)*rate**k/k! over some values.
+
+    Raises:
+        Undecided: if there are too many.
+    """
+    if len(values) > _COUNTS:
+        raise Undecided
+    total = f.zero
+    for k in values:
+        here = _1 if power.is_number(0) else as_node(k) ** power
+        total = total + complex_power(s, k) * (here * rate**k / math.factorial(k))
+    return total * exp(-rate)
 
 
 def cauchy(f: FamilyFactor, _given: Given, location: Node, scale: Node) -> Value:

@@ -105,7 +105,9 @@ class Quadrature:
         Raises:
             Undecided: if it does not converge absolutely, as far as orders tell.
         """
-        methods = [] if self.kinks else [self._by_orders]
+        # A sum over whole numbers has no kinks between its points.
+        smooth = not self.kinks or all(rule.density is None for rule in self.rules)
+        methods = [self._by_orders] if smooth else []
         if len(self.sources) == 1 and self.rules[0].density is not None:
             methods.append(self._adaptively)
         for method in methods:

@@ -19,10 +19,12 @@ from symgrad.analysis.expectations.terms.monomials import (
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.rewrite.pipeline import canonical
+from symgrad.rewrite.point_masses import PointMasses
 
-__all__ = ["Expansion", "TermRule", "is_even", "is_whole", "node_of_sum", "simple"]
+__all__ = ["COMPARED", "Expansion", "TermRule", "is_even", "is_whole", "node_of_sum", "simple"]
 
 _0, _1 = as_node(0), as_node(1)
+COMPARED = frozenset({"eq", "ge", "gt", "le", "lt", "ne"})
 _REGIONS = 3  # thresholds of one argument
 _TERMS = 8_000  # of all equations together: those of a long program whose sums grow take minutes
 
@@ -35,14 +37,22 @@ class Expansion:
         given: what is known of nodes.
         most: terms that a product may have.
         rules: how each op acts on terms, by its name.
+        listed: the random inputs whose values are few: each function of one has an expectation as it is.
     """
 
     def __init__(
-        self, sources: Collection[Node], given: Given, most: int, rules: Mapping[str, TermRule]
+        self,
+        sources: Collection[Node],
+        given: Given,
+        most: int,
+        rules: Mapping[str, TermRule],
+        listed: Collection[Node] = (),
     ) -> None:
         self.sources = {s: 1 << i for i, s in enumerate(sources)}
         self.given = given
         self.most = most
+        self.listed = frozenset(listed)
+        self.masses = PointMasses(sources, given.known)
         self._rules = rules
         self._mask: dict[Node, int] = dict(self.sources)
         self._terms: dict[Node, Terms] = {}
@@ -159,8 +169,12 @@ class Expansion:
         return self.given.known.nonnegative(node) == "yes"
 
     def is_continuous(self, node: Node) -> bool:
-        """Tell whether each single value of a random input has probability 0."""
+        """Tell whether a node is a random input of which each single value has probability 0."""
         return node in self.sources and node.dtype == "real"
+
+    def is_count(self, node: Node) -> bool:
+        """Tell whether a node is a random input whose values are whole numbers."""
+        return node in self.sources and node.dtype == "int"
 
     def affine(self, terms: Terms) -> tuple[Node, Node, Node] | None:
         """Return u, c0 and c1 of a sum that is c0 + c1*u."""
@@ -241,7 +255,7 @@ def _conditions(node: Node) -> Iterator[Node]:
         c = pending.pop()
         if c.op.name in {"and_", "or_", "not_"}:
             pending += c.args
-        elif c.op.name in {"lt", "le", "gt", "ge"} and all(a.dtype != "bool" for a in c.args):
+        elif c.op.name in COMPARED and all(a.dtype != "bool" for a in c.args):
             yield c
 
 

@@ -23,6 +23,8 @@ def floor_of_sum(x: Expansion, terms: Terms) -> Terms:
     Raises:
         Undecided: if it is no such sum, c1 or the ends of u are no numbers, or there are too many steps.
     """
+    if terms.keys() <= {ONE}:
+        return {ONE: OPS["floor"](simple(terms.get(ONE, _0)))}
     affine = x.affine(terms)
     if affine is None or not x.is_continuous(affine[0]) or not affine[2].is_number():
         raise Undecided
@@ -48,6 +50,8 @@ def ceil_of_sum(x: Expansion, terms: Terms) -> Terms:
 
 
 def round_of_sum(x: Expansion, terms: Terms) -> Terms:
-    """Return round(c0 + c1*u), which is floor(1/2 + c0 + c1*u) but for a set of probability 0."""
+    """Return round(c0 + c1*u), which is floor(1/2 + c0 + c1*u) but for a set of probability 0, as u is continuous."""
+    if terms.keys() <= {ONE}:
+        return {ONE: OPS["round"](simple(terms.get(ONE, _0)))}
     half = {ONE: as_node(Fraction(1, 2))}
     return floor_of_sum(x, plus(half, terms))

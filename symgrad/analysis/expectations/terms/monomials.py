@@ -5,7 +5,7 @@ Monomial ::= ((atom, exponent)*)              -- a product; exponents are nodes 
 atom     ::= u                                -- a random input
            | exp(m) | log(m) | cos(c*m) | sin(c*m) | s**u
            | abs(u) | c0 + u | c0 - u
-           | where(u < c, 1, 0) | where(u >= c, 1, 0)
+           | where(u < c, 1, 0) | where(u >= c, 1, 0)        -- of whole numbers u too
            | any other node, of which nothing is known
 """
 
@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from symgrad.analysis.expectations.given import Undecided
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import digest
+from symgrad.rewrite.point_masses import may_be_zero
 
 __all__ = [
     "ONE",
@@ -83,7 +84,11 @@ def node_of(monomial: Monomial) -> Node:
 
 
 def times(a: Monomial, b: Monomial) -> Monomial | None:
-    """Return the product of two monomials; None if it is zero, because they are of different regions."""
+    """Return the product of two monomials; None if it is zero, because they are of different regions.
+
+    Raises:
+        Undecided: if a factor cancels that may be 0 with a probability above 0.
+    """
     if not a or not b:
         return a or b
     exponents = dict(a)
@@ -93,10 +98,17 @@ def times(a: Monomial, b: Monomial) -> Monomial | None:
                 return None
             exponents[atom] = _1
         elif atom in exponents:
+            if _may_cancel(exponents[atom], exponent) and may_be_zero(atom):
+                raise Undecided  # 0/0 has no value
             exponents[atom] = exponents[atom] + exponent
         else:
             exponents[atom] = exponent
     return ordered((n, e) for n, e in exponents.items() if not e.is_number(0))
+
+
+def _may_cancel(a: Node, b: Node) -> bool:
+    """Tell whether two exponents may differ in sign."""
+    return not (a.is_number() and b.is_number()) or (a.value < 0) != (b.value < 0)
 
 
 def ordered(factors: Iterable[tuple[Node, Node]]) -> Monomial:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from symgrad.analysis.expectations.given import Undecided
-from symgrad.analysis.expectations.terms.expansion import Expansion, is_even, node_of_sum, simple
+from symgrad.analysis.expectations.terms.expansion import COMPARED, Expansion, is_even, node_of_sum, simple
 from symgrad.analysis.expectations.terms.monomials import (
     ONE,
     Monomial,
@@ -48,13 +48,23 @@ def negative_part(x: Expansion, terms: Terms) -> Terms:
         raise Undecided
     u, c0, c1 = affine
     if x.positive(c1):
-        return {((below(u, simple(-c0 / c1)), _1),): _1}
+        return _indicator(below(u, simple(-c0 / c1)))
     if x.positive(-c1):
-        return {((above(u, simple(-c0 / c1)), _1),): _1}
+        return _indicator(_beyond(x, u, simple(-c0 / c1)))
     none = OPS["eq"](c1, _0)
     r = simple(-c0 / OPS["where"](none, _1, c1))
-    found = {((below(u, r), _1),): _if(OPS["gt"](c1, _0)), ((above(u, r), _1),): _if(OPS["lt"](c1, _0))}
+    found = scaled(_indicator(below(u, r)), _if(OPS["gt"](c1, _0)))
+    plus(found, scaled(_indicator(_beyond(x, u, r)), _if(OPS["lt"](c1, _0))))
     return plus(found, {ONE: OPS["where"](none, _if(OPS["lt"](c0, _0)), _0)})
+
+
+def _indicator(atom: Node) -> Terms:
+    return {((atom, _1),): _1}
+
+
+def _beyond(x: Expansion, u: Node, r: Node) -> Node:
+    """Return 1 where u > r, and 0 elsewhere: of whole numbers those from the next one on."""
+    return above(u, simple(OPS["floor"](r) + 1) if x.is_count(u) else r)
 
 
 def _threshold(x: Expansion, terms: Terms, noisy: list[Monomial]) -> tuple[Node, Node, Node] | None:
@@ -63,7 +73,7 @@ def _threshold(x: Expansion, terms: Terms, noisy: list[Monomial]) -> tuple[Node,
         return None
     ((atom, e),) = noisy[0]
     c0, c1 = terms.get(ONE, _0), terms[noisy[0]]
-    if e.is_number(1) and x.is_continuous(atom):
+    if e.is_number(1) and (x.is_continuous(atom) or (x.is_count(atom) and atom not in x.listed)):
         return atom, c0, c1
     # The sign of c1*(r - f(u)) is that of c1*(f^-1(r) - u), for f that increases; r is where f takes values.
     if not (x.positive(c1) or x.positive(-c1)):
@@ -82,28 +92,66 @@ def _threshold(x: Expansion, terms: Terms, noisy: list[Monomial]) -> tuple[Node,
 
 
 def _of_product(x: Expansion, c: Node, m: Monomial) -> Terms:
-    """Where a product is below zero: where c > 0 and its noisy part is, or the other way round."""
+    """Where a product is below zero: where c > 0 and its noisy part is, or c < 0 and its noisy part is above zero."""
+    found: Terms = {}
+    for side, where in ((-1, "gt"), (1, "lt")):
+        holds = _if(OPS[where](c, _0))
+        if not holds.is_number(0):
+            plus(found, scaled(_side(x, m, side), holds))
+    return found
+
+
+def _side(x: Expansion, m: Monomial, side: int, *, strict: bool = True) -> Terms:
+    """Return the indicator of where a product is below zero (side -1), or above (1).
+
+    Args:
+        x: the expansion.
+        m: the product.
+        side: which side.
+        strict: whether it is 0 where the product is 0; otherwise it may be anything there.
+    """
+    odd = _odd(x, m)
+    if odd is None and side < 0:
+        return {}
+    found: Terms = {ONE: _1} if odd is None else _part(x, odd, side)
+    for atom, e in m:
+        if not strict or x.masses.nonzero(atom):
+            continue
+        if not e.is_number() or e.value < 0:  # there may be no value
+            raise Undecided
+        if atom is odd:
+            continue
+        apart = _part(x, atom, 1)
+        if not x.nonnegative(atom):
+            apart = plus(dict(apart), _part(x, atom, -1))
+        found = product(found, apart, x.most)
+    return found
+
+
+def _odd(x: Expansion, m: Monomial) -> Node | None:
+    """Return the one factor whose sign is that of a product; None if the product is never negative."""
     odd: list[Node] = []
     for atom, e in m:
-        even = e.is_number() and isinstance(e.value, int) and e.value % 2 == 0
-        if even or x.nonnegative(atom):
+        if is_even(e) or x.nonnegative(atom):
             continue
         if not e.is_number() or not isinstance(e.value, int):
             raise Undecided
         odd.append(atom)
     if len(odd) > 1:
         raise Undecided
-    less = {ONE: _if(OPS["lt"](c, _0))}
-    if not odd:
-        return less
-    if x.is_continuous(odd[0]):
-        minus: Terms = {((below(odd[0], _0), _1),): _1}
-    else:
-        parts = x(odd[0])
-        if ((odd[0], _1),) in parts or len(parts) == 1:
-            raise Undecided
-        minus = negative_part(x, parts)
-    return plus(scaled(minus, _if(OPS["gt"](c, _0))), scaled(other(minus), less[ONE]))
+    return odd[0] if odd else None
+
+
+def _part(x: Expansion, atom: Node, side: int) -> Terms:
+    """Return the indicator of where a factor is below zero (side -1), or above (1)."""
+    if x.is_continuous(atom):
+        return _indicator(below(atom, _0) if side < 0 else above(atom, _0))
+    if x.is_count(atom):
+        return _indicator(below(atom, _0) if side < 0 else above(atom, _1))
+    parts = x(atom)
+    if ((atom, _1),) in parts or len(parts) == 1:
+        raise Undecided
+    return x.by_region(scaled(parts, as_node(-side)), lambda t: negative_part(x, t))
 
 
 def absolute(x: Expansion, terms: Terms) -> Terms:
@@ -112,14 +160,14 @@ def absolute(x: Expansion, terms: Terms) -> Terms:
         return {}
     if len(terms) == 1:
         ((m, c),) = terms.items()
-        if all(x.nonnegative(a) or is_even(e) for a, e in m):
-            return {m: _size(c)}
         size: Terms = {m: _size(c)}
-        minus = _of_product(x, _1, m)
+        if all(x.nonnegative(a) or is_even(e) for a, e in m):
+            return size
+        minus = _side(x, m, -1, strict=False)
     else:
         size = terms
         minus = negative_part(x, terms)
-    return product(size, _signs(minus), x.most)
+    return product(size, plus(dict(other(minus)), scaled(minus, as_node(-1))), x.most)
 
 
 def sign_of_sum(x: Expansion, terms: Terms) -> Terms:
@@ -128,12 +176,13 @@ def sign_of_sum(x: Expansion, terms: Terms) -> Terms:
         return {}
     if len(terms) == 1:
         ((m, c),) = terms.items()
-        minus = _of_product(x, _1, m)
-        return scaled(_signs(minus), OPS["sign"](c))
+        minus = _side(x, m, -1)
+        return scaled(plus(dict(_side(x, m, 1)), scaled(minus, as_node(-1))), OPS["sign"](c))
     affine = x.affine(terms)
     if affine is None or not (x.positive(affine[2]) or x.positive(-affine[2])):
         raise Undecided
-    return _signs(negative_part(x, terms))
+    minus = negative_part(x, terms)
+    return plus(dict(negative_part(x, scaled(terms, as_node(-1)))), scaled(minus, as_node(-1)))
 
 
 def choice(x: Expansion, condition: Node, a: Terms, b: Terms) -> Terms:
@@ -148,24 +197,31 @@ def choice(x: Expansion, condition: Node, a: Terms, b: Terms) -> Terms:
         first, second = condition.args
         inner = choice(x, second, a, b)
         return choice(x, first, inner, b) if name == "and_" else choice(x, first, a, inner)
-    if name in {"gt", "ge", "lt", "le"}:
-        left, right = condition.args if name in {"lt", "le"} else reversed(condition.args)
-        if left.dtype == right.dtype == "int":  # the ends of a region have a probability of their own
-            raise Undecided
-        difference = plus(dict(x(left)), scaled(x(right), as_node(-1)))
-        if any(is_indicator(atom) for m in difference for atom, _ in m):
-            raise Undecided
-        strict = name in {"lt", "gt"}
-        yes = _less(x, difference, strict)
-        no = other(yes)
-        return plus(product(yes, a, x.most), product(no, b, x.most))
-    raise Undecided
+    if name not in COMPARED or any(arg.dtype == "bool" for arg in condition.args):
+        raise Undecided
+    if x.of(condition) in x.listed:  # what is chosen is found value by value
+        raise Undecided
+    left, right = reversed(condition.args) if name in {"gt", "ge"} else condition.args
+    difference = plus(dict(x(left)), scaled(x(right), as_node(-1)))
+    if name in {"lt", "gt"}:
+        yes = _below(x, difference)
+    else:
+        more = _below(x, scaled(difference, as_node(-1)))
+        yes = other(more if name in {"le", "ge"} else _either(_below(x, difference), more))
+    no = other(yes)
+    if name == "ne":
+        yes, no = no, yes
+    return plus(product(yes, a, x.most), product(no, b, x.most))
 
 
-def _less(x: Expansion, difference: Terms, strict: bool) -> Terms:
-    if strict:
-        return negative_part(x, difference)
-    return other(negative_part(x, scaled(difference, as_node(-1))))
+def _below(x: Expansion, terms: Terms) -> Terms:
+    """Return the indicator of where a sum, which may have indicators, is below zero."""
+    return x.by_region(terms, lambda t: negative_part(x, t))
+
+
+def _either(a: Terms, b: Terms) -> Terms:
+    """Return the indicator of where one of two is 1 that exclude each other."""
+    return {ONE: _1} if b == other(a) else plus(dict(a), b)
 
 
 def _if(condition: Node) -> Node:
@@ -184,8 +240,3 @@ def other(region: Terms) -> Terms:
         if len(m) == 1 and is_indicator(m[0][0]) and c.is_number(1):
             return {((opposite(m[0][0]), _1),): _1}
     return plus({ONE: _1}, scaled(region, as_node(-1)))
-
-
-def _signs(minus: Terms) -> Terms:
-    """Return 1, and -1 where an indicator is 1."""
-    return plus(dict(other(minus)), scaled(minus, as_node(-1)))

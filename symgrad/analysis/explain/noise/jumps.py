@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,8 @@ import numpy as np
 from symgrad.analysis.explain.limits import JUMP_EQUATIONS, JUMP_SECONDS, JUMPS
 from symgrad.analysis.explain.naming import Naming, join_texts
 from symgrad.analysis.explain.noise.dependence import Dependence
-from symgrad.analysis.explain.noise.draws import as_floats, domain_of, place_in, value_at
-from symgrad.analysis.explain.noise.solving import tie_of
+from symgrad.analysis.explain.noise.draws import as_floats, value_at
+from symgrad.analysis.explain.noise.solving import change_of, tie_of
 from symgrad.autodiff.jvp import push_forward
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node, symbol, truth
@@ -28,15 +27,16 @@ from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.layout import full
 from symgrad.ops.random.laws import density
 from symgrad.rewrite.pipeline import canonical
+from symgrad.rewrite.point_masses import tied
 from symgrad.support.errors import SymgradError
 from symgrad.support.source import Place
-from symgrad.verification.points.roots import root_between
 
 __all__ = ["MovedJump", "moved_jumps", "overlooks_jumps"]
 
 _CONDITIONS = {"lt": 1, "le": 1, "gt": -1, "ge": -1}
 """Comparisons, and whether they hold where the left side is the smaller one."""
 _PIECES = frozenset({"abs", "maximum", "minimum", "relu", "where"})
+_STEPS = frozenset({"ceil", "floor", "round"})
 _POINTS = 6
 _SHARP = 1e-6
 
@@ -126,23 +126,25 @@ def moved_jumps(
         return ()
     held = set(topological([n.args[0] for n in stops]))
     depends = Dependence(order, [*drawn, *wrt])
+    off = tied([y], drawn)
     found: list[MovedJump] = []
     looked = 0
     for node in order:
-        if node in stops or not _jumps(node):
+        if node in stops or node in off or not _jumps(node):
             continue
         crossing = [u for u in drawn if any(depends(a, u) for a in node.args)]
         moving = [w for w in wrt if w.dtype == "real" and _moves(node, w, depends)]
         if not crossing or not moving or looked == JUMPS:
             continue
         looked += 1
-        jump = _Jump(y, node, order, tuple(moving), naming, node in held).found(crossing)
+        jump = _Jump(y, node, order, tuple(moving), naming, node in held, off).found(crossing)
         found += [] if jump is None else [jump]
     return _once(found)
 
 
 def _jumps(node: Node) -> bool:
-    return node.op.name in _CONDITIONS or "piecewise-constant" in node.op.facts
+    equation = node.op.name in {"eq", "ne"} and all(a.dtype != "bool" for a in node.args)
+    return equation or node.op.name in _CONDITIONS or "piecewise-constant" in node.op.facts
 
 
 def _has_pieces(node: Node) -> bool:
@@ -176,6 +178,7 @@ class _Jump:
     wrt: tuple[Node, ...]
     naming: Naming
     held: bool
+    tied: Mapping[Node, Node]
 
     def found(self, crossing: Sequence[Node]) -> MovedJump | None:
         """Return what is known of it; None if it is no jump, or may be none."""
@@ -186,7 +189,7 @@ class _Jump:
                 at, terms = found
                 return self._told(u, at, terms) if terms else None
         (u, *_) = crossing
-        return self._told(u, None, dict.fromkeys(self.wrt)) if self._certain(u, gap) else None
+        return self._told(u, None, dict.fromkeys(self.wrt)) if self._certain(u) else None
 
     def _told(self, u: Node, at: Node | None, terms: Mapping[Node, Node | None]) -> MovedJump:
         if at is not None and at.op.name == "broadcast_to":
@@ -216,7 +219,8 @@ class _Jump:
         if not self.node.shape and u.shape:
             return None
         (slope,) = canonical(push_forward([gap], {u: full(as_node(1), u.shape)})).nodes
-        if slope.is_number(0):
+        depends = Dependence([gap], [u])
+        if slope.is_number(0) or any(_has_pieces(n) and depends(n, u) for n in depends.order):
             return None
         if u not in topological([slope]):
             at: Node | None = -substitute([gap], {u: full(as_node(0), u.shape)})[0] / slope
@@ -230,8 +234,9 @@ class _Jump:
         if sides is None:
             return None
         below, above = sides
-        if not _differ(below, above):
-            return at, {}
+        differ = _differ(below, above)
+        if not differ:
+            return None if differ is None else (at, {})
         rising = OPS["sign"](slope)
         likely = density(u, at)
         assert likely is not None
@@ -250,7 +255,7 @@ class _Jump:
         low, high = (truth(True), truth(False)) if self.node.dtype == "bool" else (as_node(-1), as_node(1))
         if not self.node.shape:
             # A comparison with the same place would be decided by how ties are: such are left to others.
-            pair = [substitute([self.y], {self.node: v})[0] for v in (low, high)]
+            pair = [substitute([self.y], {**self.tied, self.node: v})[0] for v in (low, high)]
             if any(self._ties(n, u, at) for n in topological(pair)):
                 return None
             first, second = (substitute([e], {u: at})[0] for e in pair)
@@ -274,7 +279,7 @@ class _Jump:
             for reader, weight in zip(readers, weights, strict=True):
                 args = tuple(value if a is self.node else a for a in reader.args)
                 total = total + weight * OPS[reader.op.name](*args)
-            sums.append(substitute([total], {u: at})[0])
+            sums.append(substitute(substitute([total], self.tied), {u: at})[0])
         return sums[0], sums[1]
 
     def _ties(self, n: Node, u: Node, at: Node) -> bool:
@@ -290,20 +295,23 @@ class _Jump:
 
     # --------------------------------------------------------------------------------------------- without a formula
 
-    def _certain(self, u: Node, gap: Node | None) -> bool:
+    def _certain(self, u: Node) -> bool:
         """Whether the value certainly jumps where no formula was found: at points of one's own."""
         symbols = symbols_of([self.y])
         if any(s.shape for s in symbols) or self.held:
             return False
-        if gap is None:
+        if self.node.op.name in _STEPS:
             return self._steps()
-        low, high = (truth(True), truth(False)) if self.node.dtype == "bool" else (as_node(-1), as_node(1))
-        pair = [substitute([self.y], {self.node: v})[0] for v in (low, high)]
+        if self.node.dtype != "bool" and self.node.op.name != "sign":
+            return False
         for k in range(_POINTS):
             point = {s: as_floats(s, value_at(s, k)) for s in symbols}
-            crossed = _root(gap, u, point)
-            if crossed is None:
+            change = change_of(self.node, u, point)
+            if change is None:
                 continue
+            crossed, *sides = change
+            chosen = [truth(bool(v)) if self.node.dtype == "bool" else as_node(int(v)) for v in sides]
+            pair = [substitute([self.y], {**self.tied, self.node: v})[0] for v in chosen]
             near = crossed + 0.01 * (1 + abs(crossed))
             here, beside = (
                 [float(v) for v in evaluate(pair, {**point, u: np.float64(x)})] for x in (crossed, near)
@@ -315,8 +323,6 @@ class _Jump:
 
     def _steps(self) -> bool:
         """Whether the value changes when a step is one further."""
-        if self.node.op.name not in ("floor", "ceil", "round"):
-            return False
         (moved,) = substitute([self.y], {self.node: self.node + 1})
         for k in range(_POINTS):
             point = {s: as_floats(s, value_at(s, k)) for s in symbols_of([self.y])}
@@ -338,8 +344,8 @@ def _pointwise(node: Node, u: Node) -> bool:
     )
 
 
-def _differ(a: Node, b: Node) -> bool:
-    """Whether two values certainly differ somewhere."""
+def _differ(a: Node, b: Node) -> bool | None:
+    """Whether two values differ somewhere; None if neither is known, as when time ran out."""
     # For start-up time: few gradients have jumps to compare.
     from symgrad.verification.decide import decide, equal
 
@@ -347,23 +353,10 @@ def _differ(a: Node, b: Node) -> bool:
     if gap.is_number():
         return not gap.is_number(0)
     try:
-        return decide(equal(a, b), JUMP_SECONDS).status == "refuted"
+        status = decide(equal(a, b), JUMP_SECONDS).status
     except SymgradError:
-        return False
-
-
-def _root(gap: Node, u: Node, point: Mapping[Node, Any]) -> float | None:
-    """Where the gap vanishes at a value of the random input, by halving; None if it is not seen to."""
-    places = [float(place_in(domain_of(u), Fraction(k, 24))) for k in range(1, 24)]
-
-    def at(v: float) -> float:
-        return float(evaluate([gap], {**point, u: np.float64(v)})[0])
-
-    values = [at(v) for v in places]
-    for low, high, a, b in zip(places, places[1:], values, values[1:], strict=False):
-        if np.isfinite(a) and np.isfinite(b) and a * b < 0:
-            return root_between(at, low, high)
-    return None
+        return None
+    return True if status == "refuted" else False if status == "proved" else None
 
 
 def overlooks_jumps(y: Node, wrt: Sequence[Node], sources: Sequence[Node]) -> bool:
@@ -373,10 +366,12 @@ def overlooks_jumps(y: Node, wrt: Sequence[Node], sources: Sequence[Node]) -> bo
     if not drawn:
         return False
     depends = Dependence(order, [*drawn, *wrt])
+    off = tied([y], drawn)
     moving = [
         n
         for n in order
         if _jumps(n)
+        and n not in off
         and any(depends(a, u) for a in n.args for u in drawn)
         and any(depends(a, w) for a in n.args for w in wrt)
     ]

@@ -1,12 +1,23 @@
-"""Where two sides tie, as a formula: by undoing one function after the other."""
+"""Where two sides tie, as a formula: by undoing one function after the other. Where a choice changes, as a number."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
 from symgrad.analysis.explain.noise.dependence import Dependence
+from symgrad.analysis.explain.noise.draws import domain_of, place_in
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.traverse import topological
+from symgrad.ir.values.evaluate import evaluate
 
-__all__ = ["tie_of"]
+__all__ = ["change_of", "tie_of"]
+
+_PLACES = 24
+_HALVINGS = 80
 
 
 def tie_of(left: Node, right: Node, u: Node) -> Node | None:
@@ -32,8 +43,11 @@ def tie_of(left: Node, right: Node, u: Node) -> Node | None:
                 other = rest / other
             case "neg", None:
                 other = -other
-            case "sqrt", None:
-                other = other**2
+            case (
+                "sqrt",
+                None,
+            ):  # a root is never negative: then the place is below all values of what is under it
+                other = other * OPS["abs"](other)
             case "exp", None:
                 other = OPS["log"](other)
             case "log", None:
@@ -42,3 +56,30 @@ def tie_of(left: Node, right: Node, u: Node) -> Node | None:
                 return None
         side = inner[0]
     return other
+
+
+def change_of(choice: Node, u: Node, point: Mapping[Node, Any]) -> tuple[float, float, float] | None:
+    """Return a value of u at which a truth value or a sign changes, and what it is below and above; None if not seen.
+
+    Args:
+        choice: a number that takes few values.
+        u: an input.
+        point: values of all other inputs.
+    """
+
+    def at(v: float) -> float:
+        return float(evaluate([choice], {**point, u: np.float64(v)})[0])
+
+    places = [float(place_in(domain_of(u), Fraction(k, _PLACES))) for k in range(1, _PLACES)]
+    values = [at(v) for v in places]
+    for low, high, below, above in zip(places, places[1:], values, values[1:], strict=False):
+        if below != above and np.isfinite(below) and np.isfinite(above):
+            for _ in range(_HALVINGS):
+                middle = low + (high - low) / 2
+                if not low < middle < high:
+                    break
+                value = at(middle)
+                low, high = (middle, high) if value == below else (low, middle)
+                above = above if value == below else value
+            return high, below, above
+    return None

@@ -1,6 +1,7 @@
 """Factors of matrices in C, as plain loops: kernels have them from LAPACK.
 
-And their exponentials, with the operations of `symgrad/compiler/llvm/arrays/library/exponential.py`, in its order.
+And their exponentials, with the operations of `symgrad/compiler/llvm/arrays/library/matrix_exponential.py`, in its
+order.
 
 Matrices lie in columns, as LAPACK sees them. The largest entry of a column is its pivot; exchanges of rows are numbers
 of 32 bits, counted from 1, behind the factors.
@@ -13,8 +14,8 @@ from fractions import Fraction
 
 from symgrad.compiler.c.arrays.products import product_names
 from symgrad.compiler.c.statements import number
-from symgrad.compiler.llvm.arrays.library.exponential import COEFFICIENTS, LARGEST
-from symgrad.compiler.llvm.text.templates import filled
+from symgrad.compiler.llvm.arrays.library.matrix_exponential import COEFFICIENTS, MAX_ROW_SUM
+from symgrad.compiler.llvm.text.templates import fill_template
 from symgrad.compiler.llvm.text.types import FloatType
 
 __all__ = ["CALLED_BY_FACTORS", "FACTORS_IN_C", "factor_names", "factors_text"]
@@ -227,11 +228,11 @@ def factors_text(kernel: str, used: Iterable[str], real: FloatType) -> str:
         "coefficients": ",\n        ".join(
             ", ".join(map(written, COEFFICIENTS[k : k + 4])) for k in range(0, 17, 4)
         ),
-        "largest": written(LARGEST),
+        "largest": written(MAX_ROW_SUM),
         "half": written(0.5),
     }
     texts = [FACTORS_IN_C[name][1] for name in sorted(used)]
     if any("_exchange(" in text for text in texts):
         texts.insert(0, _EXCHANGE)
     text = "".join(texts)
-    return filled(text, {part: value for part, value in parts.items() if f"${{{part}}}" in text})
+    return fill_template(text, {part: value for part, value in parts.items() if f"${{{part}}}" in text})

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from symgrad.compiler.c.statements import code_of
-from symgrad.compiler.llvm.text.instructions import Instruction, Splat, flat
+from symgrad.compiler.llvm.text.instructions import Instruction, Splat, flatten_lines
 from symgrad.compiler.llvm.text.module import Function
-from symgrad.compiler.llvm.text.opcodes import Label, Opcode, lane
+from symgrad.compiler.llvm.text.opcodes import Label, Opcode, unwrap_single_lane
 from symgrad.support.errors import InternalError
 
 __all__ = ["BasicBlock", "ReadFunction", "ReadOp", "is_integer", "read_function"]
@@ -118,7 +118,7 @@ class _FunctionReader:
 
     def read(self, function: Function) -> ReadFunction:
         blocks = [BasicBlock("entry")]
-        for line in flat(function.body):
+        for line in flatten_lines(function.body):
             if isinstance(line, Instruction):
                 self._line(line, code_of(line), blocks[-1])
             elif not isinstance(line, Label):
@@ -135,7 +135,12 @@ class _FunctionReader:
         name, op, labels = line.name, code.op, code.labels
         if op == "phi":
             block.phis.append(
-                ReadOp(name, op, lane(code.kind), ways=dict(zip(labels, line.operands, strict=True)))
+                ReadOp(
+                    name,
+                    op,
+                    unwrap_single_lane(code.kind),
+                    ways=dict(zip(labels, line.operands, strict=True)),
+                )
             )
             return
         operands = tuple(map(self._value, line.operands))
@@ -150,8 +155,8 @@ class _FunctionReader:
         else:
             same = _known(op, code.how, operands)
             if same is None:
-                kinds = tuple(map(lane, code.kinds))
-                block.ops.append(ReadOp(name, op, lane(code.kind), operands, code.how, kinds))
+                kinds = tuple(map(unwrap_single_lane, code.kinds))
+                block.ops.append(ReadOp(name, op, unwrap_single_lane(code.kind), operands, code.how, kinds))
             else:
                 self._same[name] = same
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from symgrad.compiler.c.arrays.facts import FunctionFacts
 from symgrad.compiler.c.arrays.instructions import ReadFunction, ReadOp, is_integer
 from symgrad.compiler.c.statements import SIGNS, compared, number, structure
-from symgrad.compiler.llvm.text.opcodes import members
+from symgrad.compiler.llvm.text.opcodes import member_types
 from symgrad.support.errors import InternalError
 
 __all__ = ["FileNames", "CInstructions", "ArrayPlace", "c_type"]
@@ -151,7 +151,7 @@ class CInstructions:
             self._call(op, depth)
         elif code == "extractvalue":
             which = self._names[op.operands[0]]
-            if "i64" in members(op.kinds[0]):  # a number, and whether it did not fit
+            if "i64" in member_types(op.kinds[0]):  # a number, and whether it did not fit
                 self._names[op.name] = which if op.how == "0" else f"{which}_beyond"
             else:
                 self._define(op, f"{which}.part{op.how}", depth)

@@ -1,15 +1,15 @@
 """Products of matrices in C: plain loops, in blocks of columns that stay in registers, and of rows that stay in caches.
 
 The order of sums is that of the kernel's own code for moderate products
-(`symgrad/compiler/llvm/arrays/library/products.py`): entries are sums of 256 products at a time.
+(`symgrad/compiler/llvm/arrays/library/matrix_products.py`): entries are sums of 256 products at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from symgrad.compiler.llvm.arrays.library.calls import SMALL
-from symgrad.compiler.llvm.text.templates import filled
+from symgrad.compiler.llvm.arrays.library.scans_and_products import LOOP_LIMIT
+from symgrad.compiler.llvm.text.templates import fill_template
 from symgrad.compiler.llvm.text.types import FloatType
 
 __all__ = ["product_names", "product_text"]
@@ -98,11 +98,11 @@ def product_text(kernel: str, used: Iterable[str], real: FloatType, *, fused: bo
         "chunk": _CHUNK,
         "columns": _COLUMNS,
         "rows": _ROWS,
-        "small": SMALL,
+        "small": LOOP_LIMIT,
         "step": _add("sum", "x[i*xr + l*xc]", "y[l*yr + j*yc]", fma, real),
     }
     text = _block(f"{name}_row", 1, fma, real) + _block(f"{name}_rows", _ROWS, fma, real)
-    text += filled(_PRODUCT, parts)
+    text += fill_template(_PRODUCT, parts)
     for name in sorted(used):
         x, y = name.removeprefix("product.")
         steps = f"{'1, xs' if x == 't' else 'xs, 1'}, {'1, ys' if y == 't' else 'ys, 1'}"
@@ -135,7 +135,7 @@ def _block(name: str, rows: int, fma: str, real: FloatType) -> str:
         "ends": ends,
     }
     unused = "" if rows > 1 else "    (void)xr;\n"
-    return filled(_BLOCK, parts).replace("    int c;\n", f"    int c;\n{unused}", 1)
+    return fill_template(_BLOCK, parts).replace("    int c;\n", f"    int c;\n{unused}", 1)
 
 
 def _add(total: str, a: str, b: str, fma: str, real: FloatType) -> str:

@@ -34,12 +34,12 @@ from symgrad.compiler.c.parts import (
     structures,
 )
 from symgrad.compiler.c.statements import C99, code_of
-from symgrad.compiler.llvm.arrays.code_of_arrays import array_module
-from symgrad.compiler.llvm.arrays.names import NEGATIVE, RUN, SCRATCH, TOO_LARGE
+from symgrad.compiler.llvm.arrays.array_code import array_module
+from symgrad.compiler.llvm.arrays.symbol_names import NEGATIVE, RUN, SCRATCH, TOO_LARGE
 from symgrad.compiler.llvm.engine.target import Target
-from symgrad.compiler.llvm.text.instructions import Instruction, flat
+from symgrad.compiler.llvm.text.instructions import Instruction, flatten_lines
 from symgrad.compiler.llvm.text.module import Function, Module
-from symgrad.compiler.llvm.text.templates import filled
+from symgrad.compiler.llvm.text.templates import fill_template
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.ir.graph import Node
 
@@ -122,9 +122,9 @@ def array_source(
         "about": f"{abi.name}({', '.join(abi.inputs)}): {', '.join(abi.outputs)}. Written by symgrad.",
         "head": HEAD,
         "code": "".join([bits, *helpers, code]),
-        "entry": filled(_ENTRY, entry),
+        "entry": fill_template(_ENTRY, entry),
     }
-    return filled(_FILE, written)
+    return fill_template(_FILE, written)
 
 
 def _code(module: Module, real: FloatType, abi: ArrayAbi, *, fused: bool) -> str:
@@ -175,7 +175,7 @@ def _called(own: Mapping[str, Function]) -> tuple[dict[str, ReadFunction], list[
         elif name.startswith("lanes."):
             others.add(name.removeprefix("lanes."))
         elif name.startswith("maths."):
-            for line in flat(own[name].body):
+            for line in flatten_lines(own[name].body):
                 if isinstance(line, Instruction) and code_of(line).op == "call":
                     called = code_of(line).how
                     if not called.startswith("llvm."):

@@ -1,6 +1,6 @@
 """The assembly of a kernel, each line with the equations that made it.
 
-Of an elementwise kernel LLVM says it for each instruction (`symgrad/compiler/llvm/text/places.py`); of an
+Of an elementwise kernel LLVM says it for each instruction (`symgrad/compiler/llvm/text/debug_locations.py`); of an
 array program, whose loops are a function each, for each function.
 """
 
@@ -14,7 +14,7 @@ from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.compiler.llvm.elementwise.emit import emit
 from symgrad.compiler.llvm.engine.jit import emit_assembly
 from symgrad.compiler.llvm.engine.target import host
-from symgrad.compiler.llvm.text.places import Places
+from symgrad.compiler.llvm.text.debug_locations import DebugLocations
 from symgrad.compiler.llvm.text.types import float_type
 from symgrad.compiler.lowering.arrays.nests import Nest
 from symgrad.compiler.lowering.arrays.plan import plan_arrays
@@ -60,7 +60,7 @@ def assembly_lines(kernel: Kernel) -> list[AssemblyLine]:
         made = _of_steps(kernel)
         return [AssemblyLine(text, f, made.get(f, ())) for text, f, _ in _lines(kernel.asm)]
     plan = schedule(kernel.outputs, kernel.symbols, fusable=kernel.fusable, fast=kernel.fast)
-    places = Places()
+    places = DebugLocations()
     ir = emit(plan, float_type(kernel.dtype), host().target, places=places).ir
     found: list[AssemblyLine] = []
     for text, function, number in _lines(emit_assembly(ir)):

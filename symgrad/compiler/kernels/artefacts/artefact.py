@@ -15,20 +15,20 @@ from symgrad.compiler.c.arrays.program import array_source
 from symgrad.compiler.c.identifiers import c_function, c_identifiers
 from symgrad.compiler.c.linker import shared_library
 from symgrad.compiler.c.source import c_source
-from symgrad.compiler.gpu.calls.written import ptx_text, wasm_bytes
+from symgrad.compiler.gpu.codegen.artefacts import ptx_text, wasm_bytes
 from symgrad.compiler.kernels.array_kernel import ArrayKernel
 from symgrad.compiler.kernels.artefacts.described import described
 from symgrad.compiler.kernels.artefacts.note import sealed, sealed_text
 from symgrad.compiler.kernels.kernel import Kernel
-from symgrad.compiler.llvm.arrays.code_of_arrays import array_module
-from symgrad.compiler.llvm.arrays.entry import with_entry
-from symgrad.compiler.llvm.calls.about import ARGUMENTS
+from symgrad.compiler.llvm.arrays.array_code import array_module
+from symgrad.compiler.llvm.arrays.c_entry import add_c_entry
+from symgrad.compiler.llvm.call_stubs.about_function import ARGUMENT_QUERY
 from symgrad.compiler.llvm.elementwise.c_entry import Entry
 from symgrad.compiler.llvm.elementwise.emit import emit
 from symgrad.compiler.llvm.engine.blas import routines
 from symgrad.compiler.llvm.engine.jit import emit_assembly, emit_bitcode, emit_object_and_needs
 from symgrad.compiler.llvm.engine.platforms import platform
-from symgrad.compiler.llvm.engine.scipy_code import OWN, PREFIX
+from symgrad.compiler.llvm.engine.scipy_functions import PREFIX, USER_PREFIX
 from symgrad.compiler.llvm.engine.target import Target, host, target_lines
 from symgrad.compiler.llvm.text.types import float_type
 from symgrad.compiler.lowering.elementwise.schedule import schedule
@@ -262,7 +262,9 @@ def _abi(kernel: Kernel, names: _Names) -> Abi:
 
 def _check(kernel: Kernel, what: str) -> None:
     """Refuse a kernel whose code is not all its own."""
-    own = sorted(n.removeprefix(PREFIX + OWN) for n in kernel.needs if n.startswith(PREFIX + OWN))
+    own = sorted(
+        n.removeprefix(PREFIX + USER_PREFIX) for n in kernel.needs if n.startswith(PREFIX + USER_PREFIX)
+    )
     if own:
         raise UnsupportedError(
             f"the code of {', '.join(own)} lies at an address of this process, which {what} "
@@ -321,7 +323,7 @@ def _module(kernel: Kernel, functions: Entry, target: Target) -> str:
     if isinstance(kernel, ArrayKernel):
         module = array_module(kernel.outputs, kernel.symbols, real, target, fast=kernel.fast).module
         return str(
-            with_entry(
+            add_c_entry(
                 module,
                 functions.contiguous,
                 len(kernel.inputs),
@@ -344,9 +346,9 @@ def _header(kernel: Kernel, names: _Names, *, told: bool = False, source: bool =
     if told:
         asked, arguments = names.functions.about, names.functions.arguments
         prototypes += f"""
-/* {asked}({ARGUMENTS}) is a number made of these declarations: not {name}_fits(), if what is linked has others. */
+/* {asked}({ARGUMENT_QUERY}) is a number made of these declarations: not {name}_fits(), if what is linked has others. */
 int64_t {asked}(int64_t what);
-static inline int {name}_fits(void) {{ return {asked}({ARGUMENTS}) == INT64_C({arguments}); }}
+static inline int {name}_fits(void) {{ return {asked}({ARGUMENT_QUERY}) == INT64_C({arguments}); }}
 """
     return f"""\
 {_FIRST_LINE}

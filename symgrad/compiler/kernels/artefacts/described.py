@@ -13,7 +13,7 @@ from symgrad.compiler.kernels.artefacts.plain_sizes import plain_shape, plain_si
 from symgrad.compiler.kernels.calls.guards import guards_of, has_ends
 from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.compiler.llvm.elementwise.c_entry import Entry
-from symgrad.compiler.llvm.engine.target import Host
+from symgrad.compiler.llvm.engine.target import Platform
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.sizes import Extent
 
@@ -31,7 +31,7 @@ _LEVELS = {
 """What processors have at least that code is for, by LLVM's names: the levels of the x86-64 psABI."""
 
 
-def described(kernel: Kernel, functions: Entry, needs: Iterable[str], there: Host) -> Mapping[str, Any]:
+def described(kernel: Kernel, functions: Entry, needs: Iterable[str], there: Platform) -> Mapping[str, Any]:
     """Return the note of a kernel.
 
     Args:
@@ -93,7 +93,7 @@ def _plain_end(end: Any) -> Any:
     return end if end is None else plain_size(end)
 
 
-def _needed(there: Host) -> list[str] | None:
+def _needed(there: Platform) -> list[str] | None:
     """Return the features of processors that code may use; None where nobody knows but LLVM."""
     if there.features:
         return [name[1:] for name in there.features.split(",") if name.startswith("+")]

@@ -3,8 +3,8 @@
 That is: arrays of one shape, contiguous or of one axis, and bare numbers.
 
 The fields of arrays are read as any extension module compiled against NumPy reads them, from where the table of
-`symgrad/compiler/llvm/calls/layout.py` says; `symgrad/compiler/kernels/calls/safety.py` decides whether there
-are such calls at all.
+`symgrad/compiler/llvm/call_stubs/object_layout.py` says; `symgrad/compiler/kernels/calls/safety.py` decides whether
+there are such calls at all.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.compiler.kernels.calls.safety import refusal
-from symgrad.compiler.llvm.calls.direct_code import CALL, INFO, text
-from symgrad.compiler.llvm.calls.layout import FASTCALL, MethodDef
-from symgrad.compiler.llvm.engine.binding import made_once
-from symgrad.compiler.llvm.engine.shared import load_or_compile
+from symgrad.compiler.llvm.call_stubs.array_call import CALL, INFO, module_text
+from symgrad.compiler.llvm.call_stubs.object_layout import FASTCALL, MethodDef
+from symgrad.compiler.llvm.engine.binding import locked_cache
+from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
 
 __all__ = ["direct_call"]
 
@@ -32,7 +32,7 @@ class _Machinery:
     """The one native function, and the method definition that Python's function objects point to."""
 
     def __init__(self) -> None:
-        self.engine = load_or_compile(text())
+        self.engine = load_or_compile(module_text())
         self.method = MethodDef(b"kernel", self.engine.address(CALL), FASTCALL, None)
         self.make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
             ("PyCFunction_NewEx", ctypes.pythonapi)
@@ -42,7 +42,7 @@ class _Machinery:
         return self.make(ctypes.addressof(self.method), info, None)
 
 
-@made_once
+@locked_cache
 def _machinery() -> _Machinery:
     return _Machinery()
 

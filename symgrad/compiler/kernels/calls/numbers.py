@@ -13,14 +13,14 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.compiler.kernels.calls.safety import allocator_of, refusal
-from symgrad.compiler.llvm.calls.layout import FASTCALL, KEYWORDS, MethodDef
-from symgrad.compiler.llvm.calls.number_code import CALL, DOUBLE, INFO, SINGLE, TRUTH, text
-from symgrad.compiler.llvm.engine.binding import made_once
-from symgrad.compiler.llvm.engine.shared import load_or_compile
+from symgrad.compiler.llvm.call_stubs.object_layout import FASTCALL, KEYWORDS, MethodDef
+from symgrad.compiler.llvm.call_stubs.scalar_call import BOOL, CALL, DOUBLE, INFO, SINGLE, module_text
+from symgrad.compiler.llvm.engine.binding import locked_cache
+from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
 
 __all__ = ["number_call"]
 
-_KINDS = {"float64": DOUBLE, "float32": SINGLE, "bool": TRUTH}
+_KINDS = {"float64": DOUBLE, "float32": SINGLE, "bool": BOOL}
 
 _ARGUMENTS = 256
 """Arguments together; those of more, which wait on the stack, are for arrays."""
@@ -30,7 +30,7 @@ class _NumberCalls:
     """The one native function; the method definitions that Python's function objects point to are their owners'."""
 
     def __init__(self) -> None:
-        self.engine = load_or_compile(text())
+        self.engine = load_or_compile(module_text())
         self.address = self.engine.address(CALL)
         self.make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
             ("PyCFunction_NewEx", ctypes.pythonapi)
@@ -39,7 +39,7 @@ class _NumberCalls:
         self.new_object = cast(int, allocator_of(np.float64))
 
 
-@made_once
+@locked_cache
 def _native() -> _NumberCalls:
     return _NumberCalls()
 

@@ -16,14 +16,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.compiler.llvm.calls.layout import (
+from symgrad.compiler.llvm.call_stubs.object_layout import (
     ALIGNED,
     C_CONTIGUOUS,
     TP_ALLOC,
-    WARNS,
+    WARN_ON_WRITE,
     WRITEABLE,
     read_field,
-    words,
+    read_integers,
 )
 
 __all__ = ["VARIABLE", "allocator_of", "refusal"]
@@ -73,7 +73,7 @@ def _compared() -> Iterator[tuple[str, Any, Any]]:
     for array in arrays:
         said = array.flags
         flags = said.c_contiguous * C_CONTIGUOUS + said.aligned * ALIGNED + said.writeable * WRITEABLE
-        asked = C_CONTIGUOUS | ALIGNED | WRITEABLE | WARNS
+        asked = C_CONTIGUOUS | ALIGNED | WRITEABLE | WARN_ON_WRITE
         yield "nd", read_field("nd", array), array.ndim
         yield "flags", _bits(read_field("flags", array), asked), flags
         yield "data", read_field("data", array), array.__array_interface__["data"][0]
@@ -81,11 +81,15 @@ def _compared() -> Iterator[tuple[str, Any, Any]]:
         # NumPy has the strides right behind the lengths: only where that holds are the pointers followed.
         lengths, strides = read_field("shape", array), read_field("strides", array)
         yield "strides less shape", (strides or 0) - (lengths or 0), 8 * array.ndim
-        yield "shape", words(lengths, array.ndim), array.shape
-        yield "strides", words(strides, array.ndim), array.strides
+        yield "shape", read_integers(lengths, array.ndim), array.shape
+        yield "strides", read_integers(strides, array.ndim), array.strides
     warned = np.broadcast_arrays(np.ones(3), np.ones((2, 3)))[0]
     # What is written to with a warning today, and will only be read one day.
-    yield "warned", _bits(read_field("flags", warned), WARNS | WRITEABLE) in (0, WARNS | WRITEABLE), True
+    yield (
+        "warned",
+        _bits(read_field("flags", warned), WARN_ON_WRITE | WRITEABLE) in (0, WARN_ON_WRITE | WRITEABLE),
+        True,
+    )
     yield (
         "allocator",
         allocator_of(float),

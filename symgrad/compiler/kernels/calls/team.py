@@ -18,10 +18,18 @@ from typing import Any, cast
 from symgrad.compiler.kernels.calls import threads as processors
 from symgrad.compiler.kernels.calls.direct import direct_call
 from symgrad.compiler.kernels.calls.safety import refusal
-from symgrad.compiler.llvm.calls.team_code import LINE, LOOP, PAUSE, SHARE, TEAM, WORK, text
-from symgrad.compiler.llvm.engine.binding import made_once
+from symgrad.compiler.llvm.call_stubs.thread_team import (
+    LINE_BYTES,
+    LOOP,
+    PAUSE,
+    SHARE,
+    TEAM,
+    WORK,
+    module_text,
+)
+from symgrad.compiler.llvm.engine.binding import locked_cache
 from symgrad.compiler.llvm.engine.jit import Engine
-from symgrad.compiler.llvm.engine.shared import load_or_compile
+from symgrad.compiler.llvm.engine.shared_functions import load_or_compile
 from symgrad.compiler.llvm.engine.target import host
 
 __all__ = ["call_in_team"]
@@ -62,7 +70,7 @@ class Team:
     """
 
     def __init__(self) -> None:
-        engine: Engine = _for_ever(load_or_compile(text(host().triple), quick=True))
+        engine: Engine = _for_ever(load_or_compile(module_text(host().triple), quick=True))
         self.loop = engine.address(LOOP)
         self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.address(WORK))
         pause = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(engine.address(PAUSE))
@@ -88,8 +96,8 @@ class Team:
     def dismiss(self) -> None:
         """Begin anew, with no workers: a forked child has none."""
         room = self._fixed["room"]
-        memory = _for_ever(ctypes.create_string_buffer(LINE * (room + 2)))
-        start = -(-ctypes.addressof(memory) // LINE) * LINE
+        memory = _for_ever(ctypes.create_string_buffer(LINE_BYTES * (room + 2)))
+        start = -(-ctypes.addressof(memory) // LINE_BYTES) * LINE_BYTES
         values = [self._fixed.get(name, 0) for name, _ in TEAM]
         ctypes.memmove(start, struct.pack(f"={len(values)}q", *values), 8 * len(values))
         allocate = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyThread_allocate_lock", ctypes.pythonapi))
@@ -99,7 +107,7 @@ class Team:
         for k in range(room):
             lock = allocate()
             acquire(lock, 0)
-            ctypes.c_void_p.from_address(start + LINE * (k + 1) + 16).value = lock
+            ctypes.c_void_p.from_address(start + LINE_BYTES * (k + 1) + 16).value = lock
         self._words = (ctypes.c_int64 * len(TEAM)).from_address(start)
         self._threads: list[threading.Thread] = []
         self._growing = threading.Lock()
@@ -140,7 +148,7 @@ class Team:
                 self._threads = [thread for thread in self._threads if thread.is_alive()]
 
 
-@made_once
+@locked_cache
 def team() -> Team:
     """Return the team of this process."""
     made = Team()

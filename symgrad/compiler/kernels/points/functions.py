@@ -13,7 +13,7 @@ import numpy as np
 
 from symgrad.compiler.c.identifiers import c_function, c_identifiers
 from symgrad.compiler.kernels.calls.numbers import number_call
-from symgrad.compiler.llvm.calls.points import FILTER, INTEGRAND, NUMBERS, POINT, PointFunctions
+from symgrad.compiler.llvm.call_stubs.point_functions import FILTER, INTEGRAND, NUMBERS, POINT, PointFunctions
 from symgrad.support.errors import ArrayTypeError, UnsupportedError, UsageError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from symgrad.support.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from symgrad.compiler.kernels.points.functions import Use
-    from symgrad.compiler.llvm.calls.points import PointFunctions
+    from symgrad.compiler.llvm.call_stubs.point_functions import PointFunctions
     from symgrad.ir.graph import Node
 
 __all__ = ["AtPoints"]
@@ -105,7 +105,7 @@ class AtPoints:
     @property
     def address(self) -> int:
         """The address of the function that `as_ctypes` returns; valid while the kernel lives."""
-        from symgrad.compiler.llvm.calls.points import NUMBERS
+        from symgrad.compiler.llvm.call_stubs.point_functions import NUMBERS
 
         return self._own_point().functions[NUMBERS]
 

@@ -6,14 +6,14 @@ import ctypes
 from collections.abc import Sequence
 
 from symgrad.compiler.llvm.text.module import ATTRIBUTES
-from symgrad.compiler.llvm.text.templates import filled
+from symgrad.compiler.llvm.text.templates import fill_template
 from symgrad.ir.sizes import Size, SizeAtom, names_of
 
-__all__ = ["process_core_sizes"]
+__all__ = ["core_sizes_module"]
 
 # The hook of NumPy 2.1 for sizes that the inputs' shapes only imply: -1 is a size to fill in. Whatever overflows is
 # refused, because NumPy would allocate by a number that wrapped around.
-_PROCESS = """\
+_PROCESS_FUNCTION = """\
 define i32 @array.process(ptr %ufunc, ptr %core) #0 {
 entry:
 ${lines}
@@ -31,7 +31,7 @@ declare i64 @llvm.smin.i64(i64, i64)
 """
 
 
-def process_core_sizes(sizes: Sequence[Size]) -> str:
+def core_sizes_module(sizes: Sequence[Size]) -> str:
     """The function that fills in and checks the core dimensions that NumPy does not know, or "" if it knows all."""
     computed = [
         i
@@ -54,7 +54,7 @@ def process_core_sizes(sizes: Sequence[Size]) -> str:
         "value.error": id(ValueError),
     }
     constant = f'@array.message = internal constant [{len(message) + 1} x i8] c"{escaped}\\00"'
-    return "\n".join([constant, filled(_PROCESS, parts), ATTRIBUTES])
+    return "\n".join([constant, fill_template(_PROCESS_FUNCTION, parts), ATTRIBUTES])
 
 
 class _SizeCode:

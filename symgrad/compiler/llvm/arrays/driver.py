@@ -18,13 +18,13 @@ second call does not touch fresh pages. A thread that finds the arena taken allo
 
 from __future__ import annotations
 
-from symgrad.compiler.llvm.arrays.names import NEGATIVE
-from symgrad.compiler.llvm.arrays.strided import STRIDED
-from symgrad.compiler.llvm.text.copies import copy
+from symgrad.compiler.llvm.arrays.strided_copy import STRIDED
+from symgrad.compiler.llvm.arrays.symbol_names import NEGATIVE
+from symgrad.compiler.llvm.text.copy_loops import copy_function
 from symgrad.compiler.llvm.text.module import ATTRIBUTES
-from symgrad.compiler.llvm.text.templates import filled, load_fields
+from symgrad.compiler.llvm.text.templates import fill_template, load_fields
 
-__all__ = ["FIELDS", "PYTHON", "driver"]
+__all__ = ["FIELDS", "PYTHON_FUNCTIONS", "driver_text"]
 
 # Tables that depend on the number of arguments are on the stack: some bytes for each, however large the arrays.
 #
@@ -350,7 +350,7 @@ declare ptr @malloc(i64)
 declare void @free(ptr)
 """
 
-PYTHON = {
+PYTHON_FUNCTIONS = {
     "PyErr_CheckSignals": ("i32",),
     "PyErr_NoMemory": ("ptr",),
     "PyErr_Occurred": ("ptr",),
@@ -385,18 +385,20 @@ FIELDS = (*_TABLES, *((name, "ptr") for name in _ERRORS))
 """Of the plan, in this order; behind them is the slot of the arena. `refusal` is what is said of a negative length."""
 
 
-def driver() -> str:
+def driver_text() -> str:
     """The text of the loop: the same in every process."""
     arena = f"  %arena = getelementptr i64, ptr %plan, i64 {len(FIELDS)}"
     fields = f"{load_fields('%plan', _TABLES)}\n{arena}"
-    entry = filled(_ENTRY, {"errors": load_fields("%plan", FIELDS, _ERRORS)})
-    python = [f"declare {gives} @{name}({', '.join(takes)})" for name, (gives, *takes) in PYTHON.items()]
+    entry = fill_template(_ENTRY, {"errors": load_fields("%plan", FIELDS, _ERRORS)})
+    python = [
+        f"declare {gives} @{name}({', '.join(takes)})" for name, (gives, *takes) in PYTHON_FUNCTIONS.items()
+    ]
     return "\n".join(
         [
-            filled(_BATCH, {"fields": fields, "NEGATIVE": NEGATIVE}),
-            filled(STRIDED, {"fields": fields}),
+            fill_template(_BATCH, {"fields": fields, "NEGATIVE": NEGATIVE}),
+            fill_template(STRIDED, {"fields": fields}),
             entry,
-            copy(),
+            copy_function(),
             *python,
             ATTRIBUTES,
         ]

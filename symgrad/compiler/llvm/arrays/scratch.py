@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from symgrad.compiler.llvm.arrays.lines import BlockWriter, SizeValues
-from symgrad.compiler.llvm.arrays.names import NEGATIVE, SCRATCH, TOO_LARGE
 from symgrad.compiler.llvm.arrays.nests.access import storage_of
+from symgrad.compiler.llvm.arrays.step_writer import BlockWriter, SizeValues
+from symgrad.compiler.llvm.arrays.symbol_names import NEGATIVE, SCRATCH, TOO_LARGE
 from symgrad.compiler.llvm.equations.declarations import Declarations
 from symgrad.compiler.llvm.text.instructions import Instruction
 from symgrad.compiler.llvm.text.module import Function, FunctionDeclaration, Item, Linkage
@@ -23,14 +23,14 @@ from symgrad.ir.bounds import LARGEST, MOST_ENTRIES
 from symgrad.ir.sizes import Shape, Size, extent_text, names_of, parts_of, size_product
 from symgrad.support.errors import ShapeError
 
-__all__ = ["Asked", "offsets", "scratch"]
+__all__ = ["ProgramSizes", "slot_offsets", "scratch_function"]
 
 _PAIR = "{ i64, i1 }"
 """A number, and whether it did not fit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ProgramSizes:
     """What of sizes a program asks for.
 
     Args:
@@ -38,17 +38,19 @@ class Asked:
         lengths: of axes, those that are negative for some sizes.
         shapes: of all arrays, in memory or not.
         numbers: sizes that are numbers of the formula.
-        places: what places of entries are computed from, filled in as code is written.
+        index_sizes: what places of entries are computed from, filled in as code is written.
     """
 
     names: Sequence[str]
     lengths: Sequence[Size]
     shapes: Collection[Shape]
     numbers: Collection[Size]
-    places: dict[Size, None]
+    index_sizes: dict[Size, None]
 
 
-def offsets(memory: Memory, region: BlockWriter, sizes: SizeValues, real: FloatType) -> tuple[list[str], str]:
+def slot_offsets(
+    memory: Memory, region: BlockWriter, sizes: SizeValues, real: FloatType
+) -> tuple[list[str], str]:
     """Return where the slots start, and where the last one ends."""
     found: list[str] = []
     end = "0"
@@ -63,15 +65,20 @@ def offsets(memory: Memory, region: BlockWriter, sizes: SizeValues, real: FloatT
             if not largest:
                 largest = here
                 continue
-            largest = region.choose(region.compare("sgt", here, largest), here, largest)
+            largest = region.select(region.compare("sgt", here, largest), here, largest)
         up = region.add(largest, "63")
         whole = region.binary("and", up, "-64")
         end = region.add(end, whole)
     return found, end
 
 
-def scratch(
-    memory: Memory, asked: Asked, real: FloatType, width: int, declarations: Declarations, linkage: Linkage
+def scratch_function(
+    memory: Memory,
+    asked: ProgramSizes,
+    real: FloatType,
+    width: int,
+    declarations: Declarations,
+    linkage: Linkage,
 ) -> list[Item]:
     """Return the function, whose argument is the table of sizes, and what it calls.
 
@@ -80,17 +87,17 @@ def scratch(
     Raises:
         ShapeError: if a number is too large for every call.
     """
-    region = _Exact(real, width, declarations)
+    region = _OverflowCheckedWriter(real, width, declarations)
     sizes = SizeValues(asked.names, region)
-    _, end = offsets(memory, region, sizes, real)
+    _, end = slot_offsets(memory, region, sizes, real)
     for size in asked.numbers:
         sizes(size)
-    for size in asked.places:
+    for size in asked.index_sizes:
         for part in parts_of(size):
             sizes(part)
     two = ("i64", "i64")
     least = Opcode.call("i64", "@llvm.smax.i64", *two)
-    for shape in _largest(asked.shapes):
+    for shape in _dominating_shapes(asked.shapes):
         count = "1"
         for size in shape:
             # An empty axis makes no room for others.
@@ -103,10 +110,10 @@ def scratch(
         FunctionDeclaration("llvm.smax.i64", "i64", two),
     ]
     negative = [_any_negative(region, map(sizes, some)) for some in (asked.names, asked.lengths)]
-    answer = region.choose(negative[1], str(NEGATIVE), end)
-    answer = region.choose(region.refused, str(TOO_LARGE), answer)
-    answer = region.choose(negative[0], str(NEGATIVE), answer)
-    lines = [*region.lines, Instruction("", Opcode.give("i64"), (answer,))]
+    answer = region.select(negative[1], str(NEGATIVE), end)
+    answer = region.select(region.refused, str(TOO_LARGE), answer)
+    answer = region.select(negative[0], str(NEGATIVE), answer)
+    lines = [*region.lines, Instruction("", Opcode.ret("i64"), (answer,))]
     return [Function(SCRATCH, "i64", ["ptr %sizes"], lines, linkage), *declared]
 
 
@@ -117,14 +124,14 @@ def _any_negative(region: BlockWriter, values: Iterable[str]) -> str:
     return found
 
 
-def _largest(shapes: Iterable[Shape]) -> list[Shape]:
+def _dominating_shapes(shapes: Iterable[Shape]) -> list[Shape]:
     """Return the shapes that have as many entries as others, or for some sizes more; not those without names."""
     long = {tuple(sorted((s for s in shape if s != 1), key=str)) for shape in shapes}
     named = [shape for shape in long if names_of(*shape)]
-    return sorted((s for s in named if not any(s != t and _within(s, t) for t in named)), key=str)
+    return sorted((s for s in named if not any(s != t and _is_part_of(s, t) for t in named)), key=str)
 
 
-def _within(shape: Shape, other: Shape) -> bool:
+def _is_part_of(shape: Shape, other: Shape) -> bool:
     rest = list(other)
     for size in shape:
         if size not in rest:
@@ -133,7 +140,7 @@ def _within(shape: Shape, other: Shape) -> bool:
     return True
 
 
-class _Exact(BlockWriter):
+class _OverflowCheckedWriter(BlockWriter):
     """Code that knows whether a number did not fit."""
 
     def __init__(self, real: FloatType, width: int, declarations: Declarations) -> None:
@@ -160,5 +167,5 @@ class _Exact(BlockWriter):
 
     def _exact(self, code: str, a: str, b: str) -> str:
         pair = self.scalar(Opcode.call(_PAIR, f"@llvm.{code}.with.overflow.i64", "i64", "i64"), a, b)
-        self.refuse(self.scalar(Opcode.member(_PAIR, 1), pair))
-        return self.scalar(Opcode.member(_PAIR, 0), pair)
+        self.refuse(self.scalar(Opcode.extract_value(_PAIR, 1), pair))
+        return self.scalar(Opcode.extract_value(_PAIR, 0), pair)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from symgrad.compiler.llvm.equations.builder import Value, VectorBuilder
-from symgrad.compiler.llvm.text.instructions import Line, with_place
-from symgrad.compiler.llvm.text.places import Places
+from symgrad.compiler.llvm.text.debug_locations import DebugLocations
+from symgrad.compiler.llvm.text.instructions import Line, with_debug_location
 from symgrad.compiler.lowering.elementwise.schedule import Chunk
 from symgrad.ir.graph import CONSTANT, NUMBER, SYMBOL, Node
 from symgrad.support.errors import InternalError, UnsupportedError
@@ -45,7 +45,7 @@ class ChunkWriter:
         constants: dict[Node, Value],
         position: dict[Node, int],
         fusable: frozenset[Node],
-        places: Places | None = None,
+        places: DebugLocations | None = None,
         function: str = "",
     ) -> None:
         self.builder = builder
@@ -91,19 +91,19 @@ class ChunkWriter:
         self._before(f"  %a{k} = load ptr, ptr %ap{k}")
 
     def _before(self, line: str) -> None:
-        self.prologue.append(with_place(line, self.builder.at))
+        self.prologue.append(with_debug_location(line, self.builder.at))
 
     def _element(self, k: int, index: str, mask: bool) -> str:
         kind = "i8" if mask else self.builder.real.llvm
         line = f"  %p{k} = getelementptr {kind}, ptr %a{k}, i64 {index}"
-        self.builder.lines.append(with_place(line, self.builder.at))
+        self.builder.lines.append(with_debug_location(line, self.builder.at))
         return f"%p{k}"
 
     def _read(self, k: int, mask: bool) -> Value:
         self._base(k)
         self._before(f"  %mp{k} = getelementptr i64, ptr %masks, i64 {k}")
         self._before(f"  %m{k} = load i64, ptr %mp{k}")
-        self.builder.lines.append(with_place(f"  %i{k} = and i64 %i, %m{k}", self.builder.at))
+        self.builder.lines.append(with_debug_location(f"  %i{k} = and i64 %i, %m{k}", self.builder.at))
         return self._load(self._element(k, f"%i{k}", mask), mask)
 
     def _slot(self, slot: int) -> str:

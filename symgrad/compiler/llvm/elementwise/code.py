@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from symgrad.compiler.llvm.elementwise import loop
 from symgrad.compiler.llvm.elementwise.emit import Emitted, emit
-from symgrad.compiler.llvm.engine import scipy_code
-from symgrad.compiler.llvm.engine.binding import made_once
+from symgrad.compiler.llvm.engine import scipy_functions
+from symgrad.compiler.llvm.engine.binding import locked_cache
 from symgrad.compiler.llvm.engine.jit import Effort, Engine, ObjectCode, object_code
-from symgrad.compiler.llvm.engine.shared import address, load_or_compile, provide
+from symgrad.compiler.llvm.engine.shared_functions import address, load_or_compile, register_functions
 from symgrad.compiler.llvm.engine.target import Target, host
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.compiler.lowering.elementwise.limits import better_pays_from
@@ -26,7 +26,7 @@ __all__ = ["ElementwiseCode"]
 _Words = ctypes.c_int64 * 2  # once: ctypes forgets a type that nobody has, and makes it anew
 
 
-@made_once
+@locked_cache
 def _better_loop(sizes: frozenset[int]) -> Engine:
     return load_or_compile(loop.driver(sizes))
 
@@ -92,7 +92,7 @@ class ElementwiseCode:
         # Hardly any time is spent in the inner loop, so all kernels begin with the code that is soonest there.
         self._sizes = sizes = frozenset(module.itemsizes)
         inner = loop.driver_name(sizes)
-        provide({inner: loop.driver(sizes), **module.shared})
+        register_functions({inner: loop.driver(sizes), **module.shared})
         self._engines = [Engine(module.ir, quick=True) if self.quick else self._better()]
         engine = self._engines[0]
         self._words = _Words(engine.address(loop.PLAN), 0)
@@ -121,7 +121,7 @@ class ElementwiseCode:
         self.bools = tuple(b == ord("b") for b in head)
         self._sizes = sizes = frozenset(1 if b else real.itemsize for b in self.bools)
         found = ObjectCode.from_bytes(code)
-        scipy_code.provide(found.needs)
+        scipy_functions.register_symbols(found.needs)
         engine = Engine.of(found)
         self._engines = [engine]
         self._words = _Words(engine.address(loop.PLAN), 0)

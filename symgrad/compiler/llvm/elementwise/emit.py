@@ -20,18 +20,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from symgrad.compiler.llvm.calls.points import POINT
+from symgrad.compiler.llvm.call_stubs.point_functions import POINT
 from symgrad.compiler.llvm.elementwise import loop
 from symgrad.compiler.llvm.elementwise.c_entry import Entry
 from symgrad.compiler.llvm.elementwise.chunk_code import ChunkWriter, lower_node
-from symgrad.compiler.llvm.elementwise.copy_code import loop_over_copies
+from symgrad.compiler.llvm.elementwise.rerolled_loop import write_rerolled_loop
 from symgrad.compiler.llvm.engine.target import Target
 from symgrad.compiler.llvm.equations.builder import Value, VectorBuilder
 from symgrad.compiler.llvm.equations.declarations import Declarations
-from symgrad.compiler.llvm.text.instructions import Line, with_place
-from symgrad.compiler.llvm.text.literals import in_memory, in_memory_where_inlined
+from symgrad.compiler.llvm.text.constant_pool import pool_constants, pool_inlined_constants
+from symgrad.compiler.llvm.text.debug_locations import DebugLocations
+from symgrad.compiler.llvm.text.instructions import Line, with_debug_location
 from symgrad.compiler.llvm.text.module import Attributes, Function, Global, Item, Module
-from symgrad.compiler.llvm.text.places import Places
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.compiler.lowering.elementwise.limits import elements_of_a_call, limited_by_memory, side_by_side
 from symgrad.compiler.lowering.elementwise.schedule import Chunk, Schedule
@@ -82,7 +82,7 @@ def emit(
     *,
     entry: Entry | None = None,
     quick: bool = False,
-    places: Places | None = None,
+    places: DebugLocations | None = None,
 ) -> Emitted:
     """Write a schedule as an LLVM module.
 
@@ -107,15 +107,15 @@ def emit(
     bools = tuple(node.dtype == "bool" for node in (*plan.inputs, *plan.outputs))
     itemsizes = tuple(1 if b else real.itemsize for b in bools)
     nin = len(plan.inputs)
-    alone = entry is not None
+    standalone = entry is not None
     functions: Sequence[Item]
     shared: Mapping[str, str] = {}
     if quick:
-        functions, shared = declarations.shared(width)
+        functions, shared = declarations.shared_modules(width)
     else:
         functions = declarations.definitions()
         if tables:
-            functions, more = in_memory_where_inlined(functions, width, real)
+            functions, more = pool_inlined_constants(functions, width, real)
             tables += more
     items: list[Item] = [
         *loop.plan(
@@ -126,7 +126,7 @@ def emit(
             plan.slots * width * real.itemsize,
             streams=limited_by_memory(plan),
             call_elements=elements_of_a_call(plan) if quick else 0,
-            internal=alone,
+            internal=standalone,
         ),
         *body,
         *functions,
@@ -202,7 +202,7 @@ def _body(
     declarations: Declarations,
     constants: dict[Node, Value],
     near: bool,
-    places: Places | None,
+    places: DebugLocations | None,
 ) -> tuple[list[Item], list[Global]]:
     """The function ``body`` and, if the graph is large, the functions ``chunk.K`` that it calls in turn.
 
@@ -239,7 +239,7 @@ def _body(
     for i, writer in writers.items():
         codes[i] = writer.builder.finished()
         if near:
-            before, codes[i], table = in_memory(codes[i], width, real, f"numbers.{i}")
+            before, codes[i], table = pool_constants(codes[i], width, real, f"numbers.{i}")
             writer.prologue += before
             tables += table
     if len(chunks) == 1:
@@ -259,7 +259,9 @@ def _body(
             [
                 *writer.prologue,
                 *codes[i],
-                with_place("  ret void", places.number(f"chunk.{i}", None) if places is not None else 0),
+                with_debug_location(
+                    "  ret void", places.number(f"chunk.{i}", None) if places is not None else 0
+                ),
             ],
             attributes=Attributes.REALIGNED,
             place=places.function(f"chunk.{i}") if places is not None else 0,
@@ -268,29 +270,29 @@ def _body(
     ]
     for group, copies in groups.items():
         builder = VectorBuilder(real, width, declarations)
-        functions += loop_over_copies(
+        functions += write_rerolled_loop(
             group, copies, builder, constants, position, asked, plan.fusable, plan.slots - 1
         )
     return [_loop_over_lanes([], calls, width, None), *functions], tables
 
 
 def _loop_over_lanes(
-    prologue: Sequence[Line], lines: Sequence[Line], width: int, places: Places | None
+    prologue: Sequence[Line], lines: Sequence[Line], width: int, places: DebugLocations | None
 ) -> Function:
     """The function ``body``: the given straight-line code for lanes ``%i``, ``%i + W``, ... below ``%count`` > 0."""
     at = places.number(_BODY, None) if places is not None else 0
     code = [
         "entry:",
         *prologue,
-        with_place("  br label %lanes", at),
+        with_debug_location("  br label %lanes", at),
         "lanes:",
-        with_place("  %i = phi i64 [ 0, %entry ], [ %i.next, %lanes ]", at),
+        with_debug_location("  %i = phi i64 [ 0, %entry ], [ %i.next, %lanes ]", at),
         *lines,
-        with_place(f"  %i.next = add i64 %i, {width}", at),
-        with_place("  %more = icmp slt i64 %i.next, %count", at),
-        with_place("  br i1 %more, label %lanes, label %done", at),
+        with_debug_location(f"  %i.next = add i64 %i, {width}", at),
+        with_debug_location("  %more = icmp slt i64 %i.next, %count", at),
+        with_debug_location("  br i1 %more, label %lanes, label %done", at),
         "done:",
-        with_place("  ret void", at),
+        with_debug_location("  ret void", at),
     ]
     parameters = ("ptr %bases", "ptr %masks", "i64 %count", "ptr %spill")
     place = places.function(_BODY) if places is not None else 0

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import cache
 
-from symgrad.compiler.llvm.calls.fields import FIELDS
-from symgrad.compiler.llvm.text.copies import STREAM, copy
+from symgrad.compiler.llvm.call_stubs.plan_fields import FIELDS
+from symgrad.compiler.llvm.text.copy_loops import STREAM_FUNCTION, copy_function
 from symgrad.compiler.llvm.text.module import ATTRIBUTES, Global, Item
-from symgrad.compiler.llvm.text.templates import filled, load_fields
+from symgrad.compiler.llvm.text.templates import fill_template, load_fields
 from symgrad.compiler.llvm.text.types import FloatType
 
 __all__ = ["LOOP", "PLAN", "driver", "driver_name", "plan"]
@@ -321,10 +321,10 @@ def _driver(sizes: tuple[int, ...], internal: bool) -> str:
         "linkage": "internal " if internal else "",
         "name": LOOP if internal else driver_name(sizes),
         "given": "%plan" if internal else "%cell",
-        "cell": "" if internal else filled(_CELL, {"call": call}),
+        "cell": "" if internal else fill_template(_CELL, {"call": call}),
         "fields": load_fields("%plan", FIELDS),
     }
-    return filled(_LOOP, parts) + copy(sizes) + ("" if internal else ATTRIBUTES)
+    return fill_template(_LOOP, parts) + copy_function(sizes) + ("" if internal else ATTRIBUTES)
 
 
 def plan(
@@ -365,5 +365,5 @@ def plan(
     return [
         Global("ufunc.sizes", f"[{n} x i64]", f"[{', '.join(f'i64 {s}' for s in itemsizes)}]"),
         Global(PLAN, f"{{ {kinds} }}", f"{{ {fields} }}", linkage),
-        *([STREAM] if streams else []),
+        *([STREAM_FUNCTION] if streams else []),
     ]

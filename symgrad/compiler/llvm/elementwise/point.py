@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from symgrad.compiler.llvm.calls.points import FILTER, INTEGRAND, NUMBERS, POINT
+from symgrad.compiler.llvm.call_stubs.point_functions import FILTER, INTEGRAND, NUMBERS, POINT
 from symgrad.compiler.llvm.elementwise.emit import emit_point
 from symgrad.compiler.llvm.engine.jit import Engine
 from symgrad.compiler.llvm.engine.target import host

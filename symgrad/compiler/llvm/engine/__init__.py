@@ -1,1 +1,5 @@
-"""Text to machine code: llvmlite, processors, what is kept on disk, and what other libraries have."""
+"""From IR text to machine code: open `jit.py` first.
+
+`binding.py` wraps llvmlite, `target.py` and `platforms.py` describe processors, `disk_cache.py` keeps machine code,
+and the other modules find external functions: C, BLAS, SciPy.
+"""

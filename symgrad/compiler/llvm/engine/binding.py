@@ -1,4 +1,4 @@
-"""llvmlite, in one thread at a time: the only module that imports it."""
+"""Access to llvmlite, one thread at a time: the only module that imports it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,26 @@ from typing import Any, ParamSpec, TypeVar, cast
 import llvmlite
 import llvmlite.binding as _llvm
 
-__all__ = ["given_back", "interruptible", "llvm", "lock", "made_once", "one_at_a_time", "versions"]
+__all__ = [
+    "release_on_interrupt",
+    "interruptible",
+    "llvm",
+    "lock",
+    "locked_cache",
+    "synchronized",
+    "versions",
+]
 
-# llvmlite has no type information: everything untyped goes through this one name and stays in this folder.
+# llvmlite has no type information: all untyped values come from this one name and stay in this package.
 llvm = cast(Any, _llvm)
 
 lock = threading.RLock()
-"""Held by whoever does anything in LLVM."""
+"""Every use of LLVM holds this lock."""
 
 
 @contextlib.contextmanager
-def given_back() -> Generator[None]:
-    """Give llvmlite's own lock back: if Ctrl-C comes just as it is taken, it stays taken, and LLVM to this thread."""
+def release_on_interrupt() -> Generator[None]:
+    """Release llvmlite's own lock after the block: a Ctrl-C during its acquisition would leave it locked for ever."""
     theirs: Any = getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None)
     repair = hasattr(theirs, "_is_owned") and not theirs._is_owned()
     try:
@@ -33,18 +41,18 @@ def given_back() -> Generator[None]:
             theirs.release()
 
 
-_held = contextlib.ExitStack()  # what is held during a fork
+_fork_locks = contextlib.ExitStack()  # the locks that are held during a fork
 
 
 def _before_fork() -> None:
-    # A child has one thread: what another one was doing in LLVM, and the locks that it held, would stay so for ever.
-    _held.enter_context(lock)
+    # A child has one thread: LLVM's state and locks of another thread would stay as they are for ever.
+    _fork_locks.enter_context(lock)
     # Engines are disposed of under llvmlite's own lock alone.
-    _held.enter_context(getattr(llvm.ffi.lib, "_lock", contextlib.nullcontext()))
+    _fork_locks.enter_context(getattr(llvm.ffi.lib, "_lock", contextlib.nullcontext()))
 
 
 def _after_fork() -> None:
-    _held.pop_all().close()
+    _fork_locks.pop_all().close()
 
 
 if hasattr(os, "register_at_fork"):
@@ -53,18 +61,16 @@ if hasattr(os, "register_at_fork"):
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_WAIT_S = (
-    0.1  # between looks whether Ctrl-C came, where the operating system does not wake a thread that waits
-)
+_POLL_SECONDS = 0.1  # how often to look for Ctrl-C, where the operating system does not wake a waiting thread
 
 
 def interruptible(work: Callable[[], T]) -> T:
-    """Do what takes LLVM long in a thread of its own, so that the main thread answers Ctrl-C meanwhile.
+    """Run long work of LLVM in a separate thread, so that the main thread can answer Ctrl-C.
 
-    Nothing can stop LLVM: after Ctrl-C its thread goes on with the lock held, drops what it made, and whoever compiles
-    next waits for that.
+    Nothing can stop LLVM: after Ctrl-C its thread continues with the lock held and drops its result, and the next
+    compilation waits for that.
     """
-    # Python handles Ctrl-C in the main thread alone; and another thread would wait for a lock that this one holds.
+    # Python handles Ctrl-C in the main thread only; and a new thread would wait for a lock that this thread holds.
     held: Any = lock
     if threading.current_thread() is not threading.main_thread() or held._is_owned():
         return work()
@@ -75,21 +81,21 @@ def interruptible(work: Callable[[], T]) -> T:
     def run() -> None:
         try:
             found.append(work())
-        except BaseException as error:  # noqa: BLE001  (raised where it is waited for)
+        except BaseException as error:  # noqa: BLE001  (raised again in the waiting thread)
             failed.append(error)
         finally:
             done.set()
 
     threading.Thread(target=run, name="symgrad LLVM", daemon=True).start()
-    while not done.wait(_WAIT_S):
+    while not done.wait(_POLL_SECONDS):
         pass
     if failed:
         raise failed.pop()
     return found.pop()
 
 
-def one_at_a_time(make: Callable[P, T]) -> Callable[P, T]:
-    """Let one thread at a time in, which may come in again: the lock is the one that compilation has."""
+def synchronized(make: Callable[P, T]) -> Callable[P, T]:
+    """Let one thread at a time call a function; the lock is reentrant, and is the lock of compilation."""
 
     @wraps(make)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -99,13 +105,13 @@ def one_at_a_time(make: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-def made_once(make: Callable[P, T]) -> Callable[P, T]:
-    """Cache what a function makes, for the life of the process and over all threads.
+def locked_cache(make: Callable[P, T]) -> Callable[P, T]:
+    """Cache the results of a function for the life of the process, computed once over all threads.
 
-    `functools.cache` alone may call it in two threads at once and let go of one result: of an engine, that is code
-    which someone else has the address of.
+    `functools.cache` may call the function in two threads at once and drop one result. If that is an engine, somebody
+    may hold an address in its freed code.
     """
-    return one_at_a_time(cast("Callable[P, T]", cache(make)))
+    return synchronized(cast("Callable[P, T]", cache(make)))
 
 
 def versions() -> tuple[str, str]:

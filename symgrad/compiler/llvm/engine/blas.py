@@ -1,4 +1,4 @@
-"""BLAS and LAPACK through SciPy's pointers: C functions of what SciPy was built with, made known to LLVM by name."""
+"""Make BLAS and LAPACK known to LLVM by name: the C functions that SciPy was built with, through its capsules."""
 
 from __future__ import annotations
 
@@ -12,105 +12,105 @@ from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any
 
-from symgrad.compiler.llvm.engine.externals import define
+from symgrad.compiler.llvm.engine.externals import add_symbol
 from symgrad.compiler.llvm.text.types import FLOAT32, FLOAT64, FloatType
 from symgrad.support.errors import KernelError
 
-__all__ = ["address_in", "gemm", "lapack", "provide", "routines"]
+__all__ = ["exported_address", "gemm", "lapack", "register_symbols", "routines"]
 
 
-_OF_BLAS = ("gemm",)
+_BLAS_ROUTINES = ("gemm",)
 
-_ROUTINES: dict[str, str] = {}
-"""Routines by the names by which code calls them."""
+_ROUTINE_NAMES: dict[str, str] = {}
+"""The names of routines by the symbols that code calls."""
 
 
 @cache
-def gemm(real: FloatType, *, alone: bool = False) -> str:
-    """Return the name by which code calls the product of matrices in a format.
+def gemm(real: FloatType, *, standalone: bool = False) -> str:
+    """Return the symbol of the matrix product gemm in a format.
 
     Its arguments are those of Fortran: transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, all by address.
 
     Args:
         real: the format.
-        alone: whether the code will be linked with a library that has the routine by its own name.
+        standalone: whether the code will be linked with a library that defines the routine by its Fortran name.
     """
-    return _known("blas", "gemm", real, alone)
+    return _register("blas", "gemm", real, standalone)
 
 
 @cache
-def lapack(routine: str, real: FloatType, *, alone: bool = False) -> str:
-    """Return the name by which code calls a routine of LAPACK in a format, such as getrf, all arguments by address."""
-    return _known("lapack", routine, real, alone)
+def lapack(routine: str, real: FloatType, *, standalone: bool = False) -> str:
+    """Return the symbol of a LAPACK routine such as getrf in a format; all its arguments are passed by address."""
+    return _register("lapack", routine, real, standalone)
 
 
-_OURS = "symgrad."
-"""What the names begin with by which code of this process calls routines; what is linked has those of Fortran."""
+_PREFIX = "symgrad."
+"""The prefix of symbols in code of this process; linked code uses the names of Fortran."""
 
 
-def provide(names: Iterable[str]) -> None:
-    """Make known to LLVM the routines of BLAS and LAPACK that code of another process calls by its names, or an object.
+def register_symbols(names: Iterable[str]) -> None:
+    """Register the routines of BLAS and LAPACK among the symbols that cached code or an object file calls.
 
     Raises:
-        KernelError: if SciPy has none of such a name.
+        KernelError: if SciPy has no routine of such a name.
     """
     for name in names:
-        alone = not name.startswith(_OURS)
+        standalone = not name.startswith(_PREFIX)
         kind, routine = name[0], name[1:-1]
-        if not alone:
-            kind, routine = name[len(_OURS) :][:1], name[len(_OURS) + 1 :]
+        if not standalone:
+            kind, routine = name[len(_PREFIX) :][:1], name[len(_PREFIX) + 1 :]
         named = 4 <= len(routine) <= 6 and routine.isascii() and routine.isalpha() and routine.islower()
-        if named and kind in "ds" and (name[-1] == "_" or not alone):
-            library = "blas" if routine in _OF_BLAS else "lapack"
-            _known(library, routine, FLOAT64 if kind == "d" else FLOAT32, alone)
+        if named and kind in "ds" and (name[-1] == "_" or not standalone):
+            library = "blas" if routine in _BLAS_ROUTINES else "lapack"
+            _register(library, routine, FLOAT64 if kind == "d" else FLOAT32, standalone)
 
 
 def routines(names: Iterable[str]) -> list[str]:
-    """Return the routines of BLAS and LAPACK among the functions that code calls."""
-    return sorted(_ROUTINES[name] for name in names if name in _ROUTINES)
+    """Return the names of the routines of BLAS and LAPACK among the symbols that code calls."""
+    return sorted(_ROUTINE_NAMES[name] for name in names if name in _ROUTINE_NAMES)
 
 
-def _known(library: str, routine: str, real: FloatType, alone: bool) -> str:
+def _register(library: str, routine: str, real: FloatType, standalone: bool) -> str:
     name = f"{'d' if real.bits == 64 else 's'}{routine}"
-    symbol = f"{name}_" if alone else f"{_OURS}{name}"
-    define(symbol, _address(library, name))
-    _ROUTINES[symbol] = name
+    symbol = f"{name}_" if standalone else f"{_PREFIX}{name}"
+    add_symbol(symbol, _address(library, name))
+    _ROUTINE_NAMES[symbol] = name
     return symbol
 
 
 def _address(library: str, name: str) -> int:
     exports: dict[str, object] = _module(f"cython_{library}").__pyx_capi__
-    return address_in(exports, name)
+    return exported_address(exports, name)
 
 
 def _module(name: str) -> Any:
-    """Return an extension module of scipy.linalg without the package, which takes ten times as long to import.
+    """Return an extension module of scipy.linalg without importing the package, which takes ten times as long.
 
-    Cython makes one module of a file, however often it is loaded, so the package finds the same one later.
+    Cython creates one module for a file, however often it is loaded, so the package later finds the same module.
     """
     full = f"scipy.linalg.{name}"
-    import scipy  # Windows looks for the libraries where this says
+    import scipy  # on Windows it sets the search path of the libraries
 
     spec = PathFinder.find_spec(full, [str(Path(folder) / "linalg") for folder in scipy.__path__])
     if "scipy.linalg" in sys.modules or spec is None or spec.loader is None:
         return import_module(full)
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    # The import system makes a module an attribute of its package only when it loads it itself.
+    # The import system sets the attribute of the package only for modules that it loads itself.
     sys.modules.pop(full, None)
     return module
 
 
-def address_in(exports: dict[str, object], name: str, signature: str | None = None) -> int:
+def exported_address(exports: dict[str, object], name: str, signature: str | None = None) -> int:
     """Return the address of a C function that SciPy exports.
 
     Args:
-        exports: what a module of SciPy exports, by name.
+        exports: the exports of a module of SciPy, by name.
         name: the function.
-        signature: its type, of those of this name that Cython made from one text.
+        signature: its C type, where Cython generated several functions of this name from one source.
 
     Raises:
-        KernelError: if there is none.
+        KernelError: if there is no such function.
     """
     api = ctypes.pythonapi
     api.PyCapsule_GetName.restype = ctypes.c_char_p

@@ -1,7 +1,7 @@
-"""A directory that is this user's alone, where files have owners and modes (POSIX).
+"""A private directory on POSIX, where files have owners and modes.
 
-A path leads elsewhere as soon as somebody changes a directory or a link on its way. So the directory is opened once,
-its files are opened from there, and what is asked of either is asked of what is open, before anything is read.
+A path may name another file as soon as somebody changes a directory or a link on it. So the directory is opened once,
+files are opened relative to its descriptor, and owner and mode are checked on descriptors before anything is read.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pathlib import Path, PurePath
 __all__ = ["Folder"]
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
-_OTHERS_DO_ANYTHING = stat.S_IRWXG | stat.S_IRWXO
-_MOST_LINKS = 40
+_OTHERS_ACCESS = stat.S_IRWXG | stat.S_IRWXO
+_MAX_LINKS = 40
 
-# By name what Windows lacks: there this module is imported by tests alone.
+# Windows lacks these functions; there only tests import this module.
 _user: Callable[[], int] = getattr(os, "geteuid", int)
 _group: Callable[[], int] = getattr(os, "getegid", int)
 
@@ -28,16 +28,16 @@ def _flags(*names: str) -> int:
 
 
 class Folder:
-    """A directory of this user's into which nobody else may write, open while it is entered.
+    """A directory that only this user owns and may write; a context manager, which holds it open.
 
     Args:
         where: its absolute path.
 
     Attributes:
-        identity: of this directory alone, by whatever path, as long as there is it.
+        identity: device and inode, which are unique to this directory while it exists, whatever the path.
 
     Raises:
-        OSError: on entering, if there is none, or it is a link, or somebody else's.
+        OSError: on entering, if the path does not exist, is a link, or the directory belongs to somebody else.
     """
 
     __slots__ = ("_fd", "_where", "identity")
@@ -62,25 +62,27 @@ class Folder:
 
     @property
     def sure(self) -> bool:
-        """Whether nobody but this user and root has a say in what the path leads to."""
-        return _sure(self._where)
+        """Whether only this user and root can change the directory that the path names."""
+        return _is_trusted_path(self._where)
 
     @contextmanager
     def opened(self, name: str, *, secret: bool = False) -> Generator[tuple[int, os.stat_result]]:
-        """Open a file of this user's that nobody else may write and that has no other name, or that is a secret.
+        """Open a file that this user owns, nobody else may write and that has one name; yield descriptor and state.
+
+        A secret file may have a second name, and nobody else may read it.
 
         Raises:
-            OSError: if there is none.
+            OSError: if there is no such file.
         """
-        # Not to wait is for pipes: to open one for reading else waits for a writer.
+        # O_NONBLOCK is for pipes: opening one for reading would wait for a writer.
         file = os.open(name, _flags("O_RDONLY", "O_NOCTTY"), dir_fd=self._fd)
         try:
             found = os.fstat(file)
             if (
                 not stat.S_ISREG(found.st_mode)
                 or found.st_uid != _user()
-                or found.st_mode & (_OTHERS_DO_ANYTHING if secret else _OTHERS_WRITE)
-                or (found.st_nlink > 1 and not secret)  # while it is claimed it has two
+                or found.st_mode & (_OTHERS_ACCESS if secret else _OTHERS_WRITE)
+                or (found.st_nlink > 1 and not secret)  # `claim` gives it two names for a moment
             ):
                 raise PermissionError(f"{name} is no file of this user's alone")
             yield file, found
@@ -92,20 +94,20 @@ class Folder:
         return os.open(name, _flags("O_WRONLY", "O_CREAT", "O_EXCL"), 0o600, dir_fd=self._fd)
 
     def replace(self, name: str, place: str) -> None:
-        """Move a file over what is at another name."""
+        """Rename a file, replacing any file of the new name."""
         os.replace(name, place, src_dir_fd=self._fd, dst_dir_fd=self._fd)
 
     def claim(self, name: str, place: str) -> None:
-        """Give a file another name.
+        """Rename a file, unless the new name exists.
 
         Raises:
-            FileExistsError: if there is something of that name.
+            FileExistsError: if the new name exists.
         """
         try:
             os.link(name, place, src_dir_fd=self._fd, dst_dir_fd=self._fd)
         except FileExistsError:
             raise
-        except OSError:  # there are file systems without links: the last one has it
+        except OSError:  # on file systems without hard links the last process wins
             self.replace(name, place)
         else:
             self.remove(name)
@@ -115,11 +117,11 @@ class Folder:
         os.unlink(name, dir_fd=self._fd)
 
     def touch(self, name: str) -> None:
-        """Say that a file was used now."""
+        """Set the time of last use of a file to now."""
         os.utime(name, dir_fd=self._fd, follow_symlinks=False)
 
     def files(self) -> Iterator[tuple[str, os.stat_result]]:
-        """Return name and state of every regular file."""
+        """Yield name and state of every regular file."""
         with os.scandir(self._fd) as entries:
             for entry in entries:
                 with suppress(OSError):
@@ -127,15 +129,15 @@ class Folder:
                         yield entry.name, entry.stat(follow_symlinks=False)
 
 
-def _sure(where: PurePath) -> bool:
-    """Follow a path as the system does, and see who may change what it leads to.
+def _is_trusted_path(where: PurePath) -> bool:
+    """Resolve a path as the system does, and check who may change each step.
 
-    Top down: what nobody else may change above is the same when it is used, so this says nothing that is not true
-    any more by then.
+    From the root down: a step below directories that nobody else may change is still the same when it is used, so the
+    answer cannot become false in between.
     """
-    if not _fixed(os.lstat("/")):
+    if not _only_trusted_writers(os.lstat("/")):
         return False
-    at, links = "", 0  # at: without a link, and without a slash at its end
+    at, links = "", 0  # at: the resolved prefix, without a final slash
     todo = [*reversed(where.parts[1:])]
     while todo:
         part = todo.pop()
@@ -144,26 +146,26 @@ def _sure(where: PurePath) -> bool:
         if stat.S_ISLNK(found.st_mode):
             target = Path(here).readlink()
             links += 1
-            if links > _MOST_LINKS or not _of_friends(found):
+            if links > _MAX_LINKS or not _owner_is_trusted(found):
                 return False
             at = "" if target.is_absolute() else at
             todo += reversed(target.parts[target.is_absolute() :])
-        elif _fixed(found):
+        elif _only_trusted_writers(found):
             at = here
         else:
             return False
     return True
 
 
-def _of_friends(found: os.stat_result) -> bool:
+def _owner_is_trusted(found: os.stat_result) -> bool:
     return found.st_uid in {0, _user()}
 
 
-def _fixed(found: os.stat_result) -> bool:
-    """Whether only friends may change what names in a directory lead to, those that are friends' at least.
+def _only_trusted_writers(found: os.stat_result) -> bool:
+    """Return whether only this user and root can change their own entries of a directory.
 
-    Where users have a group each, of their own number, directories are often made so that it may write.
+    A group with the number of the user is that user's private group, to which directories often give write access.
     """
     alone = found.st_gid == _group() == _user()
     others = stat.S_IWOTH if alone else _OTHERS_WRITE
-    return _of_friends(found) and (not found.st_mode & others or bool(found.st_mode & stat.S_ISVTX))
+    return _owner_is_trusted(found) and (not found.st_mode & others or bool(found.st_mode & stat.S_ISVTX))

@@ -1,8 +1,9 @@
-"""A directory that is this user's alone, on Windows, where lists say who may do what.
+"""A private directory on Windows, where access control lists say who may do what.
 
-What is below %LOCALAPPDATA% inherits the list of the user's profile, by which no other user may do anything there. Who
-may write elsewhere is not asked: the key is never there, and without it nobody can write what is read. There are no
-calls that begin at an open directory; a file is looked at before it is opened, and must be the same file then.
+Everything below %LOCALAPPDATA% inherits the list of the user's profile, which gives other users no access. Lists of
+other directories are not checked: the secret key is never there, and without it nobody can write a file that passes.
+Windows cannot open files relative to a directory handle, so a file is examined before it is opened, and must be the
+same file afterwards.
 """
 
 from __future__ import annotations
@@ -15,26 +16,26 @@ from pathlib import Path
 
 __all__ = ["Folder"]
 
-_REPARSE_POINT = 0x400  # FILE_ATTRIBUTE_REPARSE_POINT: links, junctions, and what is not on this disk
+_REPARSE_POINT = 0x400  # FILE_ATTRIBUTE_REPARSE_POINT: links, junctions, files that are not on this disk
 
 
 def _flags(*names: str) -> int:
-    # By name, as elsewhere there are others: there this module is imported by tests alone.
+    # Other systems lack these flags; there only tests import this module.
     return sum(getattr(os, name, 0) for name in ("O_BINARY", "O_NOINHERIT", *names))
 
 
-def _leads_elsewhere(found: os.stat_result) -> bool:
+def _is_link(found: os.stat_result) -> bool:
     return bool(getattr(found, "st_file_attributes", 0) & _REPARSE_POINT) or stat.S_ISLNK(found.st_mode)
 
 
 class Folder:
-    """A directory, as `symgrad.compiler.llvm.engine.folder_posix.Folder`.
+    """A private directory, as `symgrad.compiler.llvm.engine.folder_posix.Folder`.
 
     Args:
         where: its absolute path.
 
     Raises:
-        OSError: on entering, if there is none, or it is a link.
+        OSError: on entering, if the path does not exist or is a link.
     """
 
     __slots__ = ("_where", "identity")
@@ -44,7 +45,7 @@ class Folder:
 
     def __enter__(self) -> Folder:
         found = self._where.lstat()
-        if not stat.S_ISDIR(found.st_mode) or _leads_elsewhere(found):
+        if not stat.S_ISDIR(found.st_mode) or _is_link(found):
             raise NotADirectoryError(f"{self._where} is no directory")
         self.identity = (found.st_dev, found.st_ino)
         return self
@@ -54,20 +55,20 @@ class Folder:
 
     @property
     def sure(self) -> bool:
-        """Whether nobody but this user and the system has a say in what the path leads to."""
+        """Whether only this user and the system can change the directory that the path names."""
         profile = Path(os.environ.get("LOCALAPPDATA", ""))
         return profile.is_absolute() and self._where.is_relative_to(os.path.abspath(profile))  # noqa: PTH100  (likewise)
 
     @contextmanager
     def opened(self, name: str, *, secret: bool = False) -> Generator[tuple[int, os.stat_result]]:
-        """Open a file that has no other name, or that is a secret: who may read it is said by the directory.
+        """Open a file that has one name; yield descriptor and state. A secret file may have a second name.
 
         Raises:
-            OSError: if there is none.
+            OSError: if there is no such file.
         """
         path = self._where / name
         before = path.lstat()
-        if not stat.S_ISREG(before.st_mode) or _leads_elsewhere(before):
+        if not stat.S_ISREG(before.st_mode) or _is_link(before):
             raise PermissionError(f"{path} is no file")
         file = os.open(path, _flags("O_RDONLY"))
         try:
@@ -83,14 +84,14 @@ class Folder:
         return os.open(self._where / name, _flags("O_WRONLY", "O_CREAT", "O_EXCL"), 0o600)
 
     def replace(self, name: str, place: str) -> None:
-        """Move a file over what is at another name."""
+        """Rename a file, replacing any file of the new name."""
         (self._where / name).replace(self._where / place)
 
     def claim(self, name: str, place: str) -> None:
-        """Give a file another name.
+        """Rename a file, unless the new name exists.
 
         Raises:
-            FileExistsError: if there is something of that name.
+            FileExistsError: if the new name exists.
         """
         (self._where / name).rename(self._where / place)
 
@@ -99,14 +100,14 @@ class Folder:
         (self._where / name).unlink()
 
     def touch(self, name: str) -> None:
-        """Say that a file was used now."""
+        """Set the time of last use of a file to now."""
         os.utime(self._where / name)
 
     def files(self) -> Iterator[tuple[str, os.stat_result]]:
-        """Return name and state of every regular file."""
+        """Yield name and state of every regular file."""
         with os.scandir(self._where) as entries:
             for entry in entries:
                 with suppress(OSError):
                     found = entry.stat(follow_symlinks=False)
-                    if stat.S_ISREG(found.st_mode) and not _leads_elsewhere(found):
+                    if stat.S_ISREG(found.st_mode) and not _is_link(found):
                         yield entry.name, found

@@ -1,7 +1,7 @@
-"""Machine code from LLVM IR text: engines, which run it, and object code, which is kept or linked.
+"""Compile LLVM IR text: engines run the code, object code is cached or linked.
 
-MCJIT rather than ORC: `docs/decisions/0002-native-code.md`. MCJIT ends the process when it meets an unknown symbol, so
-every external symbol is looked up before the engine sees the module.
+MCJIT rather than ORC: `docs/decisions/0002-native-code.md`. MCJIT ends the process on an unknown symbol, so every
+external symbol is resolved before the engine sees the module.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
-from symgrad.compiler.llvm.engine.binding import given_back, interruptible, llvm, lock, versions
+from symgrad.compiler.llvm.engine.binding import interruptible, llvm, lock, release_on_interrupt, versions
 from symgrad.compiler.llvm.engine.externals import resolve_all
-from symgrad.compiler.llvm.engine.target import Cpu, Host, host, machine, plain_machine
+from symgrad.compiler.llvm.engine.target import Cpu, Platform, generic_target_machine, host, target_machine
 from symgrad.support.errors import InternalError
 from symgrad.support.logs import info
 
@@ -21,7 +21,7 @@ __all__ = [
     "Effort",
     "Engine",
     "ObjectCode",
-    "compiling_for",
+    "compiler_fingerprint",
     "emit_assembly",
     "emit_bitcode",
     "emit_object",
@@ -30,40 +30,39 @@ __all__ = [
 ]
 
 Effort: TypeAlias = Literal["auto", "high"]
-"""Quick code first and better code when it pays, or better code at once."""
+"""auto: quick code first, optimised code when it pays; high: optimised code at once."""
 
 T = TypeVar("T")
 
-_LONG = 400_000
-"""Characters of a module from which on LLVM may take longer than Ctrl-C should wait: 0.2 to 1 s for a million."""
+_LONG_MODULE = 400_000
+"""Characters of a module from which on Ctrl-C should not wait for LLVM, which takes 0.2 to 1 s for a million."""
 
 
-_SECONDS_A_CHARACTER = {True: 0.2e-6, False: 0.8e-6}
-"""How long LLVM takes about, by whether the code is quick: what is shown, no more."""
+_SECONDS_PER_CHARACTER = {True: 0.2e-6, False: 0.8e-6}
+"""A rough estimate of LLVM's time, by whether the code is quick; only shown as progress."""
 
 
-def _by_llvm(ir: str, work: Callable[[], T], *, quick: bool = False) -> T:
-    """Do something with a module in LLVM, in one thread at a time; Ctrl-C does not wait for a long one."""
+def _run_llvm(ir: str, work: Callable[[], T], *, quick: bool = False) -> T:
+    """Run work of LLVM on a module, one thread at a time; Ctrl-C interrupts the wait for a long one."""
 
-    def alone() -> T:
-        with lock, given_back():
+    def locked() -> T:
+        with lock, release_on_interrupt():
             return work()
 
-    if len(ir) < _LONG:
-        return alone()
+    if len(ir) < _LONG_MODULE:
+        return locked()
     from symgrad.support.progress import (
-        working,  # for start-up time: whoever loads code has none that is long
+        working,  # for start-up time: a process that loads cached code compiles no long module
     )
 
-    with working("llvm", "machine code by LLVM", expected=_SECONDS_A_CHARACTER[quick] * len(ir)):
-        return interruptible(alone)
+    with working("llvm", "machine code by LLVM", expected=_SECONDS_PER_CHARACTER[quick] * len(ir)):
+        return interruptible(locked)
 
 
 def _parse(ir: str, context: Any = None) -> tuple[Any, tuple[str, ...]]:
-    """Parse and verify a module in a context of its own; make known the functions that it needs, and name them.
+    """Parse and verify a module in a context of its own, resolve its external functions, and return their names too.
 
-    LLVM never frees types and constants of a context while it lives; a context a module makes them go with
-    the module.
+    LLVM frees types and constants only with their context; so each module has a context, which dies with it.
     """
     try:
         module = llvm.parse_assembly(ir, context or llvm.create_context())
@@ -72,39 +71,39 @@ def _parse(ir: str, context: Any = None) -> tuple[Any, tuple[str, ...]]:
         raise InternalError(
             f"LLVM does not accept the module that symgrad wrote: {error}\n{ir[:2000]}"
         ) from error
-    needs = _needs(module)
+    needs = _undefined_functions(module)
     resolve_all(needs)
-    if _is_inlined(module):
+    if _has_inlined_functions(module):
         _inline(module)
     return module, needs
 
 
-def _needs(module: Any) -> tuple[str, ...]:
-    """The names of the functions that a module calls and does not define."""
+def _undefined_functions(module: Any) -> tuple[str, ...]:
+    """Return the names of the functions that a module calls and does not define."""
     names = (str(function.name) for function in module.functions if function.is_declaration)
     return tuple(name for name in names if not name.startswith("llvm."))
 
 
-def _defines(module: Any) -> frozenset[str]:
-    """The names that others may use of what a module defines."""
+def _defined_names(module: Any) -> frozenset[str]:
+    """Return the external names that a module defines."""
     defined = (*module.functions, *module.global_variables)
     return frozenset(
         str(value.name) for value in defined if not value.is_declaration and value.linkage.name == "external"
     )
 
 
-def _is_inlined(module: Any) -> bool:
-    """Whether a function that a module defines is to be put where it is called."""
+def _has_inlined_functions(module: Any) -> bool:
+    """Return whether a module defines a function with the attribute alwaysinline."""
     defined = (function for function in module.functions if not function.is_declaration)
     return any(b"alwaysinline" in group for function in defined for group in function.attributes)
 
 
 def _inline(module: Any) -> None:
-    """Put the bodies of functions that say so where they are called: the one pass that IR of ours goes through."""
+    """Inline the functions with the attribute alwaysinline: the only pass that runs on our IR."""
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
-    # The pass asks nothing of the processor.
-    passes.run(module, llvm.create_pass_builder(plain_machine(), llvm.PipelineTuningOptions(0)))
+    # The pass does not depend on the processor.
+    passes.run(module, llvm.create_pass_builder(generic_target_machine(), llvm.PipelineTuningOptions(0)))
 
 
 class ObjectCode(NamedTuple):
@@ -112,8 +111,8 @@ class ObjectCode(NamedTuple):
 
     Args:
         data: an object file.
-        defines: the names that it defines.
-        needs: the functions that must be known before it is loaded.
+        defines: the external names that it defines.
+        needs: its undefined functions, which must be resolved before it is loaded.
     """
 
     data: bytes
@@ -121,24 +120,24 @@ class ObjectCode(NamedTuple):
     needs: tuple[str, ...]
 
     def to_bytes(self) -> bytes:
-        """Return all of it, for `from_bytes`."""
+        """Serialize it for `from_bytes`."""
         return "\n".join((" ".join(sorted(self.defines)), " ".join(self.needs), "")).encode() + self.data
 
     @classmethod
     def from_bytes(cls, kept: bytes) -> ObjectCode:
-        """Return what `to_bytes` wrote."""
+        """Deserialize the result of `to_bytes`."""
         defines, needs, data = kept.split(b"\n", 2)
         return cls(data, frozenset(defines.decode().split()), tuple(needs.decode().split()))
 
 
 def object_code(ir: str, beside: str | None = None, *, quick: bool = False) -> ObjectCode:
-    """Compile a module, as `Engine` does, but for later.
+    """Compile a module as `Engine` does, into an object file.
 
     Args:
-        ir: its text.
-        beside: the text of another, whose code is to be in the same object, not optimised: to load one object takes
-            half of the time of two.
-        quick: whether the code need not be fast, only soon there.
+        ir: the text of the module.
+        beside: the text of a second module, which is linked into the same object without optimisation: to load one
+            object takes half of the time of two.
+        quick: compile quickly, without optimisation.
 
     Raises:
         InternalError: if LLVM does not accept the module.
@@ -156,27 +155,27 @@ def object_code(ir: str, beside: str | None = None, *, quick: bool = False) -> O
                     function.add_function_attribute("optnone")
             module.link_in(other)
         code = bytes(_jit_machine(quick=quick).emit_object(module))
-        return ObjectCode(code, _defines(module), _needs(module))
+        return ObjectCode(code, _defined_names(module), _undefined_functions(module))
 
-    return _by_llvm(ir, made, quick=quick)
+    return _run_llvm(ir, made, quick=quick)
 
 
-def compiling_for(*, quick: bool = False) -> tuple[str, ...]:
-    """Everything but a module's text that `object_code` depends on."""
+def compiler_fingerprint(*, quick: bool = False) -> tuple[str, ...]:
+    """Return everything that the result of `object_code` depends on, except the text of the module."""
     here = host()
     return ("quick" if quick else "", here.triple, here.cpu, here.features, *versions())
 
 
 def _jit_machine(*, quick: bool) -> Any:
-    return machine("host", jit=True, effort=0 if quick else 2)
+    return target_machine("host", jit=True, effort=0 if quick else 2)
 
 
 class Engine:
-    """Owns one compiled module; the code lives exactly as long as the Engine.
+    """Own one compiled module; the code lives exactly as long as the engine.
 
     Args:
-        ir: the text of an LLVM module. It is verified, and every function it declares is looked up first.
-        quick: whether the code need not be fast, only soon there: LLVM optimises nothing.
+        ir: the text of an LLVM module. It is verified, and every function that it declares is resolved first.
+        quick: compile quickly, without optimisation.
 
     Raises:
         InternalError: if LLVM does not accept the module.
@@ -188,13 +187,13 @@ class Engine:
     def __init__(self, ir: str, *, quick: bool = False) -> None:
         def made() -> tuple[frozenset[str], Any]:
             module, _ = _parse(ir)
-            names = _defines(module)
+            names = _defined_names(module)
             engine = llvm.create_mcjit_compiler(module, _jit_machine(quick=quick))
             engine.finalize_object()
             return names, engine
 
         begun = time.perf_counter()
-        self._names, self._engine = _by_llvm(ir, made, quick=quick)
+        self._names, self._engine = _run_llvm(ir, made, quick=quick)
         kind, seconds = "quick" if quick else "optimised", time.perf_counter() - begun
         info("llvm", "%s machine code of %d kB of LLVM in %.3f s", kind, len(ir) // 1000, seconds)
 
@@ -202,23 +201,23 @@ class Engine:
     def of(cls, code: ObjectCode) -> Engine:
         """Load machine code.
 
-        One object for each engine: MCJIT has one table of addresses for all objects that it is given together, and
-        what refers to the tables of the others reads something else.
+        One object for each engine: MCJIT has one global offset table for all objects of an engine, and references to
+        the tables of the other objects read wrong entries.
 
         Raises:
             KernelError: if the C library lacks a function that it calls.
         """
         self = cls.__new__(cls)
-        with lock, given_back():
+        with lock, release_on_interrupt():
             resolve_all(code.needs, code.data)
             self._names = code.defines
             nothing = llvm.parse_assembly("", llvm.create_context())
-            # There is nothing to compile for a processor.
-            self._engine = llvm.create_mcjit_compiler(nothing, plain_machine(jit=True))
+            # The empty module needs no code for a processor.
+            self._engine = llvm.create_mcjit_compiler(nothing, generic_target_machine(jit=True))
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(code.data))
-            # To ask for an address makes the code ready, too; `finalize_object` would first compile the empty module.
+            # Looking up an address finalizes the object, too; `finalize_object` would first compile the empty module.
             if not any(self._engine.get_function_address(name) for name in code.defines):
-                raise InternalError("there is no function in what was loaded")
+                raise InternalError("the object file defines no function")
         return self
 
     def address(self, name: str) -> int:
@@ -229,7 +228,7 @@ class Engine:
         """
         if name not in self._names:
             raise InternalError(f"the module does not define '{name}'")
-        with lock, given_back():
+        with lock, release_on_interrupt():
             found = int(
                 self._engine.get_function_address(name) or self._engine.get_global_value_address(name)
             )
@@ -239,33 +238,33 @@ class Engine:
 
     def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
         engine = getattr(self, "_engine", None)
-        # At the end of the process modules are taken apart in any order (this one may have lost `sys` already), and the
-        # memory goes with it anyway.
+        # At exit Python clears modules in any order (this one may have lost `sys` already), and the memory is freed
+        # with the process anyway.
         if engine is not None and not ending():
-            with given_back():
+            with release_on_interrupt():
                 engine.close()
 
 
-def emit_assembly(ir: str, cpu: Cpu | Host = "host") -> str:
+def emit_assembly(ir: str, cpu: Cpu | Platform = "host") -> str:
     """Return the machine code of a module as assembly text."""
-    return _by_llvm(ir, lambda: str(machine(cpu, jit=False).emit_assembly(_parse(ir)[0])))
+    return _run_llvm(ir, lambda: str(target_machine(cpu, jit=False).emit_assembly(_parse(ir)[0])))
 
 
 def emit_bitcode(ir: str) -> bytes:
     """Return a module as LLVM's bitcode."""
-    return _by_llvm(ir, lambda: bytes(_parse(ir)[0].as_bitcode()))
+    return _run_llvm(ir, lambda: bytes(_parse(ir)[0].as_bitcode()))
 
 
-def emit_object(ir: str, cpu: Cpu | Host = "host") -> bytes:
+def emit_object(ir: str, cpu: Cpu | Platform = "host") -> bytes:
     """Return the machine code of a module as a position independent object file."""
     return emit_object_and_needs(ir, cpu)[0]
 
 
-def emit_object_and_needs(ir: str, cpu: Cpu | Host = "host") -> tuple[bytes, tuple[str, ...]]:
-    """Return a position independent object file, and the functions that it calls and does not define."""
+def emit_object_and_needs(ir: str, cpu: Cpu | Platform = "host") -> tuple[bytes, tuple[str, ...]]:
+    """Return a position independent object file, and its undefined functions."""
 
     def made() -> tuple[bytes, tuple[str, ...]]:
         module, needs = _parse(ir)
-        return bytes(machine(cpu, jit=False).emit_object(module)), needs
+        return bytes(target_machine(cpu, jit=False).emit_object(module)), needs
 
-    return _by_llvm(ir, made)
+    return _run_llvm(ir, made)

@@ -1,4 +1,4 @@
-"""The C library's mathematics as kernels call it: lane by lane in their code, once where an argument is a constant."""
+"""Functions of libm: called lane by lane in kernels, and once at compile time for constant arguments."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from symgrad.compiler.llvm.engine.externals import resolve
 from symgrad.compiler.llvm.text.module import Attributes, Function, FunctionDeclaration
 from symgrad.compiler.llvm.text.types import FloatType
 
-__all__ = ["call_c", "lane_by_lane", "of_c"]
+__all__ = ["call_c", "lane_by_lane", "c_declaration"]
 
 
-def of_c(name: str, arity: int, real: FloatType) -> FunctionDeclaration:
-    """The C function itself."""
+def c_declaration(name: str, arity: int, real: FloatType) -> FunctionDeclaration:
+    """Return the declaration of a C function of numbers."""
     return FunctionDeclaration(name, real.llvm, [real.llvm] * arity, Attributes.USUAL)
 
 
 def lane_by_lane(name: str, arity: int, width: int, real: FloatType) -> Function:
-    """The C function ``name`` on vectors, through memory: extracting and inserting takes many times the code."""
+    """Return a function that calls the C function ``name`` for each lane of its vectors.
+
+    The lanes go through memory: to extract and insert each lane would take many times the code.
+    """
     vector, scalar = f"<{width} x {real.llvm}>", real.llvm
     names = [f"%x{k}" for k in range(arity)]
     lines = ["entry:"]
@@ -45,7 +48,7 @@ def lane_by_lane(name: str, arity: int, width: int, real: FloatType) -> Function
 
 
 def call_c(name: str, values: tuple[float, ...], bits: int) -> float:
-    """Call the libm function that a kernel would call, so that a folded constant has the kernel's bits."""
+    """Call a libm function as a kernel would, so that a folded constant has the kernel's bits."""
     kind = ctypes.c_double if bits == 64 else ctypes.c_float
     function = ctypes.CFUNCTYPE(kind, *[kind] * len(values))(resolve(name))
     return float(function(*values))

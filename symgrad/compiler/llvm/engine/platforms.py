@@ -1,7 +1,7 @@
-"""Processors of other machines, by LLVM's names: what code for them may use is what LLVM makes of a few lines.
+"""Cross compilation: describe other processors by LLVM's names, from the code that LLVM generates for a few trials.
 
-A name that LLVM does not know is a warning on standard error, and one that does not fit ends the process. So another
-process compiles these lines first.
+LLVM prints only a warning for an unknown name, and ends the process for a name that does not fit the triple. So a
+child process compiles the trials.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import cache
 
-from symgrad.compiler.llvm.engine.binding import given_back, llvm, lock
-from symgrad.compiler.llvm.engine.target import Cpu, Host, Target, host
-from symgrad.support.errors import UsageError
+from symgrad.compiler.llvm.engine.binding import llvm, lock, release_on_interrupt
+from symgrad.compiler.llvm.engine.target import Cpu, Platform, Target, host
+from symgrad.support.errors import Cure, UsageError
 
-__all__ = ["all_targets", "near", "platform", "processors"]
+__all__ = ["initialize_targets", "suggest_similar", "platform", "processors"]
 
 _TRIALS = """\
 define double @rounded_once(double %a, double %b, double %c) {
@@ -33,8 +33,8 @@ define void @many(ptr %x) {
 declare double @llvm.fma.f64(double, double, double)
 """
 
-_LETTERS = frozenset(string.ascii_letters + string.digits + "_.+-")
-_TRY = """\
+_CHARACTERS = frozenset(string.ascii_letters + string.digits + "_.+-")
+_TRIAL_PROGRAM = """\
 import sys
 import llvmlite.binding as llvm
 llvm.initialize_all_targets()
@@ -46,7 +46,7 @@ print(machine.emit_assembly(llvm.parse_assembly(text)))
 machine.emit_object(llvm.parse_assembly(text))
 """
 
-_LIST = """\
+_LIST_PROGRAM = """\
 import sys
 import llvmlite.binding as llvm
 llvm.initialize_all_targets()
@@ -55,9 +55,9 @@ machine = llvm.Target.from_triple(sys.argv[1]).create_target_machine(cpu="help")
 machine.emit_assembly(llvm.parse_assembly("define void @f() {\\n  ret void\\n}"))
 """
 
-_SECONDS = 60
+_TIMEOUT_SECONDS = 60
 
-_KINDS = {
+_ARCHITECTURES = {
     "x86_64": "x86_64-linux-gnu",
     "aarch64": "aarch64-linux-gnu",
     "riscv64": "riscv64-linux-gnu",
@@ -65,10 +65,10 @@ _KINDS = {
     "s390x": "s390x-linux-gnu",
     "loongarch64": "loongarch64-linux-gnu",
 }
-"""A triple of each kind of machine whose processors people name."""
+"""An example triple for each architecture whose processors an error message may suggest."""
 
 _TRIPLES = (
-    *_KINDS.values(),
+    *_ARCHITECTURES.values(),
     "x86_64-linux-musl",
     "aarch64-linux-musl",
     "x86_64-pc-windows-msvc",
@@ -77,7 +77,7 @@ _TRIPLES = (
     "x86_64-apple-macosx",
     "arm64-apple-macosx",
 )
-"""What a message may suggest."""
+"""The triples that an error message may suggest."""
 
 _SYSTEMS = """
     unknown none pc apple nvidia amd arm suse redhat alpine w64 ibm scei openwrt linux macos macosx darwin ios
@@ -86,24 +86,24 @@ _SYSTEMS = """
     gnueabihf gnuabi gnuf gnusf gnu_ilp eabi eabihf musl musleabi musleabihf muslabi muslf muslsf msvc itanium
     cygnus coreclr simulator macabi ohos llvm mlibc pauthtest elf coff macho
 """
-_WORDS = frozenset(_SYSTEMS.split())
-"""What stands behind the processor in a triple, without numbers at the end: LLVM takes any other word as unknown."""
+_TRIPLE_PARTS = frozenset(_SYSTEMS.split())
+"""The valid parts of a triple after the architecture, without version numbers; LLVM accepts any other word silently."""
 
-_IGNORED = "is not a recognized"
-"""What LLVM says of a processor that it does not know, and goes on without."""
+_UNKNOWN_PROCESSOR = "is not a recognized"
+"""LLVM's warning for an unknown processor, which it then ignores."""
 
 
 @cache
-def platform(cpu: Cpu | str, triple: str | None = None) -> Host:
-    """Describe processors that code is to be for.
+def platform(cpu: Cpu | str, triple: str | None = None) -> Platform:
+    """Describe the target processors of cross compilation.
 
     Args:
-        cpu: ``host``, ``baseline`` for every processor of a kind, or LLVM's name of one (``x86-64-v3``).
-        triple: LLVM's name of another kind of machine (``aarch64-linux-gnu``); None for this one.
+        cpu: ``host``, ``baseline`` for every processor of an architecture, or LLVM's name of one (``x86-64-v3``).
+        triple: LLVM's triple of another platform (``aarch64-linux-gnu``); None for this one.
 
     Raises:
-        UsageError: if LLVM does not know one of them, or has no code for such a machine here, or its addresses have not
-            64 bits; or for ``host`` with the triple of another machine.
+        UsageError: if LLVM does not know one of them or cannot generate code for it, or its addresses do not have 64
+            bits; or for ``host`` with the triple of another platform.
 
     Example:
         >>> there = platform("baseline", "aarch64-linux-gnu")
@@ -115,113 +115,116 @@ def platform(cpu: Cpu | str, triple: str | None = None) -> Host:
         if cpu == "host":
             return here
         if cpu == "baseline":
-            return Host(here.triple, "", "", here.target_of("baseline"))
+            return Platform(here.triple, "", "", here.target_of("baseline"))
     elif cpu == "host":
-        _check_words(triple)  # of what is no kind of machine this is said, not that it is another one
-        _tried(triple, "")
+        _check_triple_parts(triple)  # an invalid triple has its own message
+        _compile_trials(triple, "")
         raise UsageError(
             f"cpu='host' is this machine ({here.triple}), not one of '{triple}'",
             expected='cpu="baseline", or LLVM\'s name of a processor',
         )
     name = "" if cpu == "baseline" else cpu
     kind = here.triple if triple is None else triple
-    _check_words(kind)
-    layout, assembly = _tried(kind, name)
-    if _bits_of_addresses(layout) != 64:
+    _check_triple_parts(kind)
+    layout, assembly = _compile_trials(kind, name)
+    if _pointer_bits(layout) != 64:
         raise UsageError(
-            f"machine code for '{kind}' would need addresses of {_bits_of_addresses(layout)} bits",
+            f"machine code for '{kind}' would need addresses of {_pointer_bits(layout)} bits",
             expected="a triple of a machine with 64 bits",
             cure="write C source (.c), which any machine can compile",
         )
-    all_targets()
+    initialize_targets()
     wide = 64 if "zmm" in assembly else 32 if "ymm" in assembly else 16
     called = {word.partition("@")[0].lstrip("_$").rstrip(",") for word in assembly.split()}
-    fused = "fma" not in called  # of C's
-    return Host(kind, name, "", Target(wide, fused, estimates=wide == 64 and fused))
+    fused = "fma" not in called  # no call of C's fma
+    return Platform(kind, name, "", Target(wide, fused, estimates=wide == 64 and fused))
 
 
-def all_targets() -> None:
-    """Make the code generators of all machines ready, which are many: most processes need one."""
-    with lock, given_back():
+def initialize_targets() -> None:
+    """Initialize LLVM's code generators for all architectures; most processes need only the native one."""
+    with lock, release_on_interrupt():
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
 
 
 @cache
 def processors(triple: str) -> tuple[str, ...]:
-    """Return LLVM's names of the processors of a kind of machine; none where they cannot be asked for."""
-    said = _run(_LIST, triple)
-    if said is None:
+    """Return LLVM's names of the processors of an architecture; none if they cannot be listed."""
+    finished = _run(_LIST_PROGRAM, triple)
+    if finished is None:
         return ()
-    listed = said.stderr.partition("Available CPUs")[2].partition("Available features")[0].splitlines()[1:]
+    listed = (
+        finished.stderr.partition("Available CPUs")[2].partition("Available features")[0].splitlines()[1:]
+    )
     names = (line.split() for line in listed if line.startswith("  "))
     return tuple(dict.fromkeys(words[0] for words in names if words))
 
 
-def near(name: str, known: Iterable[str]) -> str:
-    """Return what a message adds to the names that are expected: those that are spelled alike.
+def suggest_similar(name: str, known: Iterable[str]) -> str:
+    """Return a suggestion of similarly spelled names for an error message; empty if there are none.
 
     Example:
-        >>> near("x86_64-v3", ["x86-64-v3", "znver4"])
+        >>> suggest_similar("x86_64-v3", ["x86-64-v3", "znver4"])
         '; near it: x86-64-v3'
     """
     found = get_close_matches(name, list(known), n=3)
     return f"; near it: {', '.join(found)}" if found else ""
 
 
-def _check_words(triple: str) -> None:
-    """Refuse a triple with a word that nobody knows: LLVM would make code for some system or other."""
+def _check_triple_parts(triple: str) -> None:
+    """Refuse a triple with an unknown part, for which LLVM would silently choose some system."""
     for word in triple.split("-")[1:]:
-        if word.rstrip(string.digits + ".") not in _WORDS:
-            raise _unknown(triple, "", f"it knows no '{word}'")
+        if word.rstrip(string.digits + ".") not in _TRIPLE_PARTS:
+            raise _unknown_error(triple, "", f"it knows no '{word}'")
 
 
 def _run(program: str, *given: str) -> subprocess.CompletedProcess[str] | None:
     command = [sys.executable or "python3", "-W", "ignore", "-c", program, *given]
     try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+        return subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
 
 
-def _tried(triple: str, cpu: str) -> tuple[str, str]:
-    """Return the layout of data and the assembly of the trials."""
-    if not triple or not _LETTERS.issuperset(triple + cpu):
-        raise _unknown(triple, cpu, "it is no name of LLVM's")
-    done = _run(_TRY, triple, cpu, _TRIALS)
+def _compile_trials(triple: str, cpu: str) -> tuple[str, str]:
+    """Return the data layout and the assembly of the trials."""
+    if not triple or not _CHARACTERS.issuperset(triple + cpu):
+        raise _unknown_error(triple, cpu, "it is no name of LLVM's")
+    done = _run(_TRIAL_PROGRAM, triple, cpu, _TRIALS)
     if done is None:
-        raise _unknown(triple, cpu, "no process could try it")
-    said = done.stderr.strip().splitlines()
-    if done.returncode or any(_IGNORED in line for line in said):
-        telling = [line for line in said if _IGNORED in line or "LLVM ERROR" in line] or said[-1:]
-        raise _unknown(triple, cpu, telling[0] if telling else f"LLVM ended with code {done.returncode}")
+        raise _unknown_error(triple, cpu, "no process could try it")
+    messages = done.stderr.strip().splitlines()
+    if done.returncode or any(_UNKNOWN_PROCESSOR in line for line in messages):
+        relevant = [m for m in messages if _UNKNOWN_PROCESSOR in m or "LLVM ERROR" in m] or messages[-1:]
+        why = relevant[0] if relevant else f"LLVM ended with code {done.returncode}"
+        raise _unknown_error(triple, cpu, why)
     layout, _, assembly = done.stdout.partition("\n")
     return layout, assembly
 
 
-def _unknown(triple: str, cpu: str, why: str) -> UsageError:
+def _unknown_error(triple: str, cpu: str, why: str) -> UsageError:
     if not cpu:
         return UsageError(
             f"LLVM has no code for the kind of machine '{triple}': {why.removeprefix('RuntimeError: ')}",
-            expected=f"a triple of LLVM's, as aarch64-linux-gnu{near(triple, _TRIPLES)}",
-            cure="leave triple out for this machine",
+            expected=f"a triple of LLVM's, as aarch64-linux-gnu{suggest_similar(triple, _TRIPLES)}",
+            cure=Cure("leave triple out for this machine", command="leave --triple out for this machine"),
         )
     kind = triple.partition("-")[0]
-    owner = next((of for k, of in _KINDS.items() if k != kind and cpu in processors(of)), None)
+    owner = next((of for k, of in _ARCHITECTURES.items() if k != kind and cpu in processors(of)), None)
     if owner is not None:
         return UsageError(
             f"'{cpu}' is no processor of '{triple}'",
             expected="a processor of that kind of machine",
-            cure=f'triple="{owner}" is one that has it',
+            cure=Cure(f'triple="{owner}" is one that has it', command=f"--triple {owner} is one that has it"),
         )
     return UsageError(
         f"LLVM has no code for the processor '{cpu}' of '{triple}'",
-        expected=f"LLVM's name of a processor, as x86-64-v3 or cortex-a72{near(cpu, processors(triple))}",
-        cure='cpu="baseline" needs no name',
+        expected=f"LLVM's name of a processor, as x86-64-v3 or cortex-a72{suggest_similar(cpu, processors(triple))}",
+        cure=Cure('cpu="baseline" needs no name', command="--cpu baseline needs no name"),
     )
 
 
-def _bits_of_addresses(layout: str) -> int:
-    """What a layout says of addresses; 64 where it says nothing."""
+def _pointer_bits(layout: str) -> int:
+    """Return the size of addresses in a data layout; 64 bits by default."""
     parts = [part.split(":") for part in layout.split("-")]
-    return next((int(said[1]) for said in parts if said[0] == "p" and len(said) > 1), 64)
+    return next((int(part[1]) for part in parts if part[0] == "p" and len(part) > 1), 64)

@@ -1,25 +1,25 @@
-"""Processors: what code may use of them, and LLVM's code generators for them."""
+"""Target processors: the features that code may use, and LLVM's target machines."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any, Literal, NamedTuple, cast
 
-from symgrad.compiler.llvm.engine.binding import given_back, llvm, lock
+from symgrad.compiler.llvm.engine.binding import llvm, lock, release_on_interrupt
 
-__all__ = ["Cpu", "Host", "Target", "host", "machine", "plain_machine", "target_lines"]
+__all__ = ["Cpu", "Platform", "Target", "host", "target_machine", "generic_target_machine", "target_lines"]
 
 Cpu = Literal["host", "baseline"]
-"""This machine's processor, or every processor of its kind."""
+"""The processor of this machine, or every processor of its architecture."""
 
 
 class Target(NamedTuple):
-    """What the code must know of the processors that it is for.
+    """The features of the target processors.
 
     Args:
         vector_bytes: width of the widest vector register that arithmetic should use.
-        fused: whether they have an instruction for a*b + c with one rounding; without, llvm.fma is a call of C's fma.
-        estimates: whether they have AVX-512, with 14 bits of 1/sqrt(x) in one instruction, and tables in registers.
+        fused: whether there is a fused multiply-add instruction; without it, llvm.fma calls C's fma.
+        estimates: whether there is AVX-512: an instruction for 14 bits of 1/sqrt(x), and table lookup in registers.
     """
 
     vector_bytes: int
@@ -27,14 +27,14 @@ class Target(NamedTuple):
     estimates: bool = False
 
 
-class Host(NamedTuple):
-    """A machine as LLVM sees it: this one, or another (`platforms.py`).
+class Platform(NamedTuple):
+    """A machine as LLVM describes it: this one, or another (`platforms.py`).
 
     Args:
         triple: target triple.
-        cpu: LLVM's name of the processor, empty for every one of its kind.
+        cpu: LLVM's name of the processor; empty for every processor of the architecture.
         features: feature string for the code generator.
-        target: what its own vector code may use.
+        target: the features that vector code may use.
     """
 
     triple: str
@@ -43,40 +43,40 @@ class Host(NamedTuple):
     target: Target
 
     def target_of(self, cpu: Cpu) -> Target:
-        """What this machine has, or what any machine of its kind has."""
-        return self.target if cpu == "host" else Target(16, _always_fused(self.triple))
+        """Return the features of this processor, or those that every processor of its architecture has."""
+        return self.target if cpu == "host" else Target(16, _always_has_fma(self.triple))
 
 
-def _always_fused(triple: str) -> bool:
+def _always_has_fma(triple: str) -> bool:
     return triple.split("-", 1)[0] in {"aarch64", "arm64"}
 
 
-def _this_machine() -> Host:
+def _this_machine() -> Platform:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     flags = cast("dict[str, bool]", llvm.get_host_cpu_features())
     vector_bytes = 64 if flags.get("avx512f") else 32 if flags.get("avx") else 16
     triple = str(llvm.get_process_triple())
-    return Host(
+    return Platform(
         triple=triple,
         cpu=str(llvm.get_host_cpu_name()),
         features=",".join([f"+{name}" if flags[name] else f"-{name}" for name in sorted(flags)]),
         target=Target(
             vector_bytes,
-            bool(flags.get("fma")) or _always_fused(triple),
+            bool(flags.get("fma")) or _always_has_fma(triple),
             estimates=bool(flags.get("avx512f")),
         ),
     )
 
 
-# With the import, once for all threads: whoever imports this wants code, and each kernel needs it.
-with lock, given_back():
-    _HERE = _this_machine()
+# At import, once for all threads: every kernel needs it.
+with lock, release_on_interrupt():
+    _HOST = _this_machine()
 
 
-def host() -> Host:
+def host() -> Platform:
     """Describe this machine."""
-    return _HERE
+    return _HOST
 
 
 @cache
@@ -84,15 +84,15 @@ def _target(triple: str) -> Any:
     return llvm.Target.from_triple(triple)
 
 
-def machine(cpu: Cpu | Host, *, jit: bool, effort: int = 2) -> Any:
-    """Make a code generator; whoever calls this holds the lock.
+def target_machine(cpu: Cpu | Platform, *, jit: bool, effort: int = 2) -> Any:
+    """Create LLVM's target machine (code generator); the caller holds the lock.
 
     Args:
-        cpu: for which processors, or of which machine.
+        cpu: the processors, or the platform.
         jit: whether the code is for this process.
-        effort: LLVM's level of optimisation.
+        effort: LLVM's optimisation level.
     """
-    there = cpu if isinstance(cpu, Host) else host()
+    there = cpu if isinstance(cpu, Platform) else host()
     exactly = cpu != "baseline"
     return _target(there.triple).create_target_machine(
         cpu=there.cpu if exactly else "",
@@ -104,14 +104,14 @@ def machine(cpu: Cpu | Host, *, jit: bool, effort: int = 2) -> Any:
     )
 
 
-def plain_machine(*, jit: bool = False) -> Any:
-    """Make a code generator in a third of the time, for where nothing depends on the processor."""
+def generic_target_machine(*, jit: bool = False) -> Any:
+    """Create a target machine in a third of the time, for work that does not depend on the processor."""
     return _target(host().triple).create_target_machine(opt=0, jit=jit)
 
 
-def target_lines(cpu: Cpu | Host = "host") -> str:
-    """The lines that tie a module to a platform: object files need them (names have an underscore on macOS)."""
-    with lock, given_back():
-        layout = str(machine(cpu, jit=False).target_data)
-    triple = cpu.triple if isinstance(cpu, Host) else host().triple
+def target_lines(cpu: Cpu | Platform = "host") -> str:
+    """Return the directives for data layout and triple, which object files need (macOS: underscores in symbols)."""
+    with lock, release_on_interrupt():
+        layout = str(target_machine(cpu, jit=False).target_data)
+    triple = cpu.triple if isinstance(cpu, Platform) else host().triple
     return f'target datalayout = "{layout}"\ntarget triple = "{triple}"\n'

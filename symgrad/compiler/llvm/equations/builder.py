@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symgrad.compiler.llvm.engine.libm import call_c
-from symgrad.compiler.llvm.engine.scipy_code import PREFIX, SCIPY, value_of
+from symgrad.compiler.llvm.engine.scipy_functions import PREFIX, SCIPY_FUNCTIONS, evaluate
 from symgrad.compiler.llvm.equations.declarations import Declarations
 from symgrad.compiler.llvm.maths import FUNCTIONS
-from symgrad.compiler.llvm.maths.vectors.fold import fold
-from symgrad.compiler.llvm.text.fusing import fused
-from symgrad.compiler.llvm.text.instructions import Instruction, Line, Several, Splat, flat
+from symgrad.compiler.llvm.maths.vectors.constant_folding import fold
+from symgrad.compiler.llvm.text.fma_fusion import fuse_multiply_adds
+from symgrad.compiler.llvm.text.instructions import Instruction, Line, LineGroup, Splat, flatten_lines
 from symgrad.compiler.llvm.text.module import Function
 from symgrad.compiler.llvm.text.opcodes import Opcode
 from symgrad.compiler.llvm.text.types import FLOAT64, FloatType
@@ -64,7 +64,7 @@ class VectorBuilder:
         self._negated: dict[str, Value] = {}
         # Of the functions of ours: by formula and arguments the values that are known, and the lines of the call.
         self._parts: dict[str, dict[int | None, Value]] = {}
-        self._calls: dict[str, tuple[Several, Function]] = {}
+        self._calls: dict[str, tuple[LineGroup, Function]] = {}
         self._powers: dict[Value, tuple[Value, ...]] = {}  # base -> the arguments of the first power of it
         self._count = 0
 
@@ -102,10 +102,10 @@ class VectorBuilder:
 
     def finished(self) -> list[str | Instruction]:
         """Return the code, where what may be rounded once together is."""
-        lines = flat(self.lines)
+        lines = flatten_lines(self.lines)
         if not self.fused or not any(isinstance(line, Instruction) and line.fuses for line in lines):
             return lines
-        return fused(lines, self.vector, self._declared("fma", 3))
+        return fuse_multiply_adds(lines, self.vector, self._declared("fma", 3))
 
     def _declared(self, name: str, arity: int) -> str:
         return self.declarations.declare(f"llvm.{name}.{self._suffix}", self.vector, *[self.vector] * arity)
@@ -184,7 +184,7 @@ class VectorBuilder:
         return self.declarations.fused
 
     def knows(self, name: str) -> bool:
-        return name in FUNCTIONS or name in SCIPY
+        return name in FUNCTIONS or name in SCIPY_FUNCTIONS
 
     def two_product(self, a: Value, b: Value) -> tuple[Value, Value]:
         # Never with the leave to contract: the sum with what the product lacks would be fused with the product itself.
@@ -319,16 +319,16 @@ class VectorBuilder:
         if name in FUNCTIONS:
             if known:
                 numbers = tuple(float(a.literal) for a in args)
-                return self._literal(fold(name, numbers, self.real, **self.declarations.of_functions))
+                return self._literal(fold(name, numbers, self.real, **self.declarations.function_options))
             if name == "pow":
                 self._powers.setdefault(args[0], args)
             elif name == "log" and self.fuses and args[0] in self._powers:
                 # The power took a logarithm with more digits. A user's own has the same bits beside a power as alone.
                 return self._maths("log_of_base", self._powers[args[0]])
             return self._maths(name, args)
-        if name in SCIPY:
+        if name in SCIPY_FUNCTIONS:
             if known:
-                return self._literal(value_of(name, tuple(float(a.literal) for a in args)))
+                return self._literal(evaluate(name, tuple(float(a.literal) for a in args)))
             return self._scipy(name, args)
         symbol = name + self.real.libm_suffix
         if known:
@@ -350,9 +350,9 @@ class VectorBuilder:
 
     def _maths(self, name: str, args: Sequence[Value]) -> Value:
         function = FUNCTIONS[name]
-        part = function.part
-        if function.of_minus is not None and args[0].text in self._negated:
-            part, args = function.of_minus, [self._negated[args[0].text]]
+        part = function.output
+        if function.mirror_output is not None and args[0].text in self._negated:
+            part, args = function.mirror_output, [self._negated[args[0].text]]
         operands = tuple([a.text for a in args])
         place = f"{function.formula.__name__}({', '.join(operands)})"
         parts = self._parts.setdefault(place, {})
@@ -363,15 +363,15 @@ class VectorBuilder:
         if len(parts) == 1:
             # As if this part were all: the code of the others is left out.
             one = () if part is None else (part,)
-            made = self.declarations.uses(name, self.real, self.width, parts=one).function
+            made = self.declarations.add_call(name, self.real, self.width, parts=one).function
             code = Opcode.call(made.returns, f"@{made.name}", *[self.vector] * len(args))
-            call = Several([Instruction(value.text, code, operands, at=self.at)])
+            call = LineGroup([Instruction(value.text, code, operands, at=self.at)])
             self.lines.append(call)
         else:
             call, before = self._calls[place]
             found = sorted((p or 0, v.text) for p, v in parts.items())
             order = tuple(p for p, _ in found)
-            made = self.declarations.uses(
+            made = self.declarations.add_call(
                 name, self.real, self.width, instead_of=before, parts=order
             ).function
             all_of = f"{value.text}.all"
@@ -380,7 +380,7 @@ class VectorBuilder:
             call[:] = [
                 Instruction(all_of, code, operands, at=at),
                 *(
-                    Instruction(v, Opcode.member(made.returns, k), (all_of,), at=at)
+                    Instruction(v, Opcode.extract_value(made.returns, k), (all_of,), at=at)
                     for k, (_, v) in enumerate(found)
                 ),
             ]

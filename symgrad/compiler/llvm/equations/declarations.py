@@ -6,17 +6,17 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from symgrad.compiler.llvm.engine.libm import lane_by_lane, of_c
-from symgrad.compiler.llvm.engine.scipy_code import PREFIX, SCIPY, code_of
-from symgrad.compiler.llvm.maths import VectorFunction, define
+from symgrad.compiler.llvm.engine.libm import c_declaration, lane_by_lane
+from symgrad.compiler.llvm.engine.scipy_functions import PREFIX, SCIPY_FUNCTIONS, wrapper_functions
+from symgrad.compiler.llvm.maths import VectorFunction, write_function
 from symgrad.compiler.llvm.text.module import Attributes, Function, FunctionDeclaration, Item, Module
 from symgrad.compiler.llvm.text.types import FLOAT64, FloatType
 
 __all__ = ["Declarations"]
 
-MOST_INLINED = 16
+MAX_INLINED_CALLS = 16
 """Calls of our functions in a module that are inlined: beyond, the code grows faster than the time shrinks."""
-MOST_INLINED_WITH_C = 2
+MAX_INLINED_CALLS_WITH_C = 2
 """The same where all of them call C for some arguments."""
 
 
@@ -27,15 +27,15 @@ class Declarations:
         fused: whether the target has an instruction for a*b + c with one rounding.
         estimates: whether it has AVX-512's instruction for 14 bits of 1/sqrt(x), and with it those for tables.
         fast: whether functions need only be within four units of the last place.
-        alone: whether functions of ours have code of their own where they would call C.
+        freestanding: whether functions of ours have code of their own where they would call C.
     """
 
     def __init__(
-        self, *, fused: bool = True, estimates: bool = False, fast: bool = False, alone: bool = False
+        self, *, fused: bool = True, estimates: bool = False, fast: bool = False, freestanding: bool = False
     ) -> None:
         self.fused = fused
         self.fast = fast
-        self.alone = alone
+        self.freestanding = freestanding
         self.estimates = estimates and fused
         self.declared: dict[str, FunctionDeclaration] = {}  # by their names, in the order of their first use
         self.maths: dict[str, list[Any]] = {}  # symbol -> its VectorFunction, and the number of its calls
@@ -43,11 +43,16 @@ class Declarations:
         self.scipy: dict[str, None] = {}  # ops that SciPy computes, in the order of their first use
 
     @property
-    def of_functions(self) -> dict[str, bool]:
+    def function_options(self) -> dict[str, bool]:
         """What decides the code of functions of ours, and their bits."""
-        return {"fused": self.fused, "tables": self.estimates, "fast": self.fast, "alone": self.alone}
+        return {
+            "fused": self.fused,
+            "tables": self.estimates,
+            "fast": self.fast,
+            "freestanding": self.freestanding,
+        }
 
-    def uses(
+    def add_call(
         self,
         name: str,
         real: FloatType,
@@ -57,7 +62,7 @@ class Declarations:
         parts: tuple[int, ...] = (),
     ) -> VectorFunction:
         """Note a call of a function of ours, or that a call is now of these parts of its formula."""
-        made = define(name, real, width, **self.of_functions, parts=parts)
+        made = write_function(name, real, width, **self.function_options, parts=parts)
         if instead_of is not None:
             self.maths[instead_of.name][1] -= 1
         self.maths.setdefault(made.function.name, [made, 0])[1] += 1
@@ -69,11 +74,11 @@ class Declarations:
             self.declared[name] = FunctionDeclaration(name, returns, parameters)
         return f"@{name}"
 
-    def shared(self, width: int) -> tuple[list[FunctionDeclaration], dict[str, str]]:
+    def shared_modules(self, width: int) -> tuple[list[FunctionDeclaration], dict[str, str]]:
         """Return declarations of the functions of ours, and by their names modules that define them."""
         used = [made for made, calls in self.maths.values() if calls]
         return [made.function.declaration for made in used], {
-            made.function.name: module_of(made, width) for made in used
+            made.function.name: function_module(made, width) for made in used
         }
 
     def definitions(self) -> list[Function]:
@@ -86,7 +91,7 @@ class Declarations:
             for intrinsic in made.intrinsics:
                 self.declared.setdefault(intrinsic.name, intrinsic)
             self.libm.update({libm: (arity, FLOAT64) for libm, arity in made.libm.items()})
-        most = MOST_INLINED_WITH_C if all(made.libm for made, _ in used) else MOST_INLINED
+        most = MAX_INLINED_CALLS_WITH_C if all(made.libm for made, _ in used) else MAX_INLINED_CALLS
         if sum(calls for _, calls in used) > most:
             return [made.function for made, _ in used]
         return [replace(made.function, attributes=Attributes.INLINED) for made, _ in used]
@@ -95,17 +100,18 @@ class Declarations:
         """The functions that call C lane by lane, and what they call."""
         found: list[Item] = []
         for name, (arity, of) in self.libm.items():
-            found += [lane_by_lane(name, arity, width, of), of_c(name, arity, of)]
+            found += [lane_by_lane(name, arity, width, of), c_declaration(name, arity, of)]
         found += [
-            lane_by_lane(f"{PREFIX}{name}.value", SCIPY[name].arity, width, FLOAT64) for name in self.scipy
+            lane_by_lane(f"{PREFIX}{name}.value", SCIPY_FUNCTIONS[name].arity, width, FLOAT64)
+            for name in self.scipy
         ]
-        return [*found, *code_of(list(self.scipy))]
+        return [*found, *wrapper_functions(list(self.scipy))]
 
 
 @cache  # many kernels ask for the same
-def module_of(made: VectorFunction, width: int) -> str:
+def function_module(made: VectorFunction, width: int) -> str:
     """Return the text of a module that defines a function of ours for others."""
     libm: list[Item] = []
     for name, arity in made.libm.items():
-        libm += [lane_by_lane(name, arity, width, FLOAT64), of_c(name, arity, FLOAT64)]
+        libm += [lane_by_lane(name, arity, width, FLOAT64), c_declaration(name, arity, FLOAT64)]
     return str(Module([replace(made.function, linkage="external"), *made.intrinsics, *libm]))

@@ -8,12 +8,12 @@ from functools import cache
 from typing import TypeAlias
 
 from symgrad.compiler.llvm.maths import (
-    area,
     digamma,
-    error,
+    error_function,
     exponential,
     gamma,
-    inverse,
+    inverse_hyperbolic,
+    inverse_trigonometric,
     logarithm,
     logistic,
     power,
@@ -25,7 +25,7 @@ from symgrad.compiler.llvm.text.module import Function, FunctionDeclaration
 from symgrad.compiler.llvm.text.opcodes import Label, Opcode
 from symgrad.compiler.llvm.text.types import FloatType
 
-__all__ = ["FUNCTIONS", "VectorFunction", "Recipe", "define"]
+__all__ = ["FUNCTIONS", "VectorFunction", "Recipe", "write_function"]
 
 Formula: TypeAlias = "Callable[..., Lane] | Callable[..., Sequence[Lane]]"
 
@@ -36,10 +36,10 @@ class Recipe:
 
     formula: Formula
     arity: int = 1
-    part: int | None = None
-    of_minus: int | None = None
+    output: int | None = None
+    mirror_output: int | None = None
     """Which of them is this function of -x, where one of them is."""
-    twice: bool = False
+    needs_pairs: bool = False
     """Whether it needs sums of two doubles even where four units of the last place are enough."""
 
 
@@ -47,35 +47,35 @@ FUNCTIONS: dict[str, Recipe] = {
     "exp": Recipe(exponential.exp),
     "exp2": Recipe(exponential.exp2),
     "expm1": Recipe(exponential.expm1),
-    "sinh": Recipe(exponential.sinhcosh, part=0),
-    "cosh": Recipe(exponential.sinhcosh, part=1),
-    "tanh": Recipe(exponential.tanhsech, part=0),
-    "sech": Recipe(exponential.tanhsech, part=1),
+    "sinh": Recipe(exponential.sinhcosh, output=0),
+    "cosh": Recipe(exponential.sinhcosh, output=1),
+    "tanh": Recipe(exponential.tanhsech, output=0),
+    "sech": Recipe(exponential.tanhsech, output=1),
     "log": Recipe(logarithm.log),
     "log1p": Recipe(logarithm.log1p),
     "log2": Recipe(logarithm.log2),
     "log10": Recipe(logarithm.log10),
-    "sigmoid": Recipe(logistic.logistic, part=0, of_minus=1),
-    "softplus": Recipe(logistic.logistic, part=2, of_minus=3),
-    "sin": Recipe(trigonometric.sincos, part=0),
-    "cos": Recipe(trigonometric.sincos, part=1),
+    "sigmoid": Recipe(logistic.logistic, output=0, mirror_output=1),
+    "softplus": Recipe(logistic.logistic, output=2, mirror_output=3),
+    "sin": Recipe(trigonometric.sincos, output=0),
+    "cos": Recipe(trigonometric.sincos, output=1),
     "tan": Recipe(trigonometric.tan),
-    "asin": Recipe(inverse.asin),
-    "acos": Recipe(inverse.acos),
-    "atan": Recipe(inverse.atan),
-    "atan2": Recipe(inverse.atan2, arity=2),
-    "asinh": Recipe(area.asinh),
-    "acosh": Recipe(area.acosh),
-    "atanh": Recipe(area.atanh),
-    "pow": Recipe(power.pow, arity=2, part=0, twice=True),
-    "log_of_base": Recipe(power.pow, arity=2, part=1, twice=True),
-    "cbrt": Recipe(power.cbrt, part=0, twice=True),
-    "cbrt_low": Recipe(power.cbrt, part=1, twice=True),
+    "asin": Recipe(inverse_trigonometric.asin),
+    "acos": Recipe(inverse_trigonometric.acos),
+    "atan": Recipe(inverse_trigonometric.atan),
+    "atan2": Recipe(inverse_trigonometric.atan2, arity=2),
+    "asinh": Recipe(inverse_hyperbolic.asinh),
+    "acosh": Recipe(inverse_hyperbolic.acosh),
+    "atanh": Recipe(inverse_hyperbolic.atanh),
+    "pow": Recipe(power.pow, arity=2, output=0, needs_pairs=True),
+    "log_of_base": Recipe(power.pow, arity=2, output=1, needs_pairs=True),
+    "cbrt": Recipe(power.cbrt, output=0, needs_pairs=True),
+    "cbrt_low": Recipe(power.cbrt, output=1, needs_pairs=True),
     "hypot": Recipe(power.hypot, arity=2),
-    "erf": Recipe(error.erf, twice=True),
-    "erfc": Recipe(error.erfc, twice=True),
-    "lgamma": Recipe(gamma.lgamma, twice=True),
-    "digamma": Recipe(digamma.digamma, twice=True),
+    "erf": Recipe(error_function.erf, needs_pairs=True),
+    "erfc": Recipe(error_function.erfc, needs_pairs=True),
+    "lgamma": Recipe(gamma.lgamma, needs_pairs=True),
+    "digamma": Recipe(digamma.digamma, needs_pairs=True),
 }
 
 
@@ -95,7 +95,7 @@ class VectorFunction:
     libm: Mapping[str, int]
 
 
-def define(
+def write_function(
     name: str,
     real: FloatType,
     width: int,
@@ -103,7 +103,7 @@ def define(
     fused: bool,
     tables: bool = False,
     fast: bool = False,
-    alone: bool = False,
+    freestanding: bool = False,
     parts: tuple[int, ...] = (),
 ) -> VectorFunction:
     """Write a function of vectors.
@@ -118,21 +118,23 @@ def define(
         fused: whether the target has an instruction for a*b + c with one rounding.
         tables: whether it has AVX-512's permutations, which look numbers up in registers.
         fast: whether four units of the last place are precise enough.
-        alone: whether it has code of its own where it would call C.
+        freestanding: whether it has code of its own where it would call C.
         parts: which values a formula of several should give, if not only that of this function. The bits are the same.
     """
     function = FUNCTIONS[name]
-    plainly = fast and not function.twice and real.bits == 64
-    if not parts and function.part is not None:
-        parts = (function.part,)
-    return _define(function.formula, function.arity, real, width, fused, tables, plainly, alone, parts)
+    plainly = fast and not function.needs_pairs and real.bits == 64
+    if not parts and function.output is not None:
+        parts = (function.output,)
+    return _write_function(
+        function.formula, function.arity, real, width, fused, tables, plainly, freestanding, parts
+    )
 
 
-_GIVEN = ("%x0", "%x1")
+_PARAMETERS = ("%x0", "%x1")
 
 
 @cache
-def _define(
+def _write_function(
     formula: Formula,
     arity: int,
     real: FloatType,
@@ -140,11 +142,11 @@ def _define(
     fused: bool,
     tables: bool,
     fast: bool,
-    alone: bool,
+    freestanding: bool,
     parts: tuple[int, ...],
 ) -> VectorFunction:
-    written, found = _written(formula, arity, real, width, fused, tables, fast, alone)
-    lanes = written.continued()
+    written, found = _write_formula(formula, arity, real, width, fused, tables, fast, freestanding)
+    lanes = written.fork()
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
     values = [v.text for v in ([found[k] for k in parts] or found)]
     if vector != wide:
@@ -153,22 +155,24 @@ def _define(
     if len(values) > 1:
         gives, value = f"{{ {', '.join([vector] * len(values))} }}", "poison"
         for k, v in enumerate(values):
-            value = lanes.emit(Opcode.put_member(gives, k), value, v).text
-    how = f"{'alone.' * alone}{'fast.' * fast}{'unfused.' * (not fused)}{'tables.' * lanes.looks_up}"
+            value = lanes.emit(Opcode.insert_value(gives, k), value, v).text
+    how = (
+        f"{'alone.' * freestanding}{'fast.' * fast}{'unfused.' * (not fused)}{'tables.' * lanes.uses_tables}"
+    )
     kind = f"{how}{formula.__name__}.{width}x{real.bits}"
     name = ".".join([f"maths.{kind}", *map(str, parts)])
-    lines = [Label("entry"), *lanes.lines, Instruction("", Opcode.give(gives), (value,))]
+    lines = [Label("entry"), *lanes.lines, Instruction("", Opcode.ret(gives), (value,))]
     if parts:
-        lines = _used(lines)
+        lines = _eliminate_dead_code(lines)
     codes = {line.code for line in lines if isinstance(line, Instruction)}
     intrinsics = {declared for code, declared in lanes.intrinsics.items() if code in codes}
     libm = dict(called for code, called in lanes.libm.items() if code in codes)
-    function = Function(name, gives, [f"{vector} {x}" for x in _GIVEN[:arity]], lines)
+    function = Function(name, gives, [f"{vector} {x}" for x in _PARAMETERS[:arity]], lines)
     return VectorFunction(function, sorted(intrinsics, key=str), libm)
 
 
 @cache
-def _written(
+def _write_formula(
     formula: Formula,
     arity: int,
     real: FloatType,
@@ -176,20 +180,22 @@ def _written(
     fused: bool,
     tables: bool,
     fast: bool,
-    alone: bool,
+    freestanding: bool,
 ) -> tuple[LaneWriter, Sequence[Lane]]:
     """Return the instructions of all values of a formula, once for the functions of each, and these values."""
-    lanes = LaneWriter(width, fused=fused, tables=tables, single=real.bits == 32, fast=fast, alone=alone)
+    lanes = LaneWriter(
+        width, fused=fused, tables=tables, single=real.bits == 32, fast=fast, freestanding=freestanding
+    )
     vector, wide = f"<{width} x {real.llvm}>", lanes.type("double")
     args = [
         Lane(lanes, x, "double") if vector == wide else lanes.emit(Opcode.convert("fpext", vector, wide), x)
-        for x in _GIVEN[:arity]
+        for x in _PARAMETERS[:arity]
     ]
     result = formula(lanes, *args)
     return lanes, [result] if isinstance(result, Lane) else list(result)
 
 
-def _used(lines: Sequence[str | Instruction]) -> list[str | Instruction]:
+def _eliminate_dead_code(lines: Sequence[str | Instruction]) -> list[str | Instruction]:
     """Drop the instructions whose values nobody reads. There are no loops: what is read stands before."""
     kept: list[str | Instruction] = []
     read: set[str] = set()

@@ -3,7 +3,7 @@
 # fmt: off
 from __future__ import annotations
 
-from symgrad.compiler.llvm.maths.vectors.lanes import Coefficients, Doubled
+from symgrad.compiler.llvm.maths.vectors.lanes import Coefficients, PairCoefficients
 
 
 def _read(text: str) -> tuple[float, ...]:
@@ -317,7 +317,7 @@ LN2_LONG = _read("0x1.62e42fefa3800p-1 0x1.ef35793c76000p-45 0x1.cc01f97b57a08p-
 # pi**2 as a sum
 PI_SQUARED = _read("0x1.3bd3cc9be45dep+3 0x1.692b71366cc04p-51")
 # atanh(s)/s in s**2, |s| <= 0.1716, to 104 bits
-ATANH_DOUBLED = Doubled(
+ATANH_DOUBLED = PairCoefficients(
     (
         _read("0x1.0000000000000p+0 0x0.0p+0"),
         _read("0x1.5555555555555p-2 0x1.5555555555555p-56"),
@@ -338,7 +338,7 @@ ATANH_DOUBLED = Doubled(
     ),
 )
 # sin(pi*t)/(pi*t) in t**2, |t| <= 1/4, to 104 bits
-SINE_OF_TURNS = Doubled(
+SINE_OF_TURNS = PairCoefficients(
     (
         _read("0x1.0000000000000p+0 0x0.0p+0"),
         _read("-0x1.a51a6625307d3p+0 -0x1.1873d8912200cp-55"),
@@ -355,7 +355,7 @@ SINE_OF_TURNS = Doubled(
     ),
 )
 # cos(pi*t) in t**2, |t| <= 1/4, to 104 bits
-COSINE_OF_TURNS = Doubled(
+COSINE_OF_TURNS = PairCoefficients(
     (
         _read("0x1.0000000000000p+0 0x0.0p+0"),
         _read("-0x1.3bd3cc9be45dep+2 -0x1.692b71366cc04p-52"),
@@ -373,7 +373,7 @@ COSINE_OF_TURNS = Doubled(
     ),
 )
 # (digamma(y + 1/2) - log(y))*y**2 in 1/y**2, y >= 16.5, to 104 bits beside log(y)
-DIGAMMA_DOUBLED = Doubled(
+DIGAMMA_DOUBLED = PairCoefficients(
     (
         _read("0x1.5555555555555p-5 0x1.5555555555555p-59"),
         _read("-0x1.ddddddddddddep-8 0x1.1111111111111p-63"),

@@ -14,13 +14,13 @@ from __future__ import annotations
 import math
 
 from symgrad.compiler.llvm.maths import coefficients as c
-from symgrad.compiler.llvm.maths.doubled import log_of_sum, minus, plus, polynomial_of_sum, times
+from symgrad.compiler.llvm.maths.double_double import log_of_pair, minus, plus, polynomial_of_pair, times
 from symgrad.compiler.llvm.maths.logarithm import log
 from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
 
 __all__ = ["digamma"]
 
-_SERIES = 3.0
+_SERIES_FROM = 3.0
 """From here on a polynomial stands for the series, as precise as the logarithm."""
 _STEPS = 16
 """How far negative numbers' mirror images climb before the series."""
@@ -30,11 +30,13 @@ _TINY = 2.0**-60
 
 def digamma(lanes: LaneWriter, x: Lane) -> Lane:
     usual = _of_positive(lanes, x)
-    return lanes.rarely(lanes.not_(x > 0.0), [usual], lambda: [_of_others(lanes, x)], x.is_nan)[0]
+    return lanes.with_slow_path(lanes.not_(x > 0.0), [usual], lambda: [_of_nonpositive(lanes, x)], x.is_nan)[
+        0
+    ]
 
 
 def _of_positive(lanes: LaneWriter, x: Lane) -> Lane:
-    up, down, large = x < 1.0, x >= 2.0, x >= _SERIES
+    up, down, large = x < 1.0, x >= 2.0, x >= _SERIES_FROM
     # The root less one is exact too, and so is the difference where it counts.
     root, root_low = c.DIGAMMA_ROOT
     lower = x - 1.0
@@ -53,7 +55,7 @@ def _of_positive(lanes: LaneWriter, x: Lane) -> Lane:
     return lanes.select(large, far, near + q)
 
 
-def _of_others(lanes: LaneWriter, x: Lane) -> Lane:
+def _of_nonpositive(lanes: LaneWriter, x: Lane) -> Lane:
     """Reflect negative numbers: digamma(x) = digamma(1 - x) - pi/tan(pi*x)."""
     # `nearest` is for numbers below 2**51: so the first step. Larger ones are whole, and r is zero.
     whole = lanes.nearest(x * 2.0**-20) * 2.0**20
@@ -61,7 +63,7 @@ def _of_others(lanes: LaneWriter, x: Lane) -> Lane:
     r = rest - lanes.nearest(rest)
     sign = lanes.copysign(1.0, r)
     high, low = _cotangent(lanes, lanes.abs(r))
-    image = _of_sum(lanes, lanes.two_sum(lanes.const(1), -x))
+    image = _of_pair(lanes, lanes.two_sum(lanes.const(1), -x))
     value, _ = minus(lanes, image, (high * sign, low * sign))
     return lanes.select(r.equals(0.0), math.nan, lanes.select(x > -_TINY, -1.0 / x, value))
 
@@ -71,16 +73,16 @@ def _cotangent(lanes: LaneWriter, size: Lane) -> Pair:
     far = size > 0.25
     turns = lanes.select(far, 0.5 - size, size)
     square = lanes.two_product(turns, turns)
-    turned = polynomial_of_sum(lanes, square, c.SINE_OF_TURNS)
+    turned = polynomial_of_pair(lanes, square, c.SINE_OF_TURNS)
     sine = times(lanes, (turns, lanes.const(0)), turned)  # over pi
-    cosine = polynomial_of_sum(lanes, square, c.COSINE_OF_TURNS)
-    mirrored = times(lanes, sine, lanes.sum_of(*c.PI_SQUARED))
+    cosine = polynomial_of_pair(lanes, square, c.COSINE_OF_TURNS)
+    mirrored = times(lanes, sine, lanes.constant_pair(*c.PI_SQUARED))
     above = [lanes.select(far, m, o) for m, o in zip(mirrored, cosine, strict=True)]
     below = [lanes.select(far, o, s) for s, o in zip(sine, cosine, strict=True)]
     return lanes.quotient((above[0], above[1]), (below[0], below[1]))
 
 
-def _of_sum(lanes: LaneWriter, x: Pair) -> Pair:
+def _of_pair(lanes: LaneWriter, x: Pair) -> Pair:
     """digamma(x) for x >= 1."""
 
     def raised(by: float) -> Pair:
@@ -100,5 +102,5 @@ def _of_sum(lanes: LaneWriter, x: Pair) -> Pair:
     y = raised(_STEPS - 0.5)
     inverse = lanes.quotient(one, y)
     square = times(lanes, inverse, inverse)
-    series = times(lanes, square, polynomial_of_sum(lanes, square, c.DIGAMMA_DOUBLED))
-    return minus(lanes, plus(lanes, log_of_sum(lanes, y), series), climbed)
+    series = times(lanes, square, polynomial_of_pair(lanes, square, c.DIGAMMA_DOUBLED))
+    return minus(lanes, plus(lanes, log_of_pair(lanes, y), series), climbed)

@@ -12,19 +12,19 @@ from symgrad.compiler.llvm.maths import coefficients as c
 from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
 
 __all__ = [
-    "NORMAL_RESULT",
+    "NORMAL_RESULT_LIMIT",
     "exp",
     "exp2",
     "exp_of_pair",
     "exp_of_pair_to_normal",
     "expm1",
-    "pair_of_exp",
+    "exp_as_pair",
     "power_of_two",
     "sinhcosh",
     "tanhsech",
 ]
 
-NORMAL_RESULT = 708.0
+NORMAL_RESULT_LIMIT = 708.0
 """exp(x) is a normal number for |x| up to this."""
 
 _ONE = 1023 << 52  # the bits of 1.0
@@ -36,7 +36,7 @@ def power_of_two(lanes: LaneWriter, n: Lane) -> Lane:
     return lanes.real(lanes.bits(n + (lanes.ROUND + 1023)) << 52)
 
 
-def scaled(lanes: LaneWriter, x: Lane, n: Lane) -> Lane:
+def scale_by_power(lanes: LaneWriter, x: Lane, n: Lane) -> Lane:
     """x*2**n in two steps, only the second of which may round, for |n| <= 2044."""
     if lanes.single:
         return x * power_of_two(lanes, n)
@@ -44,7 +44,7 @@ def scaled(lanes: LaneWriter, x: Lane, n: Lane) -> Lane:
     return x * power_of_two(lanes, half) * power_of_two(lanes, n - half)
 
 
-def reduced(
+def reduce_argument(
     lanes: LaneWriter, x: Lane, low: Lane | None = None, least: float = -0.5
 ) -> tuple[Lane, Lane, Pair]:
     """Return bits with n in the last ones, n, and r with x + low = n*log(2) + r, for |x| < 1500.
@@ -64,7 +64,7 @@ def reduced(
     return lanes.bits(shifted) << 52, n, r
 
 
-def beyond_linear(lanes: LaneWriter, r: Pair) -> Lane:
+def exp_remainder(lanes: LaneWriter, r: Pair) -> Lane:
     """exp(r) - 1 - r[0], at most 0.07."""
     return lanes.muladd(r[0] * r[0], lanes.polynomial(r[0], c.EXP), r[1])
 
@@ -72,14 +72,14 @@ def beyond_linear(lanes: LaneWriter, r: Pair) -> Lane:
 def exp_of_pair(lanes: LaneWriter, x: Lane, low: Lane | None = None) -> Lane:
     # Beyond the limits the result is an infinity or zero all the same.
     high, least = (150.0, -150.0) if lanes.single else (710.0, -746.0)
-    _, n, r = reduced(lanes, lanes.at_least(lanes.at_most(x, high), least), low)
+    _, n, r = reduce_argument(lanes, lanes.at_least(lanes.at_most(x, high), least), low)
     one_and_r, error = lanes.fast_two_sum(lanes.const(1), r[0])
-    return scaled(lanes, one_and_r + (error + beyond_linear(lanes, r)), n)
+    return scale_by_power(lanes, one_and_r + (error + exp_remainder(lanes, r)), n)
 
 
 def exp_of_pair_to_normal(lanes: LaneWriter, x: Lane, low: Lane) -> Lane:
-    """For |x| <= `NORMAL_RESULT`, in fewer instructions."""
-    places, _, r = reduced(lanes, x, low)
+    """For |x| <= `NORMAL_RESULT_LIMIT`, in fewer instructions."""
+    places, _, r = reduce_argument(lanes, x, low)
     one_and_r, error = lanes.fast_two_sum(lanes.const(1), r[0])
     value = one_and_r + (error + lanes.muladd(r[0] * r[0], lanes.polynomial(r[0], c.EXP_SHORT), r[1]))
     return lanes.real(lanes.bits(value) + places)
@@ -95,13 +95,13 @@ def exp(lanes: LaneWriter, x: Lane) -> Lane:
     value = lanes.muladd(r, lanes.muladd(r, lanes.polynomial(r, c.EXP_SHORT), 1), 1)
     # The exponent is added as an integer: n stands in the last bits of the shifted sum.
     usual = lanes.real(lanes.bits(value) + (lanes.bits(shifted) << 52))
-    rare = lanes.not_(lanes.abs(x) <= NORMAL_RESULT)
-    return lanes.rarely(rare, [usual], lambda: [exp_of_pair(lanes, x)], x.is_nan)[0]
+    rare = lanes.not_(lanes.abs(x) <= NORMAL_RESULT_LIMIT)
+    return lanes.with_slow_path(rare, [usual], lambda: [exp_of_pair(lanes, x)], x.is_nan)[0]
 
 
-def pair_of_exp(lanes: LaneWriter, x: Lane) -> Pair:
+def exp_as_pair(lanes: LaneWriter, x: Lane) -> Pair:
     """exp(x) as a sum of two normal numbers within 0.4 ulp, for -690 <= x <= 0."""
-    places, _, r = reduced(lanes, x)
+    places, _, r = reduce_argument(lanes, x)
     scale = lanes.real(places + _ONE)
     slope = lanes.muladd(r[0], lanes.polynomial(r[0], c.EXP_SHORT), 1)
     value, error = lanes.muladd_pair(r[0] * scale, slope, scale)
@@ -116,7 +116,7 @@ def exp2(lanes: LaneWriter, x: Lane) -> Lane:
         r = f * c.LN2_FULL[0]
         error = lanes.muladd(f, c.LN2_FULL[1], lanes.product_error(f, lanes.const(c.LN2_FULL[0]), r))
         one_and_r, rounded = lanes.fast_two_sum(lanes.const(1), r)
-        return one_and_r + (rounded + beyond_linear(lanes, (r, error))), lanes.bits(shifted) << 52, n
+        return one_and_r + (rounded + exp_remainder(lanes, (r, error))), lanes.bits(shifted) << 52, n
 
     value, places, _ = normal()
     usual = lanes.real(lanes.bits(value) + places)
@@ -126,9 +126,9 @@ def exp2(lanes: LaneWriter, x: Lane) -> Lane:
         high, least = (200.0, -200.0) if lanes.single else (1025.0, -1080.0)
         x = lanes.at_least(lanes.at_most(x, high), least)
         value, _, n = normal()
-        return [scaled(lanes, value, n)]
+        return [scale_by_power(lanes, value, n)]
 
-    return lanes.rarely(lanes.not_(lanes.abs(x) <= 1020.0), [usual], at_ends, x.is_nan)[0]
+    return lanes.with_slow_path(lanes.not_(lanes.abs(x) <= 1020.0), [usual], at_ends, x.is_nan)[0]
 
 
 def expm1(lanes: LaneWriter, x: Lane) -> Lane:
@@ -142,23 +142,23 @@ def expm1(lanes: LaneWriter, x: Lane) -> Lane:
         cubic = lanes.muladd(square * r[0], lanes.polynomial(r[0], c.EXP_CUBIC), r[1])
         return total + lanes.muladd(factor, lanes.muladd(square, 0.5, cubic), error + lost)
 
-    places, _, r = reduced(lanes, x, least=_LEAST)
+    places, _, r = reduce_argument(lanes, x, least=_LEAST)
     usual = lanes.copysign(less_one(lanes.real(places + _ONE), 1.0, r), x)
 
     def at_ends() -> list[Lane]:
-        _, n, r = reduced(lanes, lanes.at_least(lanes.at_most(x, 710.0), -40.0), least=_LEAST)
+        _, n, r = reduce_argument(lanes, lanes.at_least(lanes.at_most(x, 710.0), -40.0), least=_LEAST)
         # Half of the result, which the largest n still has room for.
         return [less_one(power_of_two(lanes, n - 1.0), 0.5, r) * 2.0]
 
-    return lanes.rarely(x.outside(-37.0, 709.0), [usual], at_ends, x.is_nan)[0]
+    return lanes.with_slow_path(x.outside(-37.0, 709.0), [usual], at_ends, x.is_nan)[0]
 
 
 def tanhsech(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
     """-e/(2 + e) and 2*sqrt(1 + e)/(2 + e) with e = exp(-2*|x|) - 1, which is within (-1, 0]."""
     size = lanes.abs(x)
-    places, _, r = reduced(lanes, size * -2.0)
+    places, _, r = reduce_argument(lanes, size * -2.0)
     scale = lanes.real(places + _ONE)
-    beyond = beyond_linear(lanes, r)
+    beyond = exp_remainder(lanes, r)
     start, lost = lanes.fast_two_sum(lanes.const(-1), scale)
     total, error = lanes.muladd_pair(scale, r[0], start, exact=True)
     e, e_low = lanes.fast_two_sum(total, lanes.muladd(scale, beyond, error + lost))
@@ -171,7 +171,7 @@ def tanhsech(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
     def at_ends() -> tuple[Lane, ...]:
         return lanes.copysign(1.0, x), exp_of_pair(lanes, -size) * 2.0
 
-    return lanes.rarely(size > NORMAL_RESULT / 2, usual, at_ends)
+    return lanes.with_slow_path(size > NORMAL_RESULT_LIMIT / 2, usual, at_ends)
 
 
 def sinhcosh(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
@@ -185,22 +185,22 @@ def sinhcosh(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
         cosine, cosine_low = lanes.fast_two_sum(up, down)
         sine, sine_low = lanes.fast_two_sum(up, -down)
         # Where there is one term only, its product is exact (and the halves of so large a number would overflow).
-        s, s_error = lanes.muladd_pair(cosine, r[0], sine, exact=down.absent)
-        o, o_error = lanes.muladd_pair(sine, r[0], cosine, exact=down.absent)
+        s, s_error = lanes.muladd_pair(cosine, r[0], sine, exact=down.is_zero_literal)
+        o, o_error = lanes.muladd_pair(sine, r[0], cosine, exact=down.is_zero_literal)
         return (
             s + lanes.muladd(sine, even, lanes.muladd(cosine, odd, s_error + sine_low)),
             o + lanes.muladd(cosine, even, lanes.muladd(sine, odd, o_error + cosine_low)),
         )
 
     size = lanes.abs(x)
-    places, _, r = reduced(lanes, size)
+    places, _, r = reduce_argument(lanes, size)
     s, o = of(lanes.real(places + (1022 << 52)), lanes.real((1022 << 52) - places), r)
     usual = lanes.copysign(s, x), o
 
     def at_ends() -> tuple[Lane, ...]:
-        _, n, r = reduced(lanes, lanes.at_most(size, 710.6))
+        _, n, r = reduce_argument(lanes, lanes.at_most(size, 710.6))
         # A quarter of the result.
         s, o = of(power_of_two(lanes, n - 3.0), lanes.const(0), r)
         return lanes.copysign(s * 4.0, x), o * 4.0
 
-    return lanes.rarely(lanes.not_(size <= 690.0), usual, at_ends, x.is_nan)
+    return lanes.with_slow_path(lanes.not_(size <= 690.0), usual, at_ends, x.is_nan)

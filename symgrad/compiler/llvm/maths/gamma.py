@@ -19,17 +19,17 @@ from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter
 
 __all__ = ["lgamma"]
 
-_STIRLING = 8.0
+_STIRLING_FROM = 8.0
 
-_WHOLE = 2.0**51
+_INTEGERS_FROM = 2.0**51
 """From here on numbers are taken for whole: lgamma of minus them is infinite."""
 
 
 def lgamma(lanes: LaneWriter, x: Lane) -> Lane:
     def of_negative() -> list[Lane]:
-        return [_reflected(lanes, x) if lanes.alone else lanes.call_libm("lgamma", x)]
+        return [_reflected(lanes, x) if lanes.freestanding else lanes.call_libm("lgamma", x)]
 
-    return lanes.rarely(x < 0.0, [_of_positive(lanes, x)], of_negative)[0]
+    return lanes.with_slow_path(x < 0.0, [_of_positive(lanes, x)], of_negative)[0]
 
 
 def _reflected(lanes: LaneWriter, x: Lane) -> Lane:
@@ -37,11 +37,11 @@ def _reflected(lanes: LaneWriter, x: Lane) -> Lane:
     distance = lanes.abs(size - lanes.nearest(size))
     sine, _ = sincos(lanes, distance * math.pi)
     value = -log(lanes, sine * (1 / math.pi)) - _of_positive(lanes, size + 1.0)
-    return lanes.select(size >= _WHOLE, math.inf, value)
+    return lanes.select(size >= _INTEGERS_FROM, math.inf, value)
 
 
 def _of_positive(lanes: LaneWriter, x: Lane) -> Lane:
-    small, large = x < 0.5, x >= _STIRLING
+    small, large = x < 0.5, x >= _STIRLING_FROM
     up = x < 1.25
     # x + 2, x + 1 or x - k for a whole k: the distance t of it from 2 is exact.
     k = lanes.select(large, 0.0, lanes.nearest(lanes.at_least(x, 2.0) - 2.0))

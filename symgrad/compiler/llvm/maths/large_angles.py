@@ -14,7 +14,7 @@ from itertools import pairwise
 from symgrad.compiler.llvm.maths import coefficients as c
 from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
 
-__all__ = ["reduced_by_all_digits"]
+__all__ = ["reduce_payne_hanek"]
 
 _LIMB = 32
 _LIMBS = 6
@@ -58,7 +58,7 @@ def _two_over_pi(bits: int) -> int:
     return (2 << (bits + more)) // pi
 
 
-def reduced_by_all_digits(lanes: LaneWriter, x: Lane) -> tuple[Lane, Pair]:
+def reduce_payne_hanek(lanes: LaneWriter, x: Lane) -> tuple[Lane, Pair]:
     """An integer with n in its last two bits, and r = |x| - n*pi/2 as a sum of two doubles, |r| <= pi/4.
 
     For an infinite x, r is NaN; where |x| <= 2**20, it is any number.

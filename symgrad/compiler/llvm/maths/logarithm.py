@@ -14,8 +14,8 @@ from symgrad.compiler.llvm.maths import coefficients as c
 from symgrad.compiler.llvm.maths.vectors.lanes import Coefficients, Lane, LaneWriter, Pair
 
 __all__ = [
-    "NORMAL",
-    "any_positive",
+    "NORMAL_RANGE",
+    "mantissa_of_positive",
     "log",
     "log1p",
     "log1p_of_pair",
@@ -32,7 +32,7 @@ _ROOT = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
 _THREE_QUARTERS = 0x3FE8 << 48  # the bits of 3/4
 _LARGE = 2.0**1022
 
-NORMAL = sys.float_info.min, sys.float_info.max
+NORMAL_RANGE = sys.float_info.min, sys.float_info.max
 
 
 def exponent(lanes: LaneWriter, x: Lane, least: int) -> tuple[Lane, Lane]:
@@ -48,7 +48,7 @@ def mantissa(lanes: LaneWriter, x: Lane) -> tuple[Lane, Lane]:
     return k, lanes.real((above & ((1 << 52) - 1)) + _ROOT)
 
 
-def any_positive(lanes: LaneWriter, x: Lane) -> tuple[Lane, Lane]:
+def mantissa_of_positive(lanes: LaneWriter, x: Lane) -> tuple[Lane, Lane]:
     """Return k and 1 + f, numbers below the smallest normal one included."""
     tiny = x < 2.0**-1022
     k, m = mantissa(lanes, lanes.select(tiny, x * 2.0**54, x))
@@ -63,7 +63,7 @@ def _tail(lanes: LaneWriter, f: Lane, series: Coefficients = c.LOG) -> tuple[Lan
     return lanes.muladd(-s, lanes.muladd(z, lanes.polynomial(z, series), half_square), half_square), s
 
 
-def _pair(lanes: LaneWriter, f: Lane) -> Pair:
+def _log1p_pair(lanes: LaneWriter, f: Lane) -> Pair:
     """log(1 + f) as f - f**2/2 and the rest, a third of the tail, so that its error counts less."""
     if lanes.plain:
         return f, -_tail(lanes, f)[0]
@@ -81,31 +81,31 @@ def sum_with_multiple(lanes: LaneWriter, k: Lane, f: Lane, two: tuple[float, ...
     return total, lanes.muladd(k, two[1], f - lanes.muladd(k, -two[0], total))
 
 
-def _at_all(lanes: LaneWriter, x: Lane, of_parts: Callable[[Lane, Lane], Lane]) -> Lane:
+def _with_special_values(lanes: LaneWriter, x: Lane, of_parts: Callable[[Lane, Lane], Lane]) -> Lane:
     """A logarithm given as a function of k and f."""
 
     def at_ends() -> list[Lane]:
-        k, m = any_positive(lanes, x)
+        k, m = mantissa_of_positive(lanes, x)
         value = lanes.select(x < math.inf, of_parts(k, m - 1.0), x)
         return [lanes.select(x <= 0.0, lanes.select(x.equals(0.0), -math.inf, math.nan), value)]
 
     k, m = mantissa(lanes, x)
-    return lanes.rarely(x.outside(*NORMAL), [of_parts(k, m - 1.0)], at_ends, x.is_nan)[0]
+    return lanes.with_slow_path(x.outside(*NORMAL_RANGE), [of_parts(k, m - 1.0)], at_ends, x.is_nan)[0]
 
 
-def _natural(lanes: LaneWriter, k: Lane, f: Lane) -> Lane:
+def _log_of_parts(lanes: LaneWriter, k: Lane, f: Lane) -> Lane:
     total, low = sum_with_multiple(lanes, k, f, c.LN2)
     return total + (low - _tail(lanes, f)[0])
 
 
 def log(lanes: LaneWriter, x: Lane) -> Lane:
-    return _at_all(lanes, x, lambda k, f: _natural(lanes, k, f))
+    return _with_special_values(lanes, x, lambda k, f: _log_of_parts(lanes, k, f))
 
 
 def log_of_double(lanes: LaneWriter, x: Lane) -> Lane:
     """log(2*x) for a normal number x > 0, for infinity and NaN."""
     k, m = mantissa(lanes, x)
-    return lanes.select(x < math.inf, _natural(lanes, k + 1.0, m - 1.0), x)
+    return lanes.select(x < math.inf, _log_of_parts(lanes, k + 1.0, m - 1.0), x)
 
 
 def log1p_of_pair(lanes: LaneWriter, x: Lane, low: Lane) -> Lane:
@@ -116,7 +116,7 @@ def log1p_of_pair(lanes: LaneWriter, x: Lane, low: Lane) -> Lane:
     k, above = exponent(lanes, x + 1.0, _THREE_QUARTERS)
     scale = lanes.real(lanes.integer(2046 << 52) - (above & (2047 << 52)))
     f = lanes.muladd(x, scale, scale - 1.0)
-    total, rest = _wide(lanes, k, f, low * scale)
+    total, rest = _log_of_wide_mantissa(lanes, k, f, low * scale)
     return total + rest
 
 
@@ -124,13 +124,15 @@ def log_of_one_to_two(lanes: LaneWriter, x: Lane, low: Lane) -> Pair:
     """log(1 + x + low) for 0 <= x <= 1 as a sum of two, under the same conditions."""
     beyond = x > 0.5
     scale = lanes.select(beyond, 0.5, 1.0)
-    return _wide(lanes, lanes.select(beyond, 1.0, 0.0), lanes.select(beyond, x * 0.5 - 0.5, x), low * scale)
+    return _log_of_wide_mantissa(
+        lanes, lanes.select(beyond, 1.0, 0.0), lanes.select(beyond, x * 0.5 - 0.5, x), low * scale
+    )
 
 
-def _wide(lanes: LaneWriter, k: Lane, f: Lane, low: Lane) -> Pair:
+def _log_of_wide_mantissa(lanes: LaneWriter, k: Lane, f: Lane, low: Lane) -> Pair:
     """k*log(2) + log(1 + f + low) for 3/4 <= 1 + f <= 3/2."""
     tail, s = _tail(lanes, f, c.LOG_WIDE)
-    if not low.absent:
+    if not low.is_zero_literal:
         # d log(1 + f) = df/(1 + f), and 1/(1 + f) = (1 - s)/(1 + s) = 1 - 2*s + 2*s**2 - ...
         tail = tail - lanes.muladd(low * -2.0, s - s * s, low)
     total, rest = sum_with_multiple(lanes, k, f, c.LN2)
@@ -147,19 +149,19 @@ def log1p(lanes: LaneWriter, x: Lane) -> Lane:
             lanes.select(x <= -1.0, beyond, lanes.select(x <= _LARGE, value, log_of_double(lanes, x * 0.5)))
         ]
 
-    return lanes.rarely(x.outside(math.nextafter(-1.0, 0.0), _LARGE), [value], at_ends, x.is_nan)[0]
+    return lanes.with_slow_path(x.outside(math.nextafter(-1.0, 0.0), _LARGE), [value], at_ends, x.is_nan)[0]
 
 
 def _log_in_base(lanes: LaneWriter, x: Lane, two: tuple[float, ...], e: tuple[float, ...]) -> Lane:
     """log(x) to the base in which the logarithms of 2 and of e are given as sums."""
 
     def of_parts(k: Lane, f: Lane) -> Lane:
-        high, rest = _pair(lanes, f)
+        high, rest = _log1p_pair(lanes, f)
         product, lost = lanes.two_product(high, lanes.const(e[0]))
         total, low = sum_with_multiple(lanes, k, product, two)
         return total + (low + lanes.muladd(rest, e[0], lanes.muladd(high, e[1], lost)))
 
-    return _at_all(lanes, x, of_parts)
+    return _with_special_values(lanes, x, of_parts)
 
 
 def log2(lanes: LaneWriter, x: Lane) -> Lane:

@@ -6,19 +6,19 @@ All terms are positive, so nothing cancels.
 
 from __future__ import annotations
 
-from symgrad.compiler.llvm.maths.exponential import exp_of_pair, pair_of_exp
+from symgrad.compiler.llvm.maths.exponential import exp_as_pair, exp_of_pair
 from symgrad.compiler.llvm.maths.logarithm import log_of_one_to_two
 from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter
 
 __all__ = ["logistic"]
 
-_USUAL = 690.0
+_NORMAL_LIMIT = 690.0
 """The terms of exp(-|x|) and the remainders of divisions are normal numbers for |x| up to this."""
 
 
 def logistic(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
     size, zero = lanes.abs(x), lanes.const(0)
-    e = pair_of_exp(lanes, -size)
+    e = exp_as_pair(lanes, -size)
     one_and_e, error = lanes.fast_two_sum(lanes.const(1), e[0])
     denominator = one_and_e, error + e[1]
     log, log_low = log_of_one_to_two(lanes, *e)
@@ -51,4 +51,4 @@ def logistic(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
             lanes.select(negative, size, small),
         ]
 
-    return lanes.rarely(lanes.not_(size <= _USUAL), usual, at_ends, x.is_nan)
+    return lanes.with_slow_path(lanes.not_(size <= _NORMAL_LIMIT), usual, at_ends, x.is_nan)

@@ -6,8 +6,13 @@ import math
 from collections.abc import Sequence
 
 from symgrad.compiler.llvm.maths import coefficients as c
-from symgrad.compiler.llvm.maths.exponential import NORMAL_RESULT, exp_of_pair, exp_of_pair_to_normal
-from symgrad.compiler.llvm.maths.logarithm import NORMAL, any_positive, mantissa, sum_with_multiple
+from symgrad.compiler.llvm.maths.exponential import NORMAL_RESULT_LIMIT, exp_of_pair, exp_of_pair_to_normal
+from symgrad.compiler.llvm.maths.logarithm import (
+    NORMAL_RANGE,
+    mantissa,
+    mantissa_of_positive,
+    sum_with_multiple,
+)
 from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
 
 __all__ = ["cbrt", "half_inverse_root", "hypot", "pow", "root"]
@@ -46,7 +51,7 @@ def pow(lanes: LaneWriter, x: Lane, y: Lane) -> Sequence[Lane]:
     k, m = mantissa(lanes, x)
     log = _log_as_pair(lanes, k, m - 1.0)
     exponent, low = _times(lanes, y, log)
-    rare = x.outside(*NORMAL) | lanes.not_(lanes.abs(exponent) <= NORMAL_RESULT)
+    rare = x.outside(*NORMAL_RANGE) | lanes.not_(lanes.abs(exponent) <= NORMAL_RESULT_LIMIT)
     if not lanes.fused:  # the halves of a larger y would overflow, whose product with log(1) does not
         rare = rare | (lanes.abs(y) > 2.0**900)
     usual = exp_of_pair_to_normal(lanes, exponent, low), log[0] + log[1]
@@ -54,13 +59,13 @@ def pow(lanes: LaneWriter, x: Lane, y: Lane) -> Sequence[Lane]:
     def undefined() -> Lane:
         return x.is_nan() & lanes.not_(y.equals(0.0))  # NaN**0 is one
 
-    return lanes.rarely(rare, usual, lambda: _power_at_ends(lanes, x, y), undefined)
+    return lanes.with_slow_path(rare, usual, lambda: _special_powers(lanes, x, y), undefined)
 
 
-def _power_at_ends(lanes: LaneWriter, x: Lane, y: Lane) -> Sequence[Lane]:
+def _special_powers(lanes: LaneWriter, x: Lane, y: Lane) -> Sequence[Lane]:
     """x**y by |x|**y: the signs of negative bases, and the ends (C99, F.9.4.4); and log(x) (F.9.3.7)."""
     size, y_size = lanes.abs(x), lanes.abs(y)
-    k, m = any_positive(lanes, size)
+    k, m = mantissa_of_positive(lanes, size)
     # With 2**70 the result is zero or infinite for every base but one.
     bounded = lanes.copysign(lanes.at_most(y_size, 2.0**70), y)
     pair = _log_as_pair(lanes, k, m - 1.0)
@@ -93,7 +98,7 @@ def _cube_root(lanes: LaneWriter, x: Lane) -> Pair:
     square = y * y
     r = m_and_rest * square
     if lanes.single:
-        r, low = lanes.in_single(r)
+        r, low = lanes.round_to_single(r)
     else:
         r_square, square_low = lanes.two_product(r, r)
         residual = lanes.muladd(-square_low, r, lanes.division_error(r_square, m_and_rest, r))
@@ -111,12 +116,12 @@ def cbrt(lanes: LaneWriter, x: Lane) -> Sequence[Lane]:
     usual = tuple(map(signed, _cube_root(lanes, size)))
 
     def at_ends() -> Sequence[Lane]:
-        ordinary, tiny = (size > 0.0) & (size < math.inf), size < NORMAL[0]
+        ordinary, tiny = (size > 0.0) & (size < math.inf), size < NORMAL_RANGE[0]
         of_tiny = [signed(v * 2.0**-18) for v in _cube_root(lanes, size * 2.0**54)]
         value, low = (lanes.select(tiny, t, u) for t, u in zip(of_tiny, usual, strict=True))
         return lanes.select(ordinary, value, x), lanes.select(ordinary, low, 0.0)
 
-    return lanes.rarely(size.outside(*NORMAL), usual, at_ends, x.is_nan)
+    return lanes.with_slow_path(size.outside(*NORMAL_RANGE), usual, at_ends, x.is_nan)
 
 
 def half_inverse_root(lanes: LaneWriter, x: Lane) -> Lane:

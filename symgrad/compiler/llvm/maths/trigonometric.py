@@ -12,16 +12,16 @@ from __future__ import annotations
 import math
 
 from symgrad.compiler.llvm.maths import coefficients as c
-from symgrad.compiler.llvm.maths.large_angles import reduced_by_all_digits
+from symgrad.compiler.llvm.maths.large_angles import reduce_payne_hanek
 from symgrad.compiler.llvm.maths.vectors.lanes import Lane, LaneWriter, Pair
-from symgrad.compiler.llvm.maths.vectors.tables import lookup
+from symgrad.compiler.llvm.maths.vectors.table_lookup import lookup
 
 __all__ = ["sincos", "tan"]
 
 _LARGE = 2.0**20
 
 
-def _reduced(lanes: LaneWriter, size: Lane, *, rounded: bool = False) -> tuple[Lane, Pair]:
+def _reduce_cody_waite(lanes: LaneWriter, size: Lane, *, rounded: bool = False) -> tuple[Lane, Pair]:
     """An integer with n in its last bits, and r, which may be ``rounded`` to one term.
 
     The second term of r is no more than half a unit of the first, but beside a multiple of pi/2, where it is still so
@@ -30,11 +30,11 @@ def _reduced(lanes: LaneWriter, size: Lane, *, rounded: bool = False) -> tuple[L
     turns = lanes.muladd(size, 2 / math.pi, lanes.ROUND)
     n = turns - lanes.ROUND
     if not lanes.fused:
-        return lanes.bits(turns), _in_four_parts(lanes, size, n, rounded)
-    return lanes.bits(turns), _fused(lanes, size, n, c.HALF_PI, rounded)
+        return lanes.bits(turns), _subtract_without_fma(lanes, size, n, rounded)
+    return lanes.bits(turns), _subtract_with_fma(lanes, size, n, c.HALF_PI, rounded)
 
 
-def _fused(lanes: LaneWriter, x: Lane, n: Lane, parts: tuple[float, ...], rounded: bool) -> Pair:
+def _subtract_with_fma(lanes: LaneWriter, x: Lane, n: Lane, parts: tuple[float, ...], rounded: bool) -> Pair:
     """Three parts, the second so short that its multiples are exact.
 
     Where n is not zero, x and the first part are whole multiples of 2**-53 (of pi/8, 2**-55), and so is their
@@ -52,7 +52,7 @@ def _fused(lanes: LaneWriter, x: Lane, n: Lane, parts: tuple[float, ...], rounde
     return r, lanes.muladd(n, -third, lanes.muladd(n, -second, -(r - rest)))
 
 
-def _in_four_parts(lanes: LaneWriter, size: Lane, n: Lane, rounded: bool) -> Pair:
+def _subtract_without_fma(lanes: LaneWriter, size: Lane, n: Lane, rounded: bool) -> Pair:
     """Multiples up to n = 2**20 of all parts but the last are exact."""
     first, second, third, fourth = c.HALF_PI_IN_FOUR
     # Each difference is exact where it cancels, and |a| >= |b| where not.
@@ -90,7 +90,7 @@ _MIDDLE = 2.0 + _LARGEST_MULTIPLE * 2.0**-51
 _NEVER_SET = ~(1 << 62 | (2 * _LARGEST_MULTIPLE - 1))
 
 
-def _by_sixteenths(lanes: LaneWriter, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
+def _by_tables(lanes: LaneWriter, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
     """Take a point in the direction of n*pi/8 from tables, and turn it by r = x - n*pi/8.
 
     The number n*2**-51 + `_MIDDLE`, between 2 and 4, has n in its last bits, which say the places in the tables, and no
@@ -115,7 +115,7 @@ def _by_sixteenths(lanes: LaneWriter, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
     are -0: added to another zero, that changes nothing.
     """
     turns = lanes.muladd(x, c.EIGHTHS, _MIDDLE)
-    r, low = _fused(lanes, x, turns - _MIDDLE, c.EIGHTH_PI, lanes.plain)
+    r, low = _subtract_with_fma(lanes, x, turns - _MIDDLE, c.EIGHTH_PI, lanes.plain)
     place = lanes.bits(turns)
     s, o = lookup(lanes, c.SINES, place), lookup(lanes, c.COSINES, place)
     lack = lanes.const(c.LACKS[0]) if lanes.single else lookup(lanes, c.LACKS, place)
@@ -134,13 +134,13 @@ def _by_sixteenths(lanes: LaneWriter, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
     return lanes.not_((place & _NEVER_SET).equals(0)), usual
 
 
-def _by_quarters(lanes: LaneWriter, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
+def _by_quadrants(lanes: LaneWriter, x: Lane) -> tuple[Lane, tuple[Lane, ...]]:
     size = lanes.abs(x)
-    n, r = _reduced(lanes, size, rounded=lanes.plain)
-    return size > _LARGE, _turned(lanes, x, n, r)
+    n, r = _reduce_cody_waite(lanes, size, rounded=lanes.plain)
+    return size > _LARGE, _rotate_by_quadrants(lanes, x, n, r)
 
 
-def _turned(lanes: LaneWriter, x: Lane, n: Lane, r: Pair) -> tuple[Lane, Lane]:
+def _rotate_by_quadrants(lanes: LaneWriter, x: Lane, n: Lane, r: Pair) -> tuple[Lane, Lane]:
     """Sine and cosine of x by those of r."""
     (s, s_low), (o, o_low) = _sine(lanes, r), _cosine(lanes, r)
     s, o = s + s_low, o + o_low
@@ -150,26 +150,26 @@ def _turned(lanes: LaneWriter, x: Lane, n: Lane, r: Pair) -> tuple[Lane, Lane]:
 
 
 def sincos(lanes: LaneWriter, x: Lane) -> tuple[Lane, ...]:
-    large, usual = (_by_sixteenths if lanes.tables else _by_quarters)(lanes, x)
+    large, usual = (_by_tables if lanes.tables else _by_quadrants)(lanes, x)
 
     def in_c() -> tuple[Lane, ...]:
-        if lanes.alone:
-            return _turned(lanes, x, *reduced_by_all_digits(lanes, x))
+        if lanes.freestanding:
+            return _rotate_by_quadrants(lanes, x, *reduce_payne_hanek(lanes, x))
         return lanes.call_libm("sin", x), lanes.call_libm("cos", x)
 
-    return lanes.rarely(large, usual, in_c, x.is_nan)
+    return lanes.with_slow_path(large, usual, in_c, x.is_nan)
 
 
 def tan(lanes: LaneWriter, x: Lane) -> Lane:
     size = lanes.abs(x)
-    usual = _tangent(lanes, x, *_reduced(lanes, size, rounded=lanes.single))
+    usual = _tangent(lanes, x, *_reduce_cody_waite(lanes, size, rounded=lanes.single))
 
     def in_c() -> tuple[Lane, ...]:
-        if lanes.alone:
-            return (_tangent(lanes, x, *reduced_by_all_digits(lanes, x)),)
+        if lanes.freestanding:
+            return (_tangent(lanes, x, *reduce_payne_hanek(lanes, x)),)
         return (lanes.call_libm("tan", x),)
 
-    return lanes.rarely(size > _LARGE, [usual], in_c)[0]
+    return lanes.with_slow_path(size > _LARGE, [usual], in_c)[0]
 
 
 def _tangent(lanes: LaneWriter, x: Lane, n: Lane, reduced: Pair) -> Lane:

@@ -1,1 +1,1 @@
-"""LLVM's text, written piece by piece."""
+"""LLVM IR as records that are printed as text: open `module.py` first."""

@@ -1,19 +1,27 @@
-"""Instructions as records until they are printed: what reads what is known, and which operands are numbers."""
+"""Instructions as records: their operands, and which of these are numbers, stay known until the text is printed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["Instruction", "Line", "Several", "Splat", "flat", "printed", "with_place"]
+__all__ = [
+    "Instruction",
+    "Line",
+    "LineGroup",
+    "Splat",
+    "flatten_lines",
+    "format_lines",
+    "with_debug_location",
+]
 
 
 class Splat(str):
-    """A number for all lanes, as an operand is written.
+    """One number in all lanes, as the text of an operand.
 
     Args:
-        kind: its type.
-        digits: the number as LLVM writes it.
+        kind: the type of the number.
+        digits: the number in LLVM's notation.
 
     Example:
         >>> Splat("double", "0x3FF0000000000000")
@@ -32,14 +40,14 @@ class Splat(str):
 
 
 class Instruction(NamedTuple):
-    """An instruction, with its operands apart.
+    """An instruction and its operands.
 
     Args:
-        name: of its value, empty if it gives none.
-        code: its text with ``%s`` for every operand; as it is, if it has none. An `Opcode` has its parts too.
-        operands: names or numbers, in this order.
-        fuses: whether it may be rounded once together with others.
-        at: the number of the place that it comes from (`places.py`), 0 where nobody asks.
+        name: the name of its value; empty if it has no value.
+        code: its text, with ``%s`` for every operand. An `Opcode` also has its fields.
+        operands: names or numbers, in the order of the text.
+        fuses: whether it may be part of a fused multiply-add.
+        at: the number of its debug location (`debug_locations.py`); 0 for none.
 
     Example:
         >>> print(Instruction("%v2", "fadd <4 x double> %s, %s", ("%v0", "%v1")))
@@ -53,47 +61,47 @@ class Instruction(NamedTuple):
     at: int = 0
 
     def __str__(self) -> str:
-        return printed([self])[0]
+        return format_lines([self])[0]
 
 
-class Several(list["str | Instruction"]):
-    """Lines in the place of one, which may be changed when more is known."""
+class LineGroup(list["str | Instruction"]):
+    """Lines that stand for one line, and may be replaced later."""
 
     __slots__ = ()
 
 
-Line: TypeAlias = "str | Instruction | Several"
-"""What code consists of. Text is for what reads no vector that was computed: labels, jumps, addresses."""
+Line: TypeAlias = "str | Instruction | LineGroup"
+"""An element of code. Plain text is for lines that read no computed vector: labels, jumps, addresses."""
 
 
-def flat(lines: Iterable[Line]) -> list[str | Instruction]:
-    """Return the lines one by one."""
+def flatten_lines(lines: Iterable[Line]) -> list[str | Instruction]:
+    """Return the lines with all groups expanded."""
     found: list[str | Instruction] = []
     for line in lines:
-        if isinstance(line, Several):
+        if isinstance(line, LineGroup):
             found += line
         else:
             found.append(line)
     return found
 
 
-def with_place(text: str, at: int) -> str:
-    """Return an instruction with the number of the place that it comes from, if it has one."""
+def with_debug_location(text: str, at: int) -> str:
+    """Return the text of an instruction with its debug location, if it has one."""
     return f"{text}, !dbg !{at}" if at else text
 
 
-def printed(lines: Iterable[Line]) -> list[str]:
+def format_lines(lines: Iterable[Line]) -> list[str]:
     """Return the lines as text."""
     found: list[str] = []
     for line in lines:
         if isinstance(line, str):
             found.append(line)
-        elif isinstance(line, Several):
-            found += printed(line)
+        elif isinstance(line, LineGroup):
+            found += format_lines(line)
         else:
             name, code, operands, _, at = line
             text = code % operands if operands else code
             if at:
-                text = with_place(text, at)
+                text = with_debug_location(text, at)
             found.append(f"  {name} = {text}" if name else f"  {text}")
     return found

@@ -1,4 +1,4 @@
-"""A module as records of what it defines and declares: linkage, names and attributes are fields until it is printed."""
+"""A module as records: functions, globals and declarations, with name, linkage and attributes as fields."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal, NamedTuple, TypeAlias
 
-from symgrad.compiler.llvm.text.instructions import Line, printed
+from symgrad.compiler.llvm.text.instructions import Line, format_lines
 
 __all__ = [
     "ATTRIBUTES",
@@ -24,16 +24,16 @@ Linkage: TypeAlias = Literal["internal", "external"]
 
 
 class Attributes(IntEnum):
-    """Groups of attributes of functions, which every module has."""
+    """The groups of function attributes that every module defines."""
 
     USUAL = 0
     INLINED = 1
     AS_WRITTEN = 2
-    """Neither optimised nor part of what calls it."""
+    """Neither optimised nor inlined."""
     REALIGNED = 3
-    """Functions in which many values wait in memory align their frame: else LLVM leaves it where the caller's happens
-    to be, at a multiple of 16 bytes, and in three processes of four every vector that waits lies across two cache
-    lines. A loop over thousands of equations then takes a third longer."""
+    """A function that spills many values aligns its stack frame. Otherwise LLVM leaves the frame at a multiple of 16
+    bytes, and in three processes of four every spilled vector crosses a cache line: a loop over thousands of equations
+    then takes a third longer."""
 
 
 _GROUPS = {
@@ -44,7 +44,7 @@ _GROUPS = {
 }
 
 ATTRIBUTES = "".join(f"attributes #{group:d} = {{ {names} }}\n" for group, names in _GROUPS.items())
-"""The end of every module."""
+"""The last lines of every module: the definitions of the groups."""
 
 
 def _internal(linkage: Linkage) -> str:
@@ -52,7 +52,7 @@ def _internal(linkage: Linkage) -> str:
 
 
 class FunctionDeclaration(NamedTuple):
-    """A function that a module calls and does not define: its name without ``@``, and types.
+    """A function that a module calls and does not define: its name without ``@``, and its types.
 
     Example:
         >>> print(FunctionDeclaration("sin", "double", ("double",), Attributes.USUAL))
@@ -70,7 +70,7 @@ class FunctionDeclaration(NamedTuple):
 
 
 class Global(NamedTuple):
-    """A constant or variable: its name without ``@``, its type and its value.
+    """A constant or a variable: its name without ``@``, its type and its value.
 
     Example:
         >>> print(Global("left", "i64", "7", variable=True))
@@ -93,13 +93,13 @@ class Function:
     """A function that a module defines.
 
     Args:
-        name: without ``@``.
-        returns: the type of its value.
-        parameters: each with its type.
-        body: its lines.
+        name: the name without ``@``.
+        returns: the type of the result.
+        parameters: each as type and name.
+        body: the lines of its code.
         linkage: external if other modules call it.
-        attributes: its group.
-        place: its number among places (`places.py`), 0 where nobody asks.
+        attributes: its group of attributes.
+        place: the number of its debug location (`debug_locations.py`); 0 for none.
 
     Example:
         >>> print(Function("same", "i64", ("i64 %x",), ["  ret i64 %x"], attributes=Attributes.INLINED))
@@ -118,22 +118,22 @@ class Function:
 
     @property
     def declaration(self) -> FunctionDeclaration:
-        """What a module has of it that calls it only."""
+        """The declaration for a module that only calls it."""
         return FunctionDeclaration(self.name, self.returns, self.parameters, self.attributes)
 
     def __str__(self) -> str:
         head = f"{self.returns} @{self.name}({', '.join(self.parameters)}) #{self.attributes:d}"
         if self.place:
             head += f" !dbg !{self.place}"
-        return "\n".join([f"define {_internal(self.linkage)}{head} {{", *printed(self.body), "}"])
+        return "\n".join([f"define {_internal(self.linkage)}{head} {{", *format_lines(self.body), "}"])
 
 
 Item: TypeAlias = "Function | Global | FunctionDeclaration | str"
-"""What a module consists of; text is a fixed part, of which nothing changes (`templates.py`)."""
+"""An element of a module; plain text is a fixed part from a template (`templates.py`)."""
 
 
 class Module:
-    """What a module defines and declares, in the order in which it is printed."""
+    """The definitions and declarations of a module, in the order of the text."""
 
     __slots__ = ("items",)
 
@@ -142,7 +142,7 @@ class Module:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The names of the functions that it declares, but for LLVM's own."""
+        """The names of the functions that it declares, without LLVM's intrinsics."""
         declared = (d.name for d in self.items if isinstance(d, FunctionDeclaration))
         return tuple(name for name in declared if not name.startswith("llvm."))
 

@@ -1,35 +1,35 @@
-"""What instructions do: their text, made from types and names that whoever reads them gets back as they were given."""
+"""Opcodes: the text of instructions, with the types and names it was built from as fields, so nobody parses it back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
-__all__ = ["Opcode", "Label", "lane", "members"]
+__all__ = ["Opcode", "Label", "unwrap_single_lane", "member_types"]
 
 
-def lane(kind: str) -> str:
-    """Return the type of what a vector of one lane holds, of any other type itself.
+def unwrap_single_lane(kind: str) -> str:
+    """Return the element type of a vector of one lane; any other type unchanged.
 
     Example:
-        >>> lane("<1 x double>"), lane("i64")
+        >>> unwrap_single_lane("<1 x double>"), unwrap_single_lane("i64")
         ('double', 'i64')
     """
     return kind[5:-1] if kind.startswith("<1 x ") else kind
 
 
-def members(kind: str) -> list[str]:
-    """Return the types of what a structure holds; of any other type itself.
+def member_types(kind: str) -> list[str]:
+    """Return the member types of a structure; for any other type the type itself.
 
     Example:
-        >>> members("{ <1 x float>, <1 x float> }")
+        >>> member_types("{ <1 x float>, <1 x float> }")
         ['<1 x float>', '<1 x float>']
     """
     return kind[2:-2].split(", ") if kind.startswith("{") else [kind]
 
 
 class Label(str):
-    """The line that begins a block.
+    """The line that starts a basic block.
 
     Example:
         >>> Label("entry"), Label("entry").name
@@ -47,14 +47,14 @@ class Label(str):
 
 
 class Opcode(str):
-    """The text of an instruction with ``%s`` for every operand, as `Instruction` has it.
+    """The text of an instruction, with ``%s`` for every operand (`Instruction.code`).
 
     Attributes:
-        op: what it does: fadd, load, call.
-        kind: the type of its value; of a store, that of what is stored; of an address, that of the elements.
+        op: the operation: fadd, load, call.
+        kind: the type of its value; for a store, of the stored value; for getelementptr, of the elements.
         kinds: the types of its operands.
-        how: the kind of a comparison, or the function that is called.
-        labels: the blocks that it goes to, or that its operands come from.
+        how: the predicate of a comparison, the called function, or the index of a member.
+        labels: the target blocks of a branch, or the source blocks of a phi.
 
     Example:
         >>> code = Opcode.compare("icmp", "slt", "i64")
@@ -89,19 +89,19 @@ class Opcode(str):
     @staticmethod
     @cache
     def unary(op: str, kind: str) -> Opcode:
-        """Of one number: fneg."""
+        """Operation on one number: fneg."""
         return Opcode(f"{op} {kind} %s", op, kind, (kind,))
 
     @staticmethod
     @cache
     def binary(op: str, kind: str) -> Opcode:
-        """Of two numbers: fadd."""
+        """Operation on two numbers: fadd."""
         return Opcode(f"{op} {kind} %s, %s", op, kind, (kind, kind))
 
     @staticmethod
     @cache
     def compare(op: str, how: str, kind: str) -> Opcode:
-        """Of two numbers: icmp or fcmp."""
+        """Comparison of two numbers: icmp or fcmp."""
         lanes, times, _ = kind.rpartition(" x ")
         return Opcode(
             f"{op} {how} {kind} %s, %s", op, f"{lanes}{times}i1{'>' * bool(times)}", (kind, kind), how=how
@@ -110,13 +110,13 @@ class Opcode(str):
     @staticmethod
     @cache
     def select(mask: str, kind: str) -> Opcode:
-        """One of two values."""
+        """Choice of one of two values by a mask."""
         return Opcode(f"select {mask} %s, {kind} %s, {kind} %s", "select", kind, (mask, kind, kind))
 
     @staticmethod
     @cache
     def convert(op: str, source: str, to: str) -> Opcode:
-        """A value as one of another type: sitofp."""
+        """Conversion to another type: sitofp."""
         return Opcode(f"{op} {source} %s to {to}", op, to, (source,))
 
     # parts of vectors and structures
@@ -124,7 +124,7 @@ class Opcode(str):
     @staticmethod
     @cache
     def insert(vector: str, kind: str) -> Opcode:
-        """A vector with another lane: of the vector, the value and the number of the lane."""
+        """Replace a lane. Operands: the vector, the value, the index of the lane."""
         return Opcode(
             f"insertelement {vector} %s, {kind} %s, i64 %s", "insertelement", vector, (vector, kind, "i64")
         )
@@ -132,13 +132,13 @@ class Opcode(str):
     @staticmethod
     @cache
     def extract(vector: str, kind: str) -> Opcode:
-        """A lane: of a vector and the number of the lane."""
+        """Read a lane. Operands: the vector, the index of the lane."""
         return Opcode(f"extractelement {vector} %s, i64 %s", "extractelement", kind, (vector, "i64"))
 
     @staticmethod
     @cache
     def shuffle(vector: str, places: str, kind: str = "") -> Opcode:
-        """Lanes of two vectors at places that are known; of a vector of another type, if one is given."""
+        """Lanes of two vectors at constant indices; the result has type ``kind`` if its length differs."""
         return Opcode(
             f"shufflevector {vector} %s, {vector} %s, {places}",
             "shufflevector",
@@ -148,25 +148,25 @@ class Opcode(str):
 
     @staticmethod
     @cache
-    def put_member(structure: str, place: int) -> Opcode:
-        """A structure with another value at a place."""
-        kind = members(structure)[place]
+    def insert_value(structure: str, place: int) -> Opcode:
+        """Replace a member of a structure."""
+        kind = member_types(structure)[place]
         text = f"insertvalue {structure} %s, {kind} %s, {place}"
         return Opcode(text, "insertvalue", structure, (structure, kind), how=str(place))
 
     @staticmethod
     @cache
-    def member(structure: str, place: int) -> Opcode:
-        """The value of a structure at a place."""
+    def extract_value(structure: str, place: int) -> Opcode:
+        """Read a member of a structure."""
         text = f"extractvalue {structure} %s, {place}"
-        return Opcode(text, "extractvalue", members(structure)[place], (structure,), how=str(place))
+        return Opcode(text, "extractvalue", member_types(structure)[place], (structure,), how=str(place))
 
     # memory
 
     @staticmethod
     @cache
     def alloca(kind: str, count: int = 0) -> Opcode:
-        """Memory of a function's own, for some values if their count is given."""
+        """Memory on the stack, for one value or for ``count`` values."""
         return Opcode(
             f"alloca {f'[{count} x {kind}]' if count else kind}",
             "alloca",
@@ -177,53 +177,53 @@ class Opcode(str):
     @staticmethod
     @cache
     def address(kind: str, index: str = "i64") -> Opcode:
-        """The address of an element: of that of an array, and an index; many of them for an index that is a vector."""
+        """Address of an element. Operands: the address of the array, and an index (or a vector of indices)."""
         return Opcode(f"getelementptr {kind}, ptr %s, {index} %s", "getelementptr", kind, ("ptr", index))
 
     @staticmethod
     @cache
     def load(kind: str, align: int = 0) -> Opcode:
-        """What is at an address."""
+        """Read memory at an address."""
         return Opcode(f"load {kind}, ptr %s{_aligned(align)}", "load", kind, ("ptr",))
 
     @staticmethod
     @cache
     def store(kind: str, align: int = 0) -> Opcode:
-        """Of a value, and the address where it is to be."""
+        """Write memory. Operands: the value, the address."""
         return Opcode(f"store {kind} %s, ptr %s{_aligned(align)}", "store", kind, (kind, "ptr"))
 
     # control
 
     @staticmethod
-    @lru_cache(1024)  # names of functions have no end
+    @lru_cache(1024)  # there is no bound on the names of functions
     def call(gives: str, name: str, *kinds: str, align: int = 0) -> Opcode:
-        """A call; the name has ``@``, and addresses are known to be multiples of a number."""
+        """Call a function, whose name includes ``@``; pointer arguments are multiples of ``align``."""
         at = f" align {align}" if align else ""
         given = ", ".join(f"{kind}{at if kind.endswith(('ptr', 'ptr>')) else ''} %s" for kind in kinds)
         return Opcode(f"call {gives} {name}({given})", "call", gives, kinds, how=name[1:])
 
     @staticmethod
     def phi(kind: str, labels: Sequence[str]) -> Opcode:
-        """A value for each block that one comes from."""
+        """One value for each preceding block."""
         ways = ", ".join(f"[ %s, %%{label} ]" for label in labels)
         return Opcode(f"phi {kind} {ways}", "phi", kind, (kind,) * len(labels), labels=tuple(labels))
 
     @staticmethod
     def jump(label: str) -> Opcode:
-        """Go on in a block."""
+        """Jump to a block."""
         return Opcode(f"br label %{label}", "br", "void", labels=(label,))
 
     @staticmethod
     def branch(then: str, other: str) -> Opcode:
-        """Go on in one of two blocks."""
+        """Jump to one of two blocks by a condition."""
         return Opcode(
             f"br i1 %s, label %%{then}, label %%{other}", "br", "void", ("i1",), labels=(then, other)
         )
 
     @staticmethod
     @cache
-    def give(kind: str = "void") -> Opcode:
-        """Return, with a value if a type is given."""
+    def ret(kind: str = "void") -> Opcode:
+        """Return, with a value unless the type is void."""
         return (
             Opcode("ret void", "ret", kind)
             if kind == "void"

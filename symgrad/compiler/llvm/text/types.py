@@ -1,4 +1,4 @@
-"""Lane types: what one vector register holds, and how an exact number is rounded to it."""
+"""Floating-point formats: the types of lanes, and the rounding of exact numbers to them."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class FloatType:
         if isinstance(number, float) and not math.isfinite(number):
             return self.scalar(number)
         if number == 0:
-            return self.scalar(number)  # keeps the sign of a float zero
+            return self.scalar(number)  # a float zero keeps its sign
         exact = Fraction(number)
         if self is FLOAT64:
             with suppress(OverflowError):
-                return np.float64(exact.numerator / exact.denominator)  # of integers, it is rounded once
-        # 2**exponent is the weight of the last bit kept; Python's round(Fraction) is half to even. Going
+                return np.float64(exact.numerator / exact.denominator)  # Python rounds this quotient once
+        # 2**exponent is the weight of the last bit; Python's round(Fraction) rounds half to even. Going
         # through float first would round twice for float32.
         size = abs(exact.numerator).bit_length() - exact.denominator.bit_length()
         exponent = size - self.precision
@@ -73,7 +73,7 @@ class FloatType:
         return self.scalar(math.copysign(math.ldexp(kept, exponent), exact))
 
     def literal(self, value: float | np.floating) -> str:
-        """The value in LLVM's hexadecimal notation (for float too, LLVM writes the bits of the double)."""
+        """Return the value in LLVM's hexadecimal notation (for float too, LLVM writes the bits of the double)."""
         return f"0x{struct.unpack('<Q', struct.pack('<d', float(value)))[0]:016X}"
 
 
@@ -82,7 +82,7 @@ FLOAT32 = FloatType("float", "float32", "float", 32, 24, -149, 128, "f")
 
 
 def float_type(dtype: object) -> FloatType:
-    """The format for a dtype.
+    """Return the format of a dtype.
 
     Raises:
         UsageError: for any dtype but float64 and float32.

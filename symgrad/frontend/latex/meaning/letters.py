@@ -32,7 +32,7 @@ from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.notation.printer import short_text
 from symgrad.ir.sizes import Size, size_sum
 from symgrad.ir.types import DOMAINS, Declaration, Domain
-from symgrad.support.errors import ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
+from symgrad.support.errors import Cure, ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
 from symgrad.support.source import Source, Span
 
 __all__ = ["BoundIndex", "LetterRules", "RowTerm"]
@@ -93,6 +93,10 @@ class LetterRules(ProgramReader):
         for tree in trees:
             found.append((yield self.value(tree)))  # noqa: PERF401  (a comprehension cannot wait)
         return found
+
+    def numbered(self, name: str, number: int) -> str:
+        """Return a name with a number as its subscript: behind a letter it would be a factor."""
+        return f"{name}_{number}"
 
     def refuse(
         self,
@@ -302,7 +306,9 @@ class LetterRules(ProgramReader):
                 f"the entry {self.text_of(tree)}, where the first one has the number 1",
                 tree,
                 expected="1 or more",
-                cure="leave first=1 out, or count from 1",
+                cure=Cure(
+                    "leave first=1 out, or count from 1", command="leave --read first=1 out, or count from 1"
+                ),
             )
         return self.term(number(value.node.value - 1), value.start, value.end)
 

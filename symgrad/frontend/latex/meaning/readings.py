@@ -2,12 +2,13 @@ r"""How what is ambiguous in LaTeX was read: a record for each place, with the o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from symgrad.ir.listing import suggest
-from symgrad.support.errors import UsageError
+from symgrad.support.errors import Cure, UsageError
 from symgrad.support.source import Location, Source, Span
 
 __all__ = ["CHOICES", "Ambiguity", "ReadingOptions", "checked_options"]
@@ -30,7 +31,23 @@ class Ambiguity:
     option: str
 
     def __str__(self) -> str:
-        return f"{self.what} is read as {self.meaning}; otherwise: {self.option}"
+        return self.text()
+
+    def text(self, *, command: bool = False) -> str:
+        """Return how the place was read, and what reads it otherwise.
+
+        Args:
+            command: whether that is an option of the command line, and not an argument in Python.
+
+        Example:
+            >>> Ambiguity(Span(0, 3), "w^T", "a transpose", 'transpose="never"').text(command=True)
+            'w^T is read as a transpose; otherwise: --read transpose=never'
+        """
+        option = self.option
+        if command:
+            names = "|".join(CHOICES)
+            option = re.sub(rf"\b({names})=([\"']?)(\w+)\2", r"--read \1=\3", option)
+        return f"{self.what} is read as {self.meaning}; otherwise: {option}"
 
     def location(self, source: Source) -> Location:
         """Return the place as messages point at it."""
@@ -117,6 +134,9 @@ def checked_options(given: Mapping[str, Any]) -> dict[str, Any]:
             raise UsageError(
                 f"the option {name} is {value!r}",
                 expected=" or ".join(known),
-                cure=f"write {name}={known[-1]}, or leave it out",
+                cure=Cure(
+                    f"write {name}={known[-1]}, or leave it out",
+                    command=f"write --read {name}={CHOICES[name][-1]}, or leave it out",
+                ),
             )
     return {name: given.get(name, values[0]) for name, values in CHOICES.items()}

@@ -23,7 +23,7 @@ from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import OPS, constant
 from symgrad.ir.sizes import Size
 from symgrad.ops.numpy import calls, matrices
-from symgrad.support.errors import ShapeError, UnknownNameError, UnsupportedError
+from symgrad.support.errors import Cure, ShapeError, UnknownNameError, UnsupportedError
 
 __all__ = ["ScriptRules"]
 
@@ -254,7 +254,10 @@ class ScriptRules(LetterRules):
                     f"{self.text_of(whole)}: a transpose, or a power?",
                     whole,
                     expected="declarations that tell whether the base is an array, or T a number",
-                    cure='pass declarations, such as "x : real[n]" or "T : real", or transpose="never"',
+                    cure=Cure(
+                        'pass declarations, such as "x : real[n]" or "T : real", or transpose="never"',
+                        command="--declare 'x : real[n]' or --declare 'T : real', or --read transpose=never",
+                    ),
                 )
         elif letter:
             if self.options["transpose"] == "never":

@@ -16,7 +16,7 @@ __all__ = ["IdentityTerm", "SpecialRules"]
 _BLACKBOARD = {
     "E": (
         "an expectation says not over what",
-        r"write a mean over an index, \frac{1}{n} \sum_{i}, or declare a random input and call sg.expectation",
+        r"write a mean over an index, \frac{1}{n} \sum_{i}, or the mean itself",
     ),
     "P": (
         "probabilities of events are not read",

@@ -53,7 +53,9 @@ class MarkRules(AtomRules):
                     f"two {which} at one place",
                     token,
                     expected="one, or braces around what the second belongs to",
-                    cure="write {x^a}^b for a power of a power, or (x^a)^b",
+                    cure="write {x^a}^b for a power of a power, or (x^a)^b"
+                    if token.text == "^"
+                    else "write both in one pair of braces, x_{a, b}",
                 )
             inside = self._script_tokens(token)
             if token.text == "_":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symgrad.compiler.llvm.arrays.lines import BlockWriter
+from symgrad.compiler.llvm.arrays.step_writer import BlockWriter
 from symgrad.compiler.llvm.equations.builder import Value
 from symgrad.compiler.llvm.text.instructions import Splat
 from symgrad.compiler.llvm.text.opcodes import Opcode
@@ -17,19 +17,19 @@ from symgrad.compiler.lowering.arrays.memory import Buffer
 __all__ = [
     "Lanes",
     "Storage",
-    "add_lane_by_lane",
-    "counting",
-    "first_everywhere",
+    "accumulate_lanes",
+    "lane_indices",
+    "broadcast_first_lane",
     "first_lane",
     "load_lanes",
-    "load_one",
-    "mask_of_first",
-    "place_lanes",
+    "load_scalar",
+    "first_lane_mask",
+    "gather_lanes",
     "splat",
-    "spread_lanes",
+    "scatter_lanes",
     "store_lanes",
     "storage_of",
-    "store_one",
+    "store_first_lane",
     "to_i64",
 ]
 
@@ -62,7 +62,7 @@ class Storage:
     def itemsize(self) -> int:
         return self.align
 
-    def missing(self) -> str:
+    def fill_value(self) -> str:
         """What is delivered where nothing can be read."""
         return Splat(self.real, "0x7FF8000000000000") if self.kind == "real" else "zeroinitializer"
 
@@ -90,22 +90,22 @@ class Lanes:
     def width(self) -> int:
         return self.region.b.width
 
-    def active(self) -> str:
+    def mask_operand(self) -> str:
         """The mask as an operand."""
-        return self.mask or _ALL
+        return self.mask or _ALL_LANES
 
-    def numbers(self) -> str:
+    def lane_counters(self) -> str:
         """The counter of each lane, a vector of i64."""
         r = self.region
         start = splat(r, "i64", self.counter)
-        return r.binary("add", start, counting(self.width), f"<{self.width} x i64>")
+        return r.binary("add", start, lane_indices(self.width), f"<{self.width} x i64>")
 
 
-_ALL = Splat("i1", "true")
+_ALL_LANES = Splat("i1", "true")
 """The mask of all lanes."""
 
 
-def counting(width: int) -> str:
+def lane_indices(width: int) -> str:
     """The numbers of the lanes."""
     return f"<{', '.join(f'i64 {k}' for k in range(width))}>" if width > 1 else Splat("i64", "0")
 
@@ -116,10 +116,10 @@ def splat(r: BlockWriter, kind: str, scalar: str) -> str:
     if scalar.lstrip("-").isdigit() and kind == "i64":
         return Splat("i64", scalar)
     vector = f"<{w} x {kind}>"
-    return first_everywhere(r, vector, r.scalar(Opcode.insert(vector, kind), "poison", scalar, "0"))
+    return broadcast_first_lane(r, vector, r.scalar(Opcode.insert(vector, kind), "poison", scalar, "0"))
 
 
-def first_everywhere(r: BlockWriter, vector: str, value: str) -> str:
+def broadcast_first_lane(r: BlockWriter, vector: str, value: str) -> str:
     """Return the first lane of a vector in all lanes."""
     return r.scalar(Opcode.shuffle(vector, f"<{r.b.width} x i32> zeroinitializer"), value, "poison")
 
@@ -129,7 +129,7 @@ def first_lane(r: BlockWriter, kind: str, value: str) -> str:
     return r.scalar(Opcode.extract(f"<{r.b.width} x {kind}>", kind), value, "0")
 
 
-def mask_of_first(r: BlockWriter, valid: str) -> str:
+def first_lane_mask(r: BlockWriter, valid: str) -> str:
     """Return a mask in which at most the first lane is set."""
     return r.scalar(Opcode.insert(f"<{r.b.width} x i1>", "i1"), "zeroinitializer", valid, "0")
 
@@ -143,10 +143,10 @@ def _value(r: BlockWriter, storage: Storage, raw: str) -> Value:
     return r.b.emit(Opcode.compare("icmp", "ne", f"<{w} x i8>"), raw, "zeroinitializer", mask=True)
 
 
-def load_one(r: BlockWriter, storage: Storage, pointer: str) -> tuple[Value, str]:
+def load_scalar(r: BlockWriter, storage: Storage, pointer: str) -> tuple[Value, str]:
     """Return one element for all lanes, and the element itself (whole numbers as i64)."""
     element = storage.element
-    raw = r.once(Opcode.load(element, storage.align), pointer)
+    raw = r.emit_load(Opcode.load(element, storage.align), pointer)
     if storage.kind == "int":
         number = r.scalar(Opcode.convert("sitofp", "i64", "double"), raw)
         return Value(splat(r, "double", number), False, None), raw
@@ -157,29 +157,31 @@ def load_lanes(lanes: Lanes, storage: Storage, pointer: str, valid: str | None =
     """Return neighbours from a pointer to the first lane, and the raw vector; only lanes in ``valid`` are read."""
     r, w, element = lanes.region, lanes.width, storage.element
     kind = f"<{w} x {element}>"
-    mask = _both(r, lanes.mask, valid)
+    mask = _and_masks(r, lanes.mask, valid)
     if mask is None:
-        raw = r.once(Opcode.load(kind, storage.align), pointer)
+        raw = r.emit_load(Opcode.load(kind, storage.align), pointer)
     else:
         name, takes = f"masked.load.v{w}{storage.suffix}.p0", ("ptr", f"<{w} x i1>", kind)
-        raw = r.once(_call(r, name, kind, *takes, align=storage.align), pointer, mask, storage.missing())
+        raw = r.emit_load(
+            _call(r, name, kind, *takes, align=storage.align), pointer, mask, storage.fill_value()
+        )
     return _value(r, storage, raw), raw
 
 
-def place_lanes(
+def gather_lanes(
     lanes: Lanes, storage: Storage, base: str, offsets: str, valid: str | None = None
 ) -> tuple[Value, str]:
     """Return elements at any offsets (a vector of i64), and the raw vector."""
     r, w, element = lanes.region, lanes.width, storage.element
     kind = f"<{w} x {element}>"
     pointers = r.scalar(Opcode.address(element, f"<{w} x i64>"), base, offsets)
-    mask = _both(r, lanes.mask, valid) or _ALL
+    mask = _and_masks(r, lanes.mask, valid) or _ALL_LANES
     name, takes = f"masked.gather.v{w}{storage.suffix}.v{w}p0", (f"<{w} x ptr>", f"<{w} x i1>", kind)
-    raw = r.once(_call(r, name, kind, *takes, align=storage.align), pointers, mask, storage.missing())
+    raw = r.emit_load(_call(r, name, kind, *takes, align=storage.align), pointers, mask, storage.fill_value())
     return _value(r, storage, raw), raw
 
 
-def _both(r: BlockWriter, a: str | None, b: str | None) -> str | None:
+def _and_masks(r: BlockWriter, a: str | None, b: str | None) -> str | None:
     if a is None or b is None:
         return a or b
     return r.binary("and", a, b, f"<{r.b.width} x i1>")
@@ -204,7 +206,7 @@ def to_i64(r: BlockWriter, value: Value) -> str:
     return _raw(r, Storage("int", ""), value)
 
 
-def store_one(r: BlockWriter, storage: Storage, pointer: str, value: Value) -> None:
+def store_first_lane(r: BlockWriter, storage: Storage, pointer: str, value: Value) -> None:
     """Store the first lane."""
     raw = _raw(r, storage, value)
     one = first_lane(r, storage.element, raw)
@@ -216,7 +218,7 @@ def store_lanes(lanes: Lanes, storage: Storage, pointer: str, value: Value, vali
     r, w = lanes.region, lanes.width
     kind = f"<{w} x {storage.element}>"
     raw = _raw(r, storage, value)
-    mask = _both(r, lanes.mask, valid)
+    mask = _and_masks(r, lanes.mask, valid)
     if mask is None:
         r.do(Opcode.store(kind, storage.align), raw, pointer)
         return
@@ -224,30 +226,30 @@ def store_lanes(lanes: Lanes, storage: Storage, pointer: str, value: Value, vali
     r.do(_call(r, name, "void", kind, "ptr", f"<{w} x i1>", align=storage.align), raw, pointer, mask)
 
 
-def spread_lanes(lanes: Lanes, storage: Storage, base: str, offsets: str, value: Value) -> None:
+def scatter_lanes(lanes: Lanes, storage: Storage, base: str, offsets: str, value: Value) -> None:
     """Store the lanes at any offsets, which differ."""
     r, w = lanes.region, lanes.width
     kind = f"<{w} x {storage.element}>"
     pointers = r.scalar(Opcode.address(storage.element, f"<{w} x i64>"), base, offsets)
     name, takes = f"masked.scatter.v{w}{storage.suffix}.v{w}p0", (kind, f"<{w} x ptr>", f"<{w} x i1>")
     call = _call(r, name, "void", *takes, align=storage.align)
-    r.do(call, _raw(r, storage, value), pointers, lanes.active())
+    r.do(call, _raw(r, storage, value), pointers, lanes.mask_operand())
 
 
-def add_lane_by_lane(
+def accumulate_lanes(
     lanes: Lanes, storage: Storage, base: str, offsets: str, value: Value, valid: str | None
 ) -> None:
     """Add each lane to the element at its offset, one after the other: offsets may be equal."""
     r, w, element = lanes.region, lanes.width, storage.element
     raw = _raw(r, storage, value)
-    mask = _both(r, lanes.mask, valid)
+    mask = _and_masks(r, lanes.mask, valid)
     for k in range(w):
         one = r.scalar(Opcode.extract(f"<{w} x {element}>", element), raw, str(k))
         offset = r.scalar(Opcode.extract(f"<{w} x i64>", "i64"), offsets, str(k))
         pointer = r.address(element, base, offset)
         if mask is not None:  # a lane that must not write adds to a cell that nobody reads
             there = r.scalar(Opcode.extract(f"<{w} x i1>", "i1"), mask, str(k))
-            pointer = r.choose(there, pointer, "%nowhere", "ptr")
-        old = r.once(Opcode.load(element, storage.align), pointer)
+            pointer = r.select(there, pointer, "%nowhere", "ptr")
+        old = r.emit_load(Opcode.load(element, storage.align), pointer)
         new = r.binary("add" if element == "i64" else "fadd", old, one, element)
         r.do(Opcode.store(element, storage.align), new, pointer)

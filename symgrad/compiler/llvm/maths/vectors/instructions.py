@@ -33,17 +33,17 @@ class Lane:
     kind: Kind
 
     @property
-    def absent(self) -> bool:
+    def is_zero_literal(self) -> bool:
         """Whether it is a literal zero, which stands for a term that is not there: adding it is no instruction."""
         return self.text == _ZERO
 
     def _with(self, code: str, other: Operand) -> Lane:
         b = self.lanes.lift(other, self.kind)
-        if code == "mul" and (self.absent or b.absent):
-            return self if self.absent else b
-        if code in {"add", "sub"} and b.absent:
+        if code == "mul" and (self.is_zero_literal or b.is_zero_literal):
+            return self if self.is_zero_literal else b
+        if code in {"add", "sub"} and b.is_zero_literal:
             return self
-        if code == "add" and self.absent:
+        if code == "add" and self.is_zero_literal:
             return b
         op = _FLOAT.get(code, code) if self.kind == "double" else code
         return self.lanes.emit(
@@ -82,7 +82,7 @@ class Lane:
         return self.lanes.lift(other, self.kind) / self
 
     def __neg__(self) -> Lane:
-        if self.absent:
+        if self.is_zero_literal:
             return self
         return self.lanes.emit(Opcode.unary("fneg", self.lanes.type(self.kind)), self.text, kind=self.kind)
 
@@ -149,7 +149,7 @@ class Instructions:
     SIGN = -(2**63)
     """The integer with the sign bit of a double alone."""
 
-    def continued(self) -> Self:
+    def fork(self) -> Self:
         """Return what goes on from here, and leaves this as it is."""
         other = copy(self)
         other.lines, other._seen = [*self.lines], {**self._seen}

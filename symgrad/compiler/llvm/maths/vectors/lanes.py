@@ -13,7 +13,7 @@ from symgrad.compiler.llvm.maths.vectors.instructions import Instructions, Lane,
 from symgrad.compiler.llvm.text.instructions import Instruction
 from symgrad.compiler.llvm.text.opcodes import Label, Opcode
 
-__all__ = ["Doubled", "Lane", "LaneWriter", "Pair", "Coefficients"]
+__all__ = ["PairCoefficients", "Lane", "LaneWriter", "Pair", "Coefficients"]
 
 Pair: TypeAlias = tuple[Lane, Lane]
 """An unevaluated sum, the second term at most about an ulp of the first."""
@@ -26,14 +26,14 @@ class Coefficients(NamedTuple):
     single: tuple[float, ...]
 
 
-class Doubled(NamedTuple):
+class PairCoefficients(NamedTuple):
     """Coefficients of a polynomial, the constant first: sums of two doubles, and doubles from there on."""
 
     leading: tuple[tuple[float, ...], ...]
     small: tuple[float, ...]
 
 
-_MANY = 8
+_TWO_CHAINS_FROM = 8
 """Coefficients of a polynomial from which on it is computed in two chains."""
 
 
@@ -47,28 +47,28 @@ class LaneWriter(Instructions):
         single: whether the results are for single precision. All numbers are doubles, but then polynomials are
             shorter, and it is ``plain``.
         fast: whether results in double need only be within four units of the last place: it is ``plain`` too.
-        alone: whether there is no C library to call.
+        freestanding: whether there is no C library to call.
 
     Where it is ``plain``, what a sum of two doubles would add to the first is not computed.
     """
 
     def __init__(
-        self, width: int, *, fused: bool, tables: bool, single: bool, fast: bool, alone: bool = False
+        self, width: int, *, fused: bool, tables: bool, single: bool, fast: bool, freestanding: bool = False
     ) -> None:
         super().__init__(width)
-        self.alone = alone
+        self.freestanding = freestanding
         self.tables = tables
-        self.looks_up = False  # whether the function has one of these
+        self.uses_tables = False  # whether the function has one of these
         self.single = single
         self.plain = single or fast
         self.fused = fused
         self._block = "entry"
 
-    def sum_of(self, high: float, low: float) -> Pair:
+    def constant_pair(self, high: float, low: float) -> Pair:
         """A constant with more bits than a double has."""
         return self.const(high), self.const(0.0 if self.plain else low)
 
-    def in_single(self, x: Lane) -> Pair:
+    def round_to_single(self, x: Lane) -> Pair:
         """The nearest number of single precision, and what it lacks."""
         wide, narrow = self.type("double"), f"<{self.width} x float>"
         single = self.emit(Opcode.convert("fptrunc", wide, narrow), x.text)
@@ -85,7 +85,7 @@ class LaneWriter(Instructions):
     def muladd(self, a: Operand, b: Operand, c: Operand) -> Lane:
         """a*b + c, rounded once where the target does that in one instruction, else twice."""
         a, b, c = self.lift(a, "double"), self.lift(b, "double"), self.lift(c, "double")
-        if a.absent or b.absent or c.absent:
+        if a.is_zero_literal or b.is_zero_literal or c.is_zero_literal:
             return a * b + c
         if not self.fused:
             return a * b + c
@@ -98,7 +98,7 @@ class LaneWriter(Instructions):
         Two sums of opposite sign cancel: where that counts, ask for one chain.
         """
         coefficients = series.single if self.single else series.double
-        if len(coefficients) < _MANY or chains == 1:
+        if len(coefficients) < _TWO_CHAINS_FROM or chains == 1:
             return self.horner(x, coefficients)
         square = x * x
         odd, even = (self.horner(square, coefficients[i::2]) for i in (1, 0))
@@ -188,7 +188,7 @@ class LaneWriter(Instructions):
 
     # rare lanes
 
-    def rarely(
+    def with_slow_path(
         self,
         mask: Lane,
         usual: Sequence[Lane],

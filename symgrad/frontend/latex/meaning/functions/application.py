@@ -23,9 +23,7 @@ from symgrad.frontend.latex.syntax.tree import (
 from symgrad.frontend.latex.syntax.vocabulary import CONSTANTS, FUNCTIONS, WORDS
 from symgrad.frontend.tokens.terms import Term, Token
 from symgrad.ir.listing import suggest
-from symgrad.support.errors import (
-    UnknownFunctionError,
-)
+from symgrad.support.errors import Cure, UnknownFunctionError
 
 __all__ = ["ApplicationRules"]
 
@@ -288,7 +286,11 @@ class ApplicationRules(AppliedRules):
                 tree,
                 expected="a function that is known, or defined on a line above",
                 cure=meant
-                or f'define it: {spelled}(t) = ..., or declare {spelled} for a product (calls="product")',
+                or Cure(
+                    f'define it: {spelled}(t) = ..., or declare {spelled} for a product (calls="product")',
+                    command=f"define it: {spelled}(t) = ..., or --declare '{spelled} : real' for a product "
+                    "(--read calls=product)",
+                ),
                 cls=UnknownFunctionError,
             )
         if not self.strict and adjacent:

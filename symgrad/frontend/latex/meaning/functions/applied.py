@@ -26,6 +26,7 @@ from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ir.types import Declaration
 from symgrad.support.errors import (
+    Cure,
     NestingError,
     ShapeError,
     UnsupportedError,
@@ -145,7 +146,10 @@ class AppliedRules(ScriptRules):
                     raise self.refuse(
                         f"{self.text_of(function)}: the inverse function of {spelled} has no name here",
                         function,
-                        cure=f'write 1/{spelled}(x) as a fraction, or inverse="reciprocal"',
+                        cure=Cure(
+                            f'write 1/{spelled}(x) as a fraction, or inverse="reciprocal"',
+                            command=f"write 1/{spelled}(x) as a fraction, or --read inverse=reciprocal",
+                        ),
                         cls=UnsupportedError,
                     )
                 self.read_as(function, f"the inverse function {other}", 'inverse="reciprocal"')

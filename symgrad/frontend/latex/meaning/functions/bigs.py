@@ -158,7 +158,7 @@ class BigRules(ApplicationRules):
                     raise ShapeError(
                         f"the index '{r.word.text}' leads outside of an axis of length {shape[axis]}",
                         expected="positions of the axis",
-                        cure="change the limits of the sum, or say first=0 or first=1",
+                        cure="change the limits of the sum, or the index",
                     )
 
     def _shift(self, place: Node, index: Node) -> int | None:

@@ -1,1 +1,0 @@
-"""Array programs entry by entry, for every size of their axes."""

@@ -1,1 +1,0 @@
-"""Sums of products of indexed factors, and the laws by which they are taken apart."""

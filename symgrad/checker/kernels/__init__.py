@@ -1,1 +1,0 @@
-"""Values as fractions of kernels: real numbers that satisfy relations."""

@@ -1,0 +1,212 @@
+"""Tangents of array ops, as steps.
+
+Matrices: Petersen & Pedersen, The Matrix Cookbook (2012), equations 36 to 43.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from symgrad.checker.program.builder import Shape, StepBuilder, broadcast
+from symgrad.checker.program.steps import ProofStep
+
+__all__ = ["ARRAY_DERIVATIVES"]
+
+_Rule: TypeAlias = "Callable[[StepBuilder, int, ProofStep, Sequence[int | None]], int | None]"
+"""Map a builder, the position of an op, its step and the tangents of its arguments (None: zero) to its tangent."""
+
+
+def _on(reads: Callable[[StepBuilder, int, ProofStep, int], int]) -> _Rule:
+    """Return the rule of an op that depends smoothly on its first argument only."""
+
+    def rule(into: StepBuilder, at: int, step: ProofStep, moving: Sequence[int | None]) -> int | None:
+        return None if moving[0] is None else reads(into, at, step, moving[0])
+
+    return rule
+
+
+def _linear(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
+    return into.step(ProofStep(step.op, (moved, *step.args[1:]), step.params, step.shape))
+
+
+def _einsum(into: StepBuilder, _at: int, step: ProofStep, moving: Sequence[int | None]) -> int | None:
+    total: int | None = None
+    for k, moved in enumerate(moving):
+        if moved is not None:
+            args = (*step.args[:k], moved, *step.args[k + 1 :])
+            term = into.step(ProofStep("einsum", args, step.params, step.shape))
+            total = term if total is None else into.op("add", total, term)
+    return total
+
+
+def _concatenate(into: StepBuilder, _at: int, step: ProofStep, moving: Sequence[int | None]) -> int | None:
+    parts = [
+        into.full(into.number(0), into.shape(a)) if moved is None else moved
+        for a, moved in zip(step.args, moving, strict=True)
+    ]
+    return into.step(ProofStep("concatenate", tuple(parts), step.params, step.shape))
+
+
+def _extreme(into: StepBuilder, at: int, step: ProofStep, moved: int) -> int:
+    """Return the mean tangent of the extreme entries: in the strict sense they are copies of one entry."""
+    axes: tuple[int, ...] = step.params[0]
+    here = into.op("eq", step.args[0], into.spread(at, axes))
+    copies = into.sum(into.op("where", here, into.number(1), into.number(0)), axes)
+    return into.op("div", into.sum(into.op("where", here, moved, into.number(0)), axes), copies)
+
+
+def _norm(into: StepBuilder, at: int, step: ProofStep, moved: int) -> int:
+    return into.op("div", into.sum(into.op("mul", step.args[0], moved), step.params[0]), at)
+
+
+def _logsumexp(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
+    shares = into.step(ProofStep("softmax", step.args, step.params, into.shape(step.args[0])))
+    return into.sum(into.op("mul", shares, moved), step.params[0])
+
+
+def _logcumsumexp(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
+    def running(x: int) -> int:
+        return into.step(ProofStep("cumsum", (x,), (*step.params, 0), step.shape))
+
+    e = into.op("exp", step.args[0])
+    return into.op("div", running(into.op("mul", e, moved)), running(e))
+
+
+def _less_mean(into: StepBuilder, shares: int, axes: Sequence[int], moved: int) -> int:
+    """Return a tangent less its mean with weights."""
+    mean = into.spread(into.sum(into.op("mul", shares, moved), axes), axes)
+    return into.op("add", moved, into.op("neg", mean))
+
+
+def _softmax(into: StepBuilder, at: int, step: ProofStep, moved: int) -> int:
+    return into.op("mul", at, _less_mean(into, at, step.params[0], moved))
+
+
+def _log_softmax(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
+    shares = into.step(ProofStep("softmax", step.args, step.params, step.shape))
+    return _less_mean(into, shares, step.params[0], moved)
+
+
+def _prod(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
+    """Apply the product rule along one axis after the other, the last axis first."""
+    x = step.args[0]
+    for axis in sorted(step.params[0], reverse=True):
+        shape = into.shape(x)
+        others = into.step(ProofStep("prod_except", (x,), (axis,), shape))
+        moved = into.sum(into.op("mul", others, moved), (axis,))
+        x = into.step(ProofStep("prod", (x,), ((axis,),), (*shape[:axis], *shape[axis + 1 :])))
+    return moved
+
+
+def _prod_except(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
+    """Return the sum over k of tangent k times the product of all entries but k and this one; k is a new axis."""
+    x, axis = step.args[0], int(step.params[0])
+    shape = step.shape
+    size, behind = shape[axis], len(shape) - axis - 1
+    place = into.step(ProofStep("iota", (), (size,), (size,), "int"))
+    ones: Shape = (1,) * behind
+    # The new axis precedes this one: it counts the entry whose tangent is taken.
+    off = into.op("ne", into.reshape(place, (size, 1, *ones)), into.reshape(place, (size, *ones)))
+    rows = into.op("where", off, into.reshape(x, (*shape[:axis], 1, *shape[axis:])), into.number(1))
+    rows = into.full(rows, (*shape[:axis], size, *shape[axis:]))
+    others = into.step(ProofStep("prod_except", (rows,), (axis + 1,), into.shape(rows)))
+    change = into.reshape(moved, (*shape[: axis + 1], 1, *shape[axis + 1 :]))
+    return into.sum(into.op("where", off, into.op("mul", others, change), into.number(0)), (axis,))
+
+
+# ---------------------------------------------------------------------------------------------------- linear algebra
+
+
+def _matmul(into: StepBuilder, a: int, b: int) -> int:
+    """Multiply the matrices of two stacks, whose leading axes broadcast."""
+    lead = broadcast([into.shape(a)[:-2], into.shape(b)[:-2]])
+    n = len(lead)
+
+    def operand(at: int, row: int, column: int) -> tuple[int, tuple[int, ...]]:
+        *own, rows, columns = into.shape(at)
+        kept = [k for k, size in enumerate(own, n - len(own)) if size == lead[k]]  # the others broadcast
+        return into.reshape(at, (*(lead[k] for k in kept), rows, columns)), (*kept, row, column)
+
+    return into.contract([operand(a, n, n + 1), operand(b, n + 1, n + 2)], (*range(n), n, n + 2))
+
+
+def _inv(into: StepBuilder, at: int, _step: ProofStep, moved: int) -> int:
+    return into.op("neg", _matmul(into, _matmul(into, at, moved), at))
+
+
+def _trace_with_inverse(into: StepBuilder, step: ProofStep, moved: int) -> int:
+    x = step.args[0]
+    inverse = into.step(ProofStep("inv", (x,), (), into.shape(x)))
+    lead = tuple(range(len(into.shape(x)) - 2))
+    n = len(lead)
+    return into.contract([(inverse, (*lead, n, n + 1)), (moved, (*lead, n + 1, n))], lead)
+
+
+def _det(into: StepBuilder, at: int, step: ProofStep, moved: int) -> int:
+    return into.op("mul", at, _trace_with_inverse(into, step, moved))
+
+
+def _logdet(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
+    return _trace_with_inverse(into, step, moved)
+
+
+def _solve(into: StepBuilder, at: int, step: ProofStep, moving: Sequence[int | None]) -> int | None:
+    a, b = step.args
+    change = moving[1]
+    if moving[0] is not None:
+        vector = len(into.shape(b)) == 1
+        product = (
+            into.contract([(moving[0], (0, 1)), (at, (1,))], (0,)) if vector else _matmul(into, moving[0], at)
+        )
+        less = into.op("neg", product)
+        change = less if change is None else into.op("add", change, less)
+    if change is None:
+        return None
+    return into.step(ProofStep("solve", (a, change), (), step.shape))
+
+
+def _matrix_function(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
+    return into.step(ProofStep(f"{step.op}_frechet", (step.args[0], moved), (), step.shape))
+
+
+def _frechet(into: StepBuilder, _at: int, step: ProofStep, moving: Sequence[int | None]) -> int | None:
+    """Return the tangent of a Frechet derivative, a block of the derivative at matrices of twice the size.
+
+    f([[x, e], [0, x]]) is [[f(x), f'(x; e)], [0, f(x)]]: N. J. Higham, Functions of Matrices, SIAM 2008, section 3.2.
+    """
+    x, e = step.args
+    along, turned = moving
+    found = None if turned is None else into.step(ProofStep(step.op, (x, turned), (), step.shape))
+    if along is None:
+        return found
+    zero = into.full(into.number(0), step.shape)
+    at = into.blocks(x, e, x)
+    moved = into.blocks(along, zero if turned is None else turned, along)
+    both = into.step(ProofStep(step.op, (at, moved), (), into.shape(at)))
+    return into.upper_right_block(both, step.shape)
+
+
+ARRAY_DERIVATIVES: dict[str, Any] = {
+    **dict.fromkeys(
+        ("mean", "reshape", "broadcast_to", "slice", "unslice", "cumsum", "gather", "scatter_add"),
+        _on(_linear),
+    ),
+    "einsum": _einsum,
+    "concatenate": _concatenate,
+    "max": _on(_extreme),
+    "min": _on(_extreme),
+    "norm": _on(_norm),
+    "logsumexp": _on(_logsumexp),
+    "logcumsumexp": _on(_logcumsumexp),
+    "softmax": _on(_softmax),
+    "log_softmax": _on(_log_softmax),
+    "prod": _on(_prod),
+    "prod_except": _on(_prod_except),
+    "inv": _on(_inv),
+    "det": _on(_det),
+    "logdet": _on(_logdet),
+    "solve": _solve,
+    **dict.fromkeys(("expm", "sinm", "cosm"), _on(_matrix_function)),
+    **dict.fromkeys(("expm_frechet", "sinm_frechet", "cosm_frechet"), _frechet),
+}

@@ -1,0 +1,223 @@
+"""Write a schedule as one LLVM module for a grid of threads: each thread loads, computes and stores its own points.
+
+    NAME          on contiguous arrays
+    NAME_aligned  the same with vector loads, for arrays that are aligned to 16 bytes
+    NAME_strided  on arrays with a stride; with rows where the grid has them, and an input may be a number
+    NAME_point    on numbers, where there is one thread
+    points.W      a loop over points, W at a time
+    formula.W     the equations at W points: inputs are values, outputs are addresses
+    chunk.W.K     its parts, where there are many equations
+    maths.F       the function F of `symgrad/compiler/llvm/maths`
+
+The equations are written by the code of the CPU (`symgrad/compiler/llvm/elementwise/`), so results have the bits of a
+CPU without AVX-512.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from symgrad.compiler.gpu.codegen.entry_functions import Argument, EntryFunctions
+from symgrad.compiler.gpu.codegen.grid import Grid
+from symgrad.compiler.llvm.elementwise.c_entry import Entry
+from symgrad.compiler.llvm.elementwise.chunk_code import ChunkWriter
+from symgrad.compiler.llvm.elementwise.emit import fold_constants
+from symgrad.compiler.llvm.equations.builder import Value, VectorBuilder
+from symgrad.compiler.llvm.equations.declarations import Declarations
+from symgrad.compiler.llvm.text.module import Attributes, Function, FunctionDeclaration, Item, Module
+from symgrad.compiler.llvm.text.types import FloatType
+from symgrad.compiler.lowering.elementwise.schedule import Chunk, Schedule
+from symgrad.ir.collector import growing
+from symgrad.ir.graph import SYMBOL, Node
+from symgrad.support.errors import UnsupportedError
+
+__all__ = ["GridModule", "write_grid_module"]
+
+
+@dataclass(frozen=True, slots=True)
+class GridModule:
+    """A module for a grid.
+
+    Args:
+        module: the module.
+        names: the names of its entry functions.
+    """
+
+    module: Module
+    names: tuple[str, ...]
+
+
+def write_grid_module(
+    plan: Schedule,
+    real: FloatType,
+    grid: Grid,
+    names: Entry,
+    *,
+    fused: bool,
+    neighbours: int = 1,
+    aligned: bool = False,
+) -> GridModule:
+    """Write a schedule for a grid of threads.
+
+    Args:
+        plan: the schedule, without rerolled loops (``rolled=False``).
+        real: the format of all numbers.
+        grid: the grid of threads.
+        names: the names of the entry functions.
+        fused: whether there is a fused multiply-add instruction.
+        neighbours: the number of points that a thread computes at a time in contiguous arrays.
+        aligned: whether to write a function with vector loads for aligned arrays, beside the one for others.
+
+    Raises:
+        NumberTooLargeError: if a constant is too large for the format.
+        UnsupportedError: if an equation needs a library.
+    """
+    arguments = [
+        Argument(k, "i8" if node.dtype == "bool" else real.llvm, real.bits, k < len(plan.inputs))
+        for k, node in enumerate((*plan.inputs, *plan.outputs))
+    ]
+    items: list[Item] = []
+    declared: dict[str, FunctionDeclaration] = {}
+    for width in sorted({1, neighbours}):
+        declarations = Declarations(fused=fused, fast=plan.fast, freestanding=True)
+        with np.errstate(all="ignore"), growing():
+            lanes = width if aligned else 1
+            items += _FormulaWriter(plan, real, width, grid, declarations, arguments, lanes).functions()
+        items += declarations.definitions()
+        _refuse_library_calls(declarations)
+        declared |= declarations.declared
+    entries = EntryFunctions(grid, names, arguments)
+    items += [entries.points(width, aligned=aligned) for width in sorted({1, neighbours})]
+    functions = [entries.contiguous(1 if aligned else neighbours)]
+    if aligned and neighbours > 1:
+        functions.append(entries.contiguous(neighbours, aligned=True))
+    functions.append(entries.strided())
+    if grid.along is None:
+        functions.append(entries.point())
+    declared |= {d.name: d for d in entries.declarations}
+    module = Module([*items, *functions, *declared.values()])
+    return GridModule(module, tuple(f.name for f in functions))
+
+
+def _refuse_library_calls(declarations: Declarations) -> None:
+    called = sorted({*declarations.libm, *declarations.scipy})
+    if called:
+        raise UnsupportedError(
+            f"the code of {', '.join(called)} is a library's, which is not on such a machine",
+            expected="functions that symgrad has code for",
+            cure="compute those on the CPU, and pass their values as inputs",
+        )
+
+
+class _FormulaWriter:
+    """Writes the equations at ``width`` points at a time."""
+
+    def __init__(
+        self,
+        plan: Schedule,
+        real: FloatType,
+        width: int,
+        grid: Grid,
+        declarations: Declarations,
+        arguments: Sequence[Argument],
+        lanes: int,
+    ) -> None:
+        self._plan = plan
+        self._lanes = lanes
+        self._real = real
+        self._width = width
+        self._grid = grid
+        self._declarations = declarations
+        self._arguments = arguments
+
+    def _builder(self) -> VectorBuilder:
+        return VectorBuilder(self._real, self._width, self._declarations)
+
+    def functions(self) -> list[Item]:
+        plan, width = self._plan, self._width
+        constants = fold_constants(plan, self._builder())
+        position = {node: k for k, node in enumerate(plan.inputs)}
+        asked: dict[Node, list[int]] = {}
+        for k, node in enumerate(plan.outputs):
+            asked.setdefault(node, []).append(len(plan.inputs) + k)
+        chunks = plan.chunks or (Chunk((), {}, {}),)
+        writers: list[_PointWriter] = []
+        for index, chunk in enumerate(chunks):
+            writer = _PointWriter(self._builder(), constants, position, plan.fusable, self._grid, self._lanes)
+            writer.run(chunk, asked)
+            if index == len(chunks) - 1:
+                for node in plan.outputs:
+                    if node in constants or node.op is SYMBOL:
+                        writer.store(node, chunk, asked.pop(node, ()))
+            writers.append(writer)
+        given = [a.formula_operand(self._grid, width) for a in self._arguments]
+        if len(writers) == 1:
+            body = [*writers[0].builder.finished(), "  ret void"]
+            return [Function(f"formula.{width}", "void", given, body, attributes=Attributes.INLINED)]
+        lines = [f"  %spill = alloca i8, i64 {max(plan.slots, 1) * width * self._real.itemsize}, align 16"]
+        pieces: list[Item] = []
+        for index, writer in enumerate(writers):
+            used = [*(given[k] for k in sorted(writer.used)), "ptr %spill"]
+            piece = f"chunk.{width}.{index}"
+            lines.append(f"  call void @{piece}({', '.join(used)})")
+            body = [*writer.builder.finished(), "  ret void"]
+            pieces.append(Function(piece, "void", used, body))
+        return [*pieces, Function(f"formula.{width}", "void", given, [*lines, "  ret void"])]
+
+
+class _PointWriter(ChunkWriter):
+    """Writes a chunk whose inputs are the values ``%x.K``, and whose outputs are stored at the addresses ``%at.K``.
+
+    Args:
+        grid: the grid, for the address space of outputs.
+        lanes: the alignment of outputs, in elements.
+    """
+
+    def __init__(
+        self,
+        builder: VectorBuilder,
+        constants: dict[Node, Value],
+        position: dict[Node, int],
+        fusable: frozenset[Node],
+        grid: Grid,
+        lanes: int,
+    ) -> None:
+        super().__init__(builder, constants, position, fusable)
+        self._grid = grid
+        self._lanes = lanes
+        self.used: set[int] = set()
+        """The indices of the arguments that the chunk reads or writes."""
+
+    def store(self, node: Node, chunk: Chunk, places: Iterable[int]) -> None:
+        for k in places:
+            self.used.add(k)
+            self._put(self._value(node, chunk), f"{self._grid.pointer} %at.{k}", self._lanes)
+
+    def _read(self, k: int, mask: bool) -> Value:
+        self.used.add(k)
+        b, given = self.builder, f"%x.{k}"
+        if not mask:
+            return Value(given, False, None)
+        # Booleans are passed between functions as bytes: LLVM crashes on short vectors of i1 with AVX-512.
+        return b.emit(f"icmp ne {b.bytes} %s, zeroinitializer", given, mask=True)
+
+    def _load(self, place: str, mask: bool) -> Value:
+        b = self.builder
+        if not mask:
+            return b.fresh(f"load {b.vector}, ptr {place}, align {b.width * b.real.itemsize}")
+        raw = b.fresh(f"load {b.bytes}, ptr {place}, align {b.width}")
+        return b.emit(f"icmp ne {b.bytes} %s, zeroinitializer", raw.text, mask=True)
+
+    def _write(self, value: Value, place: str) -> None:
+        self._put(value, f"ptr {place}", self.builder.width)
+
+    def _put(self, value: Value, place: str, lanes: int) -> None:
+        b = self.builder
+        if not value.mask:
+            b.do(f"store {b.vector} %s, %s, align {lanes * b.real.itemsize}", value.text, place)
+            return
+        raw = b.emit(f"zext {b.bits} %s to {b.bytes}", value.text)
+        b.do(f"store {b.bytes} %s, %s, align {lanes}", raw.text, place)

@@ -1,0 +1,1 @@
+"""Calls of kernels on NVIDIA's GPUs: open `cuda_kernel.py` first."""

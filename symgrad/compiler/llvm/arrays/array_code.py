@@ -1,0 +1,330 @@
+"""Compiled code of an array program: one function on C-contiguous arrays, for all sizes that have names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from symgrad.compiler.llvm.arrays.array_loop import register_driver
+from symgrad.compiler.llvm.arrays.cached_code import ArrayFacts, serialize_array_code
+from symgrad.compiler.llvm.arrays.interrupt_checks import interrupt_items
+from symgrad.compiler.llvm.arrays.library.lu_factors import factor_text
+from symgrad.compiler.llvm.arrays.library.matrix_products import product_items, product_name, register_product
+from symgrad.compiler.llvm.arrays.library.scans_and_products import product_dispatch_text, write_call
+from symgrad.compiler.llvm.arrays.nests.access import storage_of
+from symgrad.compiler.llvm.arrays.nests.nest_writer import NestWriter
+from symgrad.compiler.llvm.arrays.scratch import ProgramSizes, scratch_function, slot_offsets
+from symgrad.compiler.llvm.arrays.step_writer import BlockWriter, SizeValues, StepWriter
+from symgrad.compiler.llvm.arrays.symbol_names import RUN, SCRATCH
+from symgrad.compiler.llvm.engine import blas
+from symgrad.compiler.llvm.engine.jit import Engine, object_code
+from symgrad.compiler.llvm.engine.target import Target, host
+from symgrad.compiler.llvm.equations.declarations import Declarations
+from symgrad.compiler.llvm.text.instructions import Instruction, Line
+from symgrad.compiler.llvm.text.module import Function, FunctionDeclaration, Item, Linkage, Module
+from symgrad.compiler.llvm.text.opcodes import Label, Opcode
+from symgrad.compiler.llvm.text.types import FloatType
+from symgrad.compiler.lowering.arrays.nests import Nest
+from symgrad.compiler.lowering.arrays.plan import Plan, plan_arrays
+from symgrad.compiler.lowering.arrays.turns import Turns
+from symgrad.ir.bounds import check_arrays
+from symgrad.ir.graph import SIZE, Node
+from symgrad.ir.sizes import Extent, Shape, Size, names_of, parts_of, size_product, unsure_lengths
+from symgrad.ir.traverse import topological
+from symgrad.support.progress import steps
+
+__all__ = ["ArrayCode", "ArrayModule", "array_module"]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayModule:
+    """The module of an array program, and what a caller must know of it.
+
+    ``void run(ptr args, ptr sizes, ptr scratch)``: args is a table of the addresses of inputs and outputs, each
+    C-contiguous in its declared shape and aligned to its elements; sizes a table of i64 in the order of `names`;
+    scratch memory of ``i64 scratch_bytes(ptr sizes)`` bytes, aligned to 64; where that is negative
+    (`compiler/llvm/arrays/scratch.py`), an axis would be negative or an array too large, and nothing may be
+    run. Outputs overlap nothing. An index out of range gives NaN (0 for whole numbers), and adds nothing in a
+    scatter: whoever calls checks indices first.
+
+    Args:
+        module: the LLVM module.
+        names: the size names, in order of first appearance in the shapes of the inputs.
+        lengths: the computed lengths of axes that are negative for some sizes.
+        arrays: the shapes of all arrays that are computed with, in memory or not.
+        computed: sizes that are computed from names, which the code counts with.
+        read: for every input whether an entry of it is read, and not its shape alone.
+    """
+
+    module: Module
+    names: tuple[str, ...]
+    lengths: tuple[Size, ...]
+    arrays: tuple[Shape, ...]
+    computed: tuple[Size, ...]
+    read: tuple[bool, ...]
+
+
+def array_module(
+    outputs: Sequence[Node],
+    inputs: Sequence[Node],
+    real: FloatType,
+    target: Target | None = None,
+    *,
+    fast: bool = False,
+) -> ArrayModule:
+    """Write the module of an array program.
+
+    Args:
+        outputs: what to compute.
+        inputs: the symbols in the order of the arguments.
+        real: the format of all real numbers.
+        target: what the code may use of the machine that it is for, which then contains all it needs but C and BLAS,
+            whose functions have their own names, and no function that others may call; by default it is for this
+            process.
+        fast: whether functions need only be within four units of the last place.
+
+    Raises:
+        ShapeError: if an array would be too large for all sizes.
+    """
+    names = tuple(names_of(*(node.shape for node in inputs)))
+    written = (*inputs, *topological(outputs))
+    lengths = tuple(unsure_lengths(n.shape for n in topological(outputs)))
+    _check_numbers(written)
+    plan = plan_arrays(outputs, inputs)
+    lowered = topological(plan.outputs)
+    _check_numbers(lowered)
+    arrays = tuple(dict.fromkeys(n.shape for n in (*written, *lowered)))
+    needed = set(lowered)
+    numbers = dict.fromkeys(n.params[0] for n in lowered if n.op is SIZE)
+    asked = ProgramSizes(names, lengths, arrays, numbers, {})
+    standalone, target = target is not None, target or host().target
+    declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=fast)
+    with np.errstate(all="ignore"):
+        module = _module(plan, asked, real, target, declarations, standalone=standalone)
+    sizes = [*(size for shape in arrays for size in shape), *asked.numbers]
+    sizes += [part for size in asked.index_sizes for part in parts_of(size)]
+    computed = tuple(dict.fromkeys(s for s in sizes if isinstance(s, Extent)))
+    return ArrayModule(module, names, lengths, arrays, computed, tuple(s in needed for s in inputs))
+
+
+class ArrayCode:
+    """Machine code of an array program for this process; it is in memory as long as this object lives.
+
+    Args:
+        outputs: what to compute.
+        inputs: the symbols in the order of the arguments.
+        real: the format of all real numbers.
+        fast: whether functions need only be within four units of the last place.
+        keep: is given the code, for `KeptArrayCode`.
+
+    Attributes:
+        names, lengths, arrays, computed, read: as in `ArrayModule`.
+        kinds: real, int (int64) or bool (one byte) for every argument, inputs first.
+        shapes: of every argument.
+        run: address of the function.
+        scratch: address of the function that tells how much scratch memory it needs.
+        llvm_ir: the LLVM module, as text.
+        needs: the functions that it calls and does not define.
+
+    Raises:
+        ShapeError: if an array would be too large for all sizes.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_engine",
+        "arrays",
+        "computed",
+        "kinds",
+        "lengths",
+        "llvm_ir",
+        "names",
+        "needs",
+        "read",
+        "run",
+        "scratch",
+        "shapes",
+    )
+
+    def __init__(
+        self,
+        outputs: Sequence[Node],
+        inputs: Sequence[Node],
+        real: FloatType,
+        *,
+        fast: bool = False,
+        keep: Callable[[bytes], None] | None = None,
+    ) -> None:
+        arguments = (*inputs, *outputs)
+        self.kinds: tuple[str, ...] = tuple(n.dtype for n in arguments)
+        self.shapes: tuple[Shape, ...] = tuple(n.shape for n in arguments)
+        written = array_module(outputs, inputs, real, fast=fast)
+        self.names, self.lengths, self.arrays = written.names, written.lengths, written.arrays
+        self.computed, self.read = written.computed, written.read
+        self.needs = written.module.needs
+        self.llvm_ir = str(written.module)
+        if keep is None:
+            self._engine = Engine(self.llvm_ir)
+        else:
+            code = object_code(self.llvm_ir)
+            self._engine = Engine.of(code)
+            facts = ArrayFacts(self.names, self.lengths, self.arrays, self.computed, self.read)
+            keep(serialize_array_code(outputs, facts, code))
+        self.run = self._engine.address(RUN)
+        self.scratch = self._engine.address(SCRATCH)
+
+
+def _check_numbers(nodes: Iterable[Node]) -> None:
+    """Refuse arrays that are too large whatever the sizes with names are."""
+    check_arrays((tuple(s for s in n.shape if isinstance(s, int)) for n in nodes), {})
+
+
+def _module(
+    plan: Plan,
+    asked: ProgramSizes,
+    real: FloatType,
+    target: Target,
+    declarations: Declarations,
+    *,
+    standalone: bool,
+) -> Module:
+    names = asked.names
+    width = target.vector_bytes // real.itemsize
+    written: list[Item] = []
+    turns = {step: t for t in plan.turns for step in t.steps}
+    products: set[tuple[bool, bool]] = set()
+    factors: set[str] = set()
+    asks = False
+    for i, step in enumerate(steps("llvm", "writing loops", plan.steps)):
+        fn = StepWriter(
+            f"step.{i}", names, real, width, declarations, turn=step in turns, standalone=standalone
+        )
+        if isinstance(step, Nest):
+            NestWriter(fn, step, plan.passes[step], plan.memory, plan.selection.tasks).write()
+        else:
+            write_call(fn, step.node, plan.memory)
+        products |= fn.products
+        factors |= fn.factors
+        written.append(fn.function())
+        asked.index_sizes.update(dict.fromkeys(fn.size.used))
+        asks = asks or fn.asks
+    if asks:
+        register_driver()
+        written += interrupt_items()
+    if products:
+        gemm = f"@{blas.gemm(real, standalone=standalone)}"
+        written += [product_dispatch_text(real, x, y, target, gemm) for x, y in sorted(products)]
+    written += [factor_text(real, name, declarations, standalone=standalone) for name in sorted(factors)]
+    if products:
+        written += _products(real, target, declarations, standalone=standalone)
+    linkage = "internal" if standalone else "external"
+    return Module(
+        [
+            _run(plan, asked, real, width, declarations, linkage),
+            *scratch_function(plan.memory, asked, real, width, declarations, linkage),
+            *written,
+            *declarations.definitions(),
+            *declarations.lanes(width),
+            *declarations.declared.values(),
+        ]
+    )
+
+
+def _products(real: FloatType, target: Target, declarations: Declarations, *, standalone: bool) -> list[Item]:
+    """What products of matrices call: BLAS, and the kernel for moderate ones, part of a module that stands alone."""
+    declarations.declare(f"llvm.fma.f{real.bits}", real.llvm, *[real.llvm] * 3)
+    declarations.declare(blas.gemm(real, standalone=standalone), "void", *["ptr"] * 13)
+    if not standalone:
+        register_product(real)
+        declarations.declare(product_name(real), "void", *["ptr"] * 3, *["i64"] * 8)
+        return []
+    items = product_items(real, target, linkage="internal")
+    for item in items:
+        if isinstance(item, FunctionDeclaration):
+            declarations.declare(item.name, item.returns, *item.parameters)
+    return [item for item in items if not isinstance(item, FunctionDeclaration)]
+
+
+def _run(
+    plan: Plan, asked: ProgramSizes, real: FloatType, width: int, declarations: Declarations, linkage: Linkage
+) -> Function:
+    """The function ``run``: it fills the table of addresses and calls one step after the other."""
+    memory = plan.memory
+    region = BlockWriter(real, width, declarations, 0)
+    sizes = SizeValues(asked.names, region)
+    count = len(memory.arrays)
+    arguments = sum(a.slot < 0 for a in memory.arrays)
+    for k in range(arguments):
+        at = region.address("ptr", "%args", str(k))
+        to = region.address("ptr", "%table", str(k))
+        region.do(Opcode.store("ptr"), region.emit_load(Opcode.load("ptr"), at), to)
+    starts, _ = slot_offsets(memory, region, sizes, real)
+    for k in range(arguments, count):
+        place = region.address("i8", "%scratch", starts[memory.arrays[k].slot])
+        region.do(Opcode.store("ptr"), place, region.address("ptr", "%table", str(k)))
+    turns = {t.steps[0]: t for t in plan.turns}
+    calls: list[Line] = []
+    block, i = "entry", 0
+    while i < len(plan.steps):
+        here = turns.get(plan.steps[i])
+        if here is None:
+            calls.append(
+                Instruction("", Opcode.call("void", f"@step.{i}", "ptr", "ptr"), ("%table", "%sizes"))
+            )
+            i += 1
+            continue
+        parts = {k: memory.arrays[k] for k in sorted(memory.of[n] for n in here.private)}
+        bytes_of = {k: sizes(size_product([a.count, storage_of(a, real).itemsize])) for k, a in parts.items()}
+        calls += _call_in_shared_loop(i, here, sizes(here.count), bytes_of, block)
+        block = f"turns.{i}.out"
+        i += len(here.steps)
+    asked.index_sizes.update(dict.fromkeys(sizes.used))
+    lines = [
+        Label("entry"),
+        Instruction("%table", Opcode.alloca("ptr", max(count, 1))),
+        *region.lines,
+        *calls,
+        Instruction("", Opcode.ret()),
+    ]
+    return Function(RUN, "void", ["ptr %args", "ptr %sizes", "ptr %scratch"], lines, linkage)
+
+
+def _call_in_shared_loop(
+    i: int, turns: Turns, count: str, bytes_of: Mapping[int, str], before: str
+) -> list[Line]:
+    """Return the loop that calls steps turn by turn.
+
+    Where one turn of an array is all that there is, its address is that of the whole array that a turn would be in.
+    """
+    name = f"turns.{i}"
+    turn, out, at = f"{name}.turn", f"{name}.out", f"%{name}.i"
+    address, load = Opcode.address("ptr"), Opcode.load("ptr")
+    lines: list[Line] = [
+        *(Instruction(f"%{name}.at{k}", address, ("%table", str(k))) for k in bytes_of),
+        *(Instruction(f"%{name}.own{k}", load, (f"%{name}.at{k}",)) for k in bytes_of),
+        Instruction("", Opcode.jump(name)),
+        Label(name),
+        Instruction(at, Opcode.phi("i64", (before, turn)), ("0", f"%{name}.next")),
+        Instruction(f"%{name}.more", Opcode.compare("icmp", "slt", "i64"), (at, count)),
+        Instruction("", Opcode.branch(turn, out), (f"%{name}.more",)),
+        Label(turn),
+    ]
+    for k, size in bytes_of.items():
+        skip, back, whole = (f"%{name}.{word}{k}" for word in ("skip", "back", "whole"))
+        lines += [
+            Instruction(skip, Opcode.binary("mul", "i64"), (at, size)),
+            Instruction(back, Opcode.binary("sub", "i64"), ("0", skip)),
+            Instruction(whole, Opcode.address("i8"), (f"%{name}.own{k}", back)),
+            Instruction("", Opcode.store("ptr"), (whole, f"%{name}.at{k}")),
+        ]
+    for j in range(i, i + len(turns.steps)):
+        call = Opcode.call("void", f"@step.{j}", "ptr", "ptr", "i64")
+        lines.append(Instruction("", call, ("%table", "%sizes", at)))
+    return [
+        *lines,
+        Instruction(f"%{name}.next", Opcode.binary("add", "i64"), (at, "1")),
+        Instruction("", Opcode.jump(name)),
+        Label(out),
+    ]

@@ -1,0 +1,219 @@
+"""Factors of matrices by LAPACK: the calls of `ops/array/factors.py`, one matrix of a stack after the other.
+
+LAPACK counts columns first, so it sees the transpose of every matrix: it factors A.T, and solves for the rows of an
+array, each of which becomes a solution. Exchanges of rows are stored as they are, 32-bit numbers, in the last row of
+an array of factors, which has room for them in either format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from symgrad.compiler.llvm.arrays.library.matrix_exponential import exponential_text
+from symgrad.compiler.llvm.arrays.step_writer import StepWriter
+from symgrad.compiler.llvm.engine import blas
+from symgrad.compiler.llvm.equations.declarations import Declarations
+from symgrad.compiler.llvm.text.opcodes import Opcode
+from symgrad.compiler.llvm.text.templates import fill_template
+from symgrad.compiler.llvm.text.types import FloatType
+from symgrad.compiler.lowering.arrays.memory import Memory
+from symgrad.compiler.lowering.arrays.tasks import backing
+from symgrad.ir.graph import Node
+from symgrad.ir.sizes import size_product
+
+__all__ = ["factor_text", "write_factors"]
+
+_MAX_RIGHT_SIDES, _SINGLE_THREAD_WORK = 65536, 1_000_000
+"""Right sides that LAPACK is given at once, since it counts in 32 bits; one, up to so many multiplications in all: for
+several it wakes its threads, however small the matrix."""
+
+
+def write_factors(
+    fn: StepWriter, node: Node, memory: Memory, loop: Callable[[StepWriter, str, Callable[[str], None]], None]
+) -> None:
+    """Write a call for every matrix of a stack.
+
+    Args:
+        fn: the function to write to.
+        node: the call.
+        memory: where arrays are.
+        loop: writes a loop: the function, how often, and the body, which gets the counter.
+    """
+    name = node.op.name
+    arrays = [*node.args, node]
+    own = [1 if a.op.name == "pivots" else 2 for a in arrays]
+    n = fn.size(node.shape[-1])
+    numbers = [n]
+    if name == "lu_solve":
+        numbers += [fn.size(node.shape[-2]), str(ord("N" if node.params[0] else "T"))]
+    count = fn.size(size_product(node.shape[: len(node.shape) - own[-1]]))
+    count = fn.entry.select(fn.entry.compare("ne", n, "0"), count, "0")
+
+    def one(i: str) -> None:
+        r = fn.region()
+        places: list[str] = []
+        for a, axes in zip(arrays, own, strict=True):
+            step = fn.size(size_product(a.shape[len(a.shape) - axes :]))
+            base = fn.base(memory.array(backing(a)))
+            places.append(r.address(fn.real.llvm, base, r.mul(i, step)))
+        kinds = [*["ptr"] * len(places), *["i64"] * len(numbers)]
+        fn.put(Opcode.call("void", f"@factors.{name}", *kinds), *places, *numbers)
+
+    loop(fn, count, one)
+    fn.factors.add(name)
+    if name == "exponential":
+        fn.products.add((False, False))
+
+
+def factor_text(real: FloatType, name: str, declarations: Declarations, *, standalone: bool) -> str:
+    """Return the function of a call, for one matrix.
+
+    Args:
+        real: the format.
+        name: of the call.
+        declarations: for what it calls of LAPACK.
+        standalone: whether the code will be linked with a LAPACK.
+    """
+
+    def routine(called: str, count: int) -> str:
+        return declarations.declare(
+            blas.lapack(called, real, standalone=standalone), "void", *["ptr"] * count
+        )
+
+    if name == "lu":
+        return fill_template(_LU, {"t": real.llvm, "getrf": routine("getrf", 6)})
+    if name == "pivots":
+        return fill_template(_PIVOTS, {"t": real.llvm})
+    if name == "exponential":
+        return exponential_text(real, "product.nn")
+    parts = {
+        "t": real.llvm,
+        "getrs": routine("getrs", 9),
+        "many": _MAX_RIGHT_SIDES,
+        "small": _SINGLE_THREAD_WORK,
+    }
+    return fill_template(_SOLVE, parts)
+
+
+_LU = """\
+define internal void @factors.lu(ptr %x, ptr %lu, i64 %n) #0 {
+entry:
+  %none = icmp eq i64 %n, 0
+  br i1 %none, label %done, label %some
+some:
+  %ints = alloca [2 x i32]
+  %n.int = trunc i64 %n to i32
+  store i32 %n.int, ptr %ints
+  %info = getelementptr i32, ptr %ints, i64 1
+  %count = mul i64 %n, %n
+  br label %copy
+copy:
+  %i = phi i64 [ 0, %some ], [ %i.next, %copy ]
+  %x.at = getelementptr ${t}, ptr %x, i64 %i
+  %lu.at = getelementptr ${t}, ptr %lu, i64 %i
+  %value = load ${t}, ptr %x.at
+  store ${t} %value, ptr %lu.at
+  %i.next = add i64 %i, 1
+  %more = icmp slt i64 %i.next, %count
+  br i1 %more, label %copy, label %factor
+factor:
+  %exchanges = getelementptr ${t}, ptr %lu, i64 %count
+  call void ${getrf}(ptr %ints, ptr %ints, ptr %lu, ptr %ints, ptr %exchanges, ptr %info)
+  br label %done
+done:
+  ret void
+}
+"""
+
+_PIVOTS = """\
+define internal void @factors.pivots(ptr %lu, ptr %out, i64 %n) #0 {
+entry:
+  %count = mul i64 %n, %n
+  %exchanges = getelementptr ${t}, ptr %lu, i64 %count
+  %below = add i64 %n, 1
+  %none = icmp eq i64 %n, 0
+  br i1 %none, label %done, label %each
+each:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %each ]
+  %at = mul i64 %i, %below
+  %lu.at = getelementptr ${t}, ptr %lu, i64 %at
+  %value = load ${t}, ptr %lu.at
+  %turned = fneg ${t} %value
+  %exchange.at = getelementptr i32, ptr %exchanges, i64 %i
+  %exchange = load i32, ptr %exchange.at
+  %row = sext i32 %exchange to i64
+  %i.next = add i64 %i, 1
+  %stays = icmp eq i64 %row, %i.next
+  %signed = select i1 %stays, ${t} %value, ${t} %turned
+  %out.at = getelementptr ${t}, ptr %out, i64 %i
+  store ${t} %signed, ptr %out.at
+  %more = icmp slt i64 %i.next, %n
+  br i1 %more, label %each, label %done
+done:
+  ret void
+}
+"""
+
+_SOLVE = """\
+define internal void @factors.lu_solve(ptr %lu, ptr %rows, ptr %out, i64 %n, i64 %k, i64 %way) #0 {
+entry:
+  %total = mul i64 %n, %k
+  %none = icmp eq i64 %total, 0
+  br i1 %none, label %done, label %some
+some:
+  %ints = alloca [3 x i32]
+  %letter = alloca i8
+  %way.letter = trunc i64 %way to i8
+  store i8 %way.letter, ptr %letter
+  %n.int = trunc i64 %n to i32
+  store i32 %n.int, ptr %ints
+  %k.at = getelementptr i32, ptr %ints, i64 1
+  %info = getelementptr i32, ptr %ints, i64 2
+  %count = mul i64 %n, %n
+  %exchanges = getelementptr ${t}, ptr %lu, i64 %count
+  %below = add i64 %n, 1
+  br label %pivot
+pivot:
+  %p = phi i64 [ 0, %some ], [ %p.next, %pivot ]
+  %singular = phi i1 [ false, %some ], [ %singular.next, %pivot ]
+  %p.index = mul i64 %p, %below
+  %p.at = getelementptr ${t}, ptr %lu, i64 %p.index
+  %p.value = load ${t}, ptr %p.at
+  %zero = fcmp oeq ${t} %p.value, 0.0
+  %singular.next = or i1 %singular, %zero
+  %p.next = add i64 %p, 1
+  %p.more = icmp slt i64 %p.next, %n
+  br i1 %p.more, label %pivot, label %copy
+copy:
+  %i = phi i64 [ 0, %pivot ], [ %i.next, %copy ]
+  %row.at = getelementptr ${t}, ptr %rows, i64 %i
+  %out.at = getelementptr ${t}, ptr %out, i64 %i
+  %value = load ${t}, ptr %row.at
+  %kept = select i1 %singular.next, ${t} 0x7FF8000000000000, ${t} %value
+  store ${t} %kept, ptr %out.at
+  %i.next = add i64 %i, 1
+  %more = icmp slt i64 %i.next, %total
+  br i1 %more, label %copy, label %copied
+copied:
+  %work = mul i64 %n, %total
+  %small = icmp slt i64 %work, ${small}
+  %most = select i1 %small, i64 1, i64 ${many}
+  br i1 %singular.next, label %done, label %part
+part:
+  %j = phi i64 [ 0, %copied ], [ %j.next, %part ]
+  %left = sub i64 %k, %j
+  %few = icmp slt i64 %left, %most
+  %here = select i1 %few, i64 %left, i64 %most
+  %here.int = trunc i64 %here to i32
+  store i32 %here.int, ptr %k.at
+  %j.index = mul i64 %j, %n
+  %j.at = getelementptr ${t}, ptr %out, i64 %j.index
+  call void ${getrs}(
+    ptr %letter, ptr %ints, ptr %k.at, ptr %lu, ptr %ints, ptr %exchanges, ptr %j.at, ptr %ints, ptr %info)
+  %j.next = add i64 %j, %most
+  %j.more = icmp slt i64 %j.next, %k
+  br i1 %j.more, label %part, label %done
+done:
+  ret void
+}
+"""

@@ -1,1 +1,0 @@
-"""Calls without NumPy's machinery: from Python directly, in teams of threads, from XLA."""

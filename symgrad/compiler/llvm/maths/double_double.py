@@ -1,0 +1,47 @@
+"""Arithmetic of sums of two doubles with about 104 bits, for what cancels (Dekker 1971).
+
+Where a function is `plain` the second terms are literal zeros, and this is the arithmetic of doubles.
+"""
+
+from __future__ import annotations
+
+from symgrad.compiler.llvm.maths import coefficients as c
+from symgrad.compiler.llvm.maths.logarithm import mantissa
+from symgrad.compiler.llvm.maths.vectors.lanes import LaneWriter, Pair, PairCoefficients
+
+__all__ = ["log_of_pair", "minus", "plus", "polynomial_of_pair", "times"]
+
+
+def plus(lanes: LaneWriter, a: Pair, b: Pair) -> Pair:
+    total, lost = lanes.two_sum(a[0], b[0])
+    return lanes.fast_two_sum(total, lost + (a[1] + b[1]))
+
+
+def minus(lanes: LaneWriter, a: Pair, b: Pair) -> Pair:
+    return plus(lanes, a, (-b[0], -b[1]))
+
+
+def times(lanes: LaneWriter, a: Pair, b: Pair) -> Pair:
+    product, lost = lanes.two_product(a[0], b[0])
+    return lanes.fast_two_sum(product, lanes.muladd(a[0], b[1], lanes.muladd(a[1], b[0], lost)))
+
+
+def polynomial_of_pair(lanes: LaneWriter, x: Pair, series: PairCoefficients) -> Pair:
+    """Horner's scheme; the terms whose coefficients are doubles only are too small to need more."""
+    value = lanes.horner(x[0], series.small), lanes.const(0)
+    for high, low in reversed(series.leading):
+        value = plus(lanes, times(lanes, value, x), lanes.constant_pair(high, low))
+    return value
+
+
+def log_of_pair(lanes: LaneWriter, x: Pair) -> Pair:
+    """log(x) for x >= 2: the sum's first term is a normal number."""
+    k, m = mantissa(lanes, x[0])
+    f = m - 1.0
+    s = lanes.quotient((f, lanes.const(0)), lanes.fast_two_sum(lanes.const(2), f))
+    high, low = times(lanes, s, polynomial_of_pair(lanes, times(lanes, s, s), c.ATANH_DOUBLED))
+    # log(1 + t) is t beside what is left of a sum whose second term is t.
+    of_m = high + high, low + low + x[1] / x[0]
+    first, second, third = c.LN2_LONG
+    whole = lanes.fast_two_sum(k * first, k * second)
+    return plus(lanes, (whole[0], whole[1] + k * third), of_m)

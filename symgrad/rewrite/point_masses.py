@@ -1,0 +1,168 @@
+"""Which values a random expression takes with a probability above 0: what only holds almost everywhere asks here.
+
+``sign(u)**2`` is 1 except at one point. That point does not matter where ``u`` is continuous. It matters where ``u`` is
+a whole number, and where an inner choice makes one value of many: ``clip(v, 0, 1)`` is 0 wherever v < 0. So each rule
+that is right except at a point needs a proof that the point has probability 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from symgrad.ir.graph import Node, truth
+from symgrad.ir.traverse import fold, symbols_of, topological
+from symgrad.rewrite.facts.inference import Conditions
+
+__all__ = ["PointMasses", "may_be_zero", "tied"]
+
+_COUNTABLE = frozenset({"abs", "cos", "cosh", "cot", "sin", "tan"})
+"""Ops of one argument that take each value at countably many arguments, besides those that increase or decrease."""
+_SAME_ZEROS = frozenset({"abs", "neg", "sign", "sqrt", "stop_gradient"})
+"""Ops that are zero where their argument is, besides those that are odd and increase."""
+_CHOOSING = frozenset({"clip", "maximum", "minimum", "relu", "where"})
+
+
+def _is_flat(node: Node) -> bool:
+    """Tell whether an op may be constant in a region of its arguments, and so give one value a probability."""
+    op = node.op
+    return node.dtype != "real" or op.name in _CHOOSING or "piecewise-constant" in op.facts
+
+
+@dataclass(frozen=True, slots=True)
+class _Law:
+    """What is known of the distribution of a node.
+
+    Args:
+        sources: the random inputs that it depends on.
+        spread: whether each single value has probability 0.
+        nonzero: whether 0 has probability 0.
+        smooth: whether no value is a whole number and no op is flat on the way from random inputs.
+    """
+
+    sources: frozenset[Node]
+    spread: bool
+    nonzero: bool
+    smooth: bool
+
+
+class PointMasses:
+    """What is known of the point masses of nodes, remembered. False means that there is no proof.
+
+    Args:
+        sources: the random inputs, which are independent; all else counts as known.
+        known: facts of nodes.
+        generic: whether values of parameters at which a formula degenerates are left out: 0 for x in x*u.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> p = parse_program("u ~ Normal(0, 1); k ~ Poisson(2); a = 2*u + k; b = maximum(u, 0); c = k + 1")
+        >>> masses = PointMasses([p["u"], p["k"]], Conditions())
+        >>> [masses.nonzero(p[name]) for name in "ukabc"]
+        [True, False, True, False, True]
+    """
+
+    def __init__(self, sources: Collection[Node], known: Conditions, *, generic: bool = False) -> None:
+        self.sources = frozenset(sources)
+        self.known = known
+        self.generic = generic
+        self._laws: dict[Node, _Law] = {}
+
+    def reads(self, node: Node) -> bool:
+        """Tell whether a node depends on a random input."""
+        return bool(self._law(node).sources)
+
+    def spread(self, node: Node) -> bool:
+        """Tell whether it is proved that each single value has probability 0."""
+        return self._law(node).spread
+
+    def nonzero(self, node: Node) -> bool:
+        """Tell whether it is proved that the value is 0 with probability 0."""
+        return self._law(node).nonzero
+
+    def _law(self, node: Node) -> _Law:
+        return fold([node], self._of, self._laws)[node]
+
+    def _of(self, node: Node, args: list[_Law]) -> _Law:
+        if node in self.sources:
+            real = node.dtype == "real"
+            return _Law(frozenset([node]), real, real or self._known_nonzero(node), real)
+        sources = frozenset[Node]().union(*[a.sources for a in args])
+        if not sources:
+            nonzero = self._known_nonzero(node) or (self.generic and not node.is_number(0))
+            return _Law(sources, False, nonzero, True)
+        smooth = all(a.smooth for a in args) and not _is_flat(node)
+        spread = self._is_spread(node, args) or (self.generic and smooth)
+        nonzero = spread or self._known_nonzero(node) or _is_nonzero(node, args)
+        return _Law(sources, spread, nonzero, smooth)
+
+    def _known_nonzero(self, node: Node) -> bool:
+        return node.dtype != "bool" and self.known.nonzero(node) == "yes"
+
+    def _is_spread(self, node: Node, args: list[_Law]) -> bool:
+        name, op = node.op.name, node.op
+        if not op.pointwise:
+            return False
+        if len(args) == 1:
+            onto = name in _COUNTABLE or name == "stop_gradient" or {"increasing", "decreasing"} & op.facts
+            return args[0].spread and bool(onto)
+        if name in {"maximum", "minimum"}:
+            return all(a.spread for a in args)
+        if name == "where":
+            return args[1].spread and args[2].spread
+        if len(args) != 2:
+            return False
+        a, b = args
+        if name == "pow":  # to a power that is known
+            return a.spread and not b.sources and b.nonzero
+        if a.sources & b.sources:
+            return name == "mul" and node.args[0] is node.args[1] and a.spread
+        # Independent: whatever one value is, the other one spreads.
+        if name == "add":
+            return a.spread or b.spread
+        if name in {"mul", "div"}:
+            return (a.spread and b.nonzero) or (b.spread and a.nonzero)
+        return False
+
+
+def _is_nonzero(node: Node, args: list[_Law]) -> bool:
+    name, facts = node.op.name, node.op.facts
+    if not node.op.pointwise:
+        return False
+    if name in {"mul", "maximum", "minimum"}:
+        return all(a.nonzero for a in args)
+    if name == "where":
+        return args[1].nonzero and args[2].nonzero
+    if name in {"div", "pow"} or name in _SAME_ZEROS or {"odd", "increasing"} <= facts:
+        return args[0].nonzero
+    return False
+
+
+def may_be_zero(node: Node) -> bool:
+    """Tell whether a node may be 0 with a probability above 0, for generic values of parameters."""
+    sources = [s for s in symbols_of([node]) if s.declaration.distribution is not None]
+    return not PointMasses(sources, Conditions(), generic=True).nonzero(node)
+
+
+def tied(outputs: Sequence[Node], sources: Collection[Node]) -> dict[Node, Node]:
+    """Return the equations (eq, ne) in some nodes that random inputs decide with probability 1, each with its truth.
+
+    Args:
+        outputs: nodes.
+        sources: the random inputs.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> p = parse_program("t : real; u ~ Normal(0, 1); y = where(u == t, 1, 0) + where(relu(u) == 0, 1, 0)")
+        >>> [(equation.args[1].name, truth.value) for equation, truth in tied([p["y"]], [p["u"]]).items()]
+        [('t', False)]
+    """
+    masses = PointMasses(sources, Conditions(), generic=True)
+    return {
+        n: truth(n.op.name == "ne")
+        for n in topological(outputs)
+        if n.op.name in {"eq", "ne"}
+        and all(a.dtype != "bool" for a in n.args)
+        and masses.reads(n)
+        and masses.nonzero(n.args[0] - n.args[1])
+    }
