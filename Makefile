@@ -19,14 +19,14 @@ OF_FRAMEWORKS := symgrad/interop/exporters symgrad/interop/importers
 CHECKERS := 'hypothesis>=6.130,<7' 'pytest>=8.4,<10' 'pytest-xdist>=3.6,<4'
 OF_LOCK := --constraint requirements-frameworks.lock
 INSTALL_FRAMEWORKS = $(FRAMEWORKS)/$(notdir $(BIN))/python -m pip install -qq --disable-pip-version-check $(OF_LOCK)
-# How long `make fuzz` looks.
+# How long `make fuzz` searches.
 MINUTES ?= 10
-# What `make access` judges pages with.
+# What `make access` checks pages with.
 AXE := build/axe/axe.min.js
 # How many faults `make mutants` puts in.
 COUNT ?= 400
 
-# Most of the time goes to whoever is late, so both numbers are small.
+# Compilers that are slow take most of the time, so both numbers are small.
 BOARD := benchmarks.scoreboard --full --rounds 7 --limit 15 --threads 1 --threads 2
 
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint requirements.lock
@@ -34,7 +34,7 @@ LOCKED := pyproject.toml requirements.lock
 UV_LOWEST = $(LOWEST)/$(notdir $(BIN))/uv pip
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest test-frameworks test-blas check check-core format lint types layers picture photo site access pytest docs fuzz mutants bench board peers lock lock-frameworks clean
+.PHONY: help demo test test-lowest test-frameworks test-blas check check-core format lint types layers picture modules photo site access pytest coverage docs fuzz mutants bench board peers lock lock-frameworks clean
 
 help: ## list the targets
 	@echo "usage: make TARGET [PYTHON=python3.12] [WORKERS=2]"
@@ -57,7 +57,7 @@ test-blas: $(VENV)/dev.stamp ## run the tests that a BLAS could matter to with a
 	@echo "== tests with the BLAS of $(OTHER_BLAS)"
 	@OPENBLAS_CORETYPE=$(OTHER_BLAS) $(BIN)/python -m pytest -n $(WORKERS) $(or $(TESTS),$(foreach layer,$(OF_BLAS),tests/$(layer) symgrad/$(layer)))
 
-# torch by itself and by pip, which finds a build for CPUs where one lies on the machine; the rest by uv if it is there.
+# torch by itself and by pip, which finds a build for CPUs if the machine has one; the rest by uv if it is there.
 $(FRAMEWORKS)/frameworks.stamp: pyproject.toml requirements-frameworks.lock
 	@echo "== installing the frameworks"
 	@$(PYTHON) -m venv --clear $(FRAMEWORKS)
@@ -66,8 +66,8 @@ $(FRAMEWORKS)/frameworks.stamp: pyproject.toml requirements-frameworks.lock
 	else $(INSTALL_FRAMEWORKS) --editable '.[frameworks]' $(CHECKERS); fi
 	@touch $@
 
-# What symgrad needs at its lowest; what only checks it, as new as that lets it be. One resolution for both, so that a
-# bound which cannot be met fails here.
+# symgrad's own requirements at their lowest versions, and what only checks it as new as these allow. One resolution for
+# both, so that a bound which cannot be met fails here.
 $(LOWEST)/lowest.stamp: pyproject.toml
 	@echo "== installing the oldest versions"
 	@$(PYTHON) -m venv --clear $(LOWEST)
@@ -96,21 +96,24 @@ types: $(VENV)/dev.stamp ## pyright: strict for the package, basic for the rest
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 	@$(BIN)/pyright --pythonpath $(BIN)/python --project tests
 
-layers: $(VENV)/dev.stamp ## who may import whom
+layers: $(VENV)/dev.stamp ## which package may import which
 	@echo "== layers"
 	@$(BIN)/lint-imports
 	@$(BIN)/python tools/structure.py
 
-picture: $(VENV)/dev.stamp ## draw docs/import_graph.svg: the rooms of the package, and who imports whom
+picture: $(VENV)/dev.stamp ## draw docs/import_graph.svg: the packages, and which imports which
 	@$(BIN)/python tools/import_graph.py
+
+modules: ## print what each module is for, by package; `make modules IN=symgrad/checker` a part
+	@$(PYTHON) tools/module_index.py $(IN)
 
 site: $(VENV)/core.stamp ## write the page of `symgrad serve` as files for a browser with Pyodide into build/site (an experiment)
 	@$(BIN)/python tools/web_site.py
 
-access: $(VENV)/dev.stamp $(AXE) ## test the page and reports in a Chromium, with axe-core, which npm fetches: does anything keep people out?
+access: $(VENV)/dev.stamp $(AXE) ## test the page and reports in a Chromium, with axe-core, which npm fetches: can everyone use them?
 	@SYMGRAD_AXE=$(abspath $(AXE)) $(BIN)/python -m pytest tests/apps/web/test_browser.py tests/report/test_in_a_browser.py
 
-# axe-core is no package of Python's. Its rules grow with every release, so it is a fixed one.
+# axe-core is no Python package. Its rules grow with every release, so the release is fixed.
 $(AXE):
 	@mkdir -p $(@D)
 	@cd $(@D) && npm pack --silent axe-core@4.14.1 >/dev/null && tar -xzf axe-core-4.14.1.tgz --strip-components=1 package/axe.min.js
@@ -122,6 +125,13 @@ photo: $(VENV)/dev.stamp ## photograph the page of `symgrad serve` for the READM
 pytest: $(VENV)/dev.stamp ## tests, doctests, every snippet of the docs and every example
 	@echo "== tests"
 	@$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/frameworks
+
+coverage: $(VENV)/dev.stamp ## which lines the tests run: build/coverage.md
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check 'pytest-cov>=6,<8'
+	@mkdir -p build
+	@$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/frameworks --cov=symgrad --cov-report=
+	@$(BIN)/python -m coverage report --format=markdown > build/coverage.md
+	@tail -n 1 build/coverage.md
 
 docs: $(VENV)/docs.stamp ## build the manual: build/manual/index.html, to be read and searched without a network
 	@$(BIN)/python -m tools.manual
@@ -138,7 +148,7 @@ bench: $(VENV)/core.stamp ## run the benchmarks, then the scoreboard, in one thr
 	@$(BIN)/python -m benchmarks.run
 	@$(BIN)/python -m $(BOARD)
 
-board: $(VENV)/dev.stamp ## measure the scoreboard after `make peers`, and write docs/scoreboard.md
+board: $(VENV)/dev.stamp ## measure the scoreboard after `make peers`, and write it into docs/benchmarks.md
 	@mkdir -p build
 	@$(BIN)/python -m $(BOARD) --save build/scoreboard.json --write
 
@@ -154,7 +164,7 @@ $(PEERS)/peers.stamp: benchmarks/peers.txt
 	done
 	@touch $@
 
-lock-frameworks: ## install the frameworks anew within the bounds of pyproject.toml, and note what came
+lock-frameworks: ## install the frameworks anew within the bounds of pyproject.toml, and write down the versions
 	@echo "# Versions that the tests of the frameworks pass with; by: make lock-frameworks" > requirements-frameworks.lock
 	@$(MAKE) $(FRAMEWORKS)/frameworks.stamp
 	@$(FRAMEWORKS)/$(notdir $(BIN))/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' >> requirements-frameworks.lock

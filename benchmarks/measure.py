@@ -12,9 +12,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["ROOT", "Options", "Row", "per_point", "interleaved", "once", "python"]
+__all__ = ["ROOT", "Options", "Row", "per_point", "interleaved", "once", "python", "write_part"]
 
 ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "benchmarks.md"
+
+
+def write_part(name: str, text: str, page: Path = PAGE) -> None:
+    """Write a part of docs/benchmarks.md, between the lines that name it.
+
+    Args:
+        name: ``benchmarks`` or ``scoreboard``.
+        text: the part.
+        page: the file.
+    """
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+    before, _, rest = page.read_text(encoding="utf-8").partition(begin)
+    _, _, after = rest.partition(end)
+    page.write_text(f"{before}{begin}{text.rstrip()}\n{end}{after}", encoding="utf-8", newline="\n")
 
 
 @dataclass(frozen=True, slots=True)

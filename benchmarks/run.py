@@ -25,7 +25,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from benchmarks.measure import ROOT, Options, Row
+from benchmarks.measure import Options, Row, write_part
 
 __all__ = ["BENCHMARKS", "machine", "main", "progress_bar"]
 
@@ -109,13 +109,12 @@ def table(title: str, rows: Sequence[Row]) -> Table:
 
 
 def page(results: Mapping[str, Sequence[Row]], command: str) -> str:
-    """Return docs/benchmarks.md."""
+    """Return the part of docs/benchmarks.md about symgrad alone."""
     lines = [
-        "# Benchmarks",
-        "",
         "Speed is measured here and nowhere in the tests. Each figure is a median of several repeats",
         "(compiling a large graph: one run); a peer is measured in turns with it, in the same run, on the",
-        "same machine, and the ratio is figure / peer. Without a peer, the ratio is figure / limit. Times are",
+        "same machine, and the ratio is figure / peer. Without a peer, the ratio is figure / limit; figures that",
+        "are compared with nothing are printed by the command, and not listed here. Times are",
         "of one thread's processor time, except for cold processes, which are timed by the clock. `make",
         "bench` prints this page's tables for your machine.",
         "",
@@ -131,7 +130,7 @@ def page(results: Mapping[str, Sequence[Row]], command: str) -> str:
             "| " + " | ".join(COLUMNS) + " |",
             "|---" * len(COLUMNS) + "|",
         ]
-        for row in rows:
+        for row in [r for r in rows if r.ratio is not None] or rows:
             what, *rest = cells(row)
             lines.append("| " + " | ".join([f"{what} ({row.note})" if row.note else what, *rest]) + " |")
         lines.append("")
@@ -154,7 +153,7 @@ def progress_bar() -> Progress:
 @click.option("--only", type=click.Choice(list(BENCHMARKS)), multiple=True, help="run this one (repeatable)")
 @click.option("--quick", is_flag=True, help="small sizes and few repeats: does everything run?")
 @click.option("--full", is_flag=True, help="also the peers that take many seconds")
-@click.option("--write", is_flag=True, help="write docs/benchmarks.md as well")
+@click.option("--write", is_flag=True, help="write its part of docs/benchmarks.md as well")
 def main(only: tuple[str, ...], quick: bool, full: bool, write: bool) -> None:
     """Measure symgrad against its peers and its limits, and print one table for each benchmark."""
     console = Console()
@@ -171,7 +170,7 @@ def main(only: tuple[str, ...], quick: bool, full: bool, write: bool) -> None:
         console.print(table(BENCHMARKS[name][2], rows))
     if write:
         command = " ".join(["python -m benchmarks.run", *sys.argv[1:]])
-        (ROOT / "docs" / "benchmarks.md").write_text(page(results, command), encoding="utf-8", newline="\n")
+        write_part("benchmarks", page(results, command))
 
 
 if __name__ == "__main__":

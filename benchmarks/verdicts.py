@@ -133,6 +133,8 @@ def page(found: Mapping[str, Sequence[Mapping[str, Any]]], command: str) -> str:
     """Return the report as Markdown."""
     lines = [f"- Machine: {machine()}", f"- Versions: {versions()}", f"- Command: `{command}`", ""]
     for title, headings, rows in tables(found):
+        if title.startswith("Why"):  # for the terminal
+            continue
         lines += [f"### {title}", "", "| " + " | ".join(headings) + " |", "|---" * len(headings) + "|"]
         lines += ["| " + " | ".join(_cell(c) for c in row) + " |" for row in rows]
         lines.append("")

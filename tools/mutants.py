@@ -32,16 +32,15 @@ from rich.progress import track
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
     "ops",
-    "rules",
     "rewrite",
-    "backward",
-    "lower",
-    "llvm",
-    "kernel",
-    "proof",
-    "reasons",
-    "verdicts",
-    "moments",
+    "autodiff",
+    "compiler/lowering",
+    "compiler/llvm",
+    "compiler/kernels",
+    "checker",
+    "analysis/explain",
+    "analysis/expectations",
+    "verification",
 )
 _LEFT_OUT = ("tests/docs", "tests/benchmarks", "tests/examples", "tests/fuzz", "tests/typing", "tests/test_")
 _TESTS = ROOT / "build" / "tests-of-lines.json"

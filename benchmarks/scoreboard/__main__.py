@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from benchmarks.measure import ROOT
+from benchmarks.measure import ROOT, write_part
 from benchmarks.run import machine, progress_bar
 from benchmarks.scoreboard.aims import COMPARED
 from benchmarks.scoreboard.board import Board, Settings, measure
@@ -65,7 +65,9 @@ PICTURE = "images/scoreboard.svg"
     multiple=True,
     help="show what was kept instead of measuring (repeatable: later measurements take the place of earlier ones)",
 )
-@click.option("--write", is_flag=True, help="write docs/scoreboard.md and its picture (Matplotlib) as well")
+@click.option(
+    "--write", is_flag=True, help="write its part of docs/benchmarks.md and its picture (Matplotlib) as well"
+)
 def main(
     only: tuple[str, ...],
     peer: tuple[str, ...],
@@ -97,7 +99,7 @@ def main(
         from benchmarks.scoreboard.picture import draw
 
         draw(board, ROOT / "docs" / PICTURE)
-        (ROOT / "docs" / "scoreboard.md").write_text(page(board, PICTURE), encoding="utf-8", newline="\n")
+        write_part("scoreboard", page(board, PICTURE))
 
 
 def _names(threads: int, full: bool, only: Sequence[str]) -> tuple[str, ...]:

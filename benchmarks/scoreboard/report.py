@@ -35,7 +35,7 @@ def sheets(board: Board, short: bool = False) -> Iterator[Sheet]:
 
     Args:
         board: what was measured.
-        short: of several threads only the aims and one table of all ratios.
+        short: one table of all ratios and one of all errors in place of a table for each workload.
     """
     found = [_aims(board.of(1), "Aims")]
     for threads in board.threads:
@@ -44,9 +44,40 @@ def sheets(board: Board, short: bool = False) -> Iterator[Sheet]:
                 _aims(board.of(threads), f"{title_of_threads(threads)}: aims"),
                 _threaded(board, threads),
             ]
-    found += [_of_result(r) for r in board.results if r.threads == 1 or not short]
-    found += [_compiling(board), _phases(board), _first(board)]
+    found += [_speed(board.of(1)), _errors(board.of(1))] if short else map(_of_result, board.results)
+    found += [_compiling(board), *([] if short else [_phases(board)]), _first(board)]
     yield from (sheet for sheet in found if sheet.rows)
+
+
+def _speed(board: Board) -> Sheet:
+    """The ratios of all peers, a row for each workload."""
+    peers = [p for p in PEERS if p != "copy" and any(p in r.fresh for r in board.results)]
+    rows = [(title_of(r), *(_ratio(r, p) for p in peers)) for r in board.results if SYMGRAD in r.fresh]
+    absent = {
+        f"{PEERS[p].title} ({r.workload})": reason
+        for r in board.results
+        for p, reason in r.absent.items()
+        if p != "copy"
+    }
+    return Sheet(
+        "One thread: symgrad / peer",
+        ("", *(PEERS[p].title for p in peers)),
+        rows,
+        "Medians over the rounds of symgrad's time divided by the peer's, results in new arrays; for symgrad the time "
+        f"of a point, or of a call where there are none. {_absent(absent, str)}",
+    )
+
+
+def _errors(board: Board) -> Sheet:
+    """The worst errors of all peers, a row for each workload."""
+    peers = [p for p in PEERS if any(r.errors.get(p) for r in board.results)]
+    return Sheet(
+        "Worst errors",
+        ("", *(PEERS[p].title for p in peers)),
+        [(title_of(r), *(ulps(r.errors.get(p))[0] for p in peers)) for r in board.results if r.errors],
+        "Relative to the largest result at the point, of PBE to each value, of arrays to the largest entry. Of the PBE "
+        "energy symgrad computes a form that keeps its digits, peers the published one, which is shorter.",
+    )
 
 
 def _aims(board: Board, title: str) -> Sheet:
@@ -75,7 +106,7 @@ def _threaded(board: Board, threads: int) -> Sheet:
         rows,
         "Medians over the rounds of symgrad's time divided by the peer's, both on the clock, results in new arrays; "
         "for symgrad the time of a point, or of a call where there are none. A call runs in several threads where "
-        "symgrad, or the peer, deems it worth it. Compiling is told for one thread.",
+        "symgrad, or the peer, deems it worth it. Compile times are those of one thread.",
     )
 
 
@@ -237,10 +268,10 @@ def rich_table(sheet: Sheet) -> Table:
 
 
 def page(board: Board, picture: str) -> str:
-    """Return docs/scoreboard.md."""
+    """Return the part of docs/benchmarks.md about peers."""
     used = [p for p in PEERS if p in board.versions and p != "copy"]
     lines = [
-        "# Scoreboard",
+        "## Scoreboard",
         "",
         "symgrad and every peer that is installed, on the same workloads. Each peer is a process of its own that holds",
         "its compiled kernel; all take a sample in turn, round after round, so that a busy machine slows all alike. A",
@@ -252,7 +283,7 @@ def page(board: Board, picture: str) -> str:
         "Like is compared with like: results in new arrays, which everyone can return, and results in arrays that",
         "were made before, among those that can be given them. An aim counts the less favourable of the two; the",
         "picture shows the first. The quick code that symgrad compiles at first, and the better code that takes over",
-        "when it pays, are two rows: each with its own compile time and its own speed.",
+        "when it pays, have a compile time and a speed each. The command prints times, quartiles and median errors.",
         "",
         f"- Machine: {board.machine}",
         f"- Command: `{board.command}`; `make board` runs it after `make peers`",
@@ -275,9 +306,9 @@ def _peer(name: str, versions: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _markdown(sheet: Sheet) -> list[str]:
-    escaped = [tuple(cell.replace("|", "\\|") for cell in row) for row in sheet.rows]
+    escaped = [tuple(cell.replace("|", "\\|").replace("*", "\\*") for cell in row) for row in sheet.rows]
     return [
-        f"## {sheet.title.replace('*', chr(92) + '*')}",
+        f"### {sheet.title.replace('*', chr(92) + '*')}",
         "",
         "| " + " | ".join(sheet.head) + " |",
         "|---" * len(sheet.head) + "|",

@@ -57,9 +57,14 @@ def test_a_benchmark_runs_from_the_command_line(name: str) -> None:
     assert BENCHMARKS[name][2] in done.output
 
 
-def test_the_page_has_a_line_for_every_figure() -> None:
-    rows = [Row("one", 1.0, "us"), Row("two", 2.0, "us", note="a note")]
+def test_the_page_has_a_line_for_every_figure_that_is_compared() -> None:
+    rows = [
+        Row("one", 1.0, "us", limit=2.0),
+        Row("two", 2.0, "us", "it", 1.0, note="a note"),
+        Row("alone", 1.0, "us"),
+    ]
     text = page({"chain": rows}, "python -m benchmarks.run")
     assert "| one | 1 us |" in text
     assert "two (a note)" in text
+    assert "alone" not in text
     assert all(math.isfinite(row.value) for row in rows)

@@ -14,8 +14,9 @@ from symgrad.apps.cli import main
 from tests.docs.markdown import ROOT, blocks
 
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
-PAGES = [CONTRIBUTING, ROOT / "docs" / "architecture.md", ROOT / "SECURITY.md"]
-DIFFS = [b for b in blocks(CONTRIBUTING.read_text(encoding="utf-8")) if b.language == "diff"]
+EXTENDING = ROOT / "docs" / "extending.md"
+PAGES = [CONTRIBUTING, EXTENDING, ROOT / "docs" / "architecture.md", ROOT / "SECURITY.md"]
+DIFFS = [b for b in blocks(EXTENDING.read_text(encoding="utf-8")) if b.language == "diff"]
 
 # A source distribution has no hidden files.
 CHECKOUT = (ROOT / ".github").exists()
@@ -87,12 +88,12 @@ def test_the_diffs_apply(k: int) -> None:
         capture_output=True,
         check=False,
     )
-    assert done.returncode == 0, f"CONTRIBUTING.md, line {DIFFS[k].line}: {done.stderr.decode()}"
+    assert done.returncode == 0, f"docs/extending.md, line {DIFFS[k].line}: {done.stderr.decode()}"
 
 
-def test_each_walk_has_its_diff() -> None:
-    walks = CONTRIBUTING.read_text(encoding="utf-8").split("\n### ")[1:]
-    assert ["```diff" in walk for walk in walks] == [True] * 7
+def test_each_kind_of_extension_has_its_diff() -> None:
+    sections = EXTENDING.read_text(encoding="utf-8").split("\n## ")[1:]
+    assert ["```diff" in section for section in sections] == [True] * 7
 
 
 @in_a_checkout
@@ -114,8 +115,22 @@ def test_the_workflow_runs_each_python_that_is_published_for() -> None:
 
 
 @in_a_checkout
+def test_actions_are_pinned_by_commit() -> None:
+    workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    used = [line for w in workflows for line in re.findall(r"uses: (.*)", w.read_text(encoding="utf-8"))]
+    assert used
+    assert [u for u in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v[\d.]+", u)] == []
+
+
+@in_a_checkout
 @pytest.mark.parametrize(
-    "name", [".pre-commit-config.yaml", ".github/workflows/check.yml", "CONTRIBUTING.md"]
+    "name",
+    [
+        ".pre-commit-config.yaml",
+        ".github/workflows/check.yml",
+        ".github/workflows/nightly.yml",
+        "CONTRIBUTING.md",
+    ],
 )
 def test_targets_that_are_named_exist(name: str) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))

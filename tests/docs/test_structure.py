@@ -106,5 +106,5 @@ def test_imports_inside_functions_say_why(
     structure = _tool("structure")
     for name in ("ROOT", "PACKAGE"):
         monkeypatch.setattr(structure, name, tmp_path)
-    (tmp_path / "room.py").write_text(f"\n{source}", encoding="utf-8")
+    (tmp_path / "package.py").write_text(f"\n{source}", encoding="utf-8")
     assert list(structure.unexplained()) == [f"package.py:{line + 1}" for line in places]

@@ -53,7 +53,13 @@ def overview() -> str:
     """Return the text of `docs/reference.md`."""
     lines = [_HEAD]
     for topic in topics():
-        lines += [f"## {topic['title']}\n", f"{topic['about']}\n", "| name | what it does |", "|---|---|"]
+        lines += [f"## {topic['title']}\n", f"{topic['about']}\n"]
+        if topic["page"] == "errors":
+            lines.append(
+                "Each has a section on [the page about errors](errors.md), with a program and a cure.\n"
+            )
+            continue
+        lines += ["| name | meaning |", "|---|---|"]
         lines += [f"| `sg.{name}` | {_cell(_summary(name, place))} |" for name, place in names_of(topic)]
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"

@@ -1,7 +1,8 @@
-"""The catalogue: each mistake is named on a problem of its own, and the page shows what is said."""
+"""The catalogue: each mistake is named on a problem of its own, and the page has a row for it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -103,35 +104,36 @@ def _all_found(case: Case) -> list[int]:
     return seen
 
 
-def _listed(case: Case) -> str:
-    lines = case.program.split("\n")
-    told = [f"... {line}" for line in lines]
-    result = lines[-1].split(" = ")[0]
-    text = str(verdict_on(case))
-    return "\n".join(
-        [
-            f"**{case.kind}**: {KINDS[case.kind]}.",
-            "",
-            "```python",
-            '>>> p = sg.parse("""',
-            *told,
-            '... """)',
-            f'>>> print(sg.verify(p["{result}"], "{case.wrt}", "{case.claim}"))'
-            if case.wrt
-            else f'>>> print(sg.equal(p["{result}"], "{case.claim}"))',
-            text,
-            "",
-            "```",
-            "",
-        ]
+def _row(case: Case) -> str:
+    """Return the row of a mistake: its kind, a program, a claim that makes it, and the right formula."""
+    *declared, last = case.program.split("\n")
+    (found,) = [d for d in verdict_on(case).diagnosis if d.kind == case.kind][:1]
+    claim = f"`{case.claim}`" + (f", by `{case.wrt}`" if case.wrt else "")
+    cells = (
+        f"**{case.kind}**: {KINDS[case.kind]}",
+        f"`{'; '.join((*declared, last))}`",
+        claim,
+        f"`{found.corrected}`" if found.corrected else "",
     )
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def test_the_page_shows_what_is_said(request: pytest.FixtureRequest) -> None:
-    page = INTRODUCTION.read_text(encoding="utf-8") + "\n".join(_listed(c) for c in CASES if c.shown)
-    page += "\n" + BETWEEN.read_text(encoding="utf-8") + "\n".join(_listed(c) for c in REWRITTEN if c.shown)
+def _table(cases: Sequence[Case]) -> str:
+    head = ["| mistake | program | wrong | right |", "|---|---|---|---|"]
+    return "\n".join([*head, *(_row(case) for case in cases if case.shown)]) + "\n"
+
+
+def test_the_page_has_a_row_for_each_mistake(request: pytest.FixtureRequest) -> None:
+    page = INTRODUCTION.read_text(encoding="utf-8") + _table(CASES)
+    page += "\n" + BETWEEN.read_text(encoding="utf-8") + _table(REWRITTEN)
     update = bool(request.config.getoption("--update-golden"))
     compare_golden(ROOT / "docs" / "mistakes.md", page, update=update)
+
+
+def test_the_texts_of_the_verdicts(golden: Callable[[str, str], None]) -> None:
+    """All that is printed of each claim."""
+    shown = [case for case in (*CASES, *REWRITTEN) if case.shown]
+    golden("mistakes.txt", "\n\n".join(f"{case.kind}\n{verdict_on(case)}" for case in shown))
 
 
 def test_nothing_is_said_of_a_program_that_is_too_large() -> None:
