@@ -40,8 +40,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def ends() -> Iterator[None]:
-    """The test ends within a minute: what hangs in integer arithmetic nothing else interrupts, so the process ends."""
-    faulthandler.dump_traceback_later(60, exit=True)
+    """End a test that hangs in integer arithmetic, which nothing else interrupts."""
+    faulthandler.dump_traceback_later(600, exit=True)
     yield
     faulthandler.cancel_dump_traceback_later()
 

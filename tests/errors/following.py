@@ -220,12 +220,7 @@ def followed(text: str, error: SymgradError, parse: Parse = sg.parse, depth: int
                 then.what != error.what and then.at is not None and _behind(then, repaired, text, span.end)
             ):
                 return repaired
-            if (
-                then is not None
-                and then.what != error.what
-                and str(then.cure).startswith("declare")
-                and depth
-            ):
+            if then.what != error.what and str(then.cure).startswith("declare") and depth:
                 rest = followed(repaired, then, parse, depth - 1)
                 if rest is not None:
                     return rest

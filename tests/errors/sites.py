@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-import sys
-from collections.abc import Iterator
+import inspect
+from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -28,7 +28,9 @@ def _in_file(path: str) -> tuple[tuple[int, int, Site], ...]:
     name = Path(path).relative_to(ROOT).as_posix()
     found: list[tuple[int, int, Site]] = []
     for node in ast.walk(tree):
-        for keyword in node.keywords if isinstance(node, ast.Call) else ():
+        if not isinstance(node, ast.Call):
+            continue
+        for keyword in node.keywords:
             said = ast.unparse(keyword.value)
             if keyword.arg == "cure" and said not in ("None", "cure"):
                 found.append((node.lineno, node.end_lineno or node.lineno, (name, said)))
@@ -42,7 +44,7 @@ def sites() -> set[Site]:
 
 def _site_here() -> Site | None:
     """Return the innermost call with a cure that is being run."""
-    frame: Any = sys._getframe(1)
+    frame = inspect.currentframe()
     while frame is not None:
         path, line = frame.f_code.co_filename, frame.f_lineno
         if path.startswith(str(ROOT)):
@@ -54,7 +56,7 @@ def _site_here() -> Site | None:
 
 
 @contextmanager
-def watched() -> Iterator[dict[int, Site]]:
+def watched() -> Generator[dict[int, Site]]:
     """Note by the identity of each error that is made in a block which site made it.
 
     An error that is put at a place, or raised again with another text, keeps the first site of its cure.

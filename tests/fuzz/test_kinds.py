@@ -19,7 +19,7 @@ KINDS = kinds()
 def test_cases(kind: Kind, group: int) -> None:
     for seed in range(group, CASES, GROUPS):
         # What hangs here hangs in C or in a loop that no other limit ends: say where, and end the process.
-        faulthandler.dump_traceback_later(4 * kind.seconds, exit=True)
+        faulthandler.dump_traceback_later(20 * kind.seconds, exit=True)
         try:
             kind.run(seed)
         except BaseException as error:

@@ -15,7 +15,7 @@ import numpy as np
 from symgrad.api.limits import CURVED_VARIABLES, FLAT_DIRECTIONS, MINIMUM_STEPS
 from symgrad.api.training.curvature import Curvature, curvature_at
 
-__all__ = ["Established", "Landscape", "Place", "settle"]
+__all__ = ["Established", "Landscape", "EndPoint", "settle"]
 
 Vector: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -77,7 +77,7 @@ class Landscape:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class EndPoint:
     """Where a search is.
 
     Args:
@@ -96,7 +96,7 @@ class Place:
     lower: bool = False
 
 
-def settle(landscape: Landscape, x: Vector, *, go_on: bool, trusted: bool) -> Place:
+def settle(landscape: Landscape, x: Vector, *, go_on: bool, trusted: bool) -> EndPoint:
     """Find out what the end of a search is, and take Newton's steps to where that can be told.
 
     Args:
@@ -112,13 +112,13 @@ def settle(landscape: Landscape, x: Vector, *, go_on: bool, trusted: bool) -> Pl
         return _settle(landscape, x, go_on=go_on, trusted=trusted)
 
 
-def _settle(landscape: Landscape, x: Vector, *, go_on: bool, trusted: bool) -> Place:
+def _settle(landscape: Landscape, x: Vector, *, go_on: bool, trusted: bool) -> EndPoint:
     value, slope = landscape.both(x)
     many = len(x) > CURVED_VARIABLES
     steps = (MINIMUM_STEPS // 6 if many else MINIMUM_STEPS) if go_on and not trusted else 1
     for _ in range(steps):
         if not (np.isfinite(value) and np.isfinite(slope).all()):
-            return Place(x, value, slope, "nothing")
+            return EndPoint(x, value, slope, "nothing")
         noise = landscape.noise(x, value, slope)
         threshold = max(_GAIN * landscape.fallen(value), noise)
         free = ~_held(landscape, x, slope, threshold)
@@ -126,21 +126,23 @@ def _settle(landscape: Landscape, x: Vector, *, go_on: bool, trusted: bool) -> P
         step = np.zeros_like(x)
         step[free] = shape.step
         if trusted or _is_stationary(landscape, x, value, step, shape, noise):
-            return _named(landscape, Place(x, value, slope, "nothing"), shape, free, threshold, go_on=go_on)
+            return _named(
+                landscape, EndPoint(x, value, slope, "nothing"), shape, free, threshold, go_on=go_on
+            )
         if not go_on:
-            return Place(x, value, slope, "nothing")
+            return EndPoint(x, value, slope, "nothing")
         found = _lowered(landscape, x, value, step, shape, free, noise)
         if found is None and shape.gain <= noise:
-            return _named(landscape, Place(x, value, slope, "nothing"), shape, free, threshold, go_on=True)
+            return _named(landscape, EndPoint(x, value, slope, "nothing"), shape, free, threshold, go_on=True)
         if found is None:
             # No step that the derivatives suggest leads down: a kink, or no derivative of second order.
             found = _first_change(landscape, x, value, -slope * free, threshold)
         if found is None:
-            end = Place(x, value, slope, "nothing")
+            end = EndPoint(x, value, slope, "nothing")
             return _beside_a_kink(landscape, end, free, threshold)
         x = found
         value, slope = landscape.both(x)
-    return Place(x, value, slope, "nothing", lower=go_on)
+    return EndPoint(x, value, slope, "nothing", lower=go_on)
 
 
 def _held(landscape: Landscape, x: Vector, slope: Vector, threshold: float) -> Any:
@@ -183,19 +185,19 @@ def _lowered(
 
 
 def _named(
-    landscape: Landscape, at: Place, shape: Curvature, free: Any, threshold: float, *, go_on: bool
-) -> Place:
+    landscape: Landscape, at: EndPoint, shape: Curvature, free: Any, threshold: float, *, go_on: bool
+) -> EndPoint:
     """Return what a stationary point is, or a point below it."""
     for direction in _directions(shape, free):
         found = _first_change(landscape, at.x, at.value, direction, threshold) if go_on else None
         if found is not None:
-            return Place(found, *landscape.both(found), "nothing", lower=True)
+            return EndPoint(found, *landscape.both(found), "nothing", lower=True)
     if shape.falling:
-        return Place(at.x, at.value, at.slope, "maximum" if shape.all_fall and free.all() else "saddle")
-    return Place(at.x, at.value, at.slope, "minimum" if shape.all_rise else "no lower value")
+        return EndPoint(at.x, at.value, at.slope, "maximum" if shape.all_fall and free.all() else "saddle")
+    return EndPoint(at.x, at.value, at.slope, "minimum" if shape.all_rise else "no lower value")
 
 
-def _beside_a_kink(landscape: Landscape, at: Place, free: Any, threshold: float) -> Place:
+def _beside_a_kink(landscape: Landscape, at: EndPoint, free: Any, threshold: float) -> EndPoint:
     """Return what a point is at which the gradient is not zero, and against which no step leads down."""
     for k in np.flatnonzero(free)[:FLAT_DIRECTIONS]:
         axis = np.zeros_like(at.x)
@@ -203,8 +205,8 @@ def _beside_a_kink(landscape: Landscape, at: Place, free: Any, threshold: float)
         for direction in (axis, -axis):
             found = _first_change(landscape, at.x, at.value, direction, threshold)
             if found is not None:
-                return Place(found, *landscape.both(found), "nothing", lower=True)
-    return Place(at.x, at.value, at.slope, "no lower value")
+                return EndPoint(found, *landscape.both(found), "nothing", lower=True)
+    return EndPoint(at.x, at.value, at.slope, "no lower value")
 
 
 def _directions(shape: Curvature, free: Any) -> Iterator[Vector]:

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias, cast
 import numpy as np
 
 from symgrad.api.limits import CURVED_VARIABLES, MINIMUM_ROUNDS
-from symgrad.api.training.ends import Established, Landscape, Place, settle
+from symgrad.api.training.ends import EndPoint, Established, Landscape, settle
 from symgrad.api.training.searches import BOUNDED, READS
 from symgrad.api.training.variables import has_end
 from symgrad.ir.exact import float_of
@@ -18,7 +18,7 @@ from symgrad.ir.types import Domain
 from symgrad.support.errors import SymgradError
 from symgrad.support.progress import Work, working
 
-__all__ = ["SearchEnd", "Problem", "search_minimum"]
+__all__ = ["SearchEnd", "FlatLoss", "search_minimum"]
 
 Vector: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -32,7 +32,7 @@ _MEANINGS: Mapping[Established, str] = {
 }
 
 
-class Problem(Protocol):
+class FlatLoss(Protocol):
     """A loss of one flat vector."""
 
     @property
@@ -67,13 +67,13 @@ class SearchEnd:
         scipy: SciPy's result, in the unit of the loss.
     """
 
-    place: Place
+    place: EndPoint
     message: str
     scipy: Any
 
 
 def search_minimum(
-    problem: Problem, domains: Sequence[Domain], method: str, options: Mapping[str, Any]
+    problem: FlatLoss, domains: Sequence[Domain], method: str, options: Mapping[str, Any]
 ) -> SearchEnd:
     """Search for a minimum.
 
@@ -112,7 +112,7 @@ def search_minimum(
             result, rounds = runner.run(x), rounds - 1
             end = np.asarray(result.x, dtype=float)
             if constrained:
-                place = Place(end, *both(end), "stationary" if result.success else "nothing")
+                place = EndPoint(end, *both(end), "stationary" if result.success else "nothing")
                 break
             stopped = not result.success and _was_stopped(str(result.message))
             place = settle(landscape, end, go_on=not stopped, trusted=trusted and bool(result.success))
@@ -131,7 +131,7 @@ class _Runner:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: FlatLoss,
         both: Callable[[Vector], tuple[float, Vector]],
         product: Callable[[Vector, Vector], Vector] | None,
         method: str,
@@ -178,7 +178,7 @@ class _Runner:
             self._counts[name] += int(result.get(name) or 0)
         return result
 
-    def total(self, result: Any, place: Place) -> Any:
+    def total(self, result: Any, place: EndPoint) -> Any:
         """Return the last result with the counts of all runs, and with the end that was found after it."""
         for name in self._COUNTS:
             if result.get(name) is not None:

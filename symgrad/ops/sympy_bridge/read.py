@@ -19,7 +19,14 @@ from symgrad.ir.types import BOOL, DOMAINS, INT, NONNEGATIVE, POSITIVE, REAL, De
 from symgrad.ir.written import WRITTEN, form_of
 from symgrad.ops.sympy_bridge.functions import head_of
 from symgrad.ops.sympy_bridge.objects import S, Static, sympy
-from symgrad.ops.sympy_bridge.undefined import arguments_of, check_arguments, clash, is_undefined, name_of
+from symgrad.ops.sympy_bridge.undefined import (
+    arguments_of,
+    check_arguments,
+    clash,
+    is_undefined,
+    name_of,
+    with_entries,
+)
 from symgrad.ops.sympy_bridge.write import class_of, is_reciprocal
 from symgrad.support.errors import (
     DeclarationError,
@@ -228,7 +235,7 @@ def _unsupported(e: Any) -> UnsupportedError:
         return UnsupportedError(
             f"a matrix ({name}) is not a scalar expression",
             expected="a matrix of known entries",
-            cure=_with_entries(e),
+            cure=with_entries(e),
         )
     for names, cure in _CURES:
         if name in names:
@@ -237,17 +244,6 @@ def _unsupported(e: Any) -> UnsupportedError:
         f"SymPy's {name} has no op",
         cure="rewrite it in other functions (.rewrite), or register an op for it: sg.register_op",
     )
-
-
-def _with_entries(e: Any) -> str:
-    """Return how a matrix expression gets entries: symbols in the place of the first matrix that has none."""
-    whole = "write the formula with arrays of symgrad's: sg.tensor"
-    named = sorted(e.atoms(sympy.MatrixSymbol), key=str)
-    if not named or not all(size.is_Integer for size in named[0].shape):
-        return whole
-    matrix, (rows, columns) = named[0], named[0].shape
-    entries = f"Matrix({rows}, {columns}, symbols('{matrix}:{rows * columns}'))"
-    return f"give it entries: expr.subs({matrix}, {entries}).doit()"
 
 
 class _Reader:

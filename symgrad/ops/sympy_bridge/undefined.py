@@ -1,4 +1,7 @@
-"""Functions of SymPy without a definition, theta(t), and their derivatives: inputs under names of their own."""
+"""Functions of SymPy without a definition, theta(t), and their derivatives: inputs under names of their own.
+
+Matrices without entries, too: what to do with one.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 from symgrad.ops.sympy_bridge.objects import sympy
 from symgrad.support.errors import RedefinitionError, UnsupportedError
 
-__all__ = ["arguments_of", "check_arguments", "clash", "is_undefined", "name_of"]
+__all__ = ["arguments_of", "check_arguments", "clash", "is_undefined", "name_of", "with_entries"]
 
 _AppliedUndef: Any = sympy.core.function.AppliedUndef
 
@@ -83,3 +86,14 @@ def check_arguments(functions: dict[str, Any], symbols: dict[str, Any]) -> None:
                     expected=f"functions of {argument} where {argument} itself is not read",
                     cure=f"put a formula, or Symbol('{name_of(e)}'), in the place of {e}",
                 )
+
+
+def with_entries(e: Any) -> str:
+    """Return how a matrix expression gets entries: symbols in the place of the first matrix that has none."""
+    whole = "write the formula with arrays of symgrad's: sg.tensor"
+    named = sorted(e.atoms(sympy.MatrixSymbol), key=str)
+    if not named or not all(size.is_Integer for size in named[0].shape):
+        return whole
+    matrix, (rows, columns) = named[0], named[0].shape
+    entries = f"Matrix({rows}, {columns}, symbols('{matrix}:{rows * columns}'))"
+    return f"give it entries: expr.subs({matrix}, {entries}).doit()"

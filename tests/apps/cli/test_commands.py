@@ -353,7 +353,7 @@ def test_a_document_is_one_of_latex(call):
 def test_derive_reads_latex_and_says_how(call):
     done = call("derive", "--latex", r"\sin x y", "--wrt", "x")
     assert done.stdout == "d/dx = y*cos(x*y)\n"
-    assert r"\sin x y is read as sin(x*y); otherwise: arguments" in done.stderr
+    assert r"\sin x y is read as sin(x*y); otherwise: --read arguments=factor" in done.stderr
     declared = ("--declare", "X : real[n, d]; y : real[n]; w : real[d]")
     done = call("derive", "--latex", r"\frac{1}{2} \|X w - y\|_2^2", *declared, "--wrt", "w")
     assert done.stdout == "d/dw = X.T@(X@w - y)\n"

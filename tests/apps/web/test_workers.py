@@ -59,11 +59,20 @@ def test_questions_are_answered_side_by_side_and_one_address_leaves_room_for_oth
         assert other[0]["blocks"][-1]["text"] == "d/dx = cos(x)"
         # Whoever goes away leaves nothing behind.
         answers = workers.answer(checked({"program": LONG, "parts": ["graph", "latex"]}), "a")
-        asked = asyncio.ensure_future(anext(answers))
-        await asyncio.sleep(0.05)
-        asked.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await asked
+        begun, own = asyncio.Event(), workers._taken
+
+        async def taken() -> Any:
+            worker = await own()
+            begun.set()
+            return worker
+
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(workers, "_taken", taken)
+            asked = asyncio.ensure_future(anext(answers))
+            await begun.wait()
+            asked.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asked
         await answers.aclose()
         again = await asyncio.gather(*(told(workers, "a", program="x**2") for _ in range(3)))
         assert all("blocks" in found[0] for found in again)
