@@ -20,11 +20,11 @@ import numpy as np
 
 import symgrad as sg
 from benchmarks.measure import ROOT, Options, Row
-from symgrad.analysis.expectations.given import MomentBudget
+from symgrad.analysis.expectations.budget import MomentBudget
 from symgrad.analysis.expectations.moment import Moment
 from symgrad.analysis.expectations.numeric.sampling import sampled
 from symgrad.analysis.expectations.reference import symbols_needed
-from symgrad.analysis.explain.noise.draws import domain_of, place_in
+from symgrad.analysis.explain.noise.sample_points import domain_of, place_in
 from symgrad.api.noise.audit import Audit
 from symgrad.api.noise.estimators import Comparison
 from symgrad.ir.graph import SIZE, Node

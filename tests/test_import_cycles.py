@@ -31,7 +31,10 @@ def test_no_cycle_of_rooms_but_those_that_have_a_reason(
 
 
 def test_a_cycle_of_rooms_is_seen_though_no_file_is_in_one(structure: dict[str, Any]) -> None:
-    there, back = "symgrad.verification.mistakes.rows.stops", "symgrad.verification.mistakes.rows.powers"
+    there, back = (
+        "symgrad.verification.mistakes.catalogue.stops",
+        "symgrad.verification.mistakes.catalogue.powers",
+    )
     imports = {"symgrad.verification.mistakes.rule": {there}, back: {"symgrad.verification.mistakes.rule"}}
     assert structure["cycle"](imports) == []
     assert [package for package, _ in structure["between_packages"](imports)] == [

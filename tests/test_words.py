@@ -227,7 +227,7 @@ KEPT = {
     "symgrad.api.claims.fitting._LARGEST": "no number: the largest size that is tried, by how many there are",
     "symgrad.analysis.explain.noise.precision._MOST_DIGITS": "precision, with the two beside it",
     "symgrad.verification.agreement.TOO_FEW": "precision: fewer digits say nothing",
-    "symgrad.verification.opaque._ENOUGH_POINTS": "of a sequence of its own, read once",
+    "symgrad.verification.opaque_ops._ENOUGH_POINTS": "of a sequence of its own, read once",
     "symgrad.verification.search.steps._MANY": "one line of three numbers, a test of how long factoring takes",
     "symgrad.verification.search.steps._FEW": "the same",
     "symgrad.checker.index_form.forms.functions._LARGEST_PRIME": _BESIDE,

@@ -35,6 +35,7 @@ CROWDED = {
 
 PARALLEL = {
     "symgrad/apps": "each application has its limits, its report and its question",
+    "symgrad/checker": "real numbers, complex numbers and arrays have a file of one name for what is one thing in all",
     "symgrad/compiler": "each stage has a part for elementwise code and one for arrays",
     "symgrad/interop": "each framework is imported and exported",
     "symgrad/interop/importers": "each framework has a file of one name for what is one thing in all",
@@ -47,8 +48,8 @@ BOTH_WAYS = {
 }
 """Packages whose inner packages import each other, file by file without a cycle, and why."""
 
-UPWARD = ("symgrad", "symgrad.support.public_names")
-"""The face of the package: it finds by name what stands above it, when a user first asks for it."""
+UPWARD = ("symgrad", "symgrad.support.errors", "symgrad.support.public_names")
+"""Modules that name public modules: users see these names, and find what has them when they first ask for it."""
 
 
 def imports() -> dict[str, set[str]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from symgrad.ir.collector import growing
+from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import substitute, topological
@@ -22,7 +22,7 @@ from symgrad.ops.array.layout import aligned, full, move_up, truth_of
 __all__ = ["batch", "units"]
 
 
-@growing()
+@gc_paused()
 def batch(outputs: Sequence[Node], stacks: Mapping[Node, Node], lead: Shape) -> list[Node]:
     """Return the outputs for every member of a stack.
 

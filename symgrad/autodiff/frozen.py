@@ -14,7 +14,7 @@ from symgrad.ir.graph import SYMBOL, Node, apply, symbol
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import substitute, symbols_of, topological
 
-__all__ = ["frozen_copy", "thaw"]
+__all__ = ["frozen_copy", "unfreeze"]
 
 
 def frozen_copy(outputs: Sequence[Node], *, flat: bool = False) -> tuple[list[Node], dict[Node, Node]]:
@@ -57,6 +57,6 @@ def _is_flat(node: Node) -> bool:
     return bool(node.args) and (node.dtype != "real" or "piecewise-constant" in node.op.facts)
 
 
-def thaw(outputs: Sequence[Node], twins: Mapping[Node, Node]) -> list[Node]:
+def unfreeze(outputs: Sequence[Node], twins: Mapping[Node, Node]) -> list[Node]:
     """Return the outputs on the diagonal, twin = x."""
     return substitute(list(outputs), {twin: s for s, twin in twins.items()})

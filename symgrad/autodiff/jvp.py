@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement
 
 from symgrad.autodiff.linearise import GuardedTangent, accumulate, linearise, pass_through
 from symgrad.autodiff.vjp import pull_back
-from symgrad.ir.collector import growing
+from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import full
@@ -71,7 +71,7 @@ def push_forward(outputs: Sequence[Node], tangents: Mapping[Node, Node | Guarded
     return Pushforward(tangents)(outputs)
 
 
-@growing()
+@gc_paused()
 def all_partials(y: Node, wrt: Sequence[Node], order: int) -> dict[tuple[int, ...], Node]:
     """Return all distinct partial derivatives of ``y`` up to an order, in one shared graph.
 

@@ -17,10 +17,10 @@ from symgrad.ir.traverse import topological
 from symgrad.ir.types import REAL, Declaration
 from symgrad.rewrite.memo import Answers
 
-__all__ = ["Nothing", "Slope", "Pullback", "BackwardTrace", "placeholder"]
+__all__ = ["ZeroReason", "Derivative", "Pullback", "BackwardTrace", "placeholder"]
 
 
-class Nothing(StrEnum):
+class ZeroReason(StrEnum):
     """The kinds of nothing a derivative can be; TensorFlow's ``None`` is all of them."""
 
     ZERO = "zero"  # a path exists and every derivative along it is structurally zero
@@ -78,7 +78,7 @@ def placeholder(node: Node) -> Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Slope:
+class Derivative:
     """A derivative of a scalar, by what it is one of.
 
     Args:
@@ -106,6 +106,6 @@ class BackwardTrace:
     outputs: tuple[tuple[Node, Node], ...]
     wrt: tuple[Node, ...]
     gradients: tuple[Node, ...]
-    nothing: tuple[Nothing | None, ...]
+    nothing: tuple[ZeroReason | None, ...]
     steps: tuple[Pullback, ...] = field(repr=False)
     answers: Answers = field(default_factory=dict[Hashable, Any], repr=False, compare=False)

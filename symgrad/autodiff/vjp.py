@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from symgrad.autodiff.linearise import GuardedTangent, accumulate, linearise, pass_through
 from symgrad.autodiff.trace import BackwardTrace, Pullback, placeholder
 from symgrad.autodiff.zeros import classify
-from symgrad.ir.collector import growing
+from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import full, unbroadcast
@@ -39,7 +39,7 @@ def pull_back(
     return remembered(outputs, question, lambda: _pull_back(outputs, *question[1:]))
 
 
-@growing()
+@gc_paused()
 def _pull_back(
     outputs: Sequence[Node],
     seeds: Sequence[Node | GuardedTangent],

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from symgrad.autodiff.trace import Nothing
+from symgrad.autodiff.trace import ZeroReason
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 
 __all__ = ["classify", "unmoved"]
 
 
-def classify(outputs: Sequence[Node], wrt: Sequence[Node], stopped: Collection[Node]) -> list[Nothing]:
+def classify(outputs: Sequence[Node], wrt: Sequence[Node], stopped: Collection[Node]) -> list[ZeroReason]:
     """Name the reason why no cotangent arrived at each of ``wrt``.
 
     Args:
@@ -25,18 +25,18 @@ def classify(outputs: Sequence[Node], wrt: Sequence[Node], stopped: Collection[N
     connected = set(order)
     # What is cut is reached itself: its arguments are not.
     reached = set(topological(outputs, until={n for n in order if "stops" in n.op.facts or n in stopped}))
-    found: list[Nothing] = []
+    found: list[ZeroReason] = []
     for node in wrt:
         if node.dtype != "real":
-            found.append(Nothing.NO_TANGENT)
+            found.append(ZeroReason.NO_TANGENT)
         elif node not in connected:
-            found.append(Nothing.DISCONNECTED)
+            found.append(ZeroReason.DISCONNECTED)
         else:
-            found.append(Nothing.ZERO if node in reached else Nothing.STOPPED)
+            found.append(ZeroReason.ZERO if node in reached else ZeroReason.STOPPED)
     return found
 
 
-def unmoved(outputs: Sequence[Node], moving: Sequence[Node]) -> list[Nothing]:
+def unmoved(outputs: Sequence[Node], moving: Sequence[Node]) -> list[ZeroReason]:
     """Name the reason why each output has no tangent; of several reasons the nearest to a derivative.
 
     Args:
@@ -44,15 +44,15 @@ def unmoved(outputs: Sequence[Node], moving: Sequence[Node]) -> list[Nothing]:
         moving: what moves; zero is the reason if nothing does.
     """
     if moving and all(x.dtype != "real" for x in moving):
-        return [Nothing.NO_TANGENT] * len(outputs)
+        return [ZeroReason.NO_TANGENT] * len(outputs)
     sources = {x for x in moving if x.dtype == "real"}
-    reason: dict[Node, Nothing] = {}
+    reason: dict[Node, ZeroReason] = {}
     for node in topological(outputs):
         below = {reason[a] for a in node.args}
-        if node in sources or (Nothing.ZERO in below and "stops" not in node.op.facts):
-            reason[node] = Nothing.ZERO
-        elif below <= {Nothing.DISCONNECTED}:
-            reason[node] = Nothing.DISCONNECTED
+        if node in sources or (ZeroReason.ZERO in below and "stops" not in node.op.facts):
+            reason[node] = ZeroReason.ZERO
+        elif below <= {ZeroReason.DISCONNECTED}:
+            reason[node] = ZeroReason.DISCONNECTED
         else:
-            reason[node] = Nothing.STOPPED
-    return [reason[y] if moving else Nothing.ZERO for y in outputs]
+            reason[node] = ZeroReason.STOPPED
+    return [reason[y] if moving else ZeroReason.ZERO for y in outputs]

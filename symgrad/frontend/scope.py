@@ -14,13 +14,13 @@ from symgrad.frontend.limits import QUOTED_CHARACTERS
 from symgrad.frontend.tokens.elsewhere import operand_before
 from symgrad.frontend.tokens.terms import Term, Token, ends
 from symgrad.frontend.uses import declared_as_arrays, likely_domain
+from symgrad.ir.composite import WRITTEN
 from symgrad.ir.graph import NUMBER, OPS, SYMBOL, Node, Op, apply, number, size_node, symbol
 from symgrad.ir.listing import Listing, suggest
 from symgrad.ir.shapes import broadcast_shapes, fitting
 from symgrad.ir.sizes import Size, names_of
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
-from symgrad.ir.written import WRITTEN
 from symgrad.ops.array.layout import shape_text
 from symgrad.ops.numpy.lengths import as_size
 from symgrad.ops.scalar.logic import not_, where_infinite

@@ -27,11 +27,11 @@ from symgrad.frontend.postponed import in_reading_order
 from symgrad.frontend.tokens.lalr import MisplacedError, parse, tables
 from symgrad.frontend.tokens.lexer import Lexer
 from symgrad.frontend.tokens.messages import misplaced
-from symgrad.ir.collector import growing
+from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node, size_node
 from symgrad.ir.listing import Listing
 from symgrad.support.errors import InternalError, ProgramSyntaxError, UsageError
-from symgrad.support.progress import working
+from symgrad.support.progress import reports_progress
 from symgrad.support.source import Location, Source, Span
 
 __all__ = ["parse_declarations", "parse_expression", "parse_program", "read_again"]
@@ -146,7 +146,7 @@ def read_again(listing: Listing, stands_for: Callable[[str, Node], Node]) -> Lis
     if listing.source is None:
         raise InternalError("a listing without a text is not read again")
     reader = _Again(listing, listing.source, stands_for)
-    with growing():
+    with gc_paused():
         tokens = without_functions(Lexer(listing.source, tables().terminals), reader)
         parse(in_reading_order(listing.source.text, tokens), reader)
     return reader.listing()
@@ -169,7 +169,7 @@ def _reader(text: str, name: str, known: Mapping[str, Node], *, strict: bool) ->
     reader = ProgramReader(source, known, strict)
     lexer = Lexer(source, tables().terminals)
     try:
-        with growing(), working("frontend", "reading the program"):
+        with gc_paused(), reports_progress("frontend", "reading the program"):
             parse(in_reading_order(text, without_functions(lexer, reader)), reader)
     except MisplacedError as wrong:
         raise misplaced(lexer, wrong.token, wrong.expected) from None

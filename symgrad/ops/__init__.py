@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from symgrad.ir.graph import OPS, Op
-from symgrad.ops import control, written
+from symgrad.ops import composites as written
+from symgrad.ops import control
 from symgrad.ops.array import contraction, indexing, layout, linalg, matrix_functions, reductions, softmax
 from symgrad.ops.random import continuous, discrete
 from symgrad.ops.scalar import arith, elementary, hyperbolic, logic, rounding, trig

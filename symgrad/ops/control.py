@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.ir.composite import define_function
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import fold, symbols_of, topological, with_args
-from symgrad.ir.written import define_function
 from symgrad.ops.array.layout import full
-from symgrad.ops.own import define
 from symgrad.ops.record import facts, ternary, unary
 from symgrad.ops.scalar.arith import add, mul, neg
+from symgrad.ops.user_ops import define
 
 __all__ = [
     "as_computed",

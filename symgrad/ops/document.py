@@ -8,7 +8,7 @@ from fractions import Fraction
 import symgrad.ops  # noqa: F401  (registers the records)
 from symgrad.ir.graph import OPS, Op
 from symgrad.ir.op import Kink
-from symgrad.ops.own import OWN
+from symgrad.ops.user_ops import OWN
 
 __all__ = ["kinks_page"]
 

@@ -16,12 +16,12 @@ from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.scalar.arith import add
-from symgrad.pretty.chain import Lines
+from symgrad.pretty.chain_rule import Lines
 from symgrad.pretty.domains import Domains
 from symgrad.pretty.forms.calls import Notation
-from symgrad.pretty.layout import share
+from symgrad.pretty.let_bindings import share
 from symgrad.pretty.limits import GRADIENT_CHARACTERS, LINE_CHARACTERS, SAVED_CHARACTERS
-from symgrad.pretty.program import Words
+from symgrad.pretty.named_program import NamedProgram
 from symgrad.pretty.shortest import ShortestForms
 
 __all__ = ["Adjoint", "adjoint_lines"]
@@ -62,7 +62,7 @@ class Adjoint:
 
 
 def adjoint_lines(
-    words: Words, forms: ShortestForms, domains: Domains, y: Node, wrt: Sequence[Node]
+    words: NamedProgram, forms: ShortestForms, domains: Domains, y: Node, wrt: Sequence[Node]
 ) -> tuple[Adjoint, ...]:
     """Return a backward pass from a scalar to symbols and names, each line above those that read it.
 

@@ -26,19 +26,19 @@ from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.scalar.hyperbolic import cosh, sech, tanh
 from symgrad.ops.scalar.logic import where
+from symgrad.pretty.block_rows import concat_rows
 from symgrad.pretty.forms.calls import Notation, calls_in, regrouped
-from symgrad.pretty.forms.choices import chosen
-from symgrad.pretty.forms.common import apart, shared, terms_of
-from symgrad.pretty.forms.guards import asked_once, without_guards_of_zero, without_idle_guards
-from symgrad.pretty.forms.measure import Measure
+from symgrad.pretty.forms.choices import simplify_choices
+from symgrad.pretty.forms.cost import Measure
+from symgrad.pretty.forms.factor_out import distribute, shared, terms_of
+from symgrad.pretty.forms.function_names import Spoken, complementary_forms, without_sech
+from symgrad.pretty.forms.guards import hoist_conditions, without_guards_of_zero, without_idle_guards
 from symgrad.pretty.forms.positions import POSITIONS, as_one_hot, as_scattered, merged
 from symgrad.pretty.forms.rational import rational_of
-from symgrad.pretty.forms.spoken import Spoken, relatives, without_sech
-from symgrad.pretty.forms.style import styled, terms_in
+from symgrad.pretty.forms.term_order import order_terms, terms_in
 from symgrad.pretty.limits import FORM_CHARACTERS, NAMES_READ, READ_CHARACTERS
-from symgrad.pretty.normal import Normal
-from symgrad.pretty.program import Words
-from symgrad.pretty.rows import stacked
+from symgrad.pretty.named_program import NamedProgram
+from symgrad.pretty.normal_cdf import Normal
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import CanonicalForms, canonical
 
@@ -58,7 +58,7 @@ class ShortestForms:
         spelling: how they are written.
     """
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: NamedProgram) -> None:
         self._words = words
         self._canonical_forms = CanonicalForms()
         self._named: dict[Node, Node] = {}
@@ -92,7 +92,7 @@ class ShortestForms:
                 if spoken is not form:
                     self._named.setdefault(self._canonical_forms.of([spoken])[0], name)
         for form, name in list(self._named.items()):
-            for relative, stands in relatives(form, name):
+            for relative, stands in complementary_forms(form, name):
                 self._named.setdefault(self._canonical_forms.of([relative])[0], stands)
 
     def best(self, nodes: Iterable[Node]) -> Node:
@@ -150,7 +150,7 @@ class ShortestForms:
         met = self._multiples(node)
         if met:
             yield self._without_nothing(substitute([node], self._scaled)[0])
-        parted = apart(node)
+        parted = distribute(node)
         if parted is not node:
             form = self._canonical(self._without_nothing(parted))
             if not self._multiples(form) <= met:
@@ -217,8 +217,8 @@ class ShortestForms:
         node = substitute([self._normal.named(node)], self._written)[0]
         if self._by_tanh:
             node = without_sech(node)
-        node = asked_once(chosen(node, self._words.known))
-        styles = styled(stacked(node), self._words.known, self._own, keepdims=self._keepdims)
+        node = hoist_conditions(simplify_choices(node, self._words.known))
+        styles = order_terms(concat_rows(node), self._words.known, self._own, keepdims=self._keepdims)
         written, calls = self._normal.called(regrouped(self._words.literals.tidy(styles), self._calls))
         self._calls.update(calls)
         return written
@@ -317,7 +317,7 @@ def _scaled(named: Mapping[Node, Node], known: Conditions) -> dict[Node, Node]:
     return found
 
 
-def _written(words: Words) -> dict[Node, Node]:
+def _written(words: NamedProgram) -> dict[Node, Node]:
     """Return the arithmetic of a program by its canonical form, where the program's is no longer."""
     parts = [
         n

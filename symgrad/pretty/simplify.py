@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 from symgrad.pretty.domains import Domains
-from symgrad.pretty.forms.measure import Measure
+from symgrad.pretty.forms.cost import Measure
 from symgrad.pretty.limits import FORM_CHARACTERS
-from symgrad.pretty.program import Words
+from symgrad.pretty.named_program import NamedProgram
 from symgrad.pretty.shortest import ShortestForms
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.memo import remembered
@@ -50,7 +50,7 @@ def simplest(node: Node) -> Node:
 
 
 def _simplified(node: Node) -> Simplified:
-    forms = ShortestForms(Words())
+    forms = ShortestForms(NamedProgram())
     found = forms.best([node])
     if forms.cost(found) >= forms.cost(node):
         return Simplified(node, ())
@@ -59,6 +59,6 @@ def _simplified(node: Node) -> Simplified:
 
 def domain_gains(node: Node, form: Node) -> tuple[str, ...]:
     """Return where a form of a node has values and the node has none, a phrase each."""
-    forms = ShortestForms(Words())
+    forms = ShortestForms(NamedProgram())
     domains = Domains({}, {}, Conditions(), lambda n: forms.best([n]))
     return tuple(domains.gained(node, [form]))

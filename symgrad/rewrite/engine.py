@@ -19,7 +19,7 @@ from symgrad.rewrite.pattern import Bindings, View, instantiate, match
 from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.trace import UNDEFINED, Note, Soundness, Step, Trace
 from symgrad.support.errors import NumberTooLargeError
-from symgrad.support.progress import working
+from symgrad.support.progress import reports_progress
 
 __all__ = ["Normaliser", "Round", "apply_rule", "applicable", "rewrite"]
 
@@ -103,7 +103,9 @@ def rewrite(
         seen.add(tuple(current))
         this = Round(rules, known, budget, normal=normal or {})
         equations = partial(_equations, len(order), this) if normal is None else None
-        with working("rewrite", f"rewriting, round {trace.rounds + 1}", equations, count=this.done.__len__):
+        with reports_progress(
+            "rewrite", f"rewriting, round {trace.rounds + 1}", equations, count=this.done.__len__
+        ):
             after = _one_round(current, order, this, normaliser_for(this))
         trace.steps += this.steps
         trace.rounds += 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from threading import Lock
 
-from symgrad.ir.collector import growing
+from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
 from symgrad.ops.control import as_computed, stop_gradient, with_slope
@@ -120,7 +120,7 @@ def canonical(
     )
 
 
-@growing()
+@gc_paused()
 def _canonical(outputs: Sequence[Node], drop_stops: bool, rules: RuleSet | None) -> Canonical:
     if drop_stops:
         outputs = as_computed(outputs)
@@ -178,7 +178,7 @@ class CanonicalForms:
         ):  # another thread is at it: what a round remembers is its own
             return canonical(nodes).nodes
         try:
-            with growing():
+            with gc_paused():
                 if len(self._normal) > _KEPT:
                     self._forms.forget()
                     self._start()

@@ -20,7 +20,7 @@ from weakref import WeakSet
 
 from symgrad.support.logs import debug, debugging
 
-__all__ = ["VARIABLE", "Watcher", "Work", "steps", "watch_usually", "watching", "working"]
+__all__ = ["VARIABLE", "Watcher", "Work", "steps", "watch_usually", "watching", "reports_progress"]
 
 VARIABLE = "SYMGRAD_PROGRESS"
 """The environment variable that says whether long work is shown: 0, 1 or auto."""
@@ -277,7 +277,7 @@ def _counted(watcher: Watcher | None, room: str, what: str, items: Iterable[T]) 
 
 
 @contextmanager
-def working(
+def reports_progress(
     room: str,
     what: str,
     total: int | Callable[[], int] | None = None,
@@ -296,7 +296,7 @@ def working(
         count: tells how many steps are done, for a loop that counts them anyway; any thread may ask.
 
     Example:
-        >>> with working("ir", "counting", 3) as work:
+        >>> with reports_progress("ir", "counting", 3) as work:
         ...     for _ in range(3):
         ...         work.advance()
         >>> work.done

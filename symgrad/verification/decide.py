@@ -25,13 +25,13 @@ from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of
 from symgrad.support.logs import info
 from symgrad.verification.limits import DIGITS_TOLD, FIRST_POINTS, POINTS_BESIDE_PROOFS, POINTS_TOLD
-from symgrad.verification.points.draw import DrawnPoint
-from symgrad.verification.search.chance import error_probability
+from symgrad.verification.points.sampler import DrawnPoint
+from symgrad.verification.reporting.definedness import Side, undefined
+from symgrad.verification.reporting.regions import regions_of, try_points
 from symgrad.verification.search.prove import SAME, Attempt, Case, prove
 from symgrad.verification.search.refute import Outcome, refute
+from symgrad.verification.search.schwartz_zippel import error_probability
 from symgrad.verification.statement import guards, program_of
-from symgrad.verification.told.definedness import Side, undefined
-from symgrad.verification.told.regions import regions_of, try_points
 from symgrad.verification.verdict import Proof, Region, Undefined, Verdict
 
 _STEPS = (op.name for op in OPS.values() if "piecewise-constant" in op.facts)

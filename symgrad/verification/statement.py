@@ -13,9 +13,9 @@ from symgrad.ir.resize import size_with
 from symgrad.ir.sizes import Extent, Size, size_sum
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import End
-from symgrad.ops.own import without_definitions
+from symgrad.ops.user_ops import without_definitions
 from symgrad.rewrite.facts.distribution_params import conditions_on
-from symgrad.verification.masks import without_infinities
+from symgrad.verification.softmax_masks import without_infinities
 
 __all__ = ["guards", "program_of", "symbol_of"]
 

@@ -150,7 +150,7 @@ class Verdict(Reported):
         'proved'
     """
 
-    told_by: ClassVar[str] = "symgrad.verification.told.report:verdict_report"
+    told_by: ClassVar[str] = "symgrad.verification.reporting.report:verdict_report"
 
     status: Status
     why: str

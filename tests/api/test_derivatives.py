@@ -10,7 +10,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.api.derivatives.jacobians import backwards, forwards
-from symgrad.api.handles.told import together
+from symgrad.api.handles.told import format_many
 from symgrad.errors import NotDifferentiableError, NotScalarError, ShapeError, UnsupportedError, UsageError
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of
@@ -447,7 +447,7 @@ def test_named_values_beside_inputs(shape: str) -> None:
     by_x, by_s = sg.grad(p["loss"], ["x", "s"])
     partials = sg.derivatives(p["loss"], ["x", "s"])
     assert (str(by_x), str(by_s)) == ("2*s*cos(x) + 1", "2*s")
-    assert together([by_x, by_s])[0] == ["2*s*cos(x) + 1", "2*s"]
+    assert format_many([by_x, by_s])[0] == ["2*s*cos(x) + 1", "2*s"]
     assert str(partials) == f"dloss/dx = {'ones(n)' if shape else 1}\ndloss/ds = 2*sin(x)"
     bars = [str(a) for a in sg.explain(p["loss"], ["x", "s"]).adjoints]
     assert bars == ["loss_bar = 1", "s_bar = 2*s", "x_bar = 2*s*cos(x) + 1"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symgrad as sg
-from symgrad.autodiff.frozen import frozen_copy, thaw
+from symgrad.autodiff.frozen import frozen_copy, unfreeze
 from symgrad.autodiff.jvp import push_forward
 from symgrad.errors import NotInProgramError, NotScalarError, UsageError
 from symgrad.ir.graph import as_node
@@ -129,7 +129,7 @@ def test_derivatives_are_those_of_the_frozen_copy(text: str, order: int) -> None
     x = p["x"].node
     for _ in range(order):
         (f,) = push_forward([f], {x: as_node(1)})
-    (wanted,) = thaw([f], twins)
+    (wanted,) = unfreeze([f], twins)
     found = sg.effective(p["f"], "x").derivative(*["x"] * order)
     mp = mpmath.mp.clone()
     mp.prec = 200

@@ -23,7 +23,7 @@ from symgrad.compiler.kernels.artefacts.artefact import write_artefacts
 from symgrad.errors import RedefinitionError, SymgradError, UnknownNameError, UnsupportedError, UsageError
 from symgrad.ir.graph import OPS
 from symgrad.ops.document import kinks_page
-from symgrad.ops.own import OWN, drop_own
+from symgrad.ops.user_ops import OWN, drop_own
 from tests.processes import printed
 
 X, Y = sg.symbols("x y")

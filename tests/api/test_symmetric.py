@@ -12,7 +12,7 @@ import symgrad as sg
 from symgrad.checker.check import check
 from symgrad.checker.program.steps import program_from_json, program_to_json
 from symgrad.errors import ArrayTypeError, DeclarationError, SymgradError, UnsupportedError, UsageError
-from symgrad.verification.points.draw import points_of
+from symgrad.verification.points.sampler import points_of
 from symgrad.verification.statement import program_of
 
 TEXT = """

@@ -10,7 +10,7 @@ import pytest
 
 from symgrad.autodiff.batch import batch, units
 from symgrad.autodiff.jvp import push_forward
-from symgrad.autodiff.rows import mixing
+from symgrad.autodiff.row_independence import find_row_mixing
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of
@@ -112,14 +112,14 @@ MIXED = {
 def test_rows_that_stay_apart(name: str) -> None:
     node = APART[name]()
     x = A if A in symbols_of([node]) else X
-    assert mixing(node, x) is None
+    assert find_row_mixing(node, x) is None
     assert _couples(node, x) == set()
 
 
 @pytest.mark.parametrize("name", MIXED)
 def test_rows_that_mix_are_found(name: str) -> None:
     node = MIXED[name]()
-    assert mixing(node, A if A in symbols_of([node]) else X) is not None
+    assert find_row_mixing(node, A if A in symbols_of([node]) else X) is not None
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -128,7 +128,7 @@ def test_no_program_that_mixes_passes(name: str) -> None:
     for x in symbols_of([node]):
         if x.dtype != "real" or not x.shape or not node.shape or x.shape[0] != node.shape[0]:
             continue
-        if mixing(node, x) is None:
+        if find_row_mixing(node, x) is None:
             assert _couples(node, x) == set()
 
 

@@ -15,9 +15,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import symgrad as sg
-from symgrad.autodiff.frozen import frozen_copy, thaw
+from symgrad.autodiff.frozen import frozen_copy, unfreeze
 from symgrad.autodiff.jvp import all_partials, push_forward
-from symgrad.autodiff.trace import Nothing
+from symgrad.autodiff.trace import ZeroReason
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node, symbol, truth
 from symgrad.ir.traverse import topological
@@ -105,7 +105,7 @@ def test_stop_gradient_is_the_frozen_copy_at_every_order(seed, point, order):
     direct = all_partials(y, xs, order)
     meant = all_partials(frozen, xs, order)
     keys = list(direct)
-    on_diagonal = thaw([meant[k] for k in keys], twins)
+    on_diagonal = unfreeze([meant[k] for k in keys], twins)
     a, b = at([direct[k] for k in keys], xs, point[:2]), at(on_diagonal, xs, point[:2])
     for p, q in zip(a, b, strict=True):
         assert mpmath.isnan(p) == mpmath.isnan(q)
@@ -120,7 +120,7 @@ def test_reverse_through_stops_equals_the_frozen_copy(seed, point):
     y = random_graph(seed, xs, size=8, stops=0.35)
     (frozen,), twins = frozen_copy([y])
     a = at(gradient(y, xs).gradients, xs, point[:2])
-    b = at(thaw(gradient(frozen, xs).gradients, twins), xs, point[:2])
+    b = at(unfreeze(gradient(frozen, xs).gradients, twins), xs, point[:2])
     for p, q in zip(a, b, strict=True):
         assert (mpmath.isnan(p) and mpmath.isnan(q)) or close(p, q, 1e-20) or p == q
 
@@ -129,13 +129,13 @@ def test_kinds_of_nothing():
     x, other = inputs(2)
     n = symbol(Declaration("n", INT))
     stopped = OPS["stop_gradient"](x)
-    assert gradient(OPS["mul"](stopped, other), [x]).nothing == (Nothing.STOPPED,)
-    assert gradient(OPS["sin"](x), [other]).nothing == (Nothing.DISCONNECTED,)
-    assert gradient(OPS["sign"](x), [x]).nothing == (Nothing.ZERO,)
-    assert gradient(OPS["mul"](x, n), [n]).nothing == (Nothing.NO_TANGENT,)
+    assert gradient(OPS["mul"](stopped, other), [x]).nothing == (ZeroReason.STOPPED,)
+    assert gradient(OPS["sin"](x), [other]).nothing == (ZeroReason.DISCONNECTED,)
+    assert gradient(OPS["sign"](x), [x]).nothing == (ZeroReason.ZERO,)
+    assert gradient(OPS["mul"](x, n), [n]).nothing == (ZeroReason.NO_TANGENT,)
     assert gradient(OPS["mul"](x, stopped), [x]).nothing == (None,)
     # A path that is open but flat is zero, even when another one is stopped.
-    assert gradient(OPS["add"](OPS["sign"](x), stopped), [x]).nothing == (Nothing.ZERO,)
+    assert gradient(OPS["add"](OPS["sign"](x), stopped), [x]).nothing == (ZeroReason.ZERO,)
 
 
 @pytest.mark.parametrize("count", [0, 9])

@@ -20,8 +20,8 @@ from symgrad.checker.witness import paired_entries
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import OPS, Node, as_node
-from symgrad.ops.own import OWN
-from symgrad.verification.points.draw import DrawnPoint, points_of
+from symgrad.ops.user_ops import OWN
+from symgrad.verification.points.sampler import DrawnPoint, points_of
 from symgrad.verification.search.refute import refute
 from symgrad.verification.statement import program_of
 from tests.graphs import inputs, random_graph

@@ -9,7 +9,7 @@ import pytest
 
 from symgrad.api.derivatives.jacobians import backwards, forwards
 from symgrad.autodiff.jvp import push_forward
-from symgrad.autodiff.rows import mixing
+from symgrad.autodiff.row_independence import find_row_mixing
 from symgrad.errors import SymgradError
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.sizes import evaluate_size
@@ -70,7 +70,7 @@ def test_jacobians(group: int) -> None:
                     scale = float(np.max(np.abs(wanted), initial=1.0))
                     np.testing.assert_allclose(result, wanted, rtol=1e-8, atol=1e-11 * scale)
             compared += 1
-            if node.shape and x.shape and node.shape[0] == x.shape[0] and mixing(node, x) is None:
+            if node.shape and x.shape and node.shape[0] == x.shape[0] and find_row_mixing(node, x) is None:
                 kept_apart += 1
                 rows = np.moveaxis(wanted, len(node.shape), 1)
                 for i, j in np.ndindex(rows.shape[:2]):

@@ -15,8 +15,8 @@ from symgrad.api.handles.expr import handle
 from symgrad.errors import NumberTooLargeError
 from symgrad.ir.graph import OPS, as_node
 from symgrad.ir.values.evaluate import evaluate_mp
-from symgrad.ops.own import OWN
 from symgrad.ops.special.orders import BY_ORDER
+from symgrad.ops.user_ops import OWN
 from tests.graphs import SMOOTH, inputs, random_graph
 
 OPS_HERE = [*SMOOTH, "cosh", "erfc", "log2", "hypot", "atan2", "minimum", "relu", "cbrt", "sech", "exp2"]

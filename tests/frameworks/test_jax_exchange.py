@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.compiler.kernels.calls.spares import new_result
+from symgrad.compiler.kernels.calls.output_pool import new_result
 from symgrad.errors import ArrayTypeError
 from symgrad.ir.values.exchange import as_array, library_of
 

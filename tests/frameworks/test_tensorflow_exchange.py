@@ -9,7 +9,7 @@ tf = pytest.importorskip("tensorflow")
 keras = pytest.importorskip("keras")
 
 import symgrad as sg  # noqa: E402
-from symgrad.compiler.kernels.calls.spares import new_result  # noqa: E402
+from symgrad.compiler.kernels.calls.output_pool import new_result  # noqa: E402
 from symgrad.errors import ArrayTypeError  # noqa: E402
 from symgrad.ir.values.exchange import as_array, library_of  # noqa: E402
 

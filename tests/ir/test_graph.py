@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.errors import DomainError, RedefinitionError, ShapeError, UsageError
-from symgrad.ir import collector, graph
+from symgrad.ir import garbage_collection as collector
+from symgrad.ir import graph
 from symgrad.ir.graph import OPS, as_node, constant, number, symbol, truth
 from symgrad.ir.traverse import digest, flatten, fold, rebuild, substitute, symbols_of, topological, uses
 from symgrad.ir.types import INT, POSITIVE, Declaration

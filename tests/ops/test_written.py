@@ -13,11 +13,11 @@ from scipy import special
 
 import symgrad as sg
 import symgrad.ops  # fills the table of written functions
+from symgrad.ir.composite import WRITTEN, CompositeFunction
 from symgrad.ir.graph import Node, number, symbol
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.ir.written import WRITTEN, WrittenFunction
 
 FORMS = [(name, form) for name, forms in sorted(WRITTEN.items()) for form in forms]
 
@@ -50,7 +50,7 @@ def _readers(node: Node, name: Node) -> list[str]:
 
 
 @pytest.mark.parametrize(("name", "form"), FORMS, ids=[f"{n}-{len(f.parameters)}" for n, f in FORMS])
-def test_no_argument_is_folded_away(name: str, form: WrittenFunction) -> None:
+def test_no_argument_is_folded_away(name: str, form: CompositeFunction) -> None:
     """Beside constants a name goes through all that it goes through beside names."""
     names = [symbol(Declaration(n)) for n in form.parameters]
     whole = form.build(*names)
@@ -98,7 +98,7 @@ PEERS: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.parametrize(("name", "form"), FORMS, ids=[f"{n}-{len(f.parameters)}" for n, f in FORMS])
-def test_values_are_those_of_other_libraries(name: str, form: WrittenFunction) -> None:
+def test_values_are_those_of_other_libraries(name: str, form: CompositeFunction) -> None:
     peer = PEERS.get(name) or getattr(special, name, None) or getattr(np, name)
     seen = 0
     for point in product((0.2, 0.35, 0.8, 1.6, 2.75), repeat=len(form.parameters)):

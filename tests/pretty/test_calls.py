@@ -8,7 +8,7 @@ import pytest
 import symgrad as sg
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.values.evaluate import evaluate
-from symgrad.pretty.forms.style import styled
+from symgrad.pretty.forms.term_order import order_terms
 from symgrad.rewrite.facts.inference import Conditions
 
 SIZES = {"n": 3, "d": 2, "k": 4}
@@ -86,4 +86,4 @@ def test_calls_in_calls_read_back() -> None:
 def test_a_diagonal_of_three_axes_is_no_factor_of_a_chain() -> None:
     text = 'T : real[n, n, n]; A : real[n, n]\nY = einsum("iij,ik->jk", T, A)'
     node = sg.parse(text)["Y"].node
-    assert styled(node, Conditions()) is node
+    assert order_terms(node, Conditions()) is node

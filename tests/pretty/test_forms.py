@@ -7,11 +7,11 @@ import pytest
 import symgrad as sg
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.printer import expression_text
-from symgrad.pretty.forms.common import apart, shared
+from symgrad.pretty.forms.factor_out import distribute, shared
 from symgrad.pretty.forms.guards import without_guards_of_zero, without_idle_guards
 from symgrad.pretty.forms.positions import as_one_hot, merged
 from symgrad.pretty.forms.rational import rational_of
-from symgrad.pretty.forms.style import styled
+from symgrad.pretty.forms.term_order import order_terms
 from symgrad.rewrite.facts.inference import Conditions
 from tests.counting import counting
 
@@ -55,8 +55,8 @@ def test_operands_that_are_not_shared(formula: str) -> None:
 
 
 def test_inner_products_come_apart_and_matrix_products_do_not() -> None:
-    assert canonical_text(apart(node("u@(1 + v)"))) == canonical_text(node("sum(u) + u@v"))
-    assert apart(node("A@(u + v)")) is node("A@(u + v)")
+    assert canonical_text(distribute(node("u@(1 + v)"))) == canonical_text(node("sum(u) + u@v"))
+    assert distribute(node("A@(u + v)")) is node("A@(u + v)")
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_roots_below(formula: str, expected: str | None) -> None:
     ],
 )
 def test_styles(formula: str, expected: str) -> None:
-    assert expression_text(styled(node(formula), Conditions())) == expected
+    assert expression_text(order_terms(node(formula), Conditions())) == expected
 
 
 def test_products_with_diagonals_are_no_chains_of_matrices() -> None:

@@ -12,7 +12,7 @@ from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration
-from symgrad.pretty.forms.measure import COST, Measure
+from symgrad.pretty.forms.cost import COST, Measure
 from symgrad.pretty.forms.rational import rational_of
 from tests.graphs import SMOOTH, inputs, random_graph
 from tests.graphs_arrays import random_arrays

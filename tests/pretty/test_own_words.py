@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.pretty.said import name_derivatives
+from symgrad.pretty.named_derivatives import name_derivatives
 
 _OPTION = """S, K, sigma, T : positive
 r : real

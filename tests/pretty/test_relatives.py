@@ -15,7 +15,7 @@ from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.ops.scalar.elementary import exp, expm1, sigmoid
 from symgrad.ops.scalar.hyperbolic import tanh
 from symgrad.ops.special.gamma import erf, erfc
-from symgrad.pretty.forms.spoken import relatives
+from symgrad.pretty.forms.function_names import complementary_forms
 
 GRU = """
 h, x, t : real[k]
@@ -34,7 +34,7 @@ def test_relatives_are_equal(function: Callable[[Node], Node], at: str) -> None:
     mp = mpmath.MPContext()
     mp.dps = 80
     u, name = symbol(Declaration("u")), symbol(Declaration("name"))
-    pairs = list(relatives(function(u), name))
+    pairs = list(complementary_forms(function(u), name))
     assert pairs
     (value,) = evaluate_mp(mp, [function(u)], {u: mp.mpf(at)})
     for one, other in pairs:

@@ -14,7 +14,7 @@ import pytest
 import symgrad as sg
 from symgrad.printing import progress
 from symgrad.printing.progress import Display, show_usually, words
-from symgrad.support.progress import Work, steps, watching, working
+from symgrad.support.progress import Work, reports_progress, steps, watching
 
 
 class Terminal(io.StringIO):
@@ -38,7 +38,7 @@ def worked(what="differentiating", seconds=0.5):
 
 
 def test_a_bar_moves_and_is_gone(terminal):
-    with watching(Display(0.0)), working("kernel", "compiling"):
+    with watching(Display(0.0)), reports_progress("kernel", "compiling"):
         worked()
     text = terminal.getvalue()
     assert "compiling: differentiating" in text

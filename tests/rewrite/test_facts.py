@@ -20,7 +20,7 @@ import symgrad.ops  # noqa: F401
 from symgrad.ir.graph import OPS, Node, number, symbol
 from symgrad.ir.types import BOOL, REAL, Declaration
 from symgrad.rewrite.facts.intervals import INF, Bound, Facts, exactly, facts_between
-from symgrad.rewrite.facts.values import facts_of, is_ruled
+from symgrad.rewrite.facts.op_results import facts_of, is_ruled
 from tests.ops.cases import Case, numeric, samples
 
 _NEAR, _FAR = 2.0**-10, 2.0**20

@@ -7,7 +7,7 @@ import pytest
 from symgrad.frontend.text import parse_program
 from symgrad.ir.traverse import symbols_of
 from symgrad.rewrite.facts.inference import Conditions
-from symgrad.rewrite.point_masses import PointMasses, may_be_zero, tied
+from symgrad.rewrite.facts.point_masses import PointMasses, may_be_zero, tied
 
 _HEAD = (
     "t, x : real; s : positive; u ~ Normal(0, 1); v ~ Exponential(2); k ~ Poisson(1); b ~ Bernoulli(1/5)"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import symgrad as sg
 from symgrad.printing.progress import words
 from symgrad.rewrite import engine
-from symgrad.support.progress import Watcher, Work, steps, watch_usually, watching, working
+from symgrad.support.progress import Watcher, Work, reports_progress, steps, watch_usually, watching
 from tests.processes import printed
 from tests.waiting import until
 
@@ -45,7 +45,7 @@ def test_nobody_watches_and_nothing_is_wrapped(monkeypatch):
     monkeypatch.setattr("symgrad.support.progress._usual_watcher", None)
     items = [1, 2]
     assert steps("ir", "counting", items) is items
-    with working("ir", "counting") as work:
+    with reports_progress("ir", "counting") as work:
         work.advance()
     assert work.done == 1
     assert not threads()
@@ -53,7 +53,7 @@ def test_nobody_watches_and_nothing_is_wrapped(monkeypatch):
 
 def test_steps_are_counted_with_what_is_left():
     watcher = Seen()
-    with watching(watcher), working("ir", "the whole"):
+    with watching(watcher), reports_progress("ir", "the whole"):
         for k in steps("ir", "a part", range(5)):
             until(lambda k=k: any(len(stack) == 2 and stack[1][1] == k for stack in watcher.seen))
     inner = [stack[-1] for stack in watcher.seen if len(stack) == 2]
@@ -141,7 +141,7 @@ def test_rewriting_counts_the_equations_that_it_makes(monkeypatch, terms):
 def test_what_an_exception_leaves_is_taken_away():
     watcher = Seen(after=60.0)
     with watching(watcher):
-        with pytest.raises(KeyboardInterrupt), working("ir", "the whole"):
+        with pytest.raises(KeyboardInterrupt), reports_progress("ir", "the whole"):
             list(map(stop_at_two, steps("ir", "a part", range(5))))
         assert not watcher._open  # what is left would be shown for ever
         for _ in steps("ir", "left early", range(5)):
@@ -166,12 +166,12 @@ def test_an_interrupt_while_it_begins_leaves_nothing(monkeypatch, moment):
 
     watcher = Seen()
     monkeypatch.setattr(threading.Thread, "start", interrupted)
-    with watching(watcher), pytest.raises(KeyboardInterrupt), working("ir", "the whole"):
+    with watching(watcher), pytest.raises(KeyboardInterrupt), reports_progress("ir", "the whole"):
         raise AssertionError("the body does not run")
     assert not watcher._open
     assert not threads()
     monkeypatch.undo()
-    with watching(watcher), working("ir", "once more"):
+    with watching(watcher), reports_progress("ir", "once more"):
         until(lambda: watcher.seen)
 
 
@@ -179,7 +179,7 @@ def test_threads_have_a_line_each_and_a_choice_each():
     watcher = Seen()
 
     def work(what):
-        with watching(watcher), working("ir", what):
+        with watching(watcher), reports_progress("ir", what):
             until(lambda: {stack[0][0] for stack in watcher.seen} == {"one", "two"})
 
     both = [threading.Thread(target=work, args=(what,)) for what in ("one", "two")]
@@ -196,9 +196,9 @@ def test_who_watches_usually():
     watcher = Seen()
     watch_usually(lambda: watcher)
     try:
-        with working("ir", "usual"):
+        with reports_progress("ir", "usual"):
             until(lambda: watcher.seen)
-        with watching(None), working("ir", "unseen"):
+        with watching(None), reports_progress("ir", "unseen"):
             assert not threads()
     finally:
         watch_usually(None)

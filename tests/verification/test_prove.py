@@ -10,10 +10,10 @@ import symgrad as sg
 from symgrad.checker.clock import now
 from symgrad.errors import SymgradError
 from symgrad.verification.decide import Claim, equal
-from symgrad.verification.search import chance
-from symgrad.verification.search.chance import error_probability
+from symgrad.verification.search import schwartz_zippel as chance
 from symgrad.verification.search.prove import prove
 from symgrad.verification.search.refute import refute
+from symgrad.verification.search.schwartz_zippel import error_probability
 from tests.verification.statements import DERIVATIVES, FALSE, TRUE, derivative, equality, random_pair
 
 

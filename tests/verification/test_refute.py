@@ -19,7 +19,7 @@ from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
 from symgrad.checker.witness import Witness, distinct_values
 from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
-from symgrad.verification.points.draw import points_of
+from symgrad.verification.points.sampler import points_of
 from symgrad.verification.search.refute import Outcome, refute
 from symgrad.verification.statement import program_of
 

@@ -10,7 +10,7 @@ import symgrad as sg
 from symgrad.checker.balls.programs import context, evaluate
 from symgrad.checker.witness import all_certain, disjoint
 from symgrad.verification.decide import Claim, decide
-from symgrad.verification.points.draw import points_of
+from symgrad.verification.points.sampler import points_of
 from symgrad.verification.verdict import Region, Verdict
 from tests.verification.regions import Conditions, half_truth, half_truths
 

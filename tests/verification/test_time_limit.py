@@ -11,7 +11,7 @@ from symgrad.checker.check import check
 from symgrad.checker.clock import now
 from symgrad.checker.extension_field.field import Budget, Element, FractionField, GiveUp
 from symgrad.checker.extension_field.functions import Functions
-from symgrad.verification.points.draw import points_of
+from symgrad.verification.points.sampler import points_of
 from symgrad.verification.search.steps import Search
 from symgrad.verification.statement import program_of
 

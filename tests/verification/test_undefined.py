@@ -11,7 +11,7 @@ from symgrad.checker.balls.programs import evaluate
 from symgrad.checker.witness import all_certain
 from symgrad.frontend.text import parse_expression
 from symgrad.verification.decide import Claim, decide
-from symgrad.verification.points.draw import points_of
+from symgrad.verification.points.sampler import points_of
 from symgrad.verification.statement import program_of
 from tests.verification.regions import half_truths
 from tests.verification.statements import TRUE, equality

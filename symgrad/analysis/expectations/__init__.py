@@ -13,7 +13,7 @@ What is integrated over is given; all else, other random inputs too, stays a sym
 
     >>> from symgrad.frontend.text import parse_program
     >>> from symgrad.analysis.expectations.expectation import covariance, expectation, variance
-    >>> from symgrad.analysis.expectations.given import MomentBudget
+    >>> from symgrad.analysis.expectations.budget import MomentBudget
     >>> from symgrad.ir.notation.printer import str_text
     >>> p = parse_program("x : real; t : real; s : positive; u ~ LogNormal(-s**2/2, s); v ~ Normal(0, 1)"
     ...                   "; g = x/sqrt(stop_gradient(x**2*u - x**2) + x**2)")

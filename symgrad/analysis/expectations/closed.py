@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from symgrad.analysis.expectations.budget import Given, MomentBudget, NoMoment, Undecided
 from symgrad.analysis.expectations.families.table import expected, values_of
-from symgrad.analysis.expectations.given import Given, MomentBudget, NoMoment, Undecided
 from symgrad.analysis.expectations.terms.expansion import Expansion
 from symgrad.analysis.expectations.terms.monomials import ONE, Monomial, Terms, is_indicator, node_of, times
 from symgrad.analysis.expectations.terms.rules import RULES

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from symgrad.analysis.expectations.arrays.forms import ArrayForms
+from symgrad.analysis.expectations.budget import Given, MomentBudget, NoMoment, Undecided
 from symgrad.analysis.expectations.closed import ClosedForms
-from symgrad.analysis.expectations.given import Given, MomentBudget, NoMoment, Undecided
 from symgrad.analysis.expectations.integration import integrated
 from symgrad.analysis.expectations.moment import Estimate, Moment
 from symgrad.analysis.expectations.numeric.quadrature import Quadrature, first
@@ -19,11 +19,11 @@ from symgrad.ir.traverse import fold, formulas_of, substitute, symbols_of, topol
 from symgrad.ir.types import POSITIVE, REAL, Declaration
 from symgrad.ops.array.layout import full
 from symgrad.rewrite.facts.inference import Conditions
+from symgrad.rewrite.facts.point_masses import PointMasses
 from symgrad.rewrite.pipeline import canonical
-from symgrad.rewrite.point_masses import PointMasses
 from symgrad.rewrite.trace import ZERO, Note
 from symgrad.support.logs import info
-from symgrad.support.progress import working
+from symgrad.support.progress import reports_progress
 
 __all__ = ["covariance", "expectation", "variance"]
 
@@ -160,7 +160,7 @@ def _matters(note: Note, sources: Sequence[Node]) -> bool:
     return note.text != ZERO or not PointMasses(sources, Conditions(), generic=True).nonzero(note.node)
 
 
-@working("moments", "looking for a moment")
+@reports_progress("moments", "looking for a moment")
 def _moment(kind: Kind, outputs: Sequence[Node], over: Sequence[Node], budget: MomentBudget) -> Moment:
     nothing = full(as_node(0), outputs[0].shape)
     if not set(over) & set(symbols_of(outputs)):

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.analysis.expectations.budget import Given, MomentBudget, Undecided
 from symgrad.analysis.expectations.families.table import parameters_of
-from symgrad.analysis.expectations.given import Given, MomentBudget, Undecided
 from symgrad.analysis.expectations.numeric.quadrature import Quadrature, first
-from symgrad.analysis.explain.noise.draws import value_at
+from symgrad.analysis.explain.noise.sample_points import value_at
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.ir.types import Declaration

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.analysis.expectations.budget import MomentBudget
 from symgrad.analysis.expectations.expectation import expectation
 from symgrad.analysis.expectations.families.table import parameters_of
-from symgrad.analysis.expectations.given import MomentBudget
 from symgrad.analysis.expectations.moment import Estimate, How, Moment
 from symgrad.analysis.expectations.shortest import shortest
 from symgrad.analysis.explain.naming import Naming

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from symgrad.analysis.explain.limits import RULE_CHARACTERS
 from symgrad.analysis.explain.naming import Naming, quotient_text
 from symgrad.ir.graph import Node
-from symgrad.pretty.calculus import AppliedRule, applied_rules
+from symgrad.pretty.calculus_rules import AppliedRule, applied_rules
 from symgrad.pretty.limits import RULES_APPLIED
 
 __all__ = ["RuleLine", "rule_lines"]

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from symgrad.analysis.explain.by_hand import RuleLine, rule_lines
 from symgrad.analysis.explain.forms import GradientForms
-from symgrad.analysis.explain.gaps.removable import Gap
 from symgrad.analysis.explain.naming import Naming, join_texts, rule_of
 from symgrad.analysis.explain.noise.dependence import blocking_stops
 from symgrad.analysis.explain.noise.jumps import MovedJump, moved_jumps
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict, judge
-from symgrad.autodiff.trace import BackwardTrace, Nothing, Pullback, placeholder
+from symgrad.analysis.explain.removable_singularities.search import Gap
+from symgrad.autodiff.trace import BackwardTrace, Pullback, ZeroReason, placeholder
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node
 from symgrad.ir.listing import Listing, suggest
@@ -20,7 +20,7 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.array.layout import shape_text
 from symgrad.pretty.adjoints import Adjoint
 from symgrad.pretty.forms.numbers import Literals
-from symgrad.pretty.said import adjoints
+from symgrad.pretty.named_derivatives import adjoints
 from symgrad.support.errors import (
     NotDifferentiableError,
     NotInProgramError,
@@ -151,7 +151,7 @@ class DerivationRecord:
     steps: tuple[DerivationStep, ...] = field(repr=False)
     noise: Mapping[str, NoiseVerdict]
     jumps: tuple[MovedJump, ...]
-    nothing: tuple[Nothing | None, ...]
+    nothing: tuple[ZeroReason | None, ...]
     nothing_reasons: tuple[str | None, ...]
     nothing_places: tuple[tuple[Place, ...], ...]
     naming: Naming = field(repr=False)
@@ -346,17 +346,17 @@ def why_nothing(trace: BackwardTrace, index: int, naming: Naming) -> str | None:
         return None
     x, name = naming.text(node), naming.text(y)
     match nothing:
-        case Nothing.NO_TANGENT:
+        case ZeroReason.NO_TANGENT:
             kind = "an integer" if node.dtype == "int" else "a truth value"
             return f"{x} is {kind}: there is no direction to move it in"
-        case Nothing.DISCONNECTED:
+        case ZeroReason.DISCONNECTED:
             return f"{name} does not depend on {x}"
-        case Nothing.STOPPED:
+        case ZeroReason.STOPPED:
             stops = ends_of(trace, index)
             edges = "edge is" if len(stops) == 1 else "edges are"
             inside = join_texts([naming.body(s) for s in stops])
             return f"{x} reaches {name} only inside {inside}, whose derivative {edges} cut"
-        case Nothing.ZERO:
+        case ZeroReason.ZERO:
             flat = [naming.body(n) for n in ends_of(trace, index)]
             through = f" through {join_texts(flat)}, where the derivative is zero" if flat else ""
             return (
@@ -367,10 +367,10 @@ def why_nothing(trace: BackwardTrace, index: int, naming: Naming) -> str | None:
 def ends_of(trace: BackwardTrace, index: int) -> list[Node]:
     """Return the equations at which the derivative by one of wrt ends, where all of it does."""
     node, nothing, y = trace.wrt[index], trace.nothing[index], trace.outputs[0][0]
-    if nothing not in (Nothing.STOPPED, Nothing.ZERO):
+    if nothing not in (ZeroReason.STOPPED, ZeroReason.ZERO):
         return []
     stops = blocking_stops(y, node)[1]
-    return stops if nothing is Nothing.STOPPED else [*_flat(y, node), *stops]
+    return stops if nothing is ZeroReason.STOPPED else [*_flat(y, node), *stops]
 
 
 def _flat(y: Node, target: Node) -> list[Node]:

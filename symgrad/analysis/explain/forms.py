@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property, partial
 
-from symgrad.analysis.explain.gaps.removable import Gap, gaps_of, mended, slope_of_form
 from symgrad.analysis.explain.limits import GAP_SECONDS, SLOPE_GAP_SECONDS
 from symgrad.analysis.explain.naming import Naming
+from symgrad.analysis.explain.removable_singularities.search import Gap, gaps_of, mended, slope_of_form
 from symgrad.ir.graph import Node
 from symgrad.rewrite.memo import Answers, keeping
 from symgrad.rewrite.pipeline import Canonical, canonical

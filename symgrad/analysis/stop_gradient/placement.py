@@ -13,13 +13,13 @@ from functools import cached_property
 
 from symgrad.analysis.explain.naming import Naming
 from symgrad.analysis.explain.noise.dependence import Dependence
-from symgrad.analysis.stop_gradient.places.answers import same_gradient, why_none
-from symgrad.analysis.stop_gradient.places.computed import Computed
-from symgrad.analysis.stop_gradient.places.impossible import CutRegion, Refusal, noisy_region, refuse
-from symgrad.analysis.stop_gradient.places.paths import PathGraph, ValueEdge
-from symgrad.analysis.stop_gradient.places.rewriting import outer_forms, replaced, stopped, with_fixed
-from symgrad.analysis.stop_gradient.places.spots import Question, points_of
-from symgrad.analysis.stop_gradient.places.sums import Cut, Sieve
+from symgrad.analysis.stop_gradient.placements.cut_filter import Cut, CutFilter
+from symgrad.analysis.stop_gradient.placements.impossible import CutRegion, Refusal, noisy_region, refuse
+from symgrad.analysis.stop_gradient.placements.paths import PathGraph, ValueEdge
+from symgrad.analysis.stop_gradient.placements.rewriting import outer_forms, replaced, stopped, with_fixed
+from symgrad.analysis.stop_gradient.placements.sample_points import Question, points_of
+from symgrad.analysis.stop_gradient.placements.value_cache import Computed
+from symgrad.analysis.stop_gradient.placements.verdicts import same_gradient, why_none
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import now
 from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
@@ -29,10 +29,10 @@ from symgrad.ir.types import REAL, Declaration
 from symgrad.ops.array.layout import full
 from symgrad.ops.control import straight_through, without_stops
 from symgrad.rewrite.pipeline import canonical
-from symgrad.verification.gradients.both import together
+from symgrad.verification.gradients.value_and_gradient import combine_verdicts
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["PlacementOutcome", "Outer", "place"]
+__all__ = ["PlacementOutcome", "StraightThroughForm", "place"]
 
 _EXHAUSTED = 3
 _PROOFS = 4  # sets of one size that are handed to the engine
@@ -47,7 +47,7 @@ _PROOF_SHARE = 0.4  # of the time that is left, for one proof
 
 
 @dataclass(frozen=True, slots=True)
-class Outer:
+class StraightThroughForm:
     """A value that is replaced by itself, with the derivatives of what it is without noise.
 
     Attributes:
@@ -87,7 +87,7 @@ class PlacementOutcome:
     verdict: Verdict | None = None
     minimal: str = ""
     reason: str = ""
-    outer: Outer | None = None
+    outer: StraightThroughForm | None = None
     tried: Mapping[int, int] = field(default_factory=dict[int, int])
     points: int = 0
 
@@ -158,7 +158,7 @@ class _Search:
         ]
         self.computed = Computed() if computed is None else computed
         self.points = points_of(self.question, self.computed)
-        self.sieve = Sieve(graph, self.points)
+        self.sieve = CutFilter(graph, self.points)
         self.doubtful = False
         """Whether there were more sets that no point refutes than were handed to the engine."""
 
@@ -310,7 +310,7 @@ class _Search:
             right = full(pull_back([reference.y], [seed], [theirs]).gradients[0], w.shape)
             a, b = substitute([ours, right], {**free, **({mine: free[w]} if w in free else {})})
             gradients[self.naming.text(w)] = same_gradient(a, b, limit / len(self.wrt))
-        return together(Verdict("proved", "the value is the same"), gradients)
+        return combine_verdicts(Verdict("proved", "the value is the same"), gradients)
 
     def _fresh(self, name: str) -> str:
         return free_name(name, {s.name for s in symbols_of([self.y])})
@@ -355,7 +355,7 @@ class _Search:
             self.seconds,
         )
 
-    def outer(self) -> Outer | None:
+    def outer(self) -> StraightThroughForm | None:
         """Return the smallest value whose outer form makes the gradient the reference, proved; None if none is."""
         if not self.points or not self.graph.edges:
             return None
@@ -366,7 +366,7 @@ class _Search:
                 nodes = replaced(self.y, value, straight_through(value, calm))
                 verdict = self._decided(nodes[self.y], [nodes.get(w, w) for w in self.wrt])
                 if verdict.status == "proved":
-                    return Outer(value, calm, nodes, verdict)
+                    return StraightThroughForm(value, calm, nodes, verdict)
         return None
 
     def _simpler(self, calm: Node) -> Node:

@@ -9,19 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
-from symgrad.analysis.stop_gradient.checks import (
-    cancels,
-    dead,
-    flat,
-    guard,
-    inexact,
-    misplaced,
-    nans,
-    nothing,
-    redundant,
-    summed,
-)
-from symgrad.analysis.stop_gradient.checks.asked import LintQuestion, Sighting
+from symgrad.analysis.stop_gradient.checks import cancellation as cancels
+from symgrad.analysis.stop_gradient.checks import dead, flat, guard, inexact, nans, redundant
+from symgrad.analysis.stop_gradient.checks import non_scalar as summed
+from symgrad.analysis.stop_gradient.checks import unintended_paths as misplaced
+from symgrad.analysis.stop_gradient.checks import zero_gradient as nothing
+from symgrad.analysis.stop_gradient.checks.context import LintQuestion, Sighting
 from symgrad.analysis.stop_gradient.finding import Finding, Severity
 from symgrad.analysis.stop_gradient.ranges import overflow
 

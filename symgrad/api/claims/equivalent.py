@@ -14,7 +14,7 @@ from symgrad.api.handles.sides import SideLike
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.traverse import symbols_of
-from symgrad.ops.own import opaque_in
+from symgrad.ops.user_ops import opaque_in
 from symgrad.support.errors import (
     Cure,
     NotDifferentiableError,
@@ -23,7 +23,7 @@ from symgrad.support.errors import (
     UsageError,
     name_one,
 )
-from symgrad.support.progress import working
+from symgrad.support.progress import reports_progress
 
 if TYPE_CHECKING:
     from symgrad.verification.verdict import Verdict
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["equivalent"]
 
 
-@working("verdicts", "deciding whether they are equivalent")
+@reports_progress("verdicts", "deciding whether they are equivalent")
 def equivalent(
     p: SideLike,
     q: SideLike,

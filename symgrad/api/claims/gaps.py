@@ -6,8 +6,14 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from symgrad.analysis.explain.gaps.removable import Gap, gaps_of, looked_at, mended, slope_of_form
 from symgrad.analysis.explain.naming import Naming
+from symgrad.analysis.explain.removable_singularities.search import (
+    Gap,
+    gaps_of,
+    looked_at,
+    mended,
+    slope_of_form,
+)
 from symgrad.api.derivatives.targets import differentiable
 from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr

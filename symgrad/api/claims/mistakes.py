@@ -49,7 +49,7 @@ def with_mistakes(
     proved = [region.where for region in verdict.regions if region.status == "proved"]
 
     def find() -> list[Diagnosis]:
-        from symgrad.verification.mistakes.told import (
+        from symgrad.verification.mistakes.diagnoses import (
             WrongClaim,
             diagnosed,
         )  # for start-up time: it is asked of few claims
@@ -86,7 +86,7 @@ def with_mistakes_of_algebra(
         return verdict
 
     def find() -> list[Diagnosis]:
-        from symgrad.verification.mistakes.told import (
+        from symgrad.verification.mistakes.diagnoses import (
             WrongRewriting,
             rewriting_diagnosed,
         )  # for start-up time: it is asked of few claims

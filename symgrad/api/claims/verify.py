@@ -23,10 +23,10 @@ from symgrad.ir.resize import resized
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import substitute, symbols_of
 from symgrad.ops.array.layout import shape_text
-from symgrad.ops.own import OwnOp, opaque_in
+from symgrad.ops.user_ops import OwnOp, opaque_in
 from symgrad.report.about import About, Subject
 from symgrad.support.errors import ShapeError, UnsupportedError, UsageError
-from symgrad.support.progress import working
+from symgrad.support.progress import reports_progress
 
 if TYPE_CHECKING:
     from symgrad.verification.verdict import Verdict
@@ -38,7 +38,7 @@ __all__ = ["checked_seconds", "equal", "judged", "sides_of", "verify"]
 _FIRST, _SECOND = "the first side", "the second side"
 
 
-@working("verdicts", "deciding whether they are equal")
+@reports_progress("verdicts", "deciding whether they are equal")
 def equal(
     a: SideLike,
     b: SideLike,
@@ -103,8 +103,8 @@ def _compared(
     from symgrad.verification.decide import decide
     from symgrad.verification.decide import equal as statement
     from symgrad.verification.diagnosis import Diagnoses, Diagnosis
-    from symgrad.verification.gradients.both import decide_both, moved_inputs
-    from symgrad.verification.opaque import decide_by_numbers
+    from symgrad.verification.gradients.value_and_gradient import decide_both, moved_inputs
+    from symgrad.verification.opaque_ops import decide_by_numbers
 
     found = sides_of(a, b)
     if not isinstance(found, tuple):
@@ -167,7 +167,7 @@ def judged(
         decide: decides a claim of such sides, in so many seconds.
         seconds: how long it may take.
     """
-    from symgrad.verification.told.labels import with_declared_labels
+    from symgrad.verification.reporting.index_range_hint import with_declared_labels
 
     end = now() + seconds
     verdict = decide_with_ends(tuple(sides), decide, seconds)
@@ -204,7 +204,7 @@ def _of_one_shape(sides: Built, sizes: Mapping[str, Size]) -> Built:
     return first, second
 
 
-@working("verdicts", "deciding whether it is the derivative")
+@reports_progress("verdicts", "deciding whether it is the derivative")
 def verify(
     y: SideLike,
     wrt: Wrt,
@@ -263,8 +263,8 @@ def _decided(
     value: Expr, target: Expr, claim: SideLike, domain: Mapping[str, str] | str | None, seconds: float
 ) -> Verdict:
     from symgrad.verification.decide import decide, derivative_is
-    from symgrad.verification.opaque import decide_by_numbers
-    from symgrad.verification.told.labels import with_declared_labels
+    from symgrad.verification.opaque_ops import decide_by_numbers
+    from symgrad.verification.reporting.index_range_hint import with_declared_labels
 
     parts = [*names_in(target).values(), *names_in(value).values(), target.node, value.node]
     declared = alone(claim) if isinstance(claim, str) else formula(claim)
@@ -323,10 +323,12 @@ def _named(sides: Sequence[Node], table: Mapping[Node, Node], *exprs: Expr) -> d
 
 def _told(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node, str]) -> Verdict:
     """Return a verdict that says in words of the program where it claims nothing, as do those that it is made of."""
-    from symgrad.verification.told.left_out import in_words
+    from symgrad.verification.reporting.side_conditions import describe_conditions
 
     regions = tuple(
-        replace(r, excluded=tuple(c for c in in_words(r.excluded, sides, names) if not r.rules_out(c)))
+        replace(
+            r, excluded=tuple(c for c in describe_conditions(r.excluded, sides, names) if not r.rules_out(c))
+        )
         for r in verdict.regions
     )
     values, whole = (
@@ -336,7 +338,7 @@ def _told(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node, str]) ->
     return replace(
         verdict,
         regions=regions,
-        left_out=in_words(verdict.excluded, sides, names) if verdict.excluded else None,
+        left_out=describe_conditions(verdict.excluded, sides, names) if verdict.excluded else None,
         of_values=values,
         of_gradients={name: _told(v, sides, names) for name, v in verdict.of_gradients.items()},
         of_higher={by: _told(v, sides, names) for by, v in verdict.of_higher.items()},

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, cast
 
 from symgrad.api.derivatives.targets import Wrt, differentiable, targets_of
 from symgrad.api.handles.expr import Expr, ExprLike, as_expr, build_expr, handle
-from symgrad.autodiff.given import NotLinearError, with_pullback
+from symgrad.autodiff.custom_gradients import NotLinearError, with_pullback
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import symbols_of, topological

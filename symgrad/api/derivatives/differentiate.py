@@ -25,7 +25,7 @@ from symgrad.api.handles.expr import Expr, Operand, apply_op
 from symgrad.api.handles.given import Formula, Formulas
 from symgrad.api.handles.inputs import listings_of
 from symgrad.autodiff.jvp import all_partials, push_forward
-from symgrad.autodiff.trace import Slope
+from symgrad.autodiff.trace import Derivative
 from symgrad.autodiff.vjp import pull_back
 from symgrad.autodiff.zeros import unmoved
 from symgrad.ir.graph import SYMBOL, Node, as_node
@@ -327,7 +327,7 @@ def derivatives(y: Formula, wrt: Wrt | Wrts, order: int = 1, *, expand: bool = F
             listings=expr.listings,
             origins=(expr.node,),
             sources=tuple(by),
-            slope=Slope(of.y, (*of.by, *(by[i] for i in index))) if of else None,
+            slope=Derivative(of.y, (*of.by, *(by[i] for i in index))) if of else None,
         )
         for index, node in all_partials(expr.node, by, order).items()
     }
@@ -385,7 +385,7 @@ def _gradients(
             nothing=None if n is None else str(n),
             origins=origins,
             sources=sources,
-            slope=None if y is None or n is not None else Slope(y.y, (*y.by, w)),
+            slope=None if y is None or n is not None else Derivative(y.y, (*y.by, w)),
             in_names=names and n is None,
         )
         for g, n, w in zip(trace.gradients, trace.nothing, by, strict=True)

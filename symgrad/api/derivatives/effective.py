@@ -18,7 +18,7 @@ from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.given import Formula
 from symgrad.api.handles.told import title
-from symgrad.autodiff.trace import Slope
+from symgrad.autodiff.trace import Derivative
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.free_names import free_name
@@ -32,7 +32,7 @@ from symgrad.support.errors import NotScalarError, UsageError, name_one
 
 if TYPE_CHECKING:
     from symgrad.pretty.forms.numbers import Literals
-    from symgrad.pretty.said import NamedConstants
+    from symgrad.pretty.named_derivatives import NamedConstants
 
 __all__ = [
     "Backward",
@@ -274,7 +274,7 @@ def resolved_formulas(
     y: Expr, formulas: Sequence[Node], literals: Literals | None = None
 ) -> list[tuple[Node, str | None]]:
     """Return such formulas over names, each with its text: None of a very long one (internal)."""
-    from symgrad.pretty.said import values_in_names  # for start-up time
+    from symgrad.pretty.named_derivatives import values_in_names  # for start-up time
     from symgrad.pretty.simplify import simplest
 
     formulas = [simplest(e) for e in formulas]
@@ -307,13 +307,13 @@ def as_grad_says(y: Expr, by: Sequence[Expr], text: str) -> str:
         by: by what, one after the other.
         text: the text.
     """
-    from symgrad.pretty.said import slopes_in_names  # for start-up time
+    from symgrad.pretty.named_derivatives import slopes_in_names  # for start-up time
 
     listing = joined_listing(y.listings)
     stops = any("stops" in n.op.facts for n in topological([y.node]))
     if y.shape or listing is None or (stops and len(text) < _SHORT):
         return text
-    found = slopes_in_names(listing, [Slope(y.node, tuple(w.node for w in by))])
+    found = slopes_in_names(listing, [Derivative(y.node, tuple(w.node for w in by))])
     if found is None or len(found[0]) >= len(text) or (stops and _hides(listing, y.node, found[0])):
         return text
     return found[0]
@@ -355,7 +355,7 @@ def over_constants(y: Expr, wrt: Sequence[Expr]) -> tuple[Expr, list[Expr], Name
         y: what is computed.
         wrt: by what it is differentiated.
     """
-    from symgrad.pretty.said import with_constants  # for start-up time
+    from symgrad.pretty.named_derivatives import with_constants  # for start-up time
 
     listing = joined_listing(y.listings)
     found = None if listing is None else with_constants(listing, [y.node, *(w.node for w in wrt)])

@@ -23,8 +23,8 @@ from symgrad.api.limits import PUSHED_ENTRIES
 from symgrad.autodiff.batch import batch, units
 from symgrad.autodiff.jvp import push_forward
 from symgrad.autodiff.linearise import GuardedTangent
-from symgrad.autodiff.rows import mixing
-from symgrad.autodiff.trace import Slope, placeholder
+from symgrad.autodiff.row_independence import find_row_mixing
+from symgrad.autodiff.trace import Derivative, placeholder
 from symgrad.autodiff.vjp import pull_back
 from symgrad.autodiff.zeros import classify, unmoved
 from symgrad.ir.graph import Node, as_node, symbol
@@ -130,7 +130,7 @@ def _rows(expr: Expr, bottom: Node) -> Expr:
             expected="the same first size",
             cure="jacobian(y, x) takes any shapes",
         )
-    mixed = mixing(top, bottom)
+    mixed = find_row_mixing(top, bottom)
     if mixed is not None:
         raise UnsupportedError(
             f"the rows may depend on each other: {mixed.op.name} gives shape {shape_text(mixed.shape)} from "
@@ -288,7 +288,7 @@ def _derivatives(ys: Sequence[Expr], by: Sequence[Expr]) -> list[list[Expr]]:
 
 def _made(y: Expr, found: Node, x: Node, *, twice: bool = False) -> Expr:
     known = y.slope if twice else None
-    slope = None if known is None else Slope(known.y, (*known.by, x))
+    slope = None if known is None else Derivative(known.y, (*known.by, x))
     return Expr(
         found,
         listings=y.listings,

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, cast
 
 from symgrad.api.handles.equations import Equation, equations_of
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.told import latex_together, leibniz_of, title, together
-from symgrad.api.handles.wording import readable, said_together
+from symgrad.api.handles.told import format_many, latex_together, leibniz_of, title
+from symgrad.api.handles.wording import named_together, readable
 from symgrad.report.report import Reported
 
 __all__ = ["Derivatives"]
@@ -79,7 +79,7 @@ class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
         """
         shown = self._shown()
         exprs, y = [e for _, e in shown], self._partials[()]
-        texts, below, _ = together(exprs, expand=expand)
+        texts, below, _ = format_many(exprs, expand=expand)
         lines = [f"{title(y, by)} = {text}" for (by, _), text in zip(shown, texts, strict=True)]
         return "\n".join([*lines, *below])
 
@@ -114,7 +114,7 @@ class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
         from symgrad.printing.texts.said import said_source
 
         exprs = [e for _, e in self._shown()]
-        said = None if expand or any(e.slope is None for e in exprs) else said_together(exprs)
+        said = None if expand or any(e.slope is None for e in exprs) else named_together(exprs)
         if said is not None:
             return said_source(said, name)
         return numpy_source([readable(e) for e in exprs], name=name)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.given import formula, formulas
 from symgrad.api.handles.inputs import listings_of
-from symgrad.autodiff.trace import Slope
+from symgrad.autodiff.trace import Derivative
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.traverse import topological
@@ -74,11 +74,11 @@ def in_names(outputs: Sequence[Expr]) -> bool:
     return all(e.in_names or e.slope is not None or not e.derived for e in outputs)
 
 
-def slope_of(y: Expr) -> Slope | None:
+def slope_of(y: Expr) -> Derivative | None:
     """Return a scalar as what derivatives are of: if it is one itself, those of what it is one of; None for others."""
     if y.slope is not None:
         return y.slope
-    return Slope(y.node, ()) if not y.shape and not y.derived else None
+    return Derivative(y.node, ()) if not y.shape and not y.derived else None
 
 
 def one_each(given: Any, single: bool, count: int, what: str, of: str) -> list[Any]:

@@ -36,7 +36,7 @@ from symgrad.support.errors import (
 )
 
 if TYPE_CHECKING:
-    from symgrad.pretty.said import NamedFormulas
+    from symgrad.pretty.named_derivatives import NamedFormulas
 
 __all__ = ["Implicit"]
 
@@ -344,7 +344,7 @@ class Implicit:
     @cached_property
     def _told(self) -> tuple[tuple[Node, ...], NamedFormulas] | None:
         """The equations and the derivatives of the unknowns in names, None where these do not say them."""
-        from symgrad.pretty.said import name_solution  # for start-up time
+        from symgrad.pretty.named_derivatives import name_solution  # for start-up time
 
         listings = listings_of(self.equations)
         if len(self.unknowns) > 2 or len(listings) > 1:

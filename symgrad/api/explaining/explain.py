@@ -10,10 +10,10 @@ from symgrad.analysis.explain.by_hand import RuleLine
 from symgrad.analysis.explain.derivation import DerivationRecord as Record
 from symgrad.analysis.explain.derivation import DerivationStep
 from symgrad.analysis.explain.derivation import explain as derive
-from symgrad.analysis.explain.gaps.removable import Gap
 from symgrad.analysis.explain.noise.jumps import MovedJump
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict
-from symgrad.analysis.explain.parts import ByParts, by_parts
+from symgrad.analysis.explain.product_of_gradients import ByParts, by_parts
+from symgrad.analysis.explain.removable_singularities.search import Gap
 from symgrad.api.derivatives.draws import differentiated_by
 from symgrad.api.derivatives.targets import Wrt, Wrts
 from symgrad.api.handles.expr import Expr

@@ -8,8 +8,8 @@ from typing import Any, Protocol, TypeAlias
 
 from symgrad.api.functions import numpy_names
 from symgrad.api.handles.expr import Expr, Operand, apply_op
+from symgrad.ir.composite import WRITTEN, form_of
 from symgrad.ir.graph import OPS, constant
-from symgrad.ir.written import WRITTEN, form_of
 from symgrad.support.errors import UsageError
 
 __all__ = [

@@ -15,12 +15,12 @@ from symgrad.api.handles.expr import Expr, apply_op, handle, node_of
 from symgrad.autodiff.vjp import pull_back
 from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.text import parse_expression
+from symgrad.ir.composite import CompositeFunction
 from symgrad.ir.graph import CONSTANT, NUMBER, OPS, SYMBOL, Node, as_node, symbol
 from symgrad.ir.op import Kink
 from symgrad.ir.traverse import digest, topological
 from symgrad.ir.types import Declaration
-from symgrad.ir.written import WrittenFunction
-from symgrad.ops.own import OWN, drop_own, make_own
+from symgrad.ops.user_ops import OWN, drop_own, make_own
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import RedefinitionError, UsageError
 
@@ -196,7 +196,7 @@ def _names(name: Any, arguments: str | Sequence[str]) -> list[str]:
     return names
 
 
-def _written(formula: Formula, variables: Sequence[Node], called: str) -> WrittenFunction:
+def _written(formula: Formula, variables: Sequence[Node], called: str) -> CompositeFunction:
     """A formula over variables.
 
     Raises:
@@ -218,11 +218,11 @@ def _written(formula: Formula, variables: Sequence[Node], called: str) -> Writte
                 f"{called} reads '{n.name}', which is no argument",
                 expected=f"a formula of {', '.join(v.name for v in variables)}",
             )
-    return WrittenFunction(tuple(variables), node, text)
+    return CompositeFunction(tuple(variables), node, text)
 
 
 def _by_argument(
-    name: str, names: Sequence[str], partials: Any, body: WrittenFunction | None
+    name: str, names: Sequence[str], partials: Any, body: CompositeFunction | None
 ) -> list[Formula | None]:
     if partials is None:
         if body is None:
@@ -252,9 +252,9 @@ def _partial(
     i: int,
     out: Node,
     inputs: tuple[Node, ...],
-    body: WrittenFunction | None,
+    body: CompositeFunction | None,
     names: Sequence[str],
-) -> WrittenFunction | None:
+) -> CompositeFunction | None:
     if formula is None:
         return None
     if formula is not _FOLLOWS or body is None:
@@ -264,7 +264,7 @@ def _partial(
         return found
     slope = pull_back([body.formula], [as_node(1)], [inputs[i]]).gradients[0]
     (short,) = canonical([slope]).nodes
-    return WrittenFunction((out, *inputs), short, "")
+    return CompositeFunction((out, *inputs), short, "")
 
 
 def _rule(rules: Sequence[Callable[..., Node]], i: int, out: Node, *args: Node) -> Node:
@@ -320,7 +320,7 @@ def _check_spelling(name: str, names: Sequence[str]) -> None:
         raise UsageError(f"'{name}' means something else in programs", cure="choose another name")
 
 
-def _identity(names: Sequence[str], formulas: Sequence[WrittenFunction | None], values: str) -> str:
+def _identity(names: Sequence[str], formulas: Sequence[CompositeFunction | None], values: str) -> str:
     """What tells the op from another one of its name: its formulas, and what it gives at some points."""
     hashed = hashlib.sha256(f"{names} {values}".encode())
     for written in formulas:

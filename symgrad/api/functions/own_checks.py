@@ -9,12 +9,12 @@ from typing import Any
 
 import mpmath as typed_mpmath
 
+from symgrad.ir.composite import CompositeFunction
 from symgrad.ir.graph import Node
 from symgrad.ir.op import Kink
 from symgrad.ir.values.differences import Rounding, slope_of
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
-from symgrad.ir.written import WrittenFunction
-from symgrad.ops.own import OwnOp
+from symgrad.ops.user_ops import OwnOp
 from symgrad.support.errors import UnsupportedError, UsageError
 
 __all__ = ["check_kinks", "check_own", "drawn_points", "in_floats", "refuse"]
@@ -212,7 +212,7 @@ def refuse(name: str, argument: str) -> Callable[..., Node]:
     return partial
 
 
-def in_floats(body: WrittenFunction) -> Callable[..., Any]:
+def in_floats(body: CompositeFunction) -> Callable[..., Any]:
     """Return a formula as a function of floats."""
     return lambda *point: evaluate([body.formula], dict(zip(body.variables, point, strict=True)))[0]
 

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from symgrad.autodiff.trace import BackwardTrace, Slope
+from symgrad.autodiff.trace import BackwardTrace, Derivative
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 from symgrad.rewrite.memo import Answers
@@ -48,7 +48,7 @@ class Handle:
         nothing: str | None = None,
         origins: tuple[Node, ...] = (),
         sources: tuple[Node, ...] = (),
-        slope: Slope | None = None,
+        slope: Derivative | None = None,
         in_names: bool = False,
     ) -> None:
         self._answers: Answers | None = None
@@ -105,7 +105,7 @@ class Handle:
         return self._listings
 
     @property
-    def slope(self) -> Slope | None:
+    def slope(self) -> Derivative | None:
         """Of a derivative of one scalar, what it is the derivative of, and by what (internal)."""
         return self._slope
 

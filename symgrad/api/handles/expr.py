@@ -11,7 +11,7 @@ from symgrad.api.handles.equations import Equation, equations_of
 from symgrad.api.handles.forms import FormMethods
 from symgrad.api.handles.inputs import inputs_of, known_symbols, sizes_by_name, unbound_sizes
 from symgrad.api.handles.making import lift, make, make_op
-from symgrad.autodiff.trace import Slope
+from symgrad.autodiff.trace import Derivative
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing, one_of, suggest
 from symgrad.ir.traverse import formulas_of, is_elementwise, substitute, symbols_of, topological
@@ -311,7 +311,7 @@ def _rebuild(
     nothing: str | None,
     origins: tuple[Node, ...],
     sources: tuple[Node, ...],
-    slope: Slope | None,
+    slope: Derivative | None,
     in_names: bool = False,
 ) -> Expr:
     return Expr(

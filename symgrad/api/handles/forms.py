@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Self
 
 from symgrad.api.handles.methods import ArrayMethods
-from symgrad.api.handles.wording import name_derivative, readable, said_together
+from symgrad.api.handles.wording import name_derivative, named_together, readable
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import shape_text
@@ -53,7 +53,7 @@ class FormMethods(ArrayMethods):
         """
         from symgrad.ir.notation.printer import str_text
 
-        said = None if expand else said_together([self])
+        said = None if expand else named_together([self])
         if said is not None:
             return said.text([""])
         found = None if expand else name_derivative(self)
@@ -101,7 +101,7 @@ class FormMethods(ArrayMethods):
 
     def _stable(self) -> Stable:
         from symgrad.compiler.forms.output import Output
-        from symgrad.compiler.forms.rederived import rederived
+        from symgrad.compiler.forms.redifferentiation import rederived
         from symgrad.rewrite.pipeline import canonical, stable
 
         formula = [readable(self)]
@@ -139,7 +139,7 @@ class FormMethods(ArrayMethods):
     @property
     def domain_notes(self) -> tuple[str, ...]:
         """Where what is printed is defined although the expression as built is not, one phrase each."""
-        said = said_together([self])
+        said = named_together([self])
         if said is not None:
             return tuple(said.notes([self.node])[0])
         found = name_derivative(self)
@@ -157,7 +157,7 @@ class FormMethods(ArrayMethods):
             p - scatter_add(1, t, shape=(k,))
             scatter_add(1, t, shape=(k,)) is one_hot(t, k) where t is in 0..k-1, as t : int(0, k - 1) declares; ...
         """
-        said = said_together([self])
+        said = named_together([self])
         if said is not None:
             return tuple(said.readings()[0])
         if not self.derived:
@@ -223,7 +223,7 @@ class FormMethods(ArrayMethods):
         from symgrad.printing.latex.expressions import latex
         from symgrad.printing.texts.said import named_latex, said_latex
 
-        said = None if expand else said_together([self])
+        said = None if expand else named_together([self])
         if said is not None:
             return said_latex(said)
         found = None if expand else name_derivative(self)
@@ -244,7 +244,7 @@ class FormMethods(ArrayMethods):
         from symgrad.printing.numpy.source import numpy_source
         from symgrad.printing.texts.said import said_source
 
-        said = None if expand else said_together([self])
+        said = None if expand else named_together([self])
         return numpy_source([readable(self)], name=name) if said is None else said_source(said, name)
 
     def framework_source(self, framework: str, name: str = "f", *, gradient: bool | int = False) -> str:

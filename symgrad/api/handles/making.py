@@ -9,9 +9,9 @@ import symgrad.ops  # noqa: F401  (registers the records that the operators look
 from symgrad.api.handles.base import E, Handle, handle_on
 from symgrad.api.handles.convert import expressions_in, node_of
 from symgrad.api.handles.inputs import listings_of, union
+from symgrad.ir.composite import form_of
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.shapes import fitting
-from symgrad.ir.written import form_of
 from symgrad.ops.array.layout import shape_text
 from symgrad.support.errors import ShapeError
 
@@ -59,7 +59,9 @@ def _diagnosed(error: ShapeError, operands: Sequence[Handle]) -> ShapeError:
     traces = [t for e in operands for t in e.traces]
     if not traces:
         return error
-    from symgrad.analysis.explain.parts import by_parts  # for start-up time: only a message needs it
+    from symgrad.analysis.explain.product_of_gradients import (
+        by_parts,  # for start-up time: only a message needs it
+    )
 
     names = {
         n: name for e in reversed(operands) for listing in e.listings for n, name in listing.name_of().items()

@@ -11,8 +11,8 @@ import numpy as np
 from symgrad.api.handles.base import Handle, Number, handle_on
 from symgrad.api.handles.convert import foreign, left_to_its_class, node_of
 from symgrad.api.handles.making import lift, make_op
+from symgrad.ir.composite import form_of
 from symgrad.ir.graph import OPS, number
-from symgrad.ir.written import form_of
 from symgrad.support.errors import UnsupportedError
 
 __all__ = ["Operators"]

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.wording import said_together
+from symgrad.api.handles.wording import named_together
 
-__all__ = ["latex_together", "leibniz_of", "title", "together"]
+__all__ = ["latex_together", "leibniz_of", "title", "format_many"]
 
 # What is imported in functions here is for start-up time: most programs write no LaTeX.
 
 
-def together(
+def format_many(
     exprs: Sequence[Expr], *, expand: bool = False
 ) -> tuple[list[str], list[str], list[Sequence[str]]]:
     """Return the texts of expressions, the lines below that say what new names stand for, and notes on each.
 
     Derivatives of one program are in its names where that is shorter; what else there is stands as it does by itself.
     """
-    found = None if expand else said_together(exprs)
+    found = None if expand else named_together(exprs)
     derived = [] if found is None else [e for e in exprs if e.slope is not None]
     written = [] if found is None else found.text([""] * len(derived)).split("\n")
     about: list[list[str]] = []
@@ -38,13 +38,13 @@ def together(
 
 
 def latex_together(exprs: Sequence[Expr], titles: Sequence[str], *, expand: bool = False) -> str:
-    """Return expressions as LaTeX behind titles such as ``f_{x} = ``, in one set of names as `together` has it.
+    """Return expressions as LaTeX behind titles such as ``f_{x} = ``, in one set of names as `format_many` has it.
 
     Rows of an ``aligned`` environment, if there are several.
     """
     from symgrad.printing.texts.said import latex_rows, said_rows
 
-    found = None if expand else said_together(exprs)
+    found = None if expand else named_together(exprs)
     told = iter(() if found is None else said_rows(found))
     rows = [
         f"{title} &= {e.latex(expand=True) if found is None or e.slope is None else next(told)}"

@@ -10,9 +10,9 @@ from symgrad.ir.graph import Node
 from symgrad.rewrite.memo import keeping
 
 if TYPE_CHECKING:
-    from symgrad.pretty.said import NamedFormula, NamedFormulas
+    from symgrad.pretty.named_derivatives import NamedFormula, NamedFormulas
 
-__all__ = ["name_derivative", "readable", "said_together"]
+__all__ = ["name_derivative", "readable", "named_together"]
 
 # What is imported in functions here is for start-up time: most programs print no derivative.
 
@@ -27,14 +27,14 @@ def readable(expr: Handle) -> Node:
         return canonical([expr.node]).nodes[0]
 
 
-def said_together(exprs: Sequence[Handle]) -> NamedFormulas | None:
+def named_together(exprs: Sequence[Handle]) -> NamedFormulas | None:
     """Return the derivatives among expressions in the names of their program, None where that is no shorter."""
     slopes = [(e.slope, e) for e in exprs if e.slope is not None]
     listings = {id(p): p for e in exprs for p in e.listings}
     if not slopes or len(listings) != 1:
         return None
     from symgrad.ir.notation.printer import str_text
-    from symgrad.pretty.said import name_derivatives
+    from symgrad.pretty.named_derivatives import name_derivatives
 
     (listing,) = listings.values()
     found = name_derivatives(listing, [slope for slope, _ in slopes])
@@ -48,7 +48,7 @@ def name_derivative(expr: Handle) -> NamedFormula | None:
     """Return a derivative that has no lines of its own, such as a Jacobian, in the names of its program."""
     if not expr.in_names or expr.slope is not None or len(expr.listings) != 1:
         return None
-    from symgrad.pretty.said import in_names
+    from symgrad.pretty.named_derivatives import in_names
     from symgrad.rewrite.pipeline import canonical
 
     with keeping(expr.answers):

@@ -22,7 +22,7 @@ from symgrad.ir.listing import one_of, suggest
 from symgrad.report.about import Subject
 from symgrad.rewrite.memo import Answers, keeping
 from symgrad.support.errors import NotInProgramError, UsageError
-from symgrad.support.progress import working
+from symgrad.support.progress import reports_progress
 
 if TYPE_CHECKING:
     from symgrad.compiler.gpu.launch.cuda_kernel import CudaKernel
@@ -52,7 +52,7 @@ def compile(
     name: str = "kernel",
     target: Literal["cuda"],
 ) -> CudaKernel: ...
-@working("kernel", "compiling")
+@reports_progress("kernel", "compiling")
 def compile(
     outputs: Formula | Formulas,
     inputs: Wrt | Wrts | None = None,

@@ -30,7 +30,7 @@ from symgrad.compiler.llvm.engine import disk_cache as store
 from symgrad.compiler.llvm.engine.jit import compiler_fingerprint
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import digest
-from symgrad.ops.own import any_registered
+from symgrad.ops.user_ops import any_registered
 from symgrad.support.errors import InternalError, KernelError
 from symgrad.support.logs import info
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
-from symgrad.analysis.expectations.given import MomentBudget
+from symgrad.analysis.expectations.budget import MomentBudget
 from symgrad.analysis.expectations.moment import How, Moment
 from symgrad.analysis.explain.derivation import DerivationRecord, explain
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     pass
 
 from symgrad.api.noise.question import AuditQuestion, Estimated, ReferenceName
-from symgrad.support.progress import working
+from symgrad.support.progress import reports_progress
 
 __all__ = ["Audit", "NoiseAudit", "audit"]
 
@@ -216,7 +216,7 @@ class Audit(_Moments, Mapping[str, NoiseAudit], Reported):
         return {"against": self._question.reference, "inputs": inputs, **self.moments_json()}
 
 
-@working("moments", "averaging")
+@reports_progress("moments", "averaging")
 def audit(
     y: Formula,
     wrt: Wrt | Wrts,

@@ -29,7 +29,7 @@ from symgrad.printing.pictures.numeric import chosen_values
 from symgrad.printing.texts.comparison import ComparisonRow, comparison_text, estimate_text, formula_lines
 from symgrad.report.report import Reported
 from symgrad.support.errors import NotInProgramError, NotScalarError, ShapeError, UsageError
-from symgrad.support.progress import steps, working
+from symgrad.support.progress import reports_progress, steps
 from symgrad.verification.verdict import Verdict
 
 __all__ = ["Comparison", "Estimator", "compare_estimators"]
@@ -315,7 +315,7 @@ def _judged(e: Estimator) -> list[str]:
     return [*before, f"{last} ({doubt})"]
 
 
-@working("moments", "comparing estimators")
+@reports_progress("moments", "comparing estimators")
 def compare_estimators(
     programs: Mapping[str, Formula],
     wrt: Wrt,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, cast, overload
 
 from symgrad.analysis.explain.derivation import naming_of
-from symgrad.analysis.stop_gradient.checks.asked import LintQuestion
+from symgrad.analysis.stop_gradient.checks.context import LintQuestion
 from symgrad.analysis.stop_gradient.finding import Finding
 from symgrad.analysis.stop_gradient.table import CHECKS, findings
 from symgrad.api.claims.verify import checked_seconds
@@ -20,7 +20,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
 from symgrad.report.report import Report, Reported
 from symgrad.support.errors import Cure, UsageError
-from symgrad.support.progress import working
+from symgrad.support.progress import reports_progress
 
 __all__ = ["Finding", "Findings", "lint"]
 
@@ -66,7 +66,7 @@ class Findings(Sequence[Finding], Reported):
         return f"<Findings: {', '.join(self.codes) or 'none'}>"
 
 
-@working("stops", "checking")
+@reports_progress("stops", "checking")
 def lint(
     y: Formula,
     wrt: Wrt | Wrts | None = None,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from symgrad.analysis.explain.derivation import naming_of
 from symgrad.analysis.explain.naming import Naming, join_texts
 from symgrad.analysis.stop_gradient.placement import PlacementOutcome, place
-from symgrad.analysis.stop_gradient.places.paths import ValueEdge
+from symgrad.analysis.stop_gradient.placements.paths import ValueEdge
 from symgrad.api.claims.verify import checked_seconds
 from symgrad.api.derivatives.synthesis import fixed_at
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
@@ -23,7 +23,7 @@ from symgrad.ir.traverse import topological
 from symgrad.ops.control import without_stops
 from symgrad.report.report import Reported
 from symgrad.support.errors import DomainError, UsageError
-from symgrad.support.progress import working
+from symgrad.support.progress import reports_progress
 from symgrad.support.source import Place
 from symgrad.verification.verdict import Verdict
 
@@ -136,7 +136,7 @@ class Placement(Reported):
         }
 
 
-@working("stops", "placing stop_gradients")
+@reports_progress("stops", "placing stop_gradients")
 def placement(
     y: Formula,
     wrt: Wrt | Wrts,

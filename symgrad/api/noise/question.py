@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from symgrad.analysis.expectations.budget import MomentBudget
 from symgrad.analysis.expectations.expectation import expectation, variance
-from symgrad.analysis.expectations.given import MomentBudget
 from symgrad.analysis.expectations.moment import Estimate, How, Moment
 from symgrad.analysis.expectations.reference import (
     Reference,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.told import leibniz_of, title, together
+from symgrad.api.handles.told import format_many, leibniz_of, title
 from symgrad.api.reports.maths import expression, program_blocks
 from symgrad.printing.pictures.numeric import accuracy_figure, sole_variable
 from symgrad.printing.pictures.spreads import Spread, spreads_svg
@@ -31,7 +31,7 @@ from symgrad.report.blocks import (
 )
 from symgrad.report.report import Report
 from symgrad.support.errors import SymgradError
-from symgrad.verification.told.report import verdict_blocks
+from symgrad.verification.reporting.report import verdict_blocks
 
 if TYPE_CHECKING:
     from symgrad.api.derivatives.effective import Effective
@@ -59,7 +59,7 @@ def derivatives_report(y: Expr, partials: Mapping[tuple[Expr, ...], Expr]) -> Re
         partials: its derivatives, by what they are by.
     """
     exprs = list(partials.values())
-    texts, below, notes = together(exprs)
+    texts, below, notes = format_many(exprs)
     rows = [
         Maths(f"{title(y, by)} = {text}", f"{leibniz_of(y, by)} &= {e.latex()}")
         for (by, e), text in zip(partials.items(), texts, strict=True)

@@ -16,7 +16,7 @@ from symgrad.api.training.variables import has_end
 from symgrad.ir.exact import float_of
 from symgrad.ir.types import Domain
 from symgrad.support.errors import SymgradError
-from symgrad.support.progress import Work, working
+from symgrad.support.progress import Work, reports_progress
 
 __all__ = ["SearchEnd", "FlatLoss", "search_minimum"]
 
@@ -101,7 +101,7 @@ def search_minimum(
     if bounded:
         arguments["bounds"] = _scipy().Bounds(low, high)
     trusted, constrained = _has_tolerance(options), bool(options.get("constraints"))
-    with working("training", f"minimising by {method}") as work:
+    with reports_progress("training", f"minimising by {method}") as work:
         runner = _Runner(problem, both, product, method, arguments, work)
         x = start
         if not constrained and not both(start)[1].any():

@@ -31,7 +31,7 @@ from symgrad.support.errors import (
     NotScalarError,
     UsageError,
 )
-from symgrad.support.progress import working
+from symgrad.support.progress import reports_progress
 
 __all__ = ["Training", "train"]
 
@@ -227,7 +227,7 @@ def _run(
     done, message = 0, f"{total:,} steps"
     # Parameters that run away are infinities at first, which the checks find: no warnings beside.
     with (
-        working("training", f"training by {method}", total) as shown_work,
+        reports_progress("training", f"training by {method}", total) as shown_work,
         np.errstate(over="ignore", invalid="ignore"),
     ):
         for k, values in zip(range(total), feeding, strict=False):

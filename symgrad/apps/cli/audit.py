@@ -18,7 +18,7 @@ from symgrad.apps.cli.main import main
 from symgrad.apps.cli.options import OF, OUTPUT, WRT, emit, format_option, targets
 from symgrad.report.blocks import Column, Heading, Prose, Table, prose
 from symgrad.report.report import Report
-from symgrad.support.progress import working
+from symgrad.support.progress import reports_progress
 
 if TYPE_CHECKING:
     from symgrad.interop.importers.code.frameworks import FrameworkName
@@ -76,10 +76,10 @@ def audit(
     A program is a program file, an expression, or - for standard input; or a function of JAX, torch, TensorFlow, Keras
     or NumPy in a file of Python's, FILE.py::FUNCTION, whose random arguments --specs declares. That file is imported.
     """
-    with working("cli", "reading"):
+    with reports_progress("cli", "reading"):
         y = read_expression(source, of, specs, framework)
     by = targets(y, wrt)
-    with working("cli", "averaging"):
+    with reports_progress("cli", "averaging"):
         found = symgrad.audit(
             y,
             by if len(by) > 1 else by[0],

@@ -90,7 +90,7 @@ def lint(
         texts: dict[str, str] = {}
     else:
         found, texts = _of_program(source, asked)
-    from symgrad.analysis.stop_gradient.ignores import unignored
+    from symgrad.analysis.stop_gradient.ignore_comments import unignored
 
     left = [f for f in unignored(found, texts) if f.code not in ignored and f.name not in ignored]
     report = _report(left, form)
@@ -135,9 +135,9 @@ def _of_file(
     from symgrad.interop.importers.code.checks import source_findings
     from symgrad.interop.importers.code.found import opened
     from symgrad.interop.importers.code.frameworks import framework_of
-    from symgrad.support.progress import working
+    from symgrad.support.progress import reports_progress
 
-    with working("cli", "reading"), opened(file, function) as found:
+    with reports_progress("cli", "reading"), opened(file, function) as found:
         framework = framework_of(found, said)
         arguments = arguments_of(found, specs)
         sources = _sources(arguments, asked)

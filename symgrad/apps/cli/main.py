@@ -153,7 +153,7 @@ def derive(
 ) -> None:
     """Print the gradient as a formula."""
     from symgrad.apps.cli.report import derive_report, latex_document
-    from symgrad.support.progress import working
+    from symgrad.support.progress import reports_progress
 
     if standalone and form != "latex":
         raise UsageError("--standalone is a document of LaTeX", cure="add --format latex")
@@ -165,7 +165,7 @@ def derive(
         raise UsageError("--read says how LaTeX is read", cure="add --latex")
     program = read_latex_source(source, declare, reading_options(readings)) if latex else read_source(source)
     y = expression_of(program, of)
-    with working("cli", "deriving"):
+    with reports_progress("cli", "deriving"):
         report = derive_report(y, targets(y, wrt), order, form, stable=stable, expand=expand)
     emit(latex_document(report) if standalone else report, output)
 
@@ -201,15 +201,15 @@ def explain(
     """Derive step by step, and tell for every random input whether it enters the gradient, and how."""
     from symgrad.apps.cli.lessons import Exercise
     from symgrad.apps.cli.report import explain_report
-    from symgrad.support.progress import working
+    from symgrad.support.progress import reports_progress
 
     exercise = Exercise.asked(source, form, so_far, answer, hide_last=hide_last, next_step=next_step)
     program = read_source(source)
     y = expression_of(program, of)
-    with working("cli", "explaining"):
+    with reports_progress("cli", "explaining"):
         derivation = symgrad.explain(y, targets(y, wrt))
     if exercise is not None:
-        with working("cli", "comparing"):
+        with reports_progress("cli", "comparing"):
             report, code = exercise.report(derivation)
         emit(report, output)
         sys.exit(code)
@@ -217,7 +217,7 @@ def explain(
         if picture.suffix != ".svg":
             raise UsageError(f"cannot draw '{picture.name}'", expected="a file name that ends in .svg")
         write_text(picture, derivation.svg())
-    with working("cli", "explaining"):
+    with reports_progress("cli", "explaining"):
         report = explain_report(derivation, form, steps=steps)
     emit(report, output)
 

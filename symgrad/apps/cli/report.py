@@ -12,7 +12,7 @@ import numpy as np
 
 import symgrad
 from symgrad.api.explaining.explain import Derivation
-from symgrad.api.handles.told import latex_together, leibniz_of, title, together
+from symgrad.api.handles.told import format_many, latex_together, leibniz_of, title
 
 __all__ = ["arrays_report", "derive_report", "explain_report", "latex_document", "partials", "run_report"]
 
@@ -83,7 +83,7 @@ def derive_report(
     if form == "latex":
         return latex_together(list(found.values()), [leibniz_of(y, key) for key in found], expand=expand)
     exprs = list(found.values())
-    texts, below, domains = together(exprs, expand=expand)
+    texts, below, domains = format_many(exprs, expand=expand)
     lines: list[str] = []
     for (key, g), said, notes in zip(found.items(), texts, domains, strict=True):
         left = title(y, key)

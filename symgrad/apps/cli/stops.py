@@ -15,7 +15,7 @@ from symgrad.apps.cli.main import main
 from symgrad.apps.cli.options import OF, OUTPUT, WRT, emit, format_option, names_in, targets
 from symgrad.apps.cli.verdicts import DOMAIN, PROOF, TIME, domains, finish
 from symgrad.support.errors import UsageError
-from symgrad.support.progress import working
+from symgrad.support.progress import reports_progress
 
 if TYPE_CHECKING:
     from symgrad.api.derivatives.effective import Effective
@@ -63,7 +63,7 @@ def equivalent(
     """
     if specs is not None or framework is not None:
         functions_among((p, q))
-    with working("cli", "reading"):
+    with reports_progress("cli", "reading"):
         left, right = (
             read_expression(side, None, specs, framework) if names_function(side) else read_text(side)[0]
             for side in (p, q)
@@ -111,9 +111,9 @@ def effective(
     A program is a program file, an expression, or - for standard input; or a function of JAX, torch, TensorFlow, Keras
     or NumPy in a file of Python's, FILE.py::FUNCTION. That file is imported, and the function traced.
     """
-    with working("cli", "reading"):
+    with reports_progress("cli", "reading"):
         y = read_expression(source, of, specs, framework)
-    with working("cli", "deriving"):
+    with reports_progress("cli", "deriving"):
         report = _report(symgrad.effective(y, targets(y, wrt), order), y, form)
     emit(report, output)
 

@@ -32,7 +32,7 @@ from symgrad.apps.cli.options import (
 from symgrad.frontend.limits import TEXT_CHARACTERS
 from symgrad.support.errors import FileError, UsageError
 from symgrad.support.files import read_text as read_file
-from symgrad.support.progress import working
+from symgrad.support.progress import reports_progress
 
 if TYPE_CHECKING:
     from symgrad.apps.review.layout.passages import DocumentForm
@@ -210,7 +210,7 @@ def check(file: Path, whole: bool, time_limit: float, form: str, output: Path | 
 
     if not 0 < time_limit < float("inf"):
         raise UsageError(f"the time limit is {time_limit}", expected="a positive number of seconds")
-    with working("proof", "checking the proof"):
+    with reports_progress("proof", "checking the proof"):
         found = replayed(read_proof_file(file), time_limit)
     if form == "text":
         emit("\n".join(checked_lines(found, whole=whole)), output)
@@ -305,7 +305,7 @@ def verify_code(
     The exit code is the worst verdict: 0 proved, 5 refuted, 6 supported, 7 undecided.
     """
     by = None if wrt is None else names_in(wrt, "--wrt")
-    with code_and_gradient(function, gradient) as (f, grad_f), working("verdicts", "deciding"):
+    with code_and_gradient(function, gradient) as (f, grad_f), reports_progress("verdicts", "deciding"):
         found = symgrad.verify_code(f, grad_f, specs, wrt=by, time_limit=time_limit, dtype=dtype)
         # Mistakes are looked for when they are read, by calling the code.
         report = json.dumps(found.to_json(), indent=2, ensure_ascii=False) if form == "json" else str(found)
@@ -390,7 +390,7 @@ def _with_progress(
     def told() -> str:
         return " ".join(f"{status} {n}" for status, n in sorted(counts.items()))
 
-    with working("verdicts", "deciding rows", len(todo)) as work:
+    with reports_progress("verdicts", "deciding rows", len(todo)) as work:
         for line in run_rows(todo, decide, output, jobs=jobs, limits=limits):
             counts[line["status"]] += 1
             work.advance(told)

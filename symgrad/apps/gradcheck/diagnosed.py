@@ -20,8 +20,8 @@ from symgrad.ir.traverse import symbols_of
 from symgrad.support.errors import InternalError, SymgradError, UsageError
 from symgrad.support.source import Location
 from symgrad.verification.diagnosis import Diagnoses, Diagnosis
-from symgrad.verification.mistakes.sized import SizedPairs
-from symgrad.verification.mistakes.told import WrongClaim, diagnosed
+from symgrad.verification.mistakes.axis_length_numbers import SizedPairs
+from symgrad.verification.mistakes.diagnoses import WrongClaim, diagnosed
 from symgrad.verification.verdict import Verdict
 
 __all__ = ["derivative_text", "with_mistakes_of"]

@@ -13,7 +13,7 @@ from symgrad.api.handles.expr import Expr
 from symgrad.apps.gradcheck.limits import MAGNITUDES
 from symgrad.apps.gradcheck.reference import Values
 from symgrad.ir.graph import Node
-from symgrad.verification.points.draw import points_of
+from symgrad.verification.points.sampler import points_of
 from symgrad.verification.statement import program_of
 
 __all__ = ["sample_points"]

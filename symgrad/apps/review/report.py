@@ -17,7 +17,7 @@ from symgrad.report.blocks import (
     prose,
 )
 from symgrad.report.report import Report
-from symgrad.verification.told.report import TONES
+from symgrad.verification.reporting.report import TONES
 
 __all__ = ["review_report"]
 

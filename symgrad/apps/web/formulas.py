@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import symgrad
-from symgrad.api.handles.told import latex_together, leibniz_of, title, together
+from symgrad.api.handles.told import format_many, latex_together, leibniz_of, title
 from symgrad.apps.web.blocks import Block, code, fold, html, text, verdict_block
 from symgrad.apps.web.limits import VALUE_CHARACTERS, VERDICT_SECONDS
 from symgrad.apps.web.question import PageQuestion, judged
@@ -11,7 +11,7 @@ from symgrad.ir.traverse import topological
 from symgrad.report.blocks import Banner, Heading, MathLines, Maths, Paragraph, Table, prose
 from symgrad.report.blocks import Block as Told
 from symgrad.report.report import Report
-from symgrad.verification.told.report import SAVED
+from symgrad.verification.reporting.report import SAVED
 
 __all__ = ["derivation", "gradient", "graph", "latex", "moments", "noise", "verdict"]
 
@@ -19,7 +19,7 @@ __all__ = ["derivation", "gradient", "graph", "latex", "moments", "noise", "verd
 def gradient(question: PageQuestion) -> list[Block]:
     """Return the derivatives as formulas, with where they are defined although the program is not."""
     exprs = question.gradients
-    said, below, notes = together(exprs)
+    said, below, notes = format_many(exprs)
     lines: list[str] = []
     for w, g, formula, about in zip(question.wrt, exprs, said, notes, strict=True):
         lines.append(f"{title(question.y, [w])} = {formula}")

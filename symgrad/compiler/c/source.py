@@ -41,7 +41,7 @@ from symgrad.compiler.llvm.text.instructions import Instruction
 from symgrad.compiler.llvm.text.templates import fill_template
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.compiler.lowering.elementwise.schedule import Chunk, Schedule
-from symgrad.ir.collector import growing
+from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import SYMBOL, Node
 
 __all__ = ["c_source"]
@@ -90,7 +90,7 @@ def c_source(plan: Schedule, real: FloatType, abi: Abi) -> str:
         UnsupportedError: if an equation calls a function that C99 has not.
     """
     abi = _inside(abi)
-    with np.errstate(all="ignore"), growing():  # constants are folded
+    with np.errstate(all="ignore"), gc_paused():  # constants are folded
         with_fma, without = (_Writer(plan, real, abi, fused=fused).code() for fused in (True, False))
     code = one_or_other(with_fma, without, real)
     single = len(plan.chunks) < 2

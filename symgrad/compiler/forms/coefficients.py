@@ -15,8 +15,8 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 from symgrad.compiler.lowering.cost import own_cost
-from symgrad.ir.collector import growing
 from symgrad.ir.exact import MADE, is_longer
+from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.arith import add, div, mul, neg
@@ -65,7 +65,7 @@ _TERMS = 8
 _Terms: TypeAlias = "tuple[tuple[int, Number], ...]"
 
 
-@growing()
+@gc_paused()
 def gathered(outputs: Sequence[Node], kept: Collection[Node] = ()) -> list[Node]:
     """Return pointwise nodes with the numbers of their products and sums taken out.
 

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from symgrad.compiler.forms.coefficients import Number, ratio, times
-from symgrad.ir.collector import growing
+from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node, apply
 from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.arith import add, mul, neg
@@ -36,7 +36,7 @@ class _Term(NamedTuple):
 _Key = frozenset[tuple[tuple[Node, ...], Number]]
 
 
-@growing()
+@gc_paused()
 def regrouped(outputs: Sequence[Node], primal: Collection[Node]) -> list[Node]:
     """Return pointwise nodes that are equal in exact arithmetic and take fewer operations, or else the outputs.
 

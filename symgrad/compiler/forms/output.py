@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from symgrad.autodiff.trace import BackwardTrace, Slope
+from symgrad.autodiff.trace import BackwardTrace, Derivative
 from symgrad.ir.graph import Node
 
 __all__ = ["Arrangement", "Output"]
@@ -25,7 +25,7 @@ class Output:
     node: Node
     origins: tuple[Node, ...] = ()
     traces: tuple[BackwardTrace, ...] = ()
-    slope: Slope | None = None
+    slope: Derivative | None = None
 
     @property
     def derived(self) -> bool:

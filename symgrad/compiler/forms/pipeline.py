@@ -14,10 +14,10 @@ from symgrad.compiler.forms.choice import SMALL, cheaper, cost, evidently_fine
 from symgrad.compiler.forms.coefficients import gathered
 from symgrad.compiler.forms.known_sums import regrouped
 from symgrad.compiler.forms.output import Arrangement, Output
-from symgrad.compiler.forms.rederived import rederivable, rederived
+from symgrad.compiler.forms.redifferentiation import rederivable, rederived
 from symgrad.compiler.forms.residuals import residuals, shareable
 from symgrad.compiler.forms.scales import rescaled
-from symgrad.ir.collector import growing
+from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import all_pointwise, is_elementwise, substitute, topological
 from symgrad.ops.scalar.arith import div
@@ -30,7 +30,7 @@ _CANONICAL_UP_TO = 400
 """Equations up to which derivatives are rewritten: beyond, that would dominate the time to compile."""
 
 
-@growing()
+@gc_paused()
 def arrange(outputs: Sequence[Output], *, fast: bool = False) -> Arrangement:
     """Return the nodes to compile.
 

@@ -43,8 +43,8 @@ from dataclasses import dataclass, field
 from math import inf, log2
 
 from symgrad.compiler.forms.coefficients import Number, ratio, times
-from symgrad.ir.collector import growing
 from symgrad.ir.exact import exact_value
+from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node, apply, as_node
 from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.arith import add, div, mul, neg
@@ -72,7 +72,7 @@ _GIVEN, _PRODUCT, _QUOTIENT, _SUM, _CHOICE = range(5)
 _KINDS = {mul: _PRODUCT, div: _QUOTIENT, add: _SUM, where: _CHOICE}
 
 
-@growing()
+@gc_paused()
 def rescaled(outputs: Sequence[Node], kept: Collection[Node] = ()) -> list[Node]:
     """Return pointwise nodes that are equal in exact arithmetic and take fewer operations, or else the outputs.
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from symgrad.compiler.kernels.calls.guards import Position, check_filled, check_position, guards_of
 from symgrad.compiler.kernels.calls.native import Native
+from symgrad.compiler.kernels.calls.output_pool import OutputPool
 from symgrad.compiler.kernels.calls.plain import call_batch
-from symgrad.compiler.kernels.calls.spares import Spares
 from symgrad.compiler.kernels.calls.threads import in_pieces, targets, work_of, worthwhile
 from symgrad.compiler.kernels.kernel import Kernel, Saver, as_tuple
 from symgrad.compiler.kernels.shapes import Fit, Shapes
@@ -135,7 +135,7 @@ class ArrayKernel(Kernel):
             self._ufunc = self._as_ufunc(found, kinds)
         several = threads > 1 and self._ufunc
         self._large = worthwhile(work_of(outputs, inputs), len(kinds)) if several else math.inf
-        self._spares = Spares(self.kinds[nin:])
+        self._spares = OutputPool(self.kinds[nin:])
 
     def _as_ufunc(self, found: Signature, kinds: Sequence[str]) -> np.ufunc | None:
         core = Core(

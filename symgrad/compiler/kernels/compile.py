@@ -13,7 +13,7 @@ from symgrad.compiler.llvm.elementwise.code import ElementwiseCode
 from symgrad.compiler.llvm.engine.jit import Effort
 from symgrad.compiler.llvm.text.types import FloatType, float_type
 from symgrad.compiler.lowering.elementwise.schedule import Schedule, schedule
-from symgrad.ir.collector import growing
+from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import SIZE, SYMBOL, Node
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.shapes import broadcast_shapes
@@ -22,7 +22,7 @@ from symgrad.ir.traverse import all_pointwise, symbols_of, topological
 from symgrad.ops.control import as_computed
 from symgrad.support.errors import MissingInputError, ShapeError, UnsupportedError, UsageError
 from symgrad.support.logs import info
-from symgrad.support.progress import working
+from symgrad.support.progress import reports_progress
 
 if TYPE_CHECKING:
     from symgrad.compiler.gpu.launch.cuda_kernel import CudaKernel
@@ -102,7 +102,7 @@ def compile_nodes(
     threads = checked_threads(threads)
     # Where each element is computed by itself one loop does it, with code of its own: asked before anything is lowered.
     if _elementwise(outputs, inputs, order):
-        with growing(), working("lower", "ordering equations"):
+        with gc_paused(), reports_progress("lower", "ordering equations"):
             # One order of equations, in functions of bounded size, for quick code and better code alike.
             plan = schedule(outputs, inputs, fusable=fusable, fast=fast, order=order)
         # The text of LLVM (`emit`), and machine code of it (`Engine`): quick code first, better code when it pays.

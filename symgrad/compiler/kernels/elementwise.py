@@ -13,8 +13,8 @@ from symgrad.compiler.kernels.calls.direct import direct_call
 from symgrad.compiler.kernels.calls.guards import has_ends
 from symgrad.compiler.kernels.calls.native import Native
 from symgrad.compiler.kernels.calls.numbers import number_call
+from symgrad.compiler.kernels.calls.output_pool import OutputPool
 from symgrad.compiler.kernels.calls.plain import call_elements, fresh_outputs
-from symgrad.compiler.kernels.calls.spares import Spares
 from symgrad.compiler.kernels.calls.team import call_in_team
 from symgrad.compiler.kernels.calls.threads import (
     common_shape,
@@ -37,7 +37,7 @@ from symgrad.ir.values.exchange import PLAIN
 from symgrad.ir.values.inputs import check_domain, check_shapes, check_whole, in_order
 from symgrad.support.errors import ArrayTypeError, ShapeError, SymgradError
 from symgrad.support.logs import info
-from symgrad.support.progress import working
+from symgrad.support.progress import reports_progress
 
 __all__ = ["ElementwiseKernel", "Amount", "measured"]
 
@@ -165,7 +165,7 @@ class ElementwiseKernel(Kernel):
         self._sharp: Callable[..., Any] | None = None
         self._numbers_left = -1
         self._quick, self._left, self._unasked = code.quick, code.left, _ASK_EVERY
-        self._spares = Spares(self.kinds[len(inputs) :])
+        self._spares = OutputPool(self.kinds[len(inputs) :])
 
     @property
     def llvm_ir(self) -> str:
@@ -338,7 +338,7 @@ class ElementwiseKernel(Kernel):
         return self._left <= 0
 
     def _improve(self) -> None:
-        with working("kernel", "compiling better code"):
+        with reports_progress("kernel", "compiling better code"):
             self._code.improve()
         info("kernel", "'%s' has optimised code from now on: so many elements pay for it", self.__name__)
         self._quick = False

@@ -11,10 +11,10 @@ from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 
-from symgrad.compiler.kernels.calls.admitting import admitted
+from symgrad.compiler.kernels.calls.input_dtypes import admitted
 from symgrad.compiler.kernels.calls.native import Native
 from symgrad.compiler.kernels.calls.threads import cores
-from symgrad.compiler.kernels.points.offered import AtPoints
+from symgrad.compiler.kernels.points.scalar_calls import AtPoints
 from symgrad.compiler.kernels.signature import Signature
 from symgrad.compiler.kernels.ufunc import MAX_ARGS, ufuncs_are_known
 from symgrad.compiler.llvm.engine.jit import Effort, emit_assembly

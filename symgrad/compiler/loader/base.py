@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
-from symgrad.compiler.kernels.points.offered import AtPoints
+from symgrad.compiler.kernels.points.scalar_calls import AtPoints
 from symgrad.compiler.loader.described import KnownArgument
 from symgrad.support.errors import ArrayTypeError, KernelError, ShapeError, SymgradError, UnsupportedError
 
@@ -150,7 +150,7 @@ class Loaded(AtPoints):
         return (called_with_arrays(lambda *a, **b: self(*a, **b, **more), library, self.inputs, arrays, out),)
 
     def _admitted(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
-        from symgrad.compiler.kernels.calls.admitting import admitted  # for start-up time
+        from symgrad.compiler.kernels.calls.input_dtypes import admitted  # for start-up time
         from symgrad.compiler.llvm.text.types import float_type
 
         real = float_type(self.dtype)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symgrad.compiler.kernels.artefacts.note import ABI, opened
+from symgrad.compiler.kernels.artefacts.metadata import ABI, opened
 from symgrad.compiler.llvm.engine.jit import Engine, ObjectCode
 from symgrad.compiler.loader.elementwise import LoadedKernel
 from symgrad.compiler.loader.machine import check_machine

@@ -19,10 +19,10 @@ from symgrad.frontend.tokens.terms import (
     Token,
     ends,
 )
+from symgrad.ir.composite import WRITTEN, form_of
 from symgrad.ir.exact import CONSTANTS
 from symgrad.ir.graph import OPS, Op, constant, number
 from symgrad.ir.listing import suggest
-from symgrad.ir.written import WRITTEN, form_of
 from symgrad.support.errors import (
     DomainError,
     ForbiddenSyntaxError,

@@ -26,9 +26,9 @@ from symgrad.frontend.tokens.terms import (
     ends,
     literal_value,
 )
+from symgrad.ir.composite import WRITTEN
 from symgrad.ir.graph import OPS, Node, Op, as_condition, constant, number, size_node, symbol, truth
 from symgrad.ir.types import Declaration
-from symgrad.ir.written import WRITTEN
 from symgrad.ops.numpy.calls import matrix_transpose
 from symgrad.ops.numpy.products import matmul
 from symgrad.support.errors import DomainError

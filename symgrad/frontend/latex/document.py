@@ -14,7 +14,7 @@ from symgrad.frontend.latex.syntax.macros import expanded
 from symgrad.frontend.latex.syntax.splitting import latex_error, rows_apart, split
 from symgrad.frontend.latex.syntax.tree import LatexLine
 from symgrad.frontend.limits import TEXT_CHARACTERS
-from symgrad.ir.collector import growing
+from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
 from symgrad.support.errors import ProgramSyntaxError, UsageError
@@ -101,7 +101,7 @@ def parse_latex_program(
     given = {**(declared.given if declared else {}), **before, **(sizes or {}), **(symbols or {})}
     strict = declared is not None or symbols is not None
     reader = LatexReader(source, given, strict, options, differentiate)
-    with growing():
+    with gc_paused():
         if not strict:
             reader.infer_arrays([side for line in lines for side in line.sides])
         for line in lines:

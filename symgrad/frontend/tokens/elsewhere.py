@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from symgrad.frontend.limits import SPELLING_CHARACTERS
+from symgrad.ir.composite import WRITTEN
 from symgrad.ir.graph import OPS
-from symgrad.ir.written import WRITTEN
 
 __all__ = [
     "ARGUMENTS",

@@ -11,12 +11,12 @@ from typing import Any, SupportsInt
 
 from mpmath import libmp as typed_libmp
 
+from symgrad.ir.composite import WRITTEN, form_of
 from symgrad.ir.exact import CONSTANTS
 from symgrad.ir.graph import OPS, Node, constant, number, symbol, truth
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import BOOL, DOMAINS, INT, NONNEGATIVE, POSITIVE, REAL, Declaration, Domain, is_name
-from symgrad.ir.written import WRITTEN, form_of
 from symgrad.ops.sympy_bridge.functions import head_of
 from symgrad.ops.sympy_bridge.objects import S, Static, sympy
 from symgrad.ops.sympy_bridge.undefined import (

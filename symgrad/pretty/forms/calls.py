@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple
 
+from symgrad.ir.composite import WRITTEN, form_of
 from symgrad.ir.graph import Node, apply
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
-from symgrad.ir.written import WRITTEN, form_of
 from symgrad.ops.scalar.arith import mul
 from symgrad.pretty.limits import EQUATIONS
 from symgrad.support.errors import SymgradError

@@ -17,13 +17,13 @@ from symgrad.ops.scalar.arith import div, mul, neg
 from symgrad.ops.scalar.logic import ge, gt, le, lt, where
 from symgrad.ops.scalar.rounding import abs as absolute
 from symgrad.ops.scalar.rounding import clip, sign
-from symgrad.pretty.forms.common import factors_of
+from symgrad.pretty.forms.factor_out import factors_of
 from symgrad.rewrite.facts.inference import Conditions
 
-__all__ = ["chosen"]
+__all__ = ["simplify_choices"]
 
 
-def chosen(node: Node, known: Conditions) -> Node:
+def simplify_choices(node: Node, known: Conditions) -> Node:
     """Return a node with its choices as they are written; its value and domain are the same.
 
     Example:
@@ -31,7 +31,7 @@ def chosen(node: Node, known: Conditions) -> Node:
         >>> from symgrad.ir.types import Declaration
         >>> import symgrad.ops
         >>> r, n = symbol(Declaration("r")), symbol(Declaration("n"))
-        >>> found = chosen(where(le(absolute(r), as_node(1)), r / n, sign(r) / n), Conditions())
+        >>> found = simplify_choices(where(le(absolute(r), as_node(1)), r / n, sign(r) / n), Conditions())
         >>> found is clip(r, as_node(-1), as_node(1)) / n
         True
     """

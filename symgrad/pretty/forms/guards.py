@@ -12,7 +12,7 @@ from symgrad.ops.scalar.elementary import sqrt
 from symgrad.ops.scalar.logic import eq, ne, where
 from symgrad.rewrite.facts.inference import Conditions
 
-__all__ = ["asked_once", "without_guards_of_zero", "without_idle_guards"]
+__all__ = ["hoist_conditions", "without_guards_of_zero", "without_idle_guards"]
 
 
 def without_idle_guards(node: Node) -> Node:
@@ -72,7 +72,7 @@ def without_guards_of_zero(node: Node, known: Conditions) -> Node:
     return substitute([node], found)[0] if found else node
 
 
-def asked_once(node: Node) -> Node:
+def hoist_conditions(node: Node) -> Node:
     """Return a node with what a choice asks asked once: `where(c, where(c, a, 0)*b, 0)` is `where(c, a*b, 0)`."""
     for choice in [n for n in topological([node]) if n.op is where]:
         condition, yes, no = choice.args

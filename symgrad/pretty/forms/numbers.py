@@ -18,7 +18,7 @@ from symgrad.ir.notation.literals import number_text, significant_digits
 from symgrad.ir.traverse import topological
 from symgrad.ir.types import Declaration, Domain, Number
 from symgrad.ops.scalar.arith import add, div, mul, neg, pow
-from symgrad.pretty.forms.common import without_sign
+from symgrad.pretty.forms.factor_out import without_sign
 from symgrad.pretty.limits import FOLDED_DENOMINATOR, FOLDED_DIGITS, FOLDED_WHOLE_DIGITS, PRODUCT_DIGITS
 
 __all__ = ["Literals"]

@@ -20,8 +20,8 @@ from symgrad.ops.array.indexing import gather, one_hot, scatter_add
 from symgrad.ops.array.layout import expand, full
 from symgrad.ops.array.reductions import argmax, argmin
 from symgrad.ops.scalar.arith import div, mul
-from symgrad.pretty.forms.common import factors_of
-from symgrad.rewrite.array_forms.chosen import Chosen, chosen_in_rows
+from symgrad.pretty.forms.factor_out import factors_of
+from symgrad.rewrite.array_forms.gathered_values import Chosen, chosen_in_rows
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.facts.integer_ranges import is_position
 from symgrad.rewrite.trace import Note

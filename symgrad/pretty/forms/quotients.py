@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 from symgrad.ir.graph import Node, as_node, number
 from symgrad.ops.scalar.arith import add, pow
 from symgrad.ops.scalar.elementary import sqrt
-from symgrad.pretty.forms.measure import COST
-from symgrad.pretty.forms.ring import LongError, Polynomial, Ring
+from symgrad.pretty.forms.cost import COST
+from symgrad.pretty.forms.polynomials import LongError, Polynomial, Ring
 from symgrad.pretty.limits import GROUPED_TERMS, QUOTIENT_TERMS
 
 __all__ = ["Quotient", "Rational"]

@@ -18,8 +18,8 @@ from symgrad.ops.scalar.elementary import exp, sigmoid, sqrt
 from symgrad.ops.scalar.hyperbolic import cosh, sech, sinh, tanh
 from symgrad.ops.scalar.logic import where
 from symgrad.ops.scalar.trig import cos, sin
+from symgrad.pretty.forms.polynomials import LongError, Polynomial, Ring
 from symgrad.pretty.forms.quotients import Quotient, Rational
-from symgrad.pretty.forms.ring import LongError, Polynomial, Ring
 from symgrad.pretty.limits import POLYNOMIAL_TERMS, RATIONAL_EXPONENT
 
 __all__ = ["rational_of"]

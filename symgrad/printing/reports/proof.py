@@ -9,7 +9,7 @@ from symgrad.checker.file.statement import value_text
 from symgrad.checker.program.names import terminal_text
 from symgrad.report.blocks import Banner, Block, Code, Column, Heading, Literal, Paragraph, Table, prose
 from symgrad.report.report import Report
-from symgrad.verification.told.report import TONES
+from symgrad.verification.reporting.report import TONES
 
 __all__ = ["check_report"]
 

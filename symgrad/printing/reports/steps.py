@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from symgrad.analysis.explain.derivation import DerivationRecord, DerivationStep
-from symgrad.analysis.explain.gaps.removable import Gap
 from symgrad.analysis.explain.noise.jumps import MovedJump
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict
+from symgrad.analysis.explain.removable_singularities.search import Gap
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.printing.latex.expressions import latex, latex_name

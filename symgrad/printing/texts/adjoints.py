@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symgrad.analysis.explain.derivation import DerivationRecord
-from symgrad.autodiff.trace import Slope
+from symgrad.autodiff.trace import Derivative
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.printer import one_line, str_text
 from symgrad.pretty.adjoints import Adjoint
-from symgrad.pretty.said import name_derivatives
+from symgrad.pretty.named_derivatives import name_derivatives
 from symgrad.printing.latex.expressions import latex
 from symgrad.printing.latex.pieces import ATOM, Written, latex_name
 from symgrad.printing.limits import LINE_CHARACTERS
@@ -82,7 +82,9 @@ def briefs(d: DerivationRecord, adjoints: Sequence[Adjoint]) -> Briefs:
     found = [_brief(d, i, adjoints) for i in range(len(d.wrt))]
     left = [i for i, b in enumerate(found) if b is None and not adjoints and _has_words(d, i)]
     together = (
-        name_derivatives(d.listing, [Slope(d.y, (d.wrt[i],)) for i in left]) if d.listing and left else None
+        name_derivatives(d.listing, [Derivative(d.y, (d.wrt[i],)) for i in left])
+        if d.listing and left
+        else None
     )
     if together is None or len(together) > sum(len(str_text(d.canonical[i])) for i in left):
         return Briefs(tuple(found))
@@ -118,7 +120,7 @@ def _in_words(d: DerivationRecord, index: int) -> Brief | None:
     """Return a gradient in the words of its program, where these say it in one line."""
     if d.listing is None or not _has_words(d, index):
         return None
-    found = name_derivatives(d.listing, [Slope(d.y, (d.wrt[index],))])
+    found = name_derivatives(d.listing, [Derivative(d.y, (d.wrt[index],))])
     if found is None or found.lines:
         return None
     (notes,) = found.notes([d.gradient[index]])

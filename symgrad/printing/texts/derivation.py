@@ -6,10 +6,10 @@ import textwrap
 from dataclasses import replace
 
 from symgrad.analysis.explain.derivation import DerivationRecord, DerivationStep
-from symgrad.analysis.explain.gaps.removable import Gap
 from symgrad.analysis.explain.naming import ELLIPSIS, quotient_text
 from symgrad.analysis.explain.noise.jumps import MovedJump
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict
+from symgrad.analysis.explain.removable_singularities.search import Gap
 from symgrad.autodiff.trace import placeholder
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.printer import one_line

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from symgrad.analysis.explain.derivation import DerivationRecord, DerivationStep
-from symgrad.analysis.explain.gaps.removable import Gap
 from symgrad.analysis.explain.noise.jumps import MovedJump
-from symgrad.analysis.explain.noise.verdict import NoiseVerdict, Reading
+from symgrad.analysis.explain.noise.verdict import NoiseVerdict, ResidualUse
 from symgrad.analysis.explain.noise.witness import ExactValue, NoiseWitness
+from symgrad.analysis.explain.removable_singularities.search import Gap
 from symgrad.ir.graph import Node
 from symgrad.ir.notation.printer import number_text, str_text
 from symgrad.printing.limits import READINGS
@@ -121,7 +121,7 @@ def _witness_json(witness: NoiseWitness) -> dict[str, Any]:
     }
 
 
-def _reading_json(reading: Reading) -> dict[str, Any]:
+def _reading_json(reading: ResidualUse) -> dict[str, Any]:
     return {
         "rule": reading.rule,
         "number": reading.number,

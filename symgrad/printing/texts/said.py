@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from symgrad.ir.composite import form_of
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
-from symgrad.ir.written import form_of
 from symgrad.pretty.forms.calls import Notation
-from symgrad.pretty.said import NamedFormulas
+from symgrad.pretty.named_derivatives import NamedFormulas
 from symgrad.printing.latex.expressions import latex
 from symgrad.printing.latex.pieces import ATOM, MUL, Written, latex_literal, latex_name
 from symgrad.printing.numpy.source import numpy_source

@@ -10,8 +10,8 @@ from symgrad.ops.array.layout import broadcast_to, full, reshape, slice_of, unsl
 from symgrad.ops.array.reductions import mean
 from symgrad.ops.array.scans import cumsum
 from symgrad.ops.scalar.arith import div, mul
-from symgrad.rewrite.array_forms.chosen import chosen_in_rows
 from symgrad.rewrite.array_forms.contractions import Contractions
+from symgrad.rewrite.array_forms.gathered_values import chosen_in_rows
 from symgrad.rewrite.array_forms.inverses import Inverses
 from symgrad.rewrite.array_forms.transposes import transpose_of_a_sum
 from symgrad.rewrite.facts.integer_ranges import is_position

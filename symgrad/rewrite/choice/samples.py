@@ -18,7 +18,7 @@ from symgrad.ir.traverse import all_pointwise, topological
 from symgrad.rewrite.choice.enclosures import WORST_BITS, Enclosures
 from symgrad.rewrite.choice.exact_values import COMPUTED, close, exact_of, float_of, wide_of
 from symgrad.rewrite.choice.float_faults import FINE, ROUNDINGS, FloatFaults
-from symgrad.rewrite.choice.own_scale import own_scale
+from symgrad.rewrite.choice.natural_scale import natural_scale
 from symgrad.rewrite.choice.sample_points import points_at, points_of
 from symgrad.rewrite.facts.inference import Conditions
 
@@ -72,7 +72,7 @@ class Sample:
         near = sorted({1.0, *(v for v in numbers if 2.0**-60 < v < 2.0**60)})[:12]
         facts = [known.facts(n) for n in self.leaves]
         self._points, self._widths = points_of(self.leaves, facts, near)
-        scale = own_scale(order, self.leaves)
+        scale = natural_scale(order, self.leaves)
         if scale is not None:
             self._points = points_at(scale, self._points, self.leaves, facts)
         self._columns = {leaf: [p[k] for p in self._points] for k, leaf in enumerate(self.leaves)}

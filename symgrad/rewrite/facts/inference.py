@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 
 from symgrad.ir.graph import Node
 from symgrad.rewrite.facts.intervals import Facts, add, exactly, mul
-from symgrad.rewrite.facts.values import COMPARISONS, facts_of, is_ruled, operands_of
+from symgrad.rewrite.facts.op_results import COMPARISONS, facts_of, is_ruled, operands_of
 
 __all__ = ["Conditions", "Truth"]
 

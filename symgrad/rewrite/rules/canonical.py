@@ -44,7 +44,7 @@ from symgrad.ops.scalar.trig import acos, asin, atan, cos, sin, tan
 from symgrad.ops.special.gamma import erf, erfc
 from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.rules.inverse_laws import INVERSES
-from symgrad.rewrite.rules.pieces import ABSOLUTE, LOGIC, ROUNDING
+from symgrad.rewrite.rules.piecewise import ABSOLUTE, LOGIC, ROUNDING
 from symgrad.rewrite.rules.tensor_laws import TENSORS
 from symgrad.rewrite.rules.variables import (
     AT_ZERO,

@@ -12,8 +12,8 @@ from dataclasses import replace
 from symgrad.ir.graph import OPS, SYMBOL, Node, number, symbol
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Domain, Number
-from symgrad.ops.own import without_definitions
 from symgrad.ops.scalar.logic import gt, lt, ne
+from symgrad.ops.user_ops import without_definitions
 from symgrad.rewrite.facts.inference import Conditions
 
 __all__ = ["apart_from_kinks", "in_a_box", "is_analytic", "is_away_from_kinks"]

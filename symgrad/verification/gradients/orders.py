@@ -14,8 +14,13 @@ from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import topological
 from symgrad.ops.control import with_slope
-from symgrad.verification.gradients.both import decide_both, decide_slopes, slopes, together
-from symgrad.verification.gradients.copies import FunctionsOfCopies, decide_functions, orders_apart
+from symgrad.verification.gradients.frozen_copies import FunctionsOfCopies, decide_functions, orders_apart
+from symgrad.verification.gradients.value_and_gradient import (
+    combine_verdicts,
+    decide_both,
+    decide_slopes,
+    slopes,
+)
 from symgrad.verification.limits import ORDERS_LOOKED_AT, ORDERS_TRIED
 from symgrad.verification.verdict import Verdict
 
@@ -53,7 +58,7 @@ def decide_all_orders(
     functions = decide_functions(a, b, inputs, sizes, _FOR_ALL * time_limit)
     if functions.equal is not None and few.of_values.status == "proved":
         whole = replace(functions.equal, undefined=few.of_values.undefined)
-        return orders.told(together(few.of_values, few.of_gradients, few.of_higher, whole))
+        return orders.told(combine_verdicts(few.of_values, few.of_gradients, few.of_higher, whole))
     more = orders.up_to(ORDERS_TRIED, time_limit)
     if more.status == "refuted":
         return more
@@ -162,7 +167,7 @@ class _Orders:
     def _all(self) -> Verdict:
         first = self._found[0]
         assert first.of_values is not None
-        return together(first.of_values, first.of_gradients, self._higher)
+        return combine_verdicts(first.of_values, first.of_gradients, self._higher)
 
     def apart(self, functions: FunctionsOfCopies) -> Verdict | None:
         """Return the verdict with an order at which sides that differ somewhere do by one input; None if unknown."""

@@ -13,6 +13,8 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
+from symgrad.verification.mistakes.candidate import Found, confirmed
+from symgrad.verification.mistakes.catalogue import ROWS
 from symgrad.verification.mistakes.derivation import RightDerivation, TooManyEntries
 from symgrad.verification.mistakes.edits.axes import other_sums, without_outer
 from symgrad.verification.mistakes.edits.formulas import Edit, dropped, edited, repaired
@@ -25,7 +27,6 @@ from symgrad.verification.mistakes.edits.structure import (
     of_symmetric,
     on_a_branch,
 )
-from symgrad.verification.mistakes.found import Found, confirmed
 from symgrad.verification.mistakes.limits import (
     EDITS,
     HUMAN,
@@ -36,7 +37,6 @@ from symgrad.verification.mistakes.limits import (
 )
 from symgrad.verification.mistakes.numbers import Array, lengths, sampled_arrays, sampled_lanes, telling
 from symgrad.verification.mistakes.pairs import pairs_that_give
-from symgrad.verification.mistakes.rows import ROWS
 from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
 
 __all__ = ["recognise"]

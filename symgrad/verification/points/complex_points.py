@@ -10,7 +10,7 @@ from typing import Any
 
 from symgrad.checker.complex.gaussian import Gaussian
 from symgrad.checker.program.steps import ProofProgram, Symbol
-from symgrad.verification.points.draw import points_of
+from symgrad.verification.points.sampler import points_of
 
 __all__ = ["complex_points"]
 

@@ -25,10 +25,10 @@ __all__ = [
     "has_values",
     "nearest",
     "negatives",
-    "plainer",
+    "simple_points",
     "positions_of",
     "shorter",
-    "within",
+    "clamp_to_domain",
 ]
 
 Style: TypeAlias = Literal[
@@ -93,7 +93,7 @@ def has_values(symbol: Symbol) -> bool:
     return low < high and (symbol.kind != "int" or low.__floor__() + 1 < high)
 
 
-def within(symbol: Symbol, value: Fraction) -> Fraction:
+def clamp_to_domain(symbol: Symbol, value: Fraction) -> Fraction:
     """Move a number, by its size and sign alone, into the domain of a variable."""
     low, high = symbol.low, symbol.high
     if symbol.kind == "int":
@@ -125,7 +125,7 @@ def nearest(
     """Return a number in the domain of a variable; of what is no number, or a position, a random value."""
     if symbol.kind == "bool" or symbol.name in positions:
         return draw_value(symbol, "signed", rng, positions, sizes)
-    return within(symbol, value)
+    return clamp_to_domain(symbol, value)
 
 
 def shorter(
@@ -161,7 +161,7 @@ def shorter(
         yield {**values, **{name: array.tolist() for name, array in moved.items()}}
 
 
-def plainer(
+def simple_points(
     program: ProofProgram, values: Mapping[str, Any], fixed: str | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield a few points with positive numbers: those of one, and with one variable or all a thousand times as large.
@@ -173,7 +173,7 @@ def plainer(
 
     Example:
         >>> x = Symbol("x", "real", None, None)
-        >>> [str(v["x"]) for v in plainer(ProofProgram((), (x,)), {"x": Fraction(-55, 32)})]
+        >>> [str(v["x"]) for v in simple_points(ProofProgram((), (x,)), {"x": Fraction(-55, 32)})]
         ['7/4', '2000', '1/500']
     """
     symbols = [s for s in program.symbols if s.kind == "real" and s.name != fixed][:SCALED_INPUTS]
@@ -189,7 +189,7 @@ def _moved(symbol: Symbol, values: Any, scale: Fraction | None) -> Any:
         return [_moved(symbol, v, scale) for v in cast("list[Any]", values)]
     n: Fraction = abs(values)
     plain = n.limit_denominator(_PLAIN) or n
-    return within(symbol, plain if scale is None else scale * (round(n) or 1))
+    return clamp_to_domain(symbol, plain if scale is None else scale * (round(n) or 1))
 
 
 def negatives(program: ProofProgram, values: Mapping[str, Any], fixed: str | None = None) -> int:
@@ -218,10 +218,10 @@ def draw_value(
     if symbol.kind == "bool":
         return rng.random() < 0.5
     if symbol.name in positions:
-        return within(symbol, Fraction(_position(positions[symbol.name], style, rng, sizes)))
+        return clamp_to_domain(symbol, Fraction(_position(positions[symbol.name], style, rng, sizes)))
     if symbol.kind == "int":
-        return within(symbol, Fraction(_whole(style, rng)))
-    return within(symbol, _number(style, rng, 16 if symbol.shape else 1))
+        return clamp_to_domain(symbol, Fraction(_whole(style, rng)))
+    return clamp_to_domain(symbol, _number(style, rng, 16 if symbol.shape else 1))
 
 
 def _position(own: Positions, style: Style, rng: random.Random, sizes: Mapping[str, int]) -> int:

@@ -59,7 +59,7 @@ from symgrad.checker.extension_field.sign_choices import empty, sign_choices
 from symgrad.checker.limits import GENERATORS
 from symgrad.checker.program.merge_steps import is_same_step
 from symgrad.checker.program.steps import ProofProgram
-from symgrad.support.progress import working
+from symgrad.support.progress import reports_progress
 from symgrad.verification.limits import CASES, FIRST_GENERATORS, RESTARTS
 from symgrad.verification.search.farkas import weights
 from symgrad.verification.search.steps import Search
@@ -153,7 +153,7 @@ def prove(program: ProofProgram, a: int, b: int, deadline: float) -> Attempt:
                 return Attempt((*cases, Case(outcome, "too many cases")))
             pending += ways
             continue
-        with working("verdicts", f"proving case {len(cases) + 1}"):
+        with reports_progress("verdicts", f"proving case {len(cases) + 1}"):
             cases.append(_case(program, a, b, outcome, deadline))
     return Attempt(tuple(cases))
 

@@ -15,7 +15,7 @@ from symgrad.checker.balls.scalar_ops import Value, ball
 from symgrad.checker.clock import STEP, is_late, tick, until
 from symgrad.checker.program.steps import ProofProgram
 from symgrad.checker.witness import Witness, all_certain, disjoint, distinct_texts, paired_entries
-from symgrad.support.progress import working
+from symgrad.support.progress import reports_progress
 from symgrad.verification.agreement import TOO_FEW, agreement, shrinks
 from symgrad.verification.limits import (
     CERTAIN_DIGITS,
@@ -25,8 +25,8 @@ from symgrad.verification.limits import (
     POINTS_ENOUGH,
     WITNESS_STEPS,
 )
-from symgrad.verification.points.draw import DrawnPoint, plain_points, points_of
-from symgrad.verification.points.values import negatives, plainer, shorter
+from symgrad.verification.points.sampler import DrawnPoint, plain_points, points_of
+from symgrad.verification.points.values import negatives, shorter, simple_points
 
 __all__ = ["Outcome", "refute"]
 
@@ -160,7 +160,7 @@ class _PointSearch:
                 found = [d or TOO_FEW for d in found]
         return min(found, default=None)
 
-    @working("verdicts", "trying points")
+    @reports_progress("verdicts", "trying points")
     def run(self, start: int, enough: int, most: int, *, finer: bool, simple: bool) -> None:
         """Try many points at the first precision, some of them at higher ones, and then further points."""
         points = enumerate(points_of(self.program))
@@ -183,7 +183,7 @@ class _PointSearch:
         best = self.oddity(first)
         if best <= _MODERATE:
             return
-        for values in plainer(self.program, first.point, self.direction):
+        for values in simple_points(self.program, first.point, self.direction):
             point = DrawnPoint(values, first.sizes)
             both = self.both(point, first.precision)
             with context.workprec(first.precision):

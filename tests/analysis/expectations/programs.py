@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.stats as stats
 
+from symgrad.analysis.expectations.budget import MomentBudget
 from symgrad.analysis.expectations.expectation import expectation, variance
-from symgrad.analysis.expectations.given import MomentBudget
 from symgrad.analysis.expectations.moment import Moment
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node

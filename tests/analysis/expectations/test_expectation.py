@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from symgrad.analysis.expectations.budget import MomentBudget
 from symgrad.analysis.expectations.expectation import covariance, expectation, variance
-from symgrad.analysis.expectations.given import MomentBudget
 from symgrad.frontend.text import parse_program
 from symgrad.ir.values.evaluate import evaluate
 from tests.analysis.expectations.programs import CLOSED, moments, said

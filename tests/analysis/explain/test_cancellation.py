@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import symgrad as sg
 from symgrad.analysis.explain.derivation import explain
 from symgrad.analysis.explain.noise.cancellation import compare_draws, without
-from symgrad.analysis.explain.noise.draws import as_floats
+from symgrad.analysis.explain.noise.sample_points import as_floats
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict
 from symgrad.frontend.text import parse_program
 from symgrad.ir.notation.printer import str_text

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import symgrad as sg
 from symgrad.analysis.explain.derivation import explain
-from symgrad.analysis.explain.noise.draws import domain_of, draws, inside, value_at
+from symgrad.analysis.explain.noise.sample_points import domain_of, draws, inside, value_at
 from symgrad.autodiff.vjp import pull_back
 from symgrad.errors import (
     NotDifferentiableError,

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.analysis.explain.noise.draws import domain_of, draws, inside, only_value
 from symgrad.analysis.explain.noise.precision import PrecisionPair
+from symgrad.analysis.explain.noise.sample_points import domain_of, draws, inside, only_value
 from symgrad.ir.graph import symbol
 from symgrad.ir.types import Declaration, Distribution
 from symgrad.ir.values.evaluate import evaluate_mp

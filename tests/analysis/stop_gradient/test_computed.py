@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.analysis.stop_gradient.placement import PlacementOutcome
-from symgrad.analysis.stop_gradient.places import computed
-from symgrad.analysis.stop_gradient.places.computed import PointValues, frozen_point
+from symgrad.analysis.stop_gradient.placements import value_cache as computed
+from symgrad.analysis.stop_gradient.placements.value_cache import PointValues, frozen_point
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological

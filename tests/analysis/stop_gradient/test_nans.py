@@ -9,7 +9,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.analysis.explain.derivation import naming_of
-from symgrad.analysis.stop_gradient.checks.asked import LintQuestion
+from symgrad.analysis.stop_gradient.checks.context import LintQuestion
 from symgrad.checker.clock import now
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node

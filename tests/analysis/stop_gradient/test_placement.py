@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from symgrad.analysis.explain.derivation import naming_of
 from symgrad.analysis.stop_gradient.placement import PlacementOutcome, place
-from symgrad.analysis.stop_gradient.places.paths import PathGraph
-from symgrad.analysis.stop_gradient.places.rewriting import stopped
+from symgrad.analysis.stop_gradient.placements.paths import PathGraph
+from symgrad.analysis.stop_gradient.placements.rewriting import stopped
 from symgrad.autodiff.vjp import pull_back
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node, as_node

@@ -10,7 +10,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.compiler.forms.output import Output
-from symgrad.compiler.forms.rederived import rederived
+from symgrad.compiler.forms.redifferentiation import rederived
 from symgrad.ir.traverse import topological
 from symgrad.rewrite.choice import samples
 from symgrad.rewrite.facts.inference import Conditions

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from symgrad.compiler.kernels.artefacts.artefact import write_artefacts
-from symgrad.compiler.kernels.artefacts.note import opened
+from symgrad.compiler.kernels.artefacts.metadata import opened
 from symgrad.compiler.kernels.compile import compile_nodes
 from symgrad.compiler.llvm.engine.jit import emit_object
 from symgrad.errors import FileError, UnsupportedError, UsageError

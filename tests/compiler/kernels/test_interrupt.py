@@ -12,7 +12,8 @@ from tests.processes import printed
 _CODE = """
 import gc, random, signal, sys, threading, time
 import numpy as np, symgrad as sg
-import symgrad.ir.collector as collector, symgrad.ir.graph as graph, symgrad.compiler.llvm.engine.binding as binding
+import symgrad.ir.garbage_collection as collector, symgrad.ir.graph as graph
+import symgrad.compiler.llvm.engine.binding as binding
 from symgrad.rewrite.pipeline import canonical
 
 def scalars(seed):

@@ -18,8 +18,8 @@ import pytest
 
 import symgrad as sg
 from symgrad.compiler.kernels.calls.direct import direct_call
+from symgrad.compiler.kernels.calls.output_pool import OutputPool
 from symgrad.compiler.kernels.calls.safety import VARIABLE, refusal
-from symgrad.compiler.kernels.calls.spares import Spares
 from symgrad.compiler.kernels.calls.team import call_in_team
 from symgrad.compiler.kernels.ufunc import ufuncs_are_known
 from symgrad.compiler.llvm.call_stubs.object_layout import OBJECT_FIELDS, MethodDef, StructField
@@ -87,7 +87,7 @@ _BOTH_WAYS = """
 import sys
 from tests.compiler.kernels.test_safety import digests
 from symgrad.compiler.kernels.calls import direct, team
-from symgrad.compiler.kernels.calls.spares import Spares
+from symgrad.compiler.kernels.calls.output_pool import Spares
 ways = dict.fromkeys(["direct", "spares", "team"], 0)
 for owner, name, way in (
     (direct._Machinery, "function", "direct"),
@@ -161,7 +161,7 @@ def test_a_wrong_place_turns_the_fast_ways_off(free: pytest.MonkeyPatch, name: s
     refusal.cache_clear()
     assert direct_call(0, 0, []) is None
     assert call_in_team(0, 0, [], least=1, threads=2) is None
-    assert Spares([np.dtype("float64")]).arrays([(10**6,)]) is None
+    assert OutputPool([np.dtype("float64")]).arrays([(10**6,)]) is None
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.compiler.kernels.artefacts.note import opened
+from symgrad.compiler.kernels.artefacts.metadata import opened
 from symgrad.compiler.kernels.compile import compile_nodes
 from symgrad.compiler.llvm.engine.jit import emit_object
 from symgrad.compiler.llvm.engine.platforms import platform

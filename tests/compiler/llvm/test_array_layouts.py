@@ -12,7 +12,7 @@ import pytest
 from symgrad.autodiff.vjp import pull_back
 from symgrad.compiler.llvm.text.types import FLOAT32, FLOAT64, FloatType
 from symgrad.compiler.lowering.arrays import axes as layout
-from symgrad.compiler.lowering.arrays import turns
+from symgrad.compiler.lowering.arrays import outer_loop_fusion as turns
 from symgrad.compiler.lowering.arrays.contractions import estimate
 from symgrad.compiler.lowering.arrays.plan import Plan, plan_arrays
 from symgrad.errors import SymgradError
@@ -198,7 +198,7 @@ def test_sums_over_rows_one_after_the_other_share_their_memory() -> None:
 def test_wide_rows_stay_as_they_are() -> None:
     x = tensor("X", "n", 100)
     outputs = with_gradients([sum_over(OPS["logsumexp"](OPS["tanh"](x), params=((1,),)), (0,))])
-    found, stored = layout.turned(outputs)
+    found, stored = layout.choose_axis_order(outputs)
     assert found == outputs
     assert not stored
 

@@ -22,7 +22,8 @@ from symgrad.compiler.kernels.elementwise import ElementwiseKernel
 from symgrad.compiler.llvm.elementwise.code import ElementwiseCode
 from symgrad.compiler.llvm.engine.target import Target
 from symgrad.compiler.llvm.text.types import FLOAT32, FLOAT64, FloatType
-from symgrad.compiler.lowering.elementwise import growth, rolling, segments
+from symgrad.compiler.lowering.elementwise import loop_rerolling as growth
+from symgrad.compiler.lowering.elementwise import rolling, segments
 from symgrad.compiler.lowering.elementwise import schedule as scheduling
 from symgrad.compiler.lowering.elementwise.schedule import Schedule, schedule
 from symgrad.ir.graph import OPS, SYMBOL, Node, number, symbol

@@ -15,9 +15,9 @@ from symgrad.compiler.kernels.artefacts.artefact import write_artefacts
 from symgrad.compiler.kernels.compile import compile_nodes
 from symgrad.compiler.llvm.engine.scipy_functions import SCIPY_FUNCTIONS
 from symgrad.errors import UnsupportedError
+from symgrad.ir.composite import WRITTEN
 from symgrad.ir.graph import OPS, as_node, symbol
 from symgrad.ir.types import Declaration
-from symgrad.ir.written import WRITTEN
 
 X = symbol(Declaration("x"))
 AT = np.linspace(0.03, 1.9, 37)

@@ -20,7 +20,7 @@ from scipy.integrate import nquad, quad
 from scipy.ndimage import generic_filter
 
 import symgrad as sg
-from symgrad.compiler.kernels.artefacts.note import opened, sealed
+from symgrad.compiler.kernels.artefacts.metadata import opened, sealed
 from symgrad.errors import (
     ArrayTypeError,
     DomainError,

@@ -10,7 +10,7 @@ import pytest
 import symgrad as sg
 from benchmarks.repetition import Program, lennard_jones, long_sum, no_repetition, pendulum, rosenbrock, total
 from symgrad.api.kernels.compile import arranged
-from symgrad.compiler.lowering.elementwise.alike import NUMBERS
+from symgrad.compiler.lowering.elementwise.isomorphic_nodes import NUMBERS
 from symgrad.compiler.lowering.elementwise.rolling import Copies, repetitions
 from symgrad.compiler.lowering.elementwise.schedule import Schedule, schedule
 from symgrad.compiler.lowering.elementwise.segments import segments

@@ -22,7 +22,7 @@ from symgrad.apps.cli.main import main as command_line
 from symgrad.checker.balls.programs import evaluate
 from symgrad.checker.check import check
 from symgrad.errors import NumberTooLargeError, SymgradError
-from symgrad.ir.written import WRITTEN, WrittenFunction
+from symgrad.ir.composite import WRITTEN, CompositeFunction
 from symgrad.verification.statement import program_of
 from tests.fuzz.formulas import POINTS, Real, UndefinedError, functions, random_formula
 from tests.fuzz.kind import kind, refused
@@ -245,7 +245,7 @@ _CONSTANTS = ("0", "1", "-1", "2", "1/2")
 def foldings(rng: random.Random) -> None:
     """A written function with constants among its arguments, against the formula that the documentation says it is."""
     name = rng.choice(sorted(WRITTEN))
-    form: WrittenFunction = rng.choice(WRITTEN[name])
+    form: CompositeFunction = rng.choice(WRITTEN[name])
     arguments = [rng.choice([*_CONSTANTS, "x", "x", "y"]) for _ in form.parameters]
     names = {n: sg.symbols(n) for n in ("x", "y")}
     call = sg.parse(f"{name}({', '.join(arguments)})", symbols=names).last

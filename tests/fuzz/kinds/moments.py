@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.analysis.expectations.budget import MomentBudget, Undecided
 from symgrad.analysis.expectations.expectation import expectation, variance
-from symgrad.analysis.expectations.given import MomentBudget, Undecided
 from symgrad.analysis.expectations.moment import Estimate
 from symgrad.analysis.expectations.numeric.quadrature import Quadrature, first
 from symgrad.analysis.expectations.reference import gradient_of_mean

@@ -13,7 +13,7 @@ import symgrad as sg
 from symgrad.errors import MissingInputError
 from symgrad.ir.sizes import Shape
 from symgrad.ir.values.evaluate import evaluate_mp
-from symgrad.pretty.said import name_derivatives
+from symgrad.pretty.named_derivatives import name_derivatives
 from symgrad.rewrite.pipeline import canonical
 from tests.fuzz.kind import kind
 from tests.fuzz.programs import random_program

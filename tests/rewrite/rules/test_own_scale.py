@@ -9,7 +9,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.ir.traverse import topological
-from symgrad.rewrite.choice.own_scale import own_scale
+from symgrad.rewrite.choice.natural_scale import natural_scale
 
 # Of a log of a quotient, in atomic units of length: multiplied out its numbers are beyond what floats hold.
 QUOTIENT = """
@@ -58,7 +58,7 @@ def test_a_kernel_in_si_units_has_the_digits_of_the_chain_rule(
 
 def scale_of(program: str) -> list[float] | None:
     e = sg.parse(program).last
-    return own_scale(topological([e.node]), [i.node for i in e.inputs])
+    return natural_scale(topological([e.node]), [i.node for i in e.inputs])
 
 
 def test_the_scale_makes_terms_and_arguments_alike() -> None:

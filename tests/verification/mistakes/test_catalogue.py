@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import symgrad as sg
-from symgrad.verification.mistakes.algebra import rewritten
+from symgrad.verification.mistakes.algebra import wrong_rewriting as rewritten
+from symgrad.verification.mistakes.catalogue import REWRITINGS, ROWS
 from symgrad.verification.mistakes.kinds import KINDS
 from symgrad.verification.mistakes.recognise import recognise
-from symgrad.verification.mistakes.rows import REWRITINGS, ROWS
 from symgrad.verification.mistakes.rule import MalRule, Site
 from symgrad.verification.verdict import Verdict
 from tests.conftest import compare_golden

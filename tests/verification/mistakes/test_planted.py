@@ -14,11 +14,11 @@ import symgrad as sg
 from symgrad.checker.clock import now
 from symgrad.ir.graph import Node
 from symgrad.ir.resize import resized
+from symgrad.verification.mistakes.candidate import Found
+from symgrad.verification.mistakes.catalogue import ROWS
 from symgrad.verification.mistakes.derivation import RightDerivation
-from symgrad.verification.mistakes.found import Found
 from symgrad.verification.mistakes.numbers import Array, TrialPoint, sampled_arrays, sampled_lanes
 from symgrad.verification.mistakes.recognise import recognise
-from symgrad.verification.mistakes.rows import ROWS
 from symgrad.verification.mistakes.rule import MalRule, Wrong
 
 _LEAVES = ("x", "a", "b", "3", "x", "u")

@@ -18,8 +18,8 @@ from itertools import product as all_of
 from typing import TypeVar
 
 from symgrad.analysis.expectations.arrays.products import PRODUCTS, ArrayTerms, Labels, NoisyProduct
+from symgrad.analysis.expectations.budget import Given, MomentBudget, NoMoment, Undecided
 from symgrad.analysis.expectations.families.table import parameters_of
-from symgrad.analysis.expectations.given import Given, MomentBudget, NoMoment, Undecided
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ops.array.contraction import contract
 from symgrad.ops.array.layout import broadcast_to, expand, full

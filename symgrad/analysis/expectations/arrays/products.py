@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product as all_of
 
+from symgrad.analysis.expectations.budget import Given, MomentBudget, Undecided
 from symgrad.analysis.expectations.closed import ClosedForms
-from symgrad.analysis.expectations.given import Given, MomentBudget, Undecided
 from symgrad.analysis.expectations.terms.monomials import ONE, Monomial, node_of
 from symgrad.ir.graph import Node, as_node, size_node
 from symgrad.ir.sizes import Shape, Size

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
+from symgrad.analysis.expectations.budget import Given, NoMoment, Undecided
 from symgrad.analysis.expectations.families.complexes import Complex, Value, exp
 from symgrad.analysis.expectations.families.factor import FamilyFactor, largest, reciprocal, smallest, whole
 from symgrad.analysis.expectations.families.gamma import gamma_ratio
-from symgrad.analysis.expectations.given import Given, NoMoment, Undecided
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.notation.printer import expression_text
 

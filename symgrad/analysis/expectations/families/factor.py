@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from symgrad.analysis.expectations.budget import Given, Undecided
 from symgrad.analysis.expectations.families.complexes import Complex, Value
-from symgrad.analysis.expectations.given import Given, Undecided
 from symgrad.analysis.expectations.terms.monomials import Monomial, is_indicator
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import topological

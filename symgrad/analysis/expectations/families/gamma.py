@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from symgrad.analysis.expectations.budget import Given, NoMoment, Undecided
 from symgrad.analysis.expectations.families.complexes import Complex, Value, exp, power
 from symgrad.analysis.expectations.families.factor import FamilyFactor, largest, reciprocal, smallest, whole
-from symgrad.analysis.expectations.given import Given, NoMoment, Undecided
 from symgrad.ir.graph import OPS, Node, as_node
 
 __all__ = ["exponential", "gamma", "gamma_ratio", "laplace"]

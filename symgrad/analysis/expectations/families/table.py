@@ -14,13 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from symgrad.analysis.expectations.budget import Given, Undecided
 from symgrad.analysis.expectations.families.bounded import beta, uniform
 from symgrad.analysis.expectations.families.complexes import Complex, Value
 from symgrad.analysis.expectations.families.factor import FamilyFactor, factor_of, in_waves, oriented
 from symgrad.analysis.expectations.families.gamma import exponential, gamma, laplace
 from symgrad.analysis.expectations.families.normal import lognormal, normal
-from symgrad.analysis.expectations.families.others import cauchy, poisson
-from symgrad.analysis.expectations.given import Given, Undecided
+from symgrad.analysis.expectations.families.poisson_cauchy import cauchy, poisson
 from symgrad.analysis.expectations.terms.monomials import Monomial
 from symgrad.autodiff.jvp import push_forward
 from symgrad.ir.graph import OPS, Node, as_node, constant, symbol

@@ -13,8 +13,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from symgrad.analysis.expectations.budget import Undecided
 from symgrad.analysis.expectations.families.table import parameters_of, values_of
-from symgrad.analysis.expectations.given import Undecided
 from symgrad.analysis.expectations.numeric.gauss import RULES, GaussRule
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import substitute, topological
@@ -23,7 +23,7 @@ from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.contraction import contract
 from symgrad.ops.array.layout import concatenate, move_up
 from symgrad.ops.control import as_computed
-from symgrad.support.progress import working
+from symgrad.support.progress import reports_progress
 
 __all__ = ["Quadrature", "first"]
 
@@ -93,7 +93,7 @@ class Quadrature:
         ]
         return whole, weights
 
-    @working("moments", "integrating")
+    @reports_progress("moments", "integrating")
     def mean(self, values: Mapping[Node, Any], order: int, of: Callable[..., Any]) -> tuple[Any, Any]:
         """Return the expectation of a function of the outputs, and its error by another order.
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from symgrad.analysis.expectations.given import MomentBudget
+from symgrad.analysis.expectations.budget import MomentBudget
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import is_elementwise, symbols_of, topological

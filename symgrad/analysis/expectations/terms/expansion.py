@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 
-from symgrad.analysis.expectations.given import Given, Undecided
+from symgrad.analysis.expectations.budget import Given, Undecided
 from symgrad.analysis.expectations.terms.monomials import (
     ONE,
     Monomial,
@@ -18,8 +18,8 @@ from symgrad.analysis.expectations.terms.monomials import (
 )
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import topological
+from symgrad.rewrite.facts.point_masses import PointMasses
 from symgrad.rewrite.pipeline import canonical
-from symgrad.rewrite.point_masses import PointMasses
 
 __all__ = ["COMPARED", "Expansion", "TermRule", "is_even", "is_whole", "node_of_sum", "simple"]
 

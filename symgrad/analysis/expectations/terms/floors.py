@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from symgrad.analysis.expectations.given import Undecided
+from symgrad.analysis.expectations.budget import Undecided
 from symgrad.analysis.expectations.terms.expansion import Expansion, simple
 from symgrad.analysis.expectations.terms.monomials import ONE, Terms, plus, scaled
-from symgrad.analysis.expectations.terms.signs import negative_part, other
+from symgrad.analysis.expectations.terms.sign_thresholds import negative_part, other
 from symgrad.ir.graph import OPS, as_node
 
 __all__ = ["ceil_of_sum", "floor_of_sum", "round_of_sum"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symgrad.analysis.expectations.given import Undecided
+from symgrad.analysis.expectations.budget import Undecided
 from symgrad.analysis.expectations.terms.expansion import Expansion, simple
 from symgrad.analysis.expectations.terms.monomials import (
     ONE,

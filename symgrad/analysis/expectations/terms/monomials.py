@@ -14,10 +14,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from symgrad.analysis.expectations.given import Undecided
+from symgrad.analysis.expectations.budget import Undecided
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import digest
-from symgrad.rewrite.point_masses import may_be_zero
+from symgrad.rewrite.facts.point_masses import may_be_zero
 
 __all__ = [
     "ONE",

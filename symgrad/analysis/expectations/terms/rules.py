@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from symgrad.analysis.expectations.given import Undecided
+from symgrad.analysis.expectations.budget import Undecided
 from symgrad.analysis.expectations.terms.expansion import Expansion, is_whole
 from symgrad.analysis.expectations.terms.floors import ceil_of_sum, floor_of_sum, round_of_sum
 from symgrad.analysis.expectations.terms.functions import exp_of_sum, log_of_sum, power_of_sum, wave_of_sum
 from symgrad.analysis.expectations.terms.monomials import ONE, Terms, plus, power_of, product, scaled
-from symgrad.analysis.expectations.terms.signs import absolute, choice, negative_part, other, sign_of_sum
+from symgrad.analysis.expectations.terms.sign_thresholds import (
+    absolute,
+    choice,
+    negative_part,
+    other,
+    sign_of_sum,
+)
 from symgrad.ir.graph import OPS, Node, as_node
 
 __all__ = ["RULES"]

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from symgrad.analysis.explain.limits import PRECISE_WORK
-from symgrad.analysis.explain.noise.draws import as_floats, domain_of, draws, value_at
-from symgrad.analysis.explain.noise.precision import PrecisionPair, is_finite, steady
-from symgrad.analysis.explain.noise.straddle import straddling
+from symgrad.analysis.explain.noise.points_across_kinks import straddling
+from symgrad.analysis.explain.noise.precision import PrecisionPair, is_continuous_at, is_finite
+from symgrad.analysis.explain.noise.sample_points import as_floats, domain_of, draws, value_at
 from symgrad.analysis.explain.noise.witness import Evidence, NoiseWitness, requirements
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node
 from symgrad.ir.sizes import evaluate_size, names_of
@@ -277,7 +277,7 @@ def _sure(
     if node.dtype == "bool":
         return all(abs(a - b) > sum(d) for (a, b), d in zip(entries, off, strict=True))
     results = _entries(values[node])
-    return all(steady(level, node, r, e, d) for r, e, d in zip(results, entries, off, strict=True))
+    return all(is_continuous_at(level, node, r, e, d) for r, e, d in zip(results, entries, off, strict=True))
 
 
 def _is_alone(x: Any, doubts: Any, axis: int | None) -> bool:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symgrad.analysis.explain.limits import CANCELLED_SECONDS, PROVABLE_EQUATIONS
-from symgrad.analysis.explain.noise.draws import domain_of, inside, place_in
+from symgrad.analysis.explain.noise.sample_points import domain_of, inside, place_in
 from symgrad.analysis.explain.noise.witness import NoiseWitness
 from symgrad.ir.graph import Node, as_node, symbol
 from symgrad.ir.traverse import substitute, symbols_of, topological

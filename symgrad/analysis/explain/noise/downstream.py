@@ -9,7 +9,7 @@ from fractions import Fraction
 from symgrad.analysis.explain.limits import CURE_EQUATIONS, CURE_PLACES, CURES_TOLD
 from symgrad.analysis.explain.naming import Naming, join_texts, rule_of
 from symgrad.analysis.explain.noise.dependence import Dependence
-from symgrad.analysis.explain.noise.draws import domain_of, place_in
+from symgrad.analysis.explain.noise.sample_points import domain_of, place_in
 from symgrad.autodiff.trace import BackwardTrace
 from symgrad.autodiff.vjp import pull_back
 from symgrad.ir.graph import OPS, Node, as_node

@@ -16,7 +16,7 @@ import numpy as np
 from symgrad.analysis.explain.limits import JUMP_EQUATIONS, JUMP_SECONDS, JUMPS
 from symgrad.analysis.explain.naming import Naming, join_texts
 from symgrad.analysis.explain.noise.dependence import Dependence
-from symgrad.analysis.explain.noise.draws import as_floats, value_at
+from symgrad.analysis.explain.noise.sample_points import as_floats, value_at
 from symgrad.analysis.explain.noise.solving import change_of, tie_of
 from symgrad.autodiff.jvp import push_forward
 from symgrad.autodiff.vjp import pull_back
@@ -26,8 +26,8 @@ from symgrad.ir.types import REAL, Declaration
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.layout import full
 from symgrad.ops.random.laws import density
+from symgrad.rewrite.facts.point_masses import tied
 from symgrad.rewrite.pipeline import canonical
-from symgrad.rewrite.point_masses import tied
 from symgrad.support.errors import SymgradError
 from symgrad.support.source import Place
 

@@ -7,13 +7,13 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from symgrad.analysis.explain.noise.draws import converted
+from symgrad.analysis.explain.noise.sample_points import converted
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node, number, truth
 from symgrad.ir.traverse import substitute
 from symgrad.ir.values.evaluate import evaluate_mp, exact_number
 from symgrad.rewrite.facts.inference import Conditions
 
-__all__ = ["CONTINUOUS", "PrecisionPair", "has_arrays", "is_finite", "settled", "steady"]
+__all__ = ["CONTINUOUS", "PrecisionPair", "has_arrays", "is_finite", "settled", "is_continuous_at"]
 
 _DIGITS, _MOST_DIGITS = 20, 110  # of the two values that are shown
 
@@ -188,10 +188,12 @@ def _sure(
     if node.dtype == "bool":
         a, b = args
         return node.args[0] is node.args[1] or bool(abs(a - b) > sum(doubts))
-    return steady(level, node, values[node], args, doubts)
+    return is_continuous_at(level, node, values[node], args, doubts)
 
 
-def steady(level: PrecisionPair, node: Node, result: Any, args: Sequence[Any], doubts: Sequence[Any]) -> bool:
+def is_continuous_at(
+    level: PrecisionPair, node: Node, result: Any, args: Sequence[Any], doubts: Sequence[Any]
+) -> bool:
     """Tell whether an op with kinks has no jump and no pole where its arguments, which may be off, may be."""
     mp = level.contexts[0]
     if not is_finite(mp, result):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.analysis.explain.noise.dependence import Dependence
-from symgrad.analysis.explain.noise.draws import domain_of, place_in
+from symgrad.analysis.explain.noise.sample_points import domain_of, place_in
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.traverse import topological
 from symgrad.ir.values.evaluate import evaluate

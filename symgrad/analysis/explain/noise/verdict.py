@@ -18,9 +18,9 @@ from symgrad.analysis.explain.noise.array_witness import find_array_evidence
 from symgrad.analysis.explain.noise.cancellation import TwoDraws, compare_draws
 from symgrad.analysis.explain.noise.dependence import Dependence, Paths, blocking_stops
 from symgrad.analysis.explain.noise.downstream import CleanValue, clean_values
-from symgrad.analysis.explain.noise.draws import only_value
 from symgrad.analysis.explain.noise.influence import influence_of
 from symgrad.analysis.explain.noise.precision import CONTINUOUS, has_arrays
+from symgrad.analysis.explain.noise.sample_points import only_value
 from symgrad.analysis.explain.noise.witness import (
     Evidence,
     NoiseWitness,
@@ -38,7 +38,7 @@ from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.source import Place
 
-__all__ = ["NoiseVerdict", "Reading", "judge"]
+__all__ = ["NoiseVerdict", "ResidualUse", "judge"]
 
 # These have kinks, yet are continuous wherever they are defined.
 _CONTINUOUS = CONTINUOUS | {"div", "log", "pow"}
@@ -60,7 +60,7 @@ class GradientValues(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ResidualUse:
     """One pullback that reads a value which depends on the random input.
 
     Attributes:
@@ -145,9 +145,9 @@ class NoiseVerdict:
     reason: str
     how: str
     witness: NoiseWitness | None
-    all_paths: tuple[Reading, ...] = field(repr=False)
+    all_paths: tuple[ResidualUse, ...] = field(repr=False)
     clean: tuple[CleanValue, ...] = field(repr=False)
-    _chosen: Reading | None = field(repr=False)
+    _chosen: ResidualUse | None = field(repr=False)
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -303,7 +303,7 @@ class _Question:
         clean = self._clean(readings) if enters and not self.quick else ()
         return NoiseVerdict(self.source.name, enters, reason, how, witness, readings, clean, chosen)
 
-    def _clean(self, readings: Sequence[Reading]) -> tuple[CleanValue, ...]:
+    def _clean(self, readings: Sequence[ResidualUse]) -> tuple[CleanValue, ...]:
         noisy: dict[int, list[Node]] = {}
         for r in readings:
             if r.matters is not False:
@@ -348,14 +348,14 @@ def _readings(
     naming: Naming,
     depends: Dependence,
     evidence: Evidence | None,
-) -> tuple[Reading, ...]:
+) -> tuple[ResidualUse, ...]:
     paths = live = Paths(depends.order, source)
     influence: Mapping[int, bool] = {}
     if evidence is not None:
         # A value that changes with the draw has an argument that does, all the way to u: no path through 0*u.
         live = Paths(depends.order, source, {n for n in evidence.first if evidence.differs(n)})
         influence = influence_of(trace, reading, evidence)
-    found: list[Reading] = []
+    found: list[ResidualUse] = []
     for i in reading:
         step = trace.steps[i]
         for node in sorted((r for r in step.residuals if r in paths), key=paths.distance):
@@ -363,7 +363,7 @@ def _readings(
             if evidence is not None and (i in influence or node not in live):
                 matters = node in live and influence[i]
             found.append(
-                Reading(rule_of(step.node), i + 1, node, matters, live if node in live else paths, naming)
+                ResidualUse(rule_of(step.node), i + 1, node, matters, live if node in live else paths, naming)
             )
     return tuple(found)
 

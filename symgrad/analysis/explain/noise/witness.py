@@ -20,9 +20,9 @@ from symgrad.analysis.explain.limits import (
     WITNESS_PAIRS,
     WITNESS_WORK,
 )
-from symgrad.analysis.explain.noise.draws import domain_of, draws, inside, value_at
+from symgrad.analysis.explain.noise.points_across_kinks import straddling
 from symgrad.analysis.explain.noise.precision import PrecisionPair, is_finite, settled
-from symgrad.analysis.explain.noise.straddle import straddling
+from symgrad.analysis.explain.noise.sample_points import domain_of, draws, inside, value_at
 from symgrad.ir.exact import nearest_float
 from symgrad.ir.graph import NUMBER, Node
 from symgrad.ir.notation.printer import number_text

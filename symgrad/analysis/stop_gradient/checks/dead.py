@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from symgrad.analysis.explain.naming import rule_of
 from symgrad.analysis.explain.noise.dependence import Paths
-from symgrad.analysis.stop_gradient.checks.asked import LintQuestion, Sighting
+from symgrad.analysis.stop_gradient.checks.context import LintQuestion, Sighting
 from symgrad.ir.graph import Node
 from symgrad.ops.control import kept_value, with_slope, without_stops
 from symgrad.verification.verdict import Verdict

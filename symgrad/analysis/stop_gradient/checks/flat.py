@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from symgrad.analysis.explain.naming import join_texts
-from symgrad.analysis.stop_gradient.checks.asked import LintQuestion, Sighting, negated
+from symgrad.analysis.stop_gradient.checks.context import LintQuestion, Sighting, negated
 from symgrad.analysis.stop_gradient.checks.points import point_text
 from symgrad.analysis.stop_gradient.edges import Edges
 from symgrad.analysis.stop_gradient.repairs import passed_on

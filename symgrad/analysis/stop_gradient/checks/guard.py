@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from symgrad.analysis.stop_gradient.checks.asked import LintQuestion, Sighting
+from symgrad.analysis.stop_gradient.checks.context import LintQuestion, Sighting
 from symgrad.analysis.stop_gradient.checks.points import point_text
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import substitute

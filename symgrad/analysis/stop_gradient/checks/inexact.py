@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from symgrad.analysis.stop_gradient.checks.asked import LintQuestion, Sighting
+from symgrad.analysis.stop_gradient.checks.context import LintQuestion, Sighting
 from symgrad.analysis.stop_gradient.checks.points import point_text
 from symgrad.ir.graph import OPS, Node, symbol
 from symgrad.ir.traverse import substitute, symbols_of

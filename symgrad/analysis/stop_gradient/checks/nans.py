@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from symgrad.analysis.explain.naming import join_texts, rule_of
-from symgrad.analysis.stop_gradient.checks.asked import LintQuestion, Sighting, negated
+from symgrad.analysis.stop_gradient.checks.context import LintQuestion, Sighting, negated
 from symgrad.analysis.stop_gradient.checks.naive import FRAMEWORKS, backward
 from symgrad.analysis.stop_gradient.checks.points import Batch, point_text
 from symgrad.autodiff.trace import BackwardTrace

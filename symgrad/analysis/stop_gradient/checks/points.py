@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symgrad.analysis.explain.gaps.zeros import maybe_zeros
-from symgrad.analysis.explain.noise.draws import domain_of, inside, place_in
+from symgrad.analysis.explain.noise.sample_points import domain_of, inside, place_in
+from symgrad.analysis.explain.removable_singularities.zeros import maybe_zeros
 from symgrad.checker.clock import is_late
 from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.sizes import evaluate_size, names_of

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from symgrad.analysis.explain.naming import join_texts
-from symgrad.analysis.stop_gradient.checks.asked import LintQuestion, Sighting
+from symgrad.analysis.stop_gradient.checks.context import LintQuestion, Sighting
 from symgrad.analysis.stop_gradient.checks.dead import dead_stops, stops_in, untouched
 from symgrad.analysis.stop_gradient.edges import Edges
 from symgrad.autodiff.jvp import push_forward
-from symgrad.autodiff.trace import Nothing
+from symgrad.autodiff.trace import ZeroReason
 from symgrad.autodiff.vjp import pull_back
 from symgrad.autodiff.zeros import classify
 from symgrad.ir.graph import Node, as_node, symbol
@@ -108,12 +108,12 @@ def _why(asked: LintQuestion, inner: Node, wrt: Sequence[Node]) -> str:
         return f"{text} takes whole numbers, which have no derivative"
     named = join_texts([s.name for s in read])
     kinds = dict(zip(wrt, classify([inner], wrt, ()), strict=True)) if wrt else {}
-    if all(k in (Nothing.DISCONNECTED, Nothing.NO_TANGENT) for k in kinds.values()):
+    if all(k in (ZeroReason.DISCONNECTED, ZeroReason.NO_TANGENT) for k in kinds.values()):
         if all(s.declaration.distribution is not None for s in read):
             return f"{text} reads random inputs alone ({named}): they are data"
         by = join_texts([asked.text(w) for w in wrt])
         return f"{text} reads {named}, and does not depend on {by}"
-    on = join_texts([asked.text(w) for w, k in kinds.items() if k in (Nothing.ZERO, Nothing.STOPPED)])
+    on = join_texts([asked.text(w) for w, k in kinds.items() if k in (ZeroReason.ZERO, ZeroReason.STOPPED)])
     return f"{text} has no derivative by {on}: there is no path through it but such as end in steps or other stops"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.analysis.stop_gradient.checks.asked import LintQuestion
+from symgrad.analysis.stop_gradient.checks.context import LintQuestion
 from symgrad.analysis.stop_gradient.checks.naive import backward
 from symgrad.analysis.stop_gradient.ranges.losses import Loss, exact_values, is_above, single
 from symgrad.autodiff.vjp import pull_back

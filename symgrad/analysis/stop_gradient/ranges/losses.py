@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.analysis.explain.noise.draws import converted, domain_of, inside
 from symgrad.analysis.explain.noise.precision import PrecisionPair, is_finite
-from symgrad.analysis.stop_gradient.checks.asked import LintQuestion
+from symgrad.analysis.explain.noise.sample_points import converted, domain_of, inside
+from symgrad.analysis.stop_gradient.checks.context import LintQuestion
 from symgrad.analysis.stop_gradient.checks.naive import FRAMEWORKS, backward
 from symgrad.analysis.stop_gradient.checks.points import Batch
 from symgrad.checker.clock import is_late, now

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.analysis.explain.naming import join_texts
-from symgrad.analysis.stop_gradient.checks.asked import LintQuestion, Sighting
+from symgrad.analysis.stop_gradient.checks.context import LintQuestion, Sighting
 from symgrad.analysis.stop_gradient.checks.points import Batch, point_text
 from symgrad.analysis.stop_gradient.ranges.forms import repaired_forms
 from symgrad.analysis.stop_gradient.ranges.losses import Loss, exact_values, losses_of

@@ -24,7 +24,7 @@ from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.traverse import substitute, symbols_of, topological
 from symgrad.support.errors import ShapeError, SymgradError
 from symgrad.verification.diagnosis import Diagnoses
-from symgrad.verification.mistakes.found import agree_at_points
+from symgrad.verification.mistakes.candidate import agree_at_points
 from symgrad.verification.mistakes.kinds import OF_ALGEBRA
 from symgrad.verification.verdict import Verdict
 

@@ -30,7 +30,7 @@ from symgrad.compiler.llvm.equations.declarations import Declarations
 from symgrad.compiler.llvm.text.module import Attributes, Function, FunctionDeclaration, Item, Module
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.compiler.lowering.elementwise.schedule import Chunk, Schedule
-from symgrad.ir.collector import growing
+from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.support.errors import UnsupportedError
 
@@ -83,7 +83,7 @@ def write_grid_module(
     declared: dict[str, FunctionDeclaration] = {}
     for width in sorted({1, neighbours}):
         declarations = Declarations(fused=fused, fast=plan.fast, freestanding=True)
-        with np.errstate(all="ignore"), growing():
+        with np.errstate(all="ignore"), gc_paused():
             lanes = width if aligned else 1
             items += _FormulaWriter(plan, real, width, grid, declarations, arguments, lanes).functions()
         items += declarations.definitions()

@@ -17,8 +17,8 @@ from symgrad.compiler.c.linker import shared_library
 from symgrad.compiler.c.source import c_source
 from symgrad.compiler.gpu.codegen.artefacts import ptx_text, wasm_bytes
 from symgrad.compiler.kernels.array_kernel import ArrayKernel
-from symgrad.compiler.kernels.artefacts.described import described
-from symgrad.compiler.kernels.artefacts.note import sealed, sealed_text
+from symgrad.compiler.kernels.artefacts.metadata import sealed, sealed_text
+from symgrad.compiler.kernels.artefacts.metadata_fields import described
 from symgrad.compiler.kernels.kernel import Kernel
 from symgrad.compiler.llvm.arrays.array_code import array_module
 from symgrad.compiler.llvm.arrays.c_function import add_c_function

@@ -27,8 +27,8 @@ from symgrad.compiler.llvm.text.module import Function, FunctionDeclaration, Ite
 from symgrad.compiler.llvm.text.opcodes import Label, Opcode
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.compiler.lowering.arrays.nests import Nest
+from symgrad.compiler.lowering.arrays.outer_loop_fusion import Turns
 from symgrad.compiler.lowering.arrays.plan import Plan, plan_arrays
-from symgrad.compiler.lowering.arrays.turns import Turns
 from symgrad.ir.bounds import check_arrays
 from symgrad.ir.graph import SIZE, Node
 from symgrad.ir.sizes import Extent, Shape, Size, names_of, parts_of, size_product, unsure_lengths

@@ -35,7 +35,7 @@ from symgrad.compiler.llvm.text.module import Attributes, Function, Global, Item
 from symgrad.compiler.llvm.text.types import FloatType
 from symgrad.compiler.lowering.elementwise.limits import elements_of_a_call, limited_by_memory, side_by_side
 from symgrad.compiler.lowering.elementwise.schedule import Chunk, Schedule
-from symgrad.ir.collector import growing
+from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.values.evaluate import overflows
 from symgrad.support.errors import InternalError, NumberTooLargeError
@@ -100,7 +100,7 @@ def emit(
     """
     width = (1 if quick else side_by_side(plan)) * target.vector_bytes // real.itemsize
     declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=plan.fast)
-    with np.errstate(all="ignore"), growing():
+    with np.errstate(all="ignore"), gc_paused():
         constants = fold_constants(plan, VectorBuilder(real, width, declarations))
         near = not quick and target.estimates and width * real.itemsize == target.vector_bytes
         body, tables = _body(plan, real, width, declarations, constants, near, places)
@@ -161,7 +161,7 @@ def emit_point(plan: Schedule, real: FloatType, target: Target, entries: Iterabl
     if spilled > _ON_STACK:
         return None
     declarations = Declarations(fused=target.fused, estimates=target.estimates, fast=plan.fast)
-    with np.errstate(all="ignore"), growing():
+    with np.errstate(all="ignore"), gc_paused():
         constants = fold_constants(plan, VectorBuilder(real, 1, declarations))
         body, _ = _body(plan, real, 1, declarations, constants, False, None)
     count = len(plan.inputs) + len(plan.outputs)

@@ -52,10 +52,10 @@ def _run_llvm(ir: str, work: Callable[[], T], *, quick: bool = False) -> T:
     if len(ir) < _LONG_MODULE:
         return locked()
     from symgrad.support.progress import (
-        working,  # for start-up time: a process that loads cached code compiles no long module
+        reports_progress,  # for start-up time: a process that loads cached code compiles no long module
     )
 
-    with working("llvm", "machine code by LLVM", expected=_SECONDS_PER_CHARACTER[quick] * len(ir)):
+    with reports_progress("llvm", "machine code by LLVM", expected=_SECONDS_PER_CHARACTER[quick] * len(ir)):
         return interruptible(locked)
 
 

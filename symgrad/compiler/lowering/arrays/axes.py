@@ -14,7 +14,7 @@ from symgrad.ir.graph import OPS, SYMBOL, Node, apply, as_node
 from symgrad.ir.sizes import Shape, Size
 from symgrad.ir.traverse import topological
 
-__all__ = ["turned"]
+__all__ = ["choose_axis_order"]
 
 _EXTREMES = frozenset({"max", "min", "prod"})
 _MOVED = frozenset({"broadcast_to", "einsum", "slice", *_EXTREMES})
@@ -36,7 +36,7 @@ _ACROSS = 6
 Axis = tuple[Node, int]
 
 
-def turned(outputs: Sequence[Node]) -> tuple[list[Node], frozenset[Node]]:
+def choose_axis_order(outputs: Sequence[Node]) -> tuple[list[Node], frozenset[Node]]:
     """Return a normal program with its arrays laid out for vectors.
 
     Args:

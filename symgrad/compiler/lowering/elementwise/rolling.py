@@ -19,11 +19,11 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from symgrad.compiler.lowering.elementwise.alike import Bools, Ints, NumberedGraph
-from symgrad.compiler.lowering.elementwise.growth import FEWEST, LEAST, PART, Group, Growth
-from symgrad.ir.collector import growing
+from symgrad.compiler.lowering.elementwise.isomorphic_nodes import Bools, Ints, NumberedGraph
+from symgrad.compiler.lowering.elementwise.loop_rerolling import FEWEST, LEAST, PART, Group, Growth
+from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node
-from symgrad.support.progress import working
+from symgrad.support.progress import reports_progress
 
 __all__ = ["FEWEST", "SMALL", "Copies", "repetitions"]
 
@@ -40,7 +40,7 @@ _LEAST_SIZE = 4
 """Equations of a formula that looks like others by more than chance."""
 
 
-@growing()
+@gc_paused()
 def repetitions(
     nodes: Sequence[Node], outputs: Sequence[Node], fusable: Collection[Node] = ()
 ) -> list[Copies]:
@@ -66,7 +66,7 @@ def repetitions(
     growth = Growth(graph)
     found: list[Copies] = []
     vain: list[Ints] = []
-    with working("lower", "looking for repetition"):
+    with reports_progress("lower", "looking for repetition"):
         while len(found) < _GROUPS:
             group = _largest(growth, colours, sizes, vain)
             if group is None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from symgrad.api.derivatives.differentiate import stop_gradient
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.autodiff.given import NotLinearError, with_pullback
+from symgrad.autodiff.custom_gradients import NotLinearError, with_pullback
 from symgrad.autodiff.vjp import pull_back
 from symgrad.interop.importers.jax.ops import LIBRARY
 from symgrad.interop.importers.jax.sizes import shape_of

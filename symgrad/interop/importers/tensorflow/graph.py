@@ -15,7 +15,7 @@ import numpy as np
 from symgrad.api.derivatives.differentiate import stop_gradient
 from symgrad.api.functions.symbols import symbols, tensor
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.autodiff.given import NotLinearError, with_pullback
+from symgrad.autodiff.custom_gradients import NotLinearError, with_pullback
 from symgrad.interop.importers.names import of_user
 from symgrad.interop.importers.program import mark
 from symgrad.interop.importers.refusals import Problem

@@ -1,0 +1,179 @@
+"""Formulas beside a point: their values there with many digits, those in floats, and how far apart these are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from symgrad.analysis.explain.noise.sample_points import as_floats, domain_of, inside
+from symgrad.analysis.explain.removable_singularities.points import Point, is_real, precise
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import is_elementwise
+from symgrad.ir.values.evaluate import evaluate, evaluate_mp
+
+__all__ = ["ULP", "Beside", "as_fraction"]
+
+ULP = 2.0**-53
+
+_NEAR = 20  # powers of ten by which both sides of a limit are off
+_DISTANCES = (1e-3, 1e-6, 1e-9)
+_FACTORS = (0, 0.01, 0.3, 0.99, 1.01, 1.5, 4, 30)  # of a radius, at which forms are compared
+_ENDS = (1.04, 1.1, 1.2)  # at which they are, too, where that is large enough for a series to end there
+_AWAY = 100  # digits of values that are not next to the point
+_INNER = 0.3  # that one within which values have one size
+_STEP = -30  # power of ten of the step that shows how a value moves
+_TINY = 1e-300
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What is beside v = at.
+
+    Args:
+        mp: a context of many digits.
+        v: an input.
+        at: its value at the point, a formula of the other inputs.
+        points: values of these, and that of v.
+    """
+
+    mp: Any
+    v: Node
+    at: Node
+    points: Sequence[tuple[Point, Any]]
+    # Of one formula many forms are looked at, at the same places: what it is there is found once.
+    _truths: dict[tuple[Node, int, float], Any] = field(
+        default_factory=dict[tuple[Node, int, float], Any], init=False, repr=False, compare=False
+    )
+    _moved: dict[tuple[Node, int], tuple[int, float]] = field(
+        default_factory=dict[tuple[Node, int], tuple[int, float]], init=False, repr=False, compare=False
+    )
+    _floats: dict[int, Mapping[Node, Any]] = field(
+        default_factory=dict[int, Mapping[Node, Any]], init=False, repr=False, compare=False
+    )
+
+    def value(self, e: Node, point: Point, value: Any, sign: float) -> Any:
+        """Return the value of a formula so near that it stands for the limit; None where there is none."""
+        (found,) = evaluate_mp(self.mp, [e], {**point, self.v: self.moved(value, sign)})
+        return found if is_real(self.mp, found) else None
+
+    def moved(self, value: Any, sign: float) -> Any:
+        """Return a value of v beside the point."""
+        return value + sign * self.mp.mpf(10) ** -_NEAR * max(1, abs(value))
+
+    def worst(
+        self, e: Node, form: Node, w: Node, radii: Sequence[float], least: Sequence[Any] | None = None
+    ) -> float:
+        """Return the largest error of a form at the points, by the size of values there.
+
+        Args:
+            e: what it is a form of.
+            form: computed in floats.
+            w: a value between, whose distances from that at the point are multiples of the radii.
+            radii: one for each point.
+            least: sizes, one for each point, below which values count as 0.
+        """
+        worst = 0.0
+        sizes = least or [0] * len(radii)
+        factors = (*_FACTORS, *(_ENDS if max(radii) > _DISTANCES[0] else ()))
+        for n, (radius, smallest) in enumerate(zip(radii, sizes, strict=True)):
+            order, rate = self._moves(w, n)
+            if not rate or not math.isfinite(rate):
+                return math.inf
+            steps = [(k * radius / rate) ** (1 / order) for k in factors]
+            there = self._values(form, n, [h for step in steps for h in (step, -step)], e)
+            found_at = zip([k for k in factors for _ in range(2)], there, strict=True)
+            both = [(k, values) for k, values in found_at if values is not None]
+            if not both:
+                return math.inf
+            for k, (found, truth) in both:
+                # Values near the point have a size that those far away, perhaps near a pole, must not set.
+                size = max(smallest, *(abs(x) for f, (_, x) in both if f <= max(k, _INNER)))
+                worst = max(worst, _distance(found, truth, size) if size else math.inf)
+        return worst
+
+    def lost(self, e: Node) -> dict[float, int]:
+        """Return how many digits a formula loses at some distances from the point, at the worst of the points."""
+        found: dict[float, int] = {}
+        for h in _DISTANCES:
+            worst = 0.0
+            for n, (_, value) in enumerate(self.points):
+                scale = max(1.0, abs(float(value)))
+                for both in self._values(e, n, [factor * h * scale for factor in (1.0, -0.7, 0.4)], e):
+                    if both is not None:
+                        worst = max(worst, _distance(*both, max(abs(both[1]), _TINY)))
+            found[h] = 16 if worst >= 1 else max(0, round(math.log10(max(worst, ULP) / ULP) - 0.5))
+        return found
+
+    def _moves(self, w: Node, n: int) -> tuple[int, float]:
+        """Return m and c of a value that moves by c*h**m: its slope, or what follows where that is 0."""
+        known = self._moved.get((w, n))
+        if known is not None:
+            return known
+        point, value = self.points[n]
+        h = self.mp.mpf(10) ** _STEP
+        here, there = (evaluate_mp(self.mp, [w], {**point, self.v: value + x})[0] for x in (0, h))
+        moved = abs(there - here) if is_real(self.mp, there) and is_real(self.mp, here) else self.mp.mpf(0)
+        found = 1, 0.0
+        if moved:
+            order = max(1, round(float(self.mp.log10(moved)) / _STEP))
+            found = order, float(moved / h**order)
+        self._moved[w, n] = found
+        return found
+
+    def _values(self, form: Node, n: int, steps: Sequence[float], e: Node) -> list[tuple[float, Any] | None]:
+        """A form in floats at distances from a point, each with the truth; None outside of the domains."""
+        truths = [self._truth(e, n, h) for h in steps]
+        there = [
+            float(self.points[n][1]) + h for h, truth in zip(steps, truths, strict=True) if truth is not None
+        ]
+        computed = iter(self._computed(form, n, there) if there else ())
+        return [None if truth is None else (next(computed), truth) for truth in truths]
+
+    def _computed(self, form: Node, n: int, there: Sequence[float]) -> list[float]:
+        """Return a form in floats at values of the input; of numbers at all of them together."""
+        floats = self._floats_of(n)
+        if not is_elementwise([form]):
+            return [float(evaluate([form], {**floats, self.v: np.float64(at)})[0]) for at in there]
+        (found,) = evaluate([form], {**floats, self.v: np.array(there)})
+        return [float(x) for x in np.broadcast_to(found, len(there))]
+
+    def _floats_of(self, n: int) -> Mapping[Node, Any]:
+        """Return the values of the other inputs at a point as floats."""
+        if n not in self._floats:
+            self._floats[n] = {s: as_floats(s, as_fraction(x)) for s, x in self.points[n][0].items()}
+        return self._floats[n]
+
+    def _truth(self, e: Node, n: int, h: float) -> Any:
+        """Return the value of a formula at a distance from a point; None outside of the domains."""
+        key = (e, n, h)
+        if key not in self._truths:
+            self._truths[key] = self._new_truth(e, n, h)
+        return self._truths[key]
+
+    def _new_truth(self, e: Node, n: int, h: float) -> Any:
+        at = float(self.points[n][1]) + h
+        if not math.isfinite(at) or not inside(domain_of(self.v), Fraction(at)):
+            return None
+        # What is computed in floats is compared at the same floats; less cancels away from the point.
+        mp = precise(_AWAY) if abs(h) > _DISTANCES[-1] else self.mp
+        others = {s: x if isinstance(x, bool) else mp.mpf(float(x)) for s, x in self._floats_of(n).items()}
+        (there,) = evaluate_mp(mp, [self.at], others)
+        if mp is self.mp and abs(there - at) < mp.mpf(10) ** -40:
+            truth = self.value(e, others, there, 1)
+        else:
+            (truth,) = evaluate_mp(mp, [e], {**others, self.v: mp.mpf(at)})
+        return truth if truth is not None and is_real(mp, truth) else None
+
+
+def as_fraction(value: Any) -> Any:
+    """Return the float next to a number as a fraction; a bool stays one."""
+    return value if isinstance(value, bool) else Fraction(float(value))
+
+
+def _distance(found: float, truth: Any, size: Any) -> float:
+    return float(abs(truth - found) / size) if math.isfinite(found) else math.inf

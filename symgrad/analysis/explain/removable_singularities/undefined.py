@@ -1,0 +1,88 @@
+"""Why a formula has no value at a point beside which it has: 0/0, oo - oo, or a part that has no limit.
+
+    kind ::= 0/0 | oo/oo | oo - oo | 0*oo | 1**oo      -- forms that a power series decides
+           | undefined                                  -- a function of what is infinite, or what has no limit
+
+Told by values at two distances on both sides of the point, with many digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from symgrad.analysis.explain.removable_singularities.near_point import Beside
+from symgrad.analysis.explain.removable_singularities.points import Point, is_real
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological
+from symgrad.ir.values.evaluate import evaluate_mp
+
+__all__ = ["SIDES", "UNDEFINED", "Why", "limit_of", "why_undefined"]
+
+UNDEFINED = "undefined"
+
+SIDES = (1, -1, 1e-5, -1e-5)  # times the distance that stands for the limit
+_SAME = 1e-8
+_LESS = 0.5  # than at the larger distance: what tends to 0, or its inverse to oo
+
+
+class Why(NamedTuple):
+    """What kind of expression has no value; of an undefined one the part that has none, and whether it is infinite."""
+
+    kind: str
+    part: Node | None = None
+    infinite: bool = False
+
+
+def why_undefined(e: Node, beside: Beside, point: Point, value: Any) -> Why:
+    """Return why a formula has no value at a point."""
+    order = topological([e])
+    mp = beside.mp
+    rows = [evaluate_mp(mp, order, {**point, beside.v: beside.moved(value, sign)}) for sign in SIDES]
+    limits = {n: limit_of(mp, [row[i] for row in rows]) for i, n in enumerate(order) if n.dtype != "bool"}
+    found: Why | None = None
+    for n in order:
+        if n.dtype == "bool" or not n.args:
+            continue
+        kind = _kind(n, [limits.get(a, "some") for a in n.args], limits)
+        if kind == UNDEFINED:
+            infinite = next((a for a in n.args if limits.get(a) == "oo"), None)
+            return Why(UNDEFINED, infinite or n, infinite is not None)
+        if kind is not None and found is None:
+            found = Why(kind)
+    return found or Why(UNDEFINED, e)
+
+
+def _kind(n: Node, args: Sequence[str], limits: Mapping[Node, str]) -> str | None:
+    if limits[n] == "none" and "none" not in args:
+        return UNDEFINED
+    match n.op.name, args:
+        case "div", ["0", "0"]:
+            return "0/0"
+        case "div", ["oo", "oo"]:
+            return "oo/oo"
+        case "add", ["oo", "oo"] if limits[n] != "oo":
+            return "oo - oo"
+        case "mul", ["0", "oo"] | ["oo", "0"]:
+            return "0*oo"
+        case "pow", ["some", "oo"] if limits[n] == "some":
+            return "1**oo"
+        case "add" | "mul" | "div" | "neg" | "pow" | "abs" | "where" | "stop_gradient", _:
+            return None
+        case _:
+            return UNDEFINED if "oo" in args else None
+
+
+def limit_of(mp: Any, values: Sequence[Any]) -> str:
+    """Return what values at `SIDES` tend to: 0, some other number, oo, or none."""
+    if not all(is_real(mp, x) for x in values):
+        infinite = all(isinstance(x, mp.mpf) and mp.isinf(x) for x in values)
+        return "oo" if infinite else "none"
+    sizes: list[Any] = [abs(x) for x in values]
+    size = max(sizes)
+    if all(abs(x - values[0]) <= _SAME * size for x in values):
+        return "some" if size else "0"
+    pairs = list(zip(sizes[:2], sizes[2:], strict=True))
+    if all(near <= _LESS * far for far, near in pairs):
+        return "0"
+    return "oo" if all(far <= _LESS * near for far, near in pairs) else "none"

@@ -1,0 +1,316 @@
+"""What a check is asked, and what it answers: a program, by what it is differentiated, and what its author meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from symgrad.analysis.explain.naming import Naming
+from symgrad.analysis.stop_gradient.checks.points import Points
+from symgrad.analysis.stop_gradient.edges import Edges
+from symgrad.autodiff.trace import BackwardTrace
+from symgrad.autodiff.vjp import pull_back
+from symgrad.checker.clock import now
+from symgrad.ir.graph import OPS, SYMBOL, Node, as_node, symbol
+from symgrad.ir.listing import Listing
+from symgrad.ir.notation.free_names import free_name
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.types import NONNEGATIVE, POSITIVE, REAL, Declaration
+from symgrad.ops.control import as_computed
+from symgrad.ops.numpy.calls import total
+from symgrad.ops.user_ops import opaque_in
+from symgrad.rewrite.facts.inference import Conditions
+from symgrad.rewrite.pipeline import canonical
+from symgrad.support.errors import SymgradError
+from symgrad.support.source import Place, Source, Span
+from symgrad.verification.decide import decide, equal
+from symgrad.verification.gradients.orders import decide_all_orders, decide_orders
+from symgrad.verification.verdict import Verdict
+
+__all__ = ["LintQuestion", "Sighting", "negated"]
+
+_SHARP, _SMALL = 1e-9, 1e-6
+_WRITTEN = 100  # characters of a line that is to be written
+_LARGEST = 400
+"""Equations that the engine is asked about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """What a check answers: a `Finding` without what its row in the table says.
+
+    Args:
+        node: the equation that it is about, for the place and the text; None for the whole program.
+        message: what is wrong, in one sentence.
+        reason: why.
+        repaired: the whole program as it should be.
+        cure: the repair in words or as a line to write.
+        verdict: that the repair is what is said.
+        also: further equations whose lines belong to it.
+    """
+
+    node: Node | None
+    message: str
+    reason: str
+    repaired: Node | None = None
+    cure: str | None = None
+    verdict: Verdict | None = None
+    also: tuple[Node, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class LintQuestion:
+    """A program, and what is asked of it.
+
+    Args:
+        y: what is differentiated.
+        wrt: by what: inputs, or values between, which count as inputs.
+        named: whether the user named these.
+        noise: random inputs that no gradient is to carry.
+        frozen: what is to receive no gradient.
+        variables: what an optimiser moves.
+        listing: the program, for names and places.
+        naming: what nodes are called.
+        end: when to stop looking, on the count of `symgrad.checker.clock`.
+    """
+
+    y: Node
+    wrt: tuple[Node, ...]
+    named: bool
+    noise: tuple[Node, ...]
+    frozen: tuple[Node, ...]
+    variables: tuple[Node, ...]
+    listing: Listing | None
+    naming: Naming = field(repr=False)
+    end: float
+
+    @cached_property
+    def order(self) -> list[Node]:
+        """The equations of the program, arguments first."""
+        return topological([self.y])
+
+    @cached_property
+    def scalar(self) -> Node:
+        """The number whose gradient is asked for: of an array the sum of its entries, each times its cotangent."""
+        return self.as_number(self.y)
+
+    @cached_property
+    def cotangent(self) -> Node:
+        """What stands for the cotangent of an array."""
+        taken = {s.name for s in symbols_of([self.y, *self.wrt])}
+        name = free_name(f"{self.naming.names.get(self.y, 'y')}_bar", taken)
+        return symbol(Declaration(name, REAL, shape=self.y.shape))
+
+    def as_number(self, y: Node) -> Node:
+        """Return the number that stands for a program of the shape of this one."""
+        return total(y * self.cotangent) if y.shape else y
+
+    @cached_property
+    def trace(self) -> BackwardTrace:
+        """The backward pass."""
+        return pull_back([self.scalar], [as_node(1)], self.wrt)
+
+    @cached_property
+    def points(self) -> Points:
+        """Points at which the program and its gradients are evaluated."""
+        return Points(self.scalar, min(self.end, now() + 0.2 * self.left))
+
+    @cached_property
+    def edges(self) -> Edges:
+        """The derivative edges of the program."""
+        return Edges(self.y, self.wrt)
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left."""
+        return max(self.end - now(), 0.0)
+
+    def text(self, node: Node) -> str:
+        """Return the name of a node, or a short expression."""
+        return self.naming.text(node)
+
+    def body(self, node: Node) -> str:
+        """Return the expression that computes a node."""
+        return self.naming.body(node)
+
+    def written(self, new: Node, inner: Node) -> str:
+        """Return what to write, in full; where that is long, with a name for what stands in it several times.
+
+        Args:
+            new: what to write.
+            inner: what stands in it several times.
+        """
+        whole = self.naming.whole(new, _WRITTEN)
+        if whole is None and inner.args and inner not in self.naming.names:
+            name = free_name("t", {s.name for s in symbols_of([new])} | set(self.naming.names.values()))
+            said = self.naming.whole(inner, 2 * _WRITTEN)
+            named = replace(self.naming, names={**self.naming.names, inner: name}).whole(new, _WRITTEN)
+            if said is not None and named is not None:
+                return f"{named} with {name} = {said}"
+        return self.naming.body(new, _WRITTEN) if whole is None else whole
+
+    def places(self, nodes: Sequence[Node]) -> tuple[Place, ...]:
+        """Return the lines that compute nodes: of code that the program was read from, or of its own text."""
+        found: dict[tuple[str, int], Place] = {}
+        for n in nodes:
+            place = self._place(n)
+            if place is not None:
+                found.setdefault((place.file, place.line), place)
+        return tuple(found.values())
+
+    def _place(self, node: Node) -> Place | None:
+        if self.listing is None:
+            return None
+        if node.op is SYMBOL and node.name in self.listing.name_spans and self.listing.source is not None:
+            return _at(self.listing.source, self.listing.name_spans[node.name])
+        if node in self.listing.places:
+            return self.listing.places[node]
+        source, span = self.listing.source, self.listing.spans.get(node)
+        if source is None or span is None:
+            return None
+        return _at(source, span)
+
+    # ------------------------------------------------------------------------------------------------- what is proved
+
+    def decidable(self, *programs: Node) -> bool:
+        """Tell whether the engine is asked about programs: they are short, and all is known of their operations."""
+        order = topological([self.y, *programs])
+        return len(order) <= _LARGEST and not opaque_in([self.y, *programs])
+
+    def same(self, other: Node, seconds: float, order: int | None = None) -> Verdict | None:
+        """Decide whether the program and another have equal values and derivatives; None where that is not known.
+
+        Args:
+            other: the other program.
+            seconds: how long it may take.
+            order: of derivatives; None for all.
+        """
+        if not self.decidable(other):
+            return None
+        sides, inputs = self._by_inputs([self.y, other])
+        seconds = min(seconds, self.left)
+        if not inputs or seconds <= 0:
+            return None
+        try:
+            if order is None:
+                return decide_all_orders(sides[0], sides[1], inputs, None, seconds)
+            return decide_orders(sides[0], sides[1], inputs, order, None, seconds)
+        except SymgradError:
+            return None
+
+    def same_but_for(self, old: Node, new: Node, seconds: float) -> Verdict | None:
+        """Decide whether the program has equal values and gradients with one value written otherwise; None if unknown.
+
+        In a program that is too long for that, these two are compared as functions of what both of them read, whatever
+        that is. If they are equal, so are the programs: all the rest consists of the same nodes.
+
+        Args:
+            old: the value as it is.
+            new: the value written otherwise.
+            seconds: how long it may take.
+        """
+        (repaired,) = substitute([self.y], {old: new})
+        if self.decidable(repaired):
+            return self.same(repaired, seconds, order=1)
+        parts = self._by_shared([old, new])
+        inputs = [s for s in symbols_of(parts) if s.dtype == "real"]
+        seconds = min(seconds, self.left)
+        if len(topological(parts)) > _LARGEST or opaque_in(parts) or not inputs or seconds <= 0:
+            return None
+        try:
+            verdict = decide_orders(parts[0], parts[1], inputs, 1, None, seconds)
+        except SymgradError:
+            return None
+        if verdict.status != "proved":
+            return None  # the values that are read may be such that they are equal all the same
+        why = f"of {self.body(old)} and {self.body(new)}, whatever they read, {verdict.why}; the rest is the same"
+        return replace(verdict, why=why)
+
+    def _by_shared(self, sides: Sequence[Node]) -> list[Node]:
+        """Return two values as functions of the largest values between that both of them read."""
+        below = [set(topological(s.args)) for s in sides]
+        shared = {n for n in below[0] & below[1] if n.args and n.dtype == "real"}
+        return substitute(sides, self.stand_ins([n for n in topological(sides, until=shared) if n in shared]))
+
+    def stand_ins(self, values: Sequence[Node]) -> dict[Node, Node]:
+        """Return inputs that stand for values, with their names, and their sign where it is known."""
+        known = Conditions()
+        taken = {s.name for s in symbols_of([self.y, *self.wrt, *values])}
+        made: dict[Node, Node] = {}
+        for n in values:
+            name = self.naming.names.get(n, "v")
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            sign = POSITIVE if known.positive(n) == "yes" else REAL
+            sign = NONNEGATIVE if sign is REAL and known.nonnegative(n) == "yes" else sign
+            made[n] = symbol(Declaration(name, sign, shape=n.shape))
+        return made
+
+    def equal(self, a: Node, b: Node, seconds: float) -> Verdict | None:
+        """Decide whether two values are equal; None where that is not known."""
+        seconds = min(seconds, self.left)
+        sides = canonical(as_computed([a, b]), drop_stops=True).nodes
+        if len(topological(sides)) > _LARGEST or opaque_in(sides) or seconds <= 0:
+            return None
+        try:
+            return decide(equal(sides[0], sides[1]), seconds)
+        except SymgradError:
+            return None
+
+    def keeps_bits(self, other: Node) -> bool:
+        """Tell whether a program has the value of this one, bit for bit, at all points where this one has one."""
+        for batch in self.points.batches:
+            values = self.points.evaluate([self.y, other], batch)
+            if values is None:
+                continue
+            old, new = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in values))
+            same = (old == new) & (np.signbit(old) == np.signbit(new))
+            if not np.all(same | ~np.isfinite(old)):
+                return False
+        return True
+
+    def seems_zero(self, gradient: Node, parts: Sequence[Node] = ()) -> bool:
+        """Tell whether numbers leave open that a gradient is zero: it is small beside the parts that it is made of."""
+        seen = False
+        for batch in self.points.rough():
+            values = self.points.evaluate([gradient, *parts], batch)
+            if values is None:
+                continue
+            sizes = [np.abs(np.asarray(v, dtype=float)) for v in values]
+            fine = [float(np.max(s[np.isfinite(s)], initial=0.0)) for s in sizes]
+            seen = seen or bool(np.any(np.isfinite(sizes[0])))
+            if fine[0] > _SHARP * (_SMALL + max(fine[1:], default=0.0)):
+                return False
+        return seen
+
+    def _by_inputs(self, sides: Sequence[Node]) -> tuple[list[Node], list[Node]]:
+        """Return the programs with an input for every value between that one differentiates by."""
+        taken = {s.name for s in symbols_of([*sides, *self.wrt])}
+        inputs: dict[Node, Node] = {}
+        for w in self.wrt:
+            if w.dtype != "real":
+                continue
+            if w.op is SYMBOL:
+                inputs[w] = w
+                continue
+            name = free_name(self.naming.names.get(w, "v"), taken)
+            taken.add(name)
+            inputs[w] = symbol(Declaration(name, REAL, shape=w.shape))
+        return substitute(list(sides), inputs), list(inputs.values())
+
+
+def _at(source: Source, span: Span) -> Place:
+    line, column = source.line_column(span.start)
+    return Place(source.name, line, column - 1, column - 1 + span.end - span.start, source.line(line).strip())
+
+
+def negated(condition: Node) -> Node:
+    """Return where a condition does not hold, as one would write it."""
+    other = {"ge": "lt", "gt": "le", "le": "gt", "lt": "ge", "eq": "ne", "ne": "eq"}.get(condition.op.name)
+    if other is not None:
+        return OPS[other](*condition.args)
+    return condition.args[0] if condition.op.name == "not_" else OPS["not_"](condition)

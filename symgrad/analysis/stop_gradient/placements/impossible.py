@@ -1,0 +1,156 @@
+"""Why no set of stop_gradients gives the reference: every choice of paths that can be left is refuted at a point.
+
+Only the part of the program matters in which the noise enters, if every path passes a number above and one below it:
+whatever is left of the rest is a factor without noise. Where that part passes on something that depends on the draw,
+the gradient can be the same for all draws only if it is zero, and the reference is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symgrad.analysis.stop_gradient.placements.cut_filter import Cut, pushed
+from symgrad.analysis.stop_gradient.placements.paths import PathGraph
+from symgrad.analysis.stop_gradient.placements.sample_points import Point, refutes
+from symgrad.ir.graph import Node
+
+__all__ = ["CutRegion", "Refusal", "noisy_region", "refuse"]
+
+_LANES = 2048
+_LATE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class CutRegion:
+    """The part of a program in which the noise enters its derivative paths.
+
+    Attributes:
+        top: the value at its output side: every path passes it.
+        bottom: the value at its other side, which every path passes; None where it reaches to the ends.
+        places: one edge of each series in it.
+    """
+
+    top: Node
+    bottom: Node | None
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A proof that no set of edges is right.
+
+    Attributes:
+        region: where the noise enters.
+        choices: how many sets of its edges were refuted, which are all.
+        varies: whether because what is left differs between draws, and not only from the reference.
+    """
+
+    region: CutRegion
+    choices: int
+    varies: bool
+
+
+def noisy_region(graph: PathGraph, noisy: Sequence[bool]) -> CutRegion:
+    """Return the smallest part, between numbers that every path passes, with all edges that read noise."""
+    where = [graph.position[e.node] for k, e in enumerate(graph.edges) if noisy[k] and e.node is not None]
+    passed = [n for n in graph.passed if not n.shape]
+    top, bottom = graph.y, None
+    if where and not graph.y.shape and not all(noisy):
+        highest, lowest = (
+            max(where),
+            min(graph.position[e.target] for k, e in enumerate(graph.edges) if noisy[k]),
+        )
+        top = next((n for n in reversed(passed) if graph.position[n] >= highest), graph.y)
+        bottom = next((n for n in passed if graph.position[n] <= lowest), None)
+    low = -1 if bottom is None else graph.position[bottom]
+    high = graph.position[top]
+    inside: list[int] = []
+    for series in graph.classes:
+        own = [
+            k for k in series if (n := graph.edges[k].node) is not None and low < graph.position[n] <= high
+        ]
+        if own:
+            inside.append(own[-1])
+    return CutRegion(top, bottom, tuple(inside))
+
+
+def refuse(graph: PathGraph, points: Sequence[Point], region: CutRegion) -> Refusal | list[Cut]:
+    """Return the proof that no set of edges in a part of a program is right, or the sets that no point refutes."""
+    cuts: list[Cut] = [
+        tuple(k for i, k in enumerate(region.places) if chosen >> i & 1)
+        for chosen in range(2 ** len(region.places))
+    ]
+    whole = region.bottom is None and region.top is graph.y
+    left: list[Cut] = []
+    for at in range(0, len(cuts), _LANES):
+        some = cuts[at : at + _LANES]
+        refuted = np.zeros(len(some), dtype=bool)
+        for number in dict.fromkeys(p.number for p in points):
+            refuted |= (_whole if whole else _varies)(
+                graph, [p for p in points if p.number == number], region, some
+            )
+        left += [some[i] for i in np.flatnonzero(~refuted)]
+    if left and whole and len(left) <= _LATE:
+        left = [cut for cut in left if not any(refutes(p, graph, cut) for p in points)]
+    return left or Refusal(region, len(cuts), not whole)
+
+
+def _whole(graph: PathGraph, points: Sequence[Point], _region: CutRegion, cuts: Sequence[Cut]) -> Any:
+    """Tell for which sets the gradient is not the reference at one of some points."""
+    refuted = np.zeros(len(cuts), dtype=bool)
+    for point in points:
+        scaled = point.within(graph, "float")
+        sums = (scaled.seed @ pushed(graph, scaled, cuts)[graph.y])[0]
+        refuted |= np.abs(sums - scaled.target) > scaled.bound
+    return refuted
+
+
+def _varies(graph: PathGraph, points: Sequence[Point], region: CutRegion, cuts: Sequence[Cut]) -> Any:
+    """Tell for which sets what the region passes on differs between two draws, where the reference is not zero.
+
+    Sets that leave nothing leave a gradient of zero there, and are refuted as well.
+    """
+    refuted = np.zeros(len(cuts), dtype=bool)
+    points = [p for p in points if p.wants_something]
+    if not points:
+        return refuted
+    passed: list[tuple[Any, float]] = []
+    for point in points:
+        found = pushed(graph, point.within(graph, "float"), cuts, region.bottom).get(region.top)
+        if found is None or found.shape[0] != 1:
+            return refuted
+        below = 1 if region.bottom is None else point.scale(region.bottom)
+        passed.append((found[0], point.scale(region.top) / below))
+    (first, unit), *others = passed
+    for other, scale in others:
+        if not 1e-9 < scale / unit < 1e9:
+            continue  # a float would not hold both
+        ratio = float(scale / unit)
+        bound = max(p.within(graph, "float").bound for p in points) * (1 + ratio) * 2
+        refuted |= np.abs(first - other * ratio) > bound
+    return refuted | _nothing_left(graph, region, cuts)
+
+
+def _nothing_left(graph: PathGraph, region: CutRegion, cuts: Sequence[Cut]) -> Any:
+    """Tell which sets leave no path through the region: by reachability, not by a sum that may be small."""
+    lanes: dict[int, list[int]] = {}
+    for lane, cut in enumerate(cuts):
+        for k in cut:
+            lanes.setdefault(k, []).append(lane)
+    found: dict[Node, Any] = {}
+    first = 0 if region.bottom is None else graph.position[region.bottom]
+    for node in graph.order[first:]:
+        start = node is region.bottom or (region.bottom is None and node in graph.ends)
+        total = np.full(len(cuts), start)
+        for k in graph.out_of[node] if node is not region.bottom else ():
+            below = found.get(graph.edges[k].target)
+            if below is not None:
+                part = below.copy()
+                part[lanes.get(k, [])] = False
+                total = total | part
+        found[node] = total
+    return ~found[region.top]

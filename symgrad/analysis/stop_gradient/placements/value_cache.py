@@ -1,0 +1,110 @@
+"""Values of programs at exact points, each node computed once for the inputs that it reads.
+
+Draws at the same inputs share all that reads no noise. The search in a program and the one without some of its
+stop_gradients are made at the same points, and share what stands below these, and the whole reference.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from symgrad.analysis.explain.noise.precision import PrecisionPair
+from symgrad.analysis.explain.noise.sample_points import converted
+from symgrad.ir.graph import Node
+from symgrad.ir.values.evaluate import evaluate_mp, exact_number
+
+__all__ = ["Computed", "PointValues", "Row", "frozen_point"]
+
+Row = dict[Node, Any]
+"""Values of nodes at one precision."""
+
+_KEPT = 4  # points with the same inputs of which values are kept
+
+
+class Computed:
+    """What searches at the same points share."""
+
+    def __init__(self) -> None:
+        self.cancels = False
+        """Whether derivatives cancelled so far that fewer digits say nothing."""
+        self._values: dict[tuple[int, int], PointValues] = {}
+
+    def to(self, digits: tuple[int, int]) -> PointValues:
+        """Return the values at two precisions, of so many digits."""
+        return self._values.setdefault(digits, PointValues(digits))
+
+
+@dataclass(frozen=True, slots=True)
+class _PointRows:
+    at: Mapping[Node, Any]
+    sizes: Mapping[str, int]
+    rows: tuple[Row, Row]
+
+
+class PointValues:
+    """Values of nodes at exact points, at two precisions.
+
+    Args:
+        digits: of the two precisions.
+
+    Attributes:
+        level: the two precisions.
+        references: what was computed of a reference, by it and by what `frozen_point` says.
+    """
+
+    def __init__(self, digits: tuple[int, int]) -> None:
+        self.level = PrecisionPair(digits)
+        self.references: dict[Hashable, Any] = {}
+        self._known: defaultdict[int, deque[_PointRows]] = defaultdict(lambda: deque(maxlen=_KEPT))
+
+    def rows(
+        self, order: Sequence[Node], at: Mapping[Node, Any], sizes: Mapping[str, int], number: int
+    ) -> tuple[Row, Row]:
+        """Return the values of nodes, arguments first, at both precisions.
+
+        Args:
+            order: the nodes.
+            at: exact values of inputs, and of values between that count as inputs.
+            sizes: of named axes.
+            number: which choice of inputs it is: points of another one have little in common with it.
+        """
+        known: tuple[Row, Row] = ({}, {})
+        for earlier in self._known[number]:
+            if earlier.sizes == sizes:
+                stale = _stale(order, at, earlier.at)
+                for row, old in zip(known, earlier.rows, strict=True):
+                    row.update((n, old[n]) for n in order if n in old and n not in stale and n not in row)
+        for mp, row in zip(self.level.contexts, known, strict=True):
+            given = {s: converted(v, partial(exact_number, mp)) for s, v in at.items()}
+            row |= {s: converted(v, int) if s.dtype == "int" else v for s, v in given.items()}
+            row |= zip(order, evaluate_mp(mp, order, row), strict=True)
+        self._known[number].append(_PointRows(at, sizes, known))
+        return known
+
+
+def _stale(order: Sequence[Node], at: Mapping[Node, Any], before: Mapping[Node, Any]) -> Collection[Node]:
+    """Return the nodes that read an input which has another value now, or is an input at only one of two points."""
+    found = {s for s in {**at, **before} if s not in at or s not in before or not _same(at[s], before[s])}
+    for n in order:
+        if n not in at and any(a in found for a in n.args):
+            found.add(n)
+    return found
+
+
+def _same(a: Any, b: Any) -> bool:
+    return bool(np.shape(a) == np.shape(b) and np.all(a == b))
+
+
+def frozen_point(inputs: Sequence[Node], at: Mapping[Node, Any], sizes: Mapping[str, int]) -> Hashable:
+    """Return what tells a point from others by the values of some inputs."""
+
+    def entries(value: Any) -> Hashable:
+        return (np.shape(value), *np.asarray(value, dtype=object).ravel())
+
+    return tuple(sizes.items()), tuple((s, entries(at[s])) for s in inputs)

@@ -1,0 +1,39 @@
+"""Whether row b of one array depends on row b of another alone, so that all rows may be differentiated at once."""
+
+from __future__ import annotations
+
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import topological
+from symgrad.ops.array.along import rows_aligned
+
+__all__ = ["find_row_mixing"]
+
+AxisNumber = int
+"""The axis of a node that counts the rows."""
+
+
+def find_row_mixing(y: Node, x: Node) -> Node | None:
+    """Return the first equation between ``x`` and ``y`` that may mix rows (entries along axis 0), None if none does.
+
+    Paths through stop_gradient do not count: no derivative takes them.
+    """
+    place: dict[Node, AxisNumber | None] = {x: 0}
+    culprit: dict[Node, Node] = {}
+    for node in topological([y], until=[x]):
+        if node is x:
+            continue
+        place[node] = None
+        if node.dtype != "real" or "stops" in node.op.facts:
+            continue
+        own = [place[a] for a in node.args]
+        blamed = next((culprit[a] for a in node.args if a in culprit), None)
+        if blamed is not None:
+            culprit[node] = blamed
+            continue
+        if all(p is None for p in own):
+            continue
+        found = rows_aligned(node, own) if node.op.pointwise else node.op.array.rows(node, own)
+        if found is None:
+            culprit[node] = node
+        place[node] = found
+    return culprit.get(y) if place[y] in (None, 0) else y

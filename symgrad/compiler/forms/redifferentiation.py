@@ -1,0 +1,99 @@
+"""Derivatives made anew of stable forms of what was differentiated: digits are kept more easily than found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from symgrad.autodiff.jvp import Pushforward
+from symgrad.autodiff.trace import Derivative
+from symgrad.autodiff.vjp import pull_back
+from symgrad.compiler.forms.output import Output
+from symgrad.ir.graph import SYMBOL, Node, as_node
+from symgrad.ir.traverse import topological
+from symgrad.ops.scalar.logic import where
+
+__all__ = ["rederivable", "rederived"]
+
+
+def rederivable(outputs: Sequence[Output]) -> bool:
+    """Tell whether `rederived` may give others: whether stable forms are looked for of what was differentiated."""
+    from symgrad.rewrite.choice.samples import (
+        searchable,  # for start-up time: values as written need no rules
+    )
+
+    return any(searchable([y]) is None for y in dict.fromkeys(n for o in outputs for n in _differentiated(o)))
+
+
+def _differentiated(output: Output) -> Iterator[Node]:
+    for trace in output.traces:
+        yield from (y for y, _ in trace.outputs)
+    if output.slope is not None:
+        yield output.slope.y
+
+
+def rederived(outputs: Sequence[Output]) -> list[Node]:
+    """Return derivatives of stable forms.
+
+    Only where differentiating what was differentiated once more gives the same node: nothing was held constant then.
+
+    Args:
+        outputs: the derivatives; one of which it is not known how it came about stays as it is.
+    """
+    anew = _Anew()
+    return [next(anew.of(o), o.node) for o in outputs]
+
+
+class _Anew:
+    """Differentiates formulas and their stable forms alike; what they have in common once."""
+
+    def __init__(self) -> None:
+        self._forms: dict[Node, Node] = {}
+        self._pushes: dict[Node, Pushforward] = {}
+
+    def of(self, output: Output) -> Iterator[Node]:
+        """Yield what derivatives of the stable form are equal to this one; the first is as good as any."""
+        for trace in output.traces:
+            if len(trace.outputs) == 1 and output.node in trace.gradients:
+                ((y, seed),) = trace.outputs
+                x = trace.wrt[trace.gradients.index(output.node)]
+                form = self._form(y)
+                if form is not y and x.op is SYMBOL and _pulled(y, seed, x) is output.node:
+                    yield _pulled(form, seed, x)
+                break
+        slope = output.slope
+        if slope is None or not all(x.op is SYMBOL and not x.shape for x in slope.by):
+            return
+        form = self._form(slope.y)
+        if form is slope.y:
+            return
+        for pulled in (False, True):  # all_partials does the one or the other first
+            if self._pushed(slope, pulled=pulled) is output.node:
+                yield self._pushed(Derivative(form, slope.by), pulled=pulled)
+
+    def _form(self, y: Node) -> Node:
+        from symgrad.rewrite.pipeline import stable  # for start-up time: values as written need no rules
+
+        if y not in self._forms:
+            form = stable([y]).nodes[0]
+            # A choice that only the form makes may be of a value at one point, whose slope says nothing there.
+            self._forms[y] = form if form is y or _choices(form) <= _choices(y) else y
+        return self._forms[y]
+
+    def _pushed(self, slope: Derivative, *, pulled: bool) -> Node:
+        node, by = slope.y, slope.by
+        if pulled and by:
+            node, by = _pulled(node, as_node(1), by[0]), by[1:]
+        for x in by:
+            push = self._pushes.get(x)
+            if push is None:
+                push = self._pushes[x] = Pushforward({x: as_node(1)})
+            node = push([node])[0]
+        return node
+
+
+def _choices(y: Node) -> set[Node]:
+    return {n.args[0] for n in topological([y]) if n.op is where}
+
+
+def _pulled(y: Node, seed: Node, x: Node) -> Node:
+    return pull_back([y], [seed], [x]).gradients[0]

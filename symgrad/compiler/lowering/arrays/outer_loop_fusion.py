@@ -1,0 +1,185 @@
+"""Steps that are computed turn by turn of their outermost loop: what one leaves for the next stays in the cache.
+
+Products of 25 pairs of matrices, then a formula of each, then 25 products again: as three steps each reads from distant
+memory what the one before wrote there. In 25 turns of three steps an array that only they use is as large as one turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from symgrad.compiler.lowering.arrays.contractions import estimate
+from symgrad.compiler.lowering.arrays.index import loop
+from symgrad.compiler.lowering.arrays.nests import ArrayTask, LibraryCall, Nest
+from symgrad.compiler.lowering.arrays.passes import Passes, inside
+from symgrad.compiler.lowering.arrays.tasks import Selection, backing
+from symgrad.ir.graph import Node
+from symgrad.ir.sizes import Size, size_product
+
+__all__ = ["Turns", "stored_nodes", "fuse_outer_loops"]
+
+_LARGE = 2**15
+"""Numbers of an array from which on it is worth having one turn of it only: it does not fit the first-level cache."""
+
+_TURN = 2**9
+"""Numbers that a step computes in a turn, at least: starting it takes as long as some hundred of them."""
+
+
+_AHEAD = 50
+"""How many steps are looked at for the same turns."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Turns:
+    """Steps that follow each other in every turn.
+
+    Args:
+        steps: the steps; all have the same outermost loop.
+        count: how many turns it has.
+        private: arrays that only these steps use, each turn its own part; there is memory for one turn.
+    """
+
+    steps: tuple[ArrayTask, ...]
+    count: Size
+    private: frozenset[Node]
+
+
+def stored_nodes(step: ArrayTask) -> list[Node]:
+    """Return the nodes that a step stores."""
+    if isinstance(step, LibraryCall):
+        return [step.node]
+    stored = (m.task.target for m in step.members if m.stored)
+    return [t for t in dict.fromkeys(stored) if isinstance(t, Node)]
+
+
+def fuse_outer_loops(
+    steps: Sequence[ArrayTask], passes: Mapping[Nest, Passes], selection: Selection, bound: Collection[Node]
+) -> tuple[list[ArrayTask], list[Turns]]:
+    """Find steps that can be computed turn by turn, and put them next to each other.
+
+    Args:
+        steps: of a program, in an order in which they can be computed.
+        passes: of every nest.
+        selection: which nodes have memory.
+        bound: nodes that are outputs.
+    """
+    rest = list(steps)
+    ordered: list[ArrayTask] = []
+    found: list[Turns] = []
+    large = {n for s in rest for n in stored_nodes(s) if estimate(size_product(n.shape)) >= _LARGE}
+    while rest:
+        first = rest[0]
+        turns = _outermost(first) if large else None
+        if turns is not None:
+            before, together, after = _split(rest[:_AHEAD], turns, passes, selection)
+            after += rest[_AHEAD:]
+            _leave(steps, together, after, bound)
+            private = _private(steps, together, bound)
+            if private & large:
+                ordered += [*before, *together]
+                found.append(Turns(tuple(together), turns, private))
+                rest = after
+                continue
+        ordered.append(first)
+        rest = rest[1:]
+    return ordered, found
+
+
+def _split(
+    steps: Sequence[ArrayTask], turns: Size, passes: Mapping[Nest, Passes], selection: Selection
+) -> tuple[list[ArrayTask], list[ArrayTask], list[ArrayTask]]:
+    """Return the steps that come before those of the turns, these, and those that come after."""
+    before: list[ArrayTask] = []
+    together: list[ArrayTask] = []
+    after: list[ArrayTask] = []
+    made: set[Node] = set()
+    late: set[Node] = set()
+    for step in steps:
+        if (
+            late.isdisjoint(step.needs)
+            and _outermost(step) == turns
+            and _own_part(step, made, passes, selection)
+        ):
+            together.append(step)
+            made.update(stored_nodes(step))
+        elif (
+            late.isdisjoint(step.needs)
+            and made.isdisjoint(step.needs)
+            and made.isdisjoint(stored_nodes(step))
+        ):
+            before.append(step)
+        else:
+            after.append(step)
+            late.update(stored_nodes(step))
+    return before, together, after
+
+
+def _outermost(step: ArrayTask) -> Size | None:
+    """Return the length of the outermost loop of a step, if its turns are apart and have enough to do."""
+    if isinstance(step, Nest):
+        if len(step.loops) < 2:
+            return None
+        turns, *rest = step.loops
+        apart = all(
+            0 not in m.reduced
+            and m.task.combine != "scatter"
+            and (not isinstance(m.task.target, Node) or (m.place[0], m.task.shape[0]) == (loop(0), turns))
+            for m in step.members
+        )
+        return turns if apart and estimate(size_product(rest)) >= _TURN else None
+    if step.node.op.name != "einsum":
+        return None
+    labels, result = step.node.params
+    if any(own[0] != result[0] for own in labels):
+        return None
+    sizes: dict[int, Size] = {}
+    for own, arg in zip(labels, step.node.args, strict=True):
+        sizes.update(zip(own, arg.shape, strict=True))
+    turns = sizes.pop(result[0])
+    return turns if turns != 1 and estimate(size_product(sizes.values())) >= _TURN else None
+
+
+def _own_part(
+    step: ArrayTask, made: Collection[Node], passes: Mapping[Nest, Passes], selection: Selection
+) -> bool:
+    """Tell whether a step reads of these arrays what belongs to the same turn, and writes none of them."""
+    if any(n in made for n in stored_nodes(step)):
+        return False
+    if isinstance(step, LibraryCall):
+        return all(backing(a).shape[:1] == a.shape[:1] for a in step.node.args if backing(a) in made)
+    for pair in passes[step].levels:
+        node, place = pair
+        if step.holds(node, place) is None and node in selection.tasks:
+            if node in made and place[0] != loop(0):
+                return False
+        elif any(n in made for n, _ in inside(step, pair).memory):
+            return False
+    return True
+
+
+def _leave(
+    steps: Sequence[ArrayTask], together: list[ArrayTask], after: list[ArrayTask], bound: Collection[Node]
+) -> None:
+    """Leave steps to the turns of those that read their results, where these are all that is gained by it."""
+    for step in reversed(together[1:]):
+        results = stored_nodes(step)
+        readers = [s for s in steps if not set(results).isdisjoint(s.needs)]
+        later = bool(readers) and set(results).isdisjoint(bound) and all(s in after for s in readers)
+        if not later or any(_outermost(s) != _outermost(step) for s in readers):
+            continue
+        private = _private(steps, together, bound)
+        without = _private(steps, [s for s in together if s is not step], bound)
+        if private - set(results) <= without:
+            together.remove(step)
+            after.insert(0, step)
+
+
+def _private(
+    steps: Sequence[ArrayTask], together: Sequence[ArrayTask], bound: Collection[Node]
+) -> frozenset[Node]:
+    inner = set(together)
+    filled = {m.task.node for s in together if isinstance(s, Nest) for m in s.members if m.task.fill}
+    made = {n for s in together for n in stored_nodes(s)}
+    outside = {n for s in steps if s not in inner for n in (*s.needs, *stored_nodes(s))}
+    return frozenset(made - outside - filled - set(bound))

@@ -1,0 +1,261 @@
+"""Derivatives of a program over its names: one line for each named value, by the chain rule between names.
+
+Forward, the derivative of every name by one input, `dA_dT`; in reverse, that of one output by every name, `dloss_dP`.
+Each line is what `autodiff/` makes of one body; values that a body computes and that have a name are read by it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
+from symgrad.autodiff.jvp import push_forward
+from symgrad.autodiff.linearise import GuardedTangent, guarded, pass_through
+from symgrad.autodiff.vjp import pull_back
+from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.types import Declaration
+from symgrad.ops.array.layout import full
+from symgrad.ops.scalar.arith import div, mul, neg, pow
+from symgrad.ops.scalar.elementary import exp
+from symgrad.pretty.forms.factor_out import factors_of
+from symgrad.pretty.limits import UNNAMED_CHARACTERS
+from symgrad.pretty.named_program import NamedProgram, is_symmetric
+from symgrad.pretty.shortest import ShortestForms
+
+__all__ = ["Lines"]
+
+
+@dataclass(slots=True)
+class Lines:
+    """Lines that derivatives need, beside those of the program.
+
+    Args:
+        words: the program.
+        forms: how lines are written.
+        bodies: the symbol of each new line with what it stands for, arguments first.
+        slopes: of a new line, what it is the derivative of, and by what, as names.
+    """
+
+    words: NamedProgram
+    forms: ShortestForms
+    bodies: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    slopes: dict[Node, tuple[str, tuple[str, ...]]] = field(
+        default_factory=dict[Node, tuple[str, tuple[str, ...]]]
+    )
+    _slopes: dict[tuple[Node, Node], Node] = field(default_factory=dict[tuple[Node, Node], Node])
+    _lines: dict[tuple[str, Node], Node] = field(default_factory=dict[tuple[str, Node], Node])
+    _taken: set[str] = field(default_factory=set[str])
+
+    def body(self, name: Node) -> Node | None:
+        """Return what a name of a line stands for, None for what is no line."""
+        return self.bodies.get(name) or self.words.bodies.get(name)
+
+    # -- forward ---------------------------------------------------------------------------------------------
+
+    def pushed(self, y: Node, wrt: Node) -> Node:
+        """Return the derivative of a node over names by a symbol or name, whose own line is not looked into."""
+        moving: dict[Node, Node] = {wrt: as_node(1)}
+        for name in self._below(y):
+            body = self.body(name)
+            if name is wrt or body is None or not _reads(body, moving):
+                continue
+            known = self._slopes.get((name, wrt))
+            if known is None:
+                of, by = self.slopes.get(name, (name.name, ()))
+                slope = self._slope(body, moving, name)
+                known = self._slopes[name, wrt] = self._line(of, (*by, wrt.name), slope)
+            if not known.is_number(0):
+                moving[name] = known
+        if y in moving:
+            return moving[y]
+        return self._slope(y, moving, None) if _reads(y, moving) else as_node(0)
+
+    def _strong(self, derivative: Node) -> GuardedTangent:
+        """Return a derivative as a strong zero where a choice makes it zero: also where what it meets has no value."""
+        top = self.body(derivative) or derivative
+        pending, seen = [top], set[Node]()
+        while pending:
+            n = pending.pop()
+            if n in seen:
+                continue
+            seen.add(n)
+            guard = guarded(n).guard
+            if guard is not None and guard.shape == top.shape:
+                return GuardedTangent(guard, derivative, settled=True)
+            inner = self.body(n)
+            pending += (
+                [inner]
+                if inner is not None
+                else n.args
+                if n.op is mul
+                else n.args[:1]
+                if n.op in (neg, div)
+                else ()
+            )
+        return GuardedTangent(None, derivative)
+
+    def _below(self, y: Node) -> list[Node]:
+        """Return the names that a node reads, through others too, in the order of their lines."""
+        wanted: set[Node] = set()
+        pending = [y]
+        while pending:
+            top = pending.pop()
+            body = self.body(top)
+            found = [n for n in topological([top if body is None else body]) if self.body(n) is not None]
+            fresh = [n for n in found if n not in wanted]
+            wanted.update(fresh)
+            pending += fresh
+        if self.body(y) is not None:
+            wanted.add(y)
+        return [n for n in (*self.words.bodies, *self.bodies) if n in wanted]
+
+    def _slope(self, body: Node, moving: dict[Node, Node], name: Node | None) -> Node:
+        tangents = {n: full(t, n.shape) for n, t in moving.items()}
+        strong = {n: self._strong(t) for n, t in tangents.items()}
+        raw = full(push_forward([body], strong)[0], body.shape)
+        if name is None:
+            return self.forms.best([raw])
+        return self.forms.best(
+            [substitute([raw], {body: name})[0], raw, *self._by_factors(body, strong, name)]
+        )
+
+    def _by_factors(
+        self, body: Node, tangents: Mapping[Node, Node | GuardedTangent], name: Node
+    ) -> list[Node]:
+        """Return the derivative of a product as the product times the sum of what each factor grows by, f'/f.
+
+        Of the factors above these are exponentials and names that are never zero, and powers of them; others are
+        replaced by their own derivatives: a form that divides by what the program does not divide by, such as a
+        logarithm, helps nobody.
+        """
+        sign, above, below = factors_of(body)
+        factors = [*((f, 1) for f in above), *((f, -1) for f in below)]
+        if len(factors) < 2:
+            return []
+        whole: list[Node] = []
+        parts: list[Node] = []
+        for k, (factor, times) in enumerate(factors):
+            if not _reads(factor, tangents):
+                continue
+            rate = self._rate(factor, tangents)
+            if rate is None and times < 0:
+                rate = push_forward([factor], tangents)[0] / factor
+            if rate is not None:
+                whole.append(as_node(times) * rate)
+            else:
+                (slope,) = push_forward([factor], tangents)
+                others = [f if t > 0 else 1 / f for f, t in factors[:k] + factors[k + 1 :]]
+                parts.append(reduce(operator.mul, others, as_node(sign)) * slope)
+        if not whole:
+            return []
+        return [reduce(operator.add, parts, name * reduce(operator.add, whole))]
+
+    def _rate(self, factor: Node, tangents: Mapping[Node, Node | GuardedTangent]) -> Node | None:
+        """Return f'/f of exponentials, names that are never zero, and powers and products of these; else None."""
+        if not _reads(factor, tangents):
+            return as_node(0)
+        known = self.words.known.nonzero(factor) == "yes"
+        if factor.op in (SYMBOL, exp) and known:
+            return push_forward([factor], tangents)[0] / factor
+        if factor.op is pow and not _reads(factor.args[1], tangents):
+            inner = self._rate(factor.args[0], tangents)
+            return None if inner is None else factor.args[1] * inner
+        if factor.op in (mul, div):
+            first, second = (self._rate(a, tangents) for a in factor.args)
+            if first is not None and second is not None:
+                return first + second if factor.op is mul else first - second
+        return None
+
+    # -- in reverse ------------------------------------------------------------------------------------------
+
+    def pulled(self, y: Node, wrt: Sequence[Node]) -> list[Node]:
+        """Return the derivatives of a scalar over names by symbols and names."""
+        label = y.name if y in self.words.bodies else "out"
+        return self.pulled_by(
+            y,
+            wrt,
+            lambda name, _, bar: bar if name is y or name in wrt else self._line(label, (name.name,), bar),
+        )
+
+    def pulled_by(self, y: Node, wrt: Sequence[Node], line: Callable[[Node, Node, Node], Node]) -> list[Node]:
+        """Return the same; ``line`` tells what stands for a derivative further on.
+
+        It is called with a name, its whole derivative as it was built, and the form of that.
+        """
+        moving = set(wrt)
+        for name, body in self.words.bodies.items():
+            if _reads(body, moving):
+                moving.add(name)
+        bars: dict[Node, list[Node]] = {}
+        found: dict[Node, Node] = {}
+        self._pull(y, as_node(1), None, moving, bars)
+        for name, body in reversed(self.words.bodies.items()):
+            if name in bars and name in moving:  # what one differentiates by may itself depend on others
+                found[name] = line(name, *self._gathered(name, bars[name]))
+                self._pull(body, found[name], name, moving, bars)
+        return [
+            found[w] if w in found else line(w, *self._gathered(w, bars.get(w, [as_node(0)]))) for w in wrt
+        ]
+
+    def _pull(
+        self, body: Node, bar: Node, name: Node | None, moving: Collection[Node], bars: dict[Node, list[Node]]
+    ) -> None:
+        if body in moving and body in (*self.words.bodies, *moving):
+            bars.setdefault(body, []).append(bar)
+            return
+        wanted = [s for s in symbols_of([body]) if s in moving and s.dtype == "real"]
+        if not wanted:
+            return
+        seed = self._strong(bar)
+        pulled = pull_back([body], [seed], wanted)
+        for w, raw, nothing in zip(wanted, pulled.gradients, pulled.nothing, strict=True):
+            if nothing is not None:
+                continue  # zeros, if w is an array
+            # Of numbers the two directions agree, and forward what several paths share stays together.
+            if not w.shape and not body.shape:
+                raw = pass_through(GuardedTangent(None, _pushed(body, {w: as_node(1)})), seed).node()
+            if not raw.is_number(0):
+                bars.setdefault(w, []).append(raw if name is None else substitute([raw], {body: name})[0])
+
+    def _gathered(self, name: Node, parts: list[Node]) -> tuple[Node, Node]:
+        total = parts[0]
+        for part in parts[1:]:
+            total = total + part
+        built = full(total, name.shape)
+        return built, self.forms.best([built])
+
+    # -- lines -----------------------------------------------------------------------------------------------
+
+    def _line(self, of: str, by: tuple[str, ...], body: Node) -> Node:
+        """Return a name for a derivative, such as `d2A_dT2`, or the derivative itself if it is short.
+
+        Derivatives of one value that are equal, by inputs that it has only the sum of, have one line.
+        """
+        if self.forms.length(body) <= UNNAMED_CHARACTERS:
+            return body
+        known = self._lines.get((of, body))
+        if known is not None and self.slopes[known][1][:-1] == by[:-1]:
+            return known
+        times = Counter(by)
+        order = len(by) if len(by) > 1 else ""
+        name = "_".join([f"d{order}{of}", *(f"d{w}{k if k > 1 else ''}" for w, k in times.items())])
+        while name in self._taken or name in self.words.names:
+            name += "_"
+        self._taken.add(name)
+        made = symbol(Declaration(name, shape=body.shape, symmetric=is_symmetric(body)))
+        self.bodies[made] = body
+        self._lines[of, body] = made
+        self.slopes[made] = of, by
+        return made
+
+
+def _pushed(body: Node, moving: dict[Node, Node]) -> Node:
+    return full(push_forward([body], {n: full(t, n.shape) for n, t in moving.items()})[0], body.shape)
+
+
+def _reads(body: Node, names: Collection[Node]) -> bool:
+    return any(n in names for n in topological([body]))

@@ -1,0 +1,203 @@
+"""Sums of products of arrays with what they have in common in front: `X.T@mu - X.T@y` is `X.T@(mu - y)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import reduce
+from itertools import count
+from math import prod
+from typing import NamedTuple
+
+from symgrad.ir.graph import Node, apply, number
+from symgrad.ir.traverse import topological
+from symgrad.ops.array.contraction import Labels, contract, einsum
+from symgrad.ops.array.layout import full
+from symgrad.ops.scalar.arith import add, div, mul, neg
+from symgrad.pretty.limits import COMMON_TERMS
+
+__all__ = ["distribute", "factors_of", "flat", "shared", "terms_of", "without_sign"]
+
+
+_Operand = tuple[Node, Labels]
+
+
+class _Split(NamedTuple):
+    """A term as one operand and what it is contracted with.
+
+    Args:
+        operand: the operand.
+        labels: its labels.
+        axes: the labels of the axes of the rest.
+        rest: the rest, times the numbers in front.
+    """
+
+    operand: Node
+    labels: Labels
+    axes: Labels
+    rest: Node
+
+
+def terms_of(node: Node) -> list[Node]:
+    """Return the terms of a sum, signs included."""
+    terms: list[Node] = []
+    pending = [(node, False)]
+    while pending:
+        top, minus = pending.pop()
+        if top.op is add:
+            pending += [(a, minus) for a in reversed(top.args)]
+        elif top.op is neg:
+            pending.append((top.args[0], not minus))
+        else:
+            terms.append(-top if minus else top)
+    return terms
+
+
+def factors_of(node: Node, whole: Collection[Node] = ()) -> tuple[int, list[Node], list[Node]]:
+    """Return the sign of a quotient of products, and its factors above and below; products of ``whole`` are factors."""
+    above: list[Node] = []
+    below: list[Node] = []
+    sign = 1
+    pending = [(node, True)]
+    while pending:
+        top, up = pending.pop()
+        if top in whole:
+            (above if up else below).append(top)
+        elif top.op is mul:
+            pending += [(a, up) for a in reversed(top.args)]
+        elif top.op is div:
+            pending += [(top.args[1], not up), (top.args[0], up)]
+        elif top.op is neg:
+            sign = -sign
+            pending.append((top.args[0], up))
+        else:
+            (above if up else below).append(top)
+    return sign, above, below
+
+
+def without_sign(term: Node) -> Node | None:
+    """Return a negation, or a product whose first factor has a minus sign, without it; None for anything else."""
+    if term.op is neg:
+        return term.args[0]
+    if term.op not in (mul, div):
+        return None
+    first, other = term.args
+    negative = first.is_number() and first.value < 0
+    positive = number(-first.value) if negative else without_sign(first)
+    return None if positive is None else apply(term.op, (positive, other))
+
+
+def shared(node: Node) -> Iterator[Node]:
+    """Yield a sum with an operand that several of its contractions have in front of what is left of these.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import REAL, Declaration
+        >>> from symgrad.ops.numpy.products import matmul
+        >>> A = symbol(Declaration("A", REAL, ("n", "n")))
+        >>> x, y = symbol(Declaration("x", REAL, ("n",))), symbol(Declaration("y", REAL, ("n",)))
+        >>> [found] = shared(matmul(A, x) + matmul(A, y))
+        >>> found is matmul(A, x + y)
+        True
+    """
+    terms = terms_of(node)
+    if not 1 < len(terms) <= COMMON_TERMS:
+        return
+    groups: dict[tuple[Node, Labels, Labels], dict[int, Node]] = {}
+    whole = [i for i, term in enumerate(terms) if term.shape == node.shape]  # the axes of others are others
+    for i in whole:
+        for split in _splits(terms[i]):
+            groups.setdefault(split[:3], {}).setdefault(i, split.rest)
+    ndim = len(node.shape)
+    for (operand, labels, axes), rests in groups.items():
+        if len(rests) < 2:
+            continue
+        inner = reduce(lambda a, b: a + b, rests.values())
+        product = contract([operand, inner], [labels, axes], tuple(range(ndim)))
+        yield reduce(lambda a, b: a + b, [product, *(t for i, t in enumerate(terms) if i not in rests)])
+
+
+def distribute(node: Node) -> Node:
+    """Return a node with its inner products of sums term by term: `p@(1 + log(p))` is `sum(p) + p@log(p)`."""
+    done: dict[Node, Node] = {}
+    for n in topological([node]):
+        args = tuple(done[a] for a in n.args)
+        made = n if args == n.args else apply(n.op, args, n.params)
+        if (
+            n.op is einsum
+            and len(set(n.params[0])) == 1
+            and prod(len(terms_of(a)) for a in args) <= COMMON_TERMS
+        ):
+            made = reduce(lambda a, b: a + b, _apart(made))
+        done[n] = made
+    return done[node]
+
+
+def _apart(product: Node) -> Iterator[Node]:
+    labels, result = product.params
+    k = next((k for k, a in enumerate(product.args) if a.op is add), None)
+    if k is None:
+        yield product
+        return
+    for term in terms_of(product.args[k]):
+        operands = [full(term, a.shape) if i == k else a for i, a in enumerate(product.args)]
+        yield from _apart(contract(operands, labels, result))
+
+
+def _splits(term: Node) -> Iterator[_Split]:
+    """Yield the ways in which a term is one operand times a rest, with labels alike for like products."""
+    front, product = _front(term)
+    if product is None:
+        return
+    operands, result = flat(product)
+    if not 1 < len(operands) <= COMMON_TERMS:
+        return
+    for i, (operand, own) in enumerate(operands):
+        others = [o for k, o in enumerate(operands) if k != i]
+        # The axes of the result come first, then the others of the operand.
+        names = {k: place for place, k in enumerate(dict.fromkeys((*result, *own)))}
+        axes = sorted({names[k] for _, ks in others for k in ks if k in names})
+        back = {place: k for k, place in names.items()}
+        rest = contract([o for o, _ in others], [ks for _, ks in others], tuple(back[p] for p in axes))
+        yield _Split(operand, tuple(names[k] for k in own), tuple(axes), front(rest))
+
+
+def _front(term: Node) -> tuple[Callable[[Node], Node], Node | None]:
+    """Return what multiplies the only contraction of a term by the numbers in front, and that contraction."""
+    if term.op is einsum:
+        return (lambda rest: rest), term
+    if term.op is neg:
+        inner, product = _front(term.args[0])
+        return (lambda rest: -inner(rest)), product
+    if term.op is mul:
+        arrays = [a for a in term.args if a.shape or a.op is einsum]
+        if len(arrays) == 1:
+            inner, product = _front(arrays[0])
+            (other,) = (a for a in term.args if a is not arrays[0])
+            return (lambda rest: other * inner(rest)), product
+    if term.op is div and not term.args[1].shape:
+        inner, product = _front(term.args[0])
+        return (lambda rest: inner(rest) / term.args[1]), product
+    return (lambda rest: rest), None
+
+
+def flat(node: Node) -> tuple[Sequence[_Operand], Labels]:
+    """Return the operands of a contraction and of those inside it, with labels, and the labels of the result."""
+    fresh = count()
+    result = tuple(next(fresh) for _ in node.shape)
+    operands: list[_Operand] = []
+    pending: list[_Operand] = [(node, result)]
+    while pending:
+        top, own = pending.pop()
+        if top.op is not einsum:
+            operands.append((top, own))
+            continue
+        labels, outer = top.params
+        names = dict(zip(outer, own, strict=True))
+        parts: list[_Operand] = []
+        for arg, ks in zip(top.args, labels, strict=True):
+            for k in ks:
+                if k not in names:
+                    names[k] = next(fresh)
+            parts.append((arg, tuple(names[k] for k in ks)))
+        pending += reversed(parts)
+    return operands, result

@@ -1,0 +1,167 @@
+"""Names of functions for what spells them out, and choices that say nothing: rows that make a formula shorter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from symgrad.ir.graph import Node, apply, as_node
+from symgrad.ir.traverse import substitute, topological
+from symgrad.ops.scalar.arith import add, mul, neg, pow
+from symgrad.ops.scalar.elementary import exp, expm1, sigmoid, sqrt
+from symgrad.ops.scalar.hyperbolic import sech, tanh
+from symgrad.ops.scalar.logic import gt, where
+from symgrad.ops.scalar.rounding import relu
+from symgrad.ops.special.gamma import erf, erfc
+from symgrad.rewrite.choice.alternatives import Alternatives
+from symgrad.rewrite.facts.inference import Conditions
+from symgrad.rewrite.rule import Rule, RuleSet
+from symgrad.rewrite.rules.stable import STABLE
+from symgrad.rewrite.rules.variables import a, b, c, one, two, zero
+
+__all__ = ["Spoken", "complementary_forms", "without_sech"]
+
+_OF_STABLE = (
+    "softplus",
+    "softplus-of-log1p",
+    "sigmoid",
+    "sigmoid-of-minus",
+    "sigmoid-with-exp",
+    "sigmoid-slope",
+    "sigmoid-from-complement",
+    "tanh",
+)
+
+ROWS = [
+    *(STABLE.by_name[name] for name in _OF_STABLE),
+    Rule(
+        name="sech-by-tanh",
+        pattern=pow(sech(a), two),
+        replacement=one - tanh(a) ** 2,
+        why="cosh**2 - sinh**2 is 1",
+    ),
+    Rule(
+        name="square-of-a-choice",
+        pattern=pow(where(c, one, zero), two),
+        replacement=where(c, one, zero),
+        why="0 and 1 are their own squares",
+    ),
+    Rule(
+        name="roots-of-conjugates",
+        pattern=mul(sqrt(add(a, one)), sqrt(add(one, neg(a)))),
+        replacement=sqrt(one - a**2),
+        why="both roots exist where abs(a) <= 1, as that of the product",
+    ),
+    Rule(
+        name="factor-of-a-choice",
+        pattern=mul(a, where(c, one, zero)),
+        replacement=where(c, a, zero),
+        why="what is not chosen is zero",
+    ),
+    Rule(
+        name="factor-of-a-choice-of-minus-one",
+        pattern=mul(a, where(c, as_node(-1), zero)),
+        replacement=where(c, neg(a), zero),
+        why="what is not chosen is zero",
+    ),
+    Rule(
+        name="relu-where-it-is-not-zero",
+        pattern=where(gt(a, zero), mul(b, relu(a)), zero),
+        replacement=mul(b, relu(a)),
+        why="relu is zero elsewhere",
+    ),
+    Rule(
+        name="relu-where-it-is-not-zero-with-a-sign",
+        pattern=where(gt(a, zero), neg(mul(b, relu(a))), zero),
+        replacement=neg(mul(b, relu(a))),
+        why="relu is zero elsewhere",
+    ),
+]
+
+
+_CHOICES = frozenset(row.name for row in ROWS if "choice" in row.name or "relu" in row.name)
+"""Rows that move something into a choice or out of it: it has to have a value wherever it is not chosen, too."""
+
+_NAMES = frozenset(row.name for row in ROWS)
+"""The rows alone: the laws that `Alternatives` has beside them are for digits, not for readers."""
+
+
+def complementary_forms(form: Node, name: Node) -> Iterator[tuple[Node, Node]]:
+    """Yield what a name says beside the function that it stands for: with z = sigmoid(u), sigmoid(-u) is 1 - z.
+
+    Each pair is equal wherever either has a value.
+
+    Example:
+        >>> from symgrad.ir.graph import symbol
+        >>> from symgrad.ir.types import Declaration
+        >>> u, z = symbol(Declaration("u")), symbol(Declaration("z"))
+        >>> list(complementary_forms(sigmoid(u), z)) == [(sigmoid(-u), 1 - z)]
+        True
+    """
+    if form.op in (sigmoid, erf, erfc, exp, expm1, tanh):
+        (u,) = form.args
+        if form.op is sigmoid:
+            yield sigmoid(-u), 1 - name
+        elif form.op is erf:
+            yield erfc(u), 1 - name
+        elif form.op is erfc:
+            yield erf(u), 1 - name
+            yield erfc(-u), 2 - name
+        elif form.op is exp:
+            yield exp(-u), 1 / name
+        elif form.op is expm1:
+            yield exp(u), 1 + name
+        else:
+            yield sech(u) ** 2, 1 - name**2
+
+
+def without_sech(node: Node) -> Node:
+    """Return a node with even powers of sech by tanh, which NumPy has: `1 - tanh(u)**2`."""
+    table: dict[Node, Node] = {}
+    for n in topological([node]):
+        if n.op is pow and n.args[0].op is sech and n.args[1].is_number():
+            half, rest = divmod(n.args[1].value, 2)
+            square = 1 - tanh(n.args[0].args[0]) ** 2
+            if not rest and half > 0:
+                table[n] = square if half == 1 else square**half
+    return substitute([node], table)[0] if table else node
+
+
+class Spoken:
+    """Puts names of functions into formulas, wherever that makes them shorter.
+
+    Args:
+        known: facts, by which conditions of rows are decided.
+        length: how long a formula is, in the names of its program.
+    """
+
+    def __init__(self, known: Conditions, length: Callable[[Node], float]) -> None:
+        self._known = known
+        self._alternatives = Alternatives(RuleSet(ROWS), known)
+        self._length = length
+        self._done: dict[Node, Node] = {}
+
+    def of(self, node: Node) -> Node:
+        """Return a node with every part in its shortest form that a row gives, the innermost first."""
+        for n in topological([node], until=self._done):
+            if n not in self._done:
+                args = tuple(self._done[x] for x in n.args)
+                self._done[n] = self._shortest(n if args == n.args else apply(n.op, args, n.params))
+        return self._done[node]
+
+    def _shortest(self, node: Node) -> Node:
+        while node.op.pointwise and node.dtype != "bool":
+            others = [
+                step.after
+                for step in self._alternatives.of(node)
+                if step.rule in _NAMES and (step.rule not in _CHOICES or self._defined((node, step.after)))
+            ]
+            best = min(others, key=self._length, default=node)
+            if self._length(best) >= self._length(node):
+                break
+            node = best
+        return node
+
+    def _defined(self, nodes: Iterable[Node]) -> bool:
+        """Tell whether what is chosen in nodes has a value everywhere."""
+        chosen = (n.args[1] for n in topological(nodes) if n.op is where)
+        return all(self._known.defined(n) == "yes" for n in chosen)

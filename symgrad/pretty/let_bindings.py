@@ -1,0 +1,171 @@
+"""Which lines are shown: what is short or read once stands where it is read, what is long and shared has a line.
+
+The results come first, then the lines that they need, each below those that read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import count as count_from
+
+from symgrad.ir.graph import Node, symbol
+from symgrad.ir.traverse import substitute, symbols_of, topological, uses
+from symgrad.ir.types import Declaration
+from symgrad.pretty.chain_rule import Lines
+from symgrad.pretty.limits import LINE_CHARACTERS, SHARED_CHARACTERS
+from symgrad.pretty.shortest import ShortestForms
+
+__all__ = ["Shown", "choose_bindings", "share"]
+
+
+_HOPELESS = 3 * LINE_CHARACTERS
+"""Characters from which on no form of a line is looked for: it would have to get too much shorter."""
+
+
+@dataclass(slots=True)
+class Shown:
+    """Formulas as they are shown.
+
+    Args:
+        results: the formulas, over declared symbols and names.
+        new: the lines that derivatives brought, those that others read first.
+        own: the lines of the program that are read, in its order.
+    """
+
+    results: list[Node]
+    new: dict[Node, Node]
+    own: dict[Node, Node] = field(default_factory=dict[Node, Node])
+
+
+def choose_bindings(lines: Lines, results: Sequence[Node]) -> Shown:
+    """Return results with the lines that they need."""
+    forms = lines.forms
+    bodies = dict(lines.bodies)
+    tops: dict[Node, Node] = {
+        symbol(Declaration(f"__result{k}", shape=r.shape)): r for k, r in enumerate(results)
+    }
+    bodies.update(tops)
+    for top, result in tops.items():  # a result that is a line is that line
+        if result in bodies:
+            bodies[top] = bodies[result]
+    _inline(bodies, tops, forms)
+    needed = _needed(bodies, tops)
+    # What others read too has its own line.
+    bodies.update({top: result for top, result in tops.items() if result in needed})
+    _share(bodies, tops, lines)
+    needed = _needed(bodies, tops)
+    own = lines.words.lines([bodies[n] for n in (*needed, *tops)])
+    return Shown(
+        [bodies[t] for t in tops],
+        {n: bodies[n] for n in needed},
+        {n: lines.words.bodies[n] for n in own},
+    )
+
+
+def _needed(bodies: dict[Node, Node], tops: Sequence[Node] | dict[Node, Node]) -> list[Node]:
+    """Return the lines that results read, those that others read first."""
+    found: dict[Node, None] = {}
+    pending: list[tuple[Node, bool]] = [(t, False) for t in reversed(list(tops))]
+    while pending:
+        name, ready = pending.pop()
+        if ready:
+            found.setdefault(name)
+        elif name not in found:
+            pending.append((name, True))
+            read = [n for n in topological([bodies[name]]) if n in bodies]
+            pending += [(n, False) for n in reversed(read) if n not in found]
+    return [n for n in found if n not in tops]
+
+
+def _inline(bodies: dict[Node, Node], tops: dict[Node, Node], forms: ShortestForms) -> None:
+    """Put lines where they are read, as long as the whole gets shorter, or a line that is read once stays short."""
+    while True:
+        needed = _needed(bodies, tops)
+        readers: dict[Node, list[tuple[Node, int]]] = {}
+        for name in (*needed, *tops):
+            count = uses([bodies[name]])
+            for n in topological([bodies[name]]):
+                if n in bodies:
+                    readers.setdefault(n, []).append((name, count[n]))
+        for name in needed:
+            by = readers[name]
+            if len(by) > 3:
+                continue
+            raw = {r: substitute([bodies[r]], {name: bodies[name]})[0] for r, _ in by}
+            if max(map(forms.length, raw.values())) > _HOPELESS:
+                continue
+            left = (
+                len(name.name) + 3 + forms.length(bodies[name]) + sum(forms.length(bodies[r]) for r, _ in by)
+            )
+            once = len(by) == 1 and by[0][1] == 1
+            most = forms.length(bodies[by[0][0]]) if once else 0  # beyond what one takes in at a glance
+            put: dict[Node, Node] = {}
+            for reader, line in raw.items():
+                put[reader] = forms.best([line])
+                left -= forms.length(put[reader])
+                if left <= 0 or forms.length(put[reader]) > max(LINE_CHARACTERS, most):
+                    break
+            else:
+                bodies.update(put)
+                break
+        else:
+            return
+
+
+def _share(bodies: dict[Node, Node], tops: dict[Node, Node], lines: Lines) -> None:
+    """Give names to what is long and written more than once."""
+    share(bodies, lambda: [*_needed(bodies, tops), *tops], lines)
+
+
+def share(
+    bodies: dict[Node, Node],
+    shown: Callable[[], Sequence[Node]],
+    lines: Lines,
+    least: int = SHARED_CHARACTERS,
+) -> None:
+    """Give names to what is long and written more than once.
+
+    Args:
+        bodies: what lines stand for; new ones are added, and then read by the others.
+        shown: tells which lines are shown.
+        lines: the program, and how long a formula is in it.
+        least: characters that a new name has to save.
+    """
+    forms = lines.forms
+    taken = (
+        set(lines.words.names)
+        | {n.name for n in bodies}
+        | {n.name for n in symbols_of([*bodies.values(), *lines.words.bodies.values()])}
+    )
+    made: list[Node] = []
+    while True:
+        names = shown()
+        count: dict[Node, int] = {}
+        for name in names:
+            for n, k in uses([bodies[name]]).items():
+                count[n] = count.get(n, 0) + (k if n is not bodies[name] else 0)
+        best, saved = None, least
+        for n, k in count.items():
+            if k > 1 and n.args and n not in bodies:
+                gain = (k - 1) * forms.length(n) - 2 * k - 6
+                if forms.length(n) >= SHARED_CHARACTERS and gain > saved:
+                    best, saved = n, gain
+        if best is None:
+            break
+        made.append(symbol(Declaration(f"__shared{len(made)}", shape=best.shape)))
+        for name in names:
+            bodies[name] = substitute([bodies[name]], {best: made[-1]})[0]
+        bodies[made[-1]] = best
+    table: dict[Node, Node] = {}
+    free = (f"t{k}" for k in count_from(1) if f"t{k}" not in taken)
+    for name in made:
+        readers = {n: k for n in shown() if (k := uses([bodies[n]]).get(name, 0))}
+        if sum(readers.values()) == 1:  # a part of what got its own name later, and read there alone
+            (reader,) = readers
+            bodies[reader] = substitute([bodies[reader]], {name: bodies.pop(name)})[0]
+        elif readers:
+            table[name] = symbol(Declaration(next(free), shape=name.shape))
+    lines_before = list(bodies.items())
+    bodies.clear()
+    bodies.update({table.get(n, n): substitute([body], table)[0] for n, body in lines_before})

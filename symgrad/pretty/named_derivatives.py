@@ -1,0 +1,405 @@
+"""Derivatives in the words of their program: what `print` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from weakref import finalize
+
+from symgrad.autodiff.trace import Derivative
+from symgrad.ir.graph import Node
+from symgrad.ir.listing import Listing
+from symgrad.ir.notation.printer import one_line
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.pretty.adjoints import Adjoint, adjoint_lines
+from symgrad.pretty.chain_rule import Lines
+from symgrad.pretty.domains import Domains
+from symgrad.pretty.forms.calls import Notation
+from symgrad.pretty.forms.numbers import Literals
+from symgrad.pretty.forms.positions import readings
+from symgrad.pretty.let_bindings import choose_bindings
+from symgrad.pretty.named_program import NamedProgram, name_program, words_by_identity
+from symgrad.pretty.shortest import ShortestForms
+from symgrad.support.errors import SymgradError
+
+__all__ = [
+    "NamedConstants",
+    "NamedFormula",
+    "NamedFormulas",
+    "adjoints",
+    "in_names",
+    "name_derivatives",
+    "name_solution",
+    "slopes_in_names",
+    "values_in_names",
+    "with_constants",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFormulas:
+    """Formulas over names.
+
+    Args:
+        results: one for each derivative.
+        lines: what each new name stands for, each above those that it reads.
+        own: what each name of the program stands for that the results or lines read, each below those that it reads.
+        slopes: of lines that are derivatives, what of, and by what.
+        spelling: how they are written.
+        meaning: what the results stand for, over declared symbols.
+    """
+
+    results: tuple[Node, ...]
+    lines: tuple[tuple[Node, Node], ...]
+    own: tuple[tuple[Node, Node], ...]
+    slopes: Mapping[Node, tuple[str, tuple[str, ...]]]
+    spelling: Notation
+    meaning: tuple[Node, ...]
+    _over_names: Callable[[Node], Node]
+    _domains: Domains
+
+    def notes(self, before: Sequence[Node]) -> list[list[str]]:
+        """Return for each result where it has values although the derivative as it was built has none."""
+        table: dict[Node, Node] = {}
+        for name, body in reversed(self.lines):  # those that others read first
+            table[name] = substitute([body], table)[0]
+        found = zip(before, substitute(self.results, table), strict=True)
+        return [self._domains.gained(self._over_names(b), [r]) for b, r in found]
+
+    def readings(self) -> list[list[str]]:
+        """Return for each result what would be shorter in it, or in lines that it reads, and what that takes."""
+        table = dict(self.lines)
+        return [list(dict.fromkeys(self._readings(r, table))) for r in self.results]
+
+    def _readings(self, result: Node, table: Mapping[Node, Node]) -> Iterator[str]:
+        pending, seen = [result], {result}
+        while pending:
+            node = pending.pop()
+            yield from readings(node, self._domains.is_inside, self._domains.bodies)
+            fresh = [table[n] for n in topological([node]) if n in table and table[n] not in seen]
+            pending += fresh
+            seen.update(fresh)
+
+    def __len__(self) -> int:
+        """Return how many characters the text has."""
+        return len(self.text([""] * len(self.results)))
+
+    def text(self, titles: Sequence[str]) -> str:
+        """Return the formulas behind titles such as ``d/dx = ``, then the lines that they need."""
+        text = self.spelling.text
+        found = [f"{title}{text(r)}" for title, r in zip(titles, self.results, strict=True)]
+        if self.lines:
+            found += ["where", *(f"  {name.name} = {text(body)}" for name, body in self.lines)]
+        return "\n".join(found)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFormula:
+    """One formula over names.
+
+    Args:
+        formula: the formula.
+        spelling: how it is written.
+    """
+
+    formula: Node
+    spelling: Notation
+    _over_names: Callable[[Node], Node]
+    _domains: Domains
+
+    def notes(self, before: Node) -> list[str]:
+        """Return where it has values although the derivative as it was built has none."""
+        return self._domains.gained(self._over_names(before), [self.formula])
+
+
+@dataclass(frozen=True, slots=True)
+class NamedConstants:
+    """A program in which long numbers are symbols, by the names that they have or as they are written.
+
+    So no formula that is made of it multiplies them out, as none that `name_derivatives` makes does.
+
+    Args:
+        listing: the program: its lines over inputs and these symbols.
+        nodes: what was asked about, over them.
+        numbers: what each of these symbols stands for.
+        literals: how its numbers are written.
+    """
+
+    listing: Listing
+    nodes: tuple[Node, ...]
+    numbers: Mapping[Node, Node]
+    literals: Literals
+
+    def plain(self, node: Node) -> Node:
+        """Return a formula with the numbers themselves."""
+        return substitute([node], self.numbers)[0]
+
+
+class _Program:
+    """A program that was read by its names, how its lines are written, and what was said of it: looked for once."""
+
+    __slots__ = ("_standing", "adjoints", "domains", "forms", "places", "said", "words")
+
+    def __init__(self, listing: Listing, words: NamedProgram) -> None:
+        self.words = words
+        self.forms = ShortestForms(words)
+        self.said: dict[tuple[Derivative, ...], NamedFormulas | None] = {}
+        self.adjoints: dict[tuple[Node, ...], tuple[Adjoint, ...]] = {}
+        self.places: dict[Node, Node] = {s: s for s in listing.symbols.values()}
+        for name, node in listing.assignments.items():
+            if name in words.names:
+                self.places.setdefault(node, words.names[name])
+        if listing.result is not None and words.result is not None:
+            self.places.setdefault(listing.result, words.result)
+        # A number stands for a name of its value where it is one that hardly stands for anything else.
+        self._standing = {
+            node: place for node, place in self.places.items() if node.args or words.literals.is_long(node)
+        }
+        self.domains = Domains(
+            words.bodies,
+            words.meaning,
+            words.known,
+            lambda node: self.forms.as_written(self.forms.best([node])),
+        )
+
+    def over_names(self, node: Node) -> Node:
+        """Return a node over declared symbols with names for the values of the program in it."""
+        return self.words.literals.opaque(substitute([node], self._standing)[0])
+
+    def read(self, node: Node) -> Node | None:
+        """Return a formula of what the program names, such as an entry, over names; None for what reads more."""
+        found = self.over_names(node)
+        known = {*self.words.bodies, *self.places}
+        return found if self.named_in(node) and all(s in known for s in symbols_of([found])) else None
+
+    def named_in(self, node: Node) -> bool:
+        """Tell whether a formula reads a value that the program computes and names."""
+        return any(n in self._standing and n.args for n in topological([node]))
+
+
+# Listings that are alive, by identity, as what they are as programs; None for those that names do not say.
+_programs: dict[int, _Program | None] = {}
+
+
+def _program(listing: Listing) -> _Program | None:
+    key = id(listing)
+    if key not in _programs:
+        words = name_program(listing)
+        made = None if words is None else _Program(listing, words)
+        finalize(listing, _programs.pop, key, None)
+        _programs[key] = made
+    return _programs[key]
+
+
+def name_derivatives(listing: Listing, slopes: Sequence[Derivative]) -> NamedFormulas | None:
+    """Return derivatives in the words of a program, in one set of names; None where its names do not say them."""
+    try:
+        program = _program(listing)
+        if program is None:
+            return None
+        asked = tuple(slopes)
+        if asked not in program.said:
+            program.said[asked] = _derive_named(program, asked)
+        return program.said[asked]
+    except SymgradError:  # a form that something cannot do, a number that gets too long
+        return None
+
+
+def adjoints(listing: Listing, y: Node, wrt: Sequence[Node]) -> tuple[Adjoint, ...]:
+    """Return the backward pass from a scalar in the words of a program; nothing where its names do not say it."""
+    try:
+        program = _program(listing)
+        if program is None or any(w not in program.places for w in wrt):
+            return ()
+        asked = (y, *wrt)
+        if asked not in program.adjoints:
+            place = program.places.get(y)
+            program.adjoints[asked] = adjoint_lines(
+                program.words,
+                program.forms,
+                program.domains,
+                program.over_names(y) if place is None else place,
+                [program.places[w] for w in wrt],
+            )
+        return program.adjoints[asked]
+    except SymgradError:  # a form that something cannot do, a number that gets too long
+        return ()
+
+
+def in_names(listing: Listing, node: Node) -> NamedFormula | None:
+    """Return a formula in the names of a program where that is no longer; None else."""
+    try:
+        program = _program(listing)
+        return None if program is None else _in_names(program, node)
+    except SymgradError:  # a form that something cannot do, a number that gets too long
+        return None
+
+
+def _in_names(program: _Program, node: Node) -> NamedFormula | None:
+    try:
+        found = program.forms.as_written(program.forms.best([program.over_names(node)]))
+        spelling, plain = program.forms.spelling, one_line(node)
+        if plain is not None and len(spelling.text(found)) > len(plain):
+            return None
+        return NamedFormula(found, spelling, program.over_names, program.domains)
+    except SymgradError:  # a form that something cannot do, a number that gets too long
+        return None
+
+
+def with_constants(listing: Listing, nodes: Sequence[Node]) -> NamedConstants | None:
+    """Return a program with long numbers as symbols; None where it has none, or its names do not say what is asked.
+
+    Args:
+        listing: the program.
+        nodes: what is to be over these symbols.
+    """
+    try:
+        program = _program(listing)
+        if program is None:
+            return None
+        words, places = program.words, program.places
+        numbers = dict(words.literals.meaning)
+        opened: dict[Node, Node] = {}
+        for name, body in words.bodies.items():
+            meaning = words.meaning[name]
+            if words.literals.is_long(meaning):
+                numbers[name] = meaning
+            else:
+                opened[name] = substitute([body], opened)[0]
+        read = [places.get(n) or program.read(n) for n in nodes]
+        found = substitute([n for n in read if n is not None], opened)
+        if len(found) < len(nodes) or not numbers.keys() & {*symbols_of(found)}:
+            return None
+        symbols = {**listing.symbols, **{n.name: n for n in numbers if n in words.bodies}}
+        assignments = {n.name: value for n, value in opened.items()}
+        return NamedConstants(Listing(symbols, assignments), tuple(found), numbers, words.literals)
+    except SymgradError:  # a form that something cannot do, a number that gets too long
+        return None
+
+
+def values_in_names(
+    values: Mapping[str, Node], nodes: Sequence[Node], literals: Literals | None = None
+) -> list[tuple[Node, str | None]]:
+    """Return formulas in names of values, where that is no longer, each with its text: None of a very long one.
+
+    Args:
+        values: what the names stand for.
+        nodes: the formulas.
+        literals: how numbers are written.
+    """
+    listing = Listing({}, dict(values))
+    words = words_by_identity(listing, literals)
+    program = None if words is None else _Program(listing, words)
+    found: list[tuple[Node, str | None]] = []
+    for node in nodes:
+        named = None if program is None else _in_names(program, node)
+        formula = node if named is None else named.formula
+        plain = one_line(formula)
+        found.append((formula, plain if plain is None or named is None else named.spelling.text(formula)))
+    return found
+
+
+def slopes_in_names(listing: Listing, slopes: Sequence[Derivative]) -> list[str] | None:
+    """Return derivatives as text in the words of a program; None where its names do not say them on a line each."""
+    found = name_derivatives(listing, slopes)
+    return None if found is None or found.lines else [found.spelling.text(r) for r in found.results]
+
+
+def name_solution(
+    listing: Listing | None, equations: Sequence[Node], unknowns: Sequence[Node], inputs: Sequence[Node]
+) -> tuple[tuple[Node, ...], NamedFormulas] | None:
+    """Return one or two equations, and the slopes of what solves them, in the names of a program.
+
+    From F(z, x) = 0 follows dz/dx = -F_x/F_z; of two unknowns the system of both is solved by Cramer's rule.
+
+    Args:
+        listing: the program, None if there is none.
+        equations: what is zero, as many as unknowns.
+        unknowns: symbols.
+        inputs: the symbols that unknowns are differentiated by, first all of the first unknown.
+    """
+    try:
+        program = None if listing is None else _program(listing)
+        if program is None:
+            program = _Program(Listing({}, {}), NamedProgram(Literals(whole=True)))
+        lines = Lines(program.words, program.forms)
+        zero = [program.over_names(f) for f in equations]
+        jacobian = [[lines.pushed(f, z) for z in unknowns] for f in zero]
+        rows = [_cramer(jacobian, [lines.pushed(f, x) for f in zero]) for x in inputs]
+        slopes = [program.forms.best([row[k]]) for k in range(len(unknowns)) for row in rows]
+        shown = tuple(program.forms.as_written(program.words.bodies.get(f, f)) for f in zero)
+        return shown, _format_result(program, lines, slopes)
+    except SymgradError:  # a form that something cannot do, a number that gets too long
+        return None
+
+
+def _cramer(jacobian: Sequence[Sequence[Node]], by_x: Sequence[Node]) -> list[Node]:
+    if len(by_x) == 1:
+        return [-by_x[0] / jacobian[0][0]]
+    ((a, b), (c, d)), (g, h) = jacobian, by_x
+    determinant = a * d - b * c
+    return [(b * h - d * g) / determinant, (c * g - a * h) / determinant]
+
+
+def _derive_named(program: _Program, slopes: Sequence[Derivative]) -> NamedFormulas | None:
+    found = _derived(program, slopes)
+    if found is None:
+        return None
+    return _format_result(program, *found)
+
+
+def _format_result(program: _Program, lines: Lines, results: Sequence[Node]) -> NamedFormulas:
+    shown = choose_bindings(lines, results)
+    written = program.forms.as_written
+    printed = tuple(map(written, shown.results))
+    new = {name: written(body) for name, body in shown.new.items()}
+    table = {**program.words.meaning, **program.words.literals.meaning}
+    for name, body in new.items():  # those that others read first
+        table[name] = substitute([body], table)[0]
+    return NamedFormulas(
+        printed,
+        tuple(reversed(new.items())),
+        tuple((n, written(b)) for n, b in shown.own.items()),
+        lines.slopes,
+        program.forms.spelling,
+        tuple(substitute(printed, table)),
+        program.over_names,
+        program.domains,
+    )
+
+
+def _derived(program: _Program, slopes: Sequence[Derivative]) -> tuple[Lines, list[Node]] | None:
+    lines = Lines(program.words, program.forms)
+    places = program.places
+    tops = {s.y: places.get(s.y) or program.read(s.y) for s in slopes}
+    if any(n not in places for s in slopes for n in s.by):
+        return None
+    placed = [(top, tuple(places[b] for b in s.by)) for s in slopes if (top := tops[s.y]) is not None]
+    if len(placed) < len(slopes):
+        return None
+    if not any(n.shape for n in topological([s.y for s in slopes])):
+        made: dict[tuple[Node, tuple[Node, ...]], Node] = {}
+        return lines, [_pushed(lines, y, by, made) for y, by in placed]
+    if any(len(by) != 1 for _, by in placed):
+        return None
+    pulled = dict(_pulled(lines, placed))
+    return lines, [pulled[y, by[0]] for y, by in placed]
+
+
+def _pushed(
+    lines: Lines, y: Node, by: tuple[Node, ...], made: dict[tuple[Node, tuple[Node, ...]], Node]
+) -> Node:
+    if not by:
+        return y
+    found = made.get((y, by))
+    if found is None:
+        found = made[y, by] = lines.pushed(_pushed(lines, y, by[:-1], made), by[-1])
+    return found
+
+
+def _pulled(
+    lines: Lines, placed: Sequence[tuple[Node, tuple[Node, ...]]]
+) -> Iterator[tuple[tuple[Node, Node], Node]]:
+    for y in dict.fromkeys(y for y, _ in placed):
+        by = list(dict.fromkeys(b for z, (b,) in placed if z is y))
+        yield from zip(((y, b) for b in by), lines.pulled(y, by), strict=True)

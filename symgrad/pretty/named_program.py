@@ -1,0 +1,180 @@
+"""A program over its names: every line by itself, with what it reads of other lines as symbols.
+
+    Words ::= (Name = Body)*            -- a Name is a symbol, a Body a node over declared symbols and Names above it
+
+So what is derived from a line is said in the names that the line is written in, and a constant that has a name is not
+folded away. What is known of a value (its sign, its bounds) is known of its name; what each stands for is remembered,
+and `plain` puts it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from symgrad.frontend.text import read_again
+from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node, symbol
+from symgrad.ir.listing import Listing
+from symgrad.ir.sizes import Shape
+from symgrad.ir.traverse import substitute, topological
+from symgrad.ir.types import BOOL, INT, POSITIVE, REAL, Declaration, Domain
+from symgrad.ops.numpy.calls import matrix_transpose
+from symgrad.pretty.forms.numbers import Literals
+from symgrad.pretty.limits import EQUATIONS
+from symgrad.rewrite.facts.inference import Conditions
+from symgrad.rewrite.facts.integer_ranges import ends_of
+from symgrad.support.errors import SymgradError
+
+__all__ = ["NamedProgram", "is_symmetric", "words_by_identity", "name_program"]
+
+_NEAR = Fraction(1, 2**20)
+"""A constant is known to lie so near its value, relatively: what one value alone could be would be folded."""
+
+
+@dataclass(slots=True)
+class NamedProgram:
+    """A program over its names.
+
+    Args:
+        literals: how its numbers are written.
+        names: the symbol of each name.
+        bodies: what each stands for, over declared symbols and names above it.
+        meaning: the same, over declared symbols alone.
+        known: facts about bodies.
+        result: the line without a name, over names.
+        source: its text, if it has one.
+    """
+
+    literals: Literals = field(default_factory=Literals)
+    names: dict[str, Node] = field(default_factory=dict[str, Node])
+    bodies: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    meaning: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    known: Conditions = field(default_factory=Conditions)
+    result: Node | None = None
+    source: str = ""
+
+    def define(self, name: str, body: Node) -> Node:
+        """Add a line, and return the symbol of its name."""
+        body = self.literals.opaque(body)
+        made = symbol(Declaration(name, _domain(self.known, body), body.shape, symmetric=is_symmetric(body)))
+        self.names[name] = made
+        self.bodies[made] = body
+        self.meaning[made] = self.plain([body])[0]
+        return made
+
+    def plain(self, nodes: Sequence[Node]) -> list[Node]:
+        """Return nodes over declared symbols alone."""
+        return substitute(nodes, {**self.meaning, **self.literals.meaning})
+
+    def lines(self, nodes: Iterable[Node]) -> list[Node]:
+        """Return the names that nodes read, and those that their bodies read, in the order of the lines."""
+        wanted: set[Node] = set()
+        pending = list(nodes)
+        while pending:
+            fresh = [n for n in topological(pending) if n in self.bodies and n not in wanted]
+            wanted.update(fresh)
+            pending = [self.bodies[n] for n in fresh]
+        return [n for n in self.bodies if n in wanted]
+
+
+def name_program(listing: Listing) -> NamedProgram | None:
+    """Return a program over its names; None if it has none, is too long, or cannot be read by its names."""
+    if listing.source is None:
+        return words_by_identity(listing)
+    if _is_too_long(listing):
+        return None
+    for whole in (True, False):
+        found = _read(listing, whole)
+        if found is not None:
+            return found
+    return None
+
+
+def _is_too_long(listing: Listing) -> bool:
+    return not listing.assignments or len(topological(listing.assignments.values())) > EQUATIONS
+
+
+def _read(listing: Listing, whole: bool) -> NamedProgram | None:
+    """Read the text again; without ``whole``, what stands for a whole number is the number: it may be a size."""
+    words = NamedProgram(Literals.of(listing), source="" if listing.source is None else listing.source.text)
+
+    def stands_for(name: str, node: Node) -> Node:
+        if node.op is SYMBOL or (node.dtype == "int" and _is_size(node, whole)):
+            return node
+        return words.define(name, node)
+
+    try:
+        again = read_again(listing, stands_for)
+    except SymgradError:
+        return None
+    if again.result is not None:
+        words.result = words.literals.opaque(again.result)
+    return words
+
+
+def _is_size(node: Node, whole: bool) -> bool:
+    leaves = [n.op for n in topological([node]) if not n.args]
+    return SIZE in leaves or (not whole and set(leaves) == {NUMBER})
+
+
+def words_by_identity(listing: Listing, literals: Literals | None = None) -> NamedProgram | None:
+    """Return names as Python gave them: a line reads a name where it holds what the name stands for.
+
+    Args:
+        listing: the program; it has no text.
+        literals: how its numbers are written.
+    """
+    if _is_too_long(listing):
+        return None
+    words = NamedProgram() if literals is None else NamedProgram(literals)
+    standing: dict[Node, Node] = {}
+    for name, node in listing.assignments.items():
+        if node.args and node not in standing:
+            standing[node] = words.define(name, substitute([node], standing)[0])
+    return words
+
+
+def _domain(known: Conditions, body: Node) -> Domain:
+    """Return what is known of a value as the domain of a symbol; a constant only nearly, so that nothing folds it."""
+    if body.dtype == "bool":
+        return BOOL
+    f = known.facts(body)
+    low = None if isinstance(f.low, float) else f.low
+    high = None if isinstance(f.high, float) else f.high
+    if body.dtype == "int":
+        if low is not None and low == high:
+            half = Fraction(1, 2)
+            return Domain("constant", "int", low - half, low + half)
+        least, most = ends_of(body)  # sizes among them
+        low, high = (least if low is None else low), (most if high is None else high)
+        return INT if low is None and high is None else Domain("int", "int", low, high, closed=True)
+    if low is not None and low == high:
+        if low == 0:
+            return REAL
+        low, high = sorted((low * (1 - _NEAR), low * (1 + _NEAR)))
+        return Domain("constant", "real", low, high)
+    if low is None and high is None:
+        return REAL
+    if _is_constant(body):
+        return Domain("constant", "real", low, high)
+    closed = (low is not None and not f.low_open) or (high is not None and not f.high_open)
+    if low == 0 and high is None and not closed:
+        return POSITIVE
+    return Domain("real", "real", low, high, closed=closed)
+
+
+def _is_constant(body: Node) -> bool:
+    leaves = [n for n in topological([body]) if not n.args]
+    return all(n.op is not SYMBOL or n.declaration.domain.name == "constant" for n in leaves)
+
+
+def is_symmetric(body: Node) -> bool:
+    """Tell whether a matrix is its own transpose, whatever its symbols are."""
+    shape: Shape = body.shape
+    if len(shape) != 2 or shape[0] != shape[1] or body.dtype != "real":
+        return False
+    from symgrad.rewrite.pipeline import canonical  # for start-up time: few programs have matrices
+
+    straight, turned = canonical([body, matrix_transpose(body)]).nodes
+    return straight is turned

@@ -1,0 +1,93 @@
+"""The scale of a formula: sizes of its inputs at which terms of its sums, and arguments of functions, are alike.
+
+A formula in SI units has numbers such as 5.3e-11 in it, and is read at inputs such as 1e30, for which its parts are
+near 1. What a form loses by multiplying such numbers out shows there alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.graph import CONSTANT, NUMBER, Node
+from symgrad.rewrite.choice.exact_values import wide_of
+
+__all__ = ["natural_scale"]
+
+_FAR = 40.0
+"""Of a number in an equation between sizes, as a power of two: nearer ones are met by the other points."""
+
+_FURTHEST = 900.0
+"""Of an input: floats end at 1023."""
+
+_HIGHEST = 1000
+"""Of a power."""
+
+_SAME = frozenset(("neg", "abs", "stop_gradient"))
+_ROOTS = {"sqrt": 1 / 2, "cbrt": 1 / 3}
+_COMPARED = frozenset(("add", "lt", "le", "gt", "ge", "eq", "ne", "maximum", "minimum"))
+
+
+def natural_scale(order: Sequence[Node], leaves: Sequence[Node]) -> list[float] | None:
+    """Return the size of each input as a power of two; None where there are no numbers far from 1, or no such sizes.
+
+    The logarithm of a product's size is a sum, so what makes terms alike is a system of linear equations.
+
+    Args:
+        order: the nodes of a graph, arguments first.
+        leaves: what it reads.
+    """
+    if not any(n.op is NUMBER and n.dtype != "bool" and abs(_log(n)) > _FAR / 4 for n in order):
+        return None
+    place = {leaf: k for k, leaf in enumerate(leaves)}
+    nothing = np.zeros(len(leaves) + 1)
+    sizes: dict[Node, Any] = {}
+    rows: list[Any] = []
+    for n in order:
+        if n in place:
+            sizes[n] = nothing.copy()
+            sizes[n][place[n]] = n.dtype == "real"
+            continue
+        args = [sizes[a] for a in n.args]
+        name = n.op.name
+        sizes[n] = nothing
+        if n.op is NUMBER or n.op is CONSTANT:
+            sizes[n] = nothing.copy()
+            sizes[n][-1] = _log(n)
+        elif name == "mul":
+            sizes[n] = args[0] + args[1]
+        elif name == "div":
+            sizes[n] = args[0] - args[1]
+        elif name in _SAME:
+            sizes[n] = args[0]
+        elif name in _ROOTS:
+            sizes[n] = args[0] * _ROOTS[name]
+        elif name == "pow" and n.args[1].is_number() and abs(n.args[1].value) < _HIGHEST:
+            sizes[n] = args[0] * float(n.args[1].value)
+        elif name == "where":
+            sizes[n] = args[1]
+        elif name in _COMPARED:
+            rows.append(args[0] - args[1])
+            sizes[n] = args[1] if n.args[0].is_number() else args[0]
+        else:
+            rows += [a for a, node in zip(args, n.args, strict=True) if node.dtype != "bool"]
+    rows = [row for row in rows if row[:-1].any()]
+    if not rows or max(abs(row[-1]) for row in rows) <= _FAR:
+        return None
+    system = np.unique(np.round(rows, 6), axis=0)
+    found = np.linalg.lstsq(system[:, :-1], -system[:, -1], rcond=None)[0]
+    if not np.isfinite(found).all() or np.abs(found).max() <= _FAR / 2:
+        return None
+    return np.clip(found, -_FURTHEST, _FURTHEST).tolist()
+
+
+def _log(n: Node) -> float:
+    """Return the size of a number as a power of two."""
+    if n.op is CONSTANT:
+        return math.log2(abs(float(wide_of(n, []))))
+    if isinstance(n.value, bool) or not n.value:
+        return 0.0
+    return float(abs(n.value.numerator).bit_length() - n.value.denominator.bit_length())

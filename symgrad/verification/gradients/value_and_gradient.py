@@ -1,0 +1,350 @@
+"""Equality of programs that hold values back from differentiation: of the values, and of the gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from symgrad.autodiff.vjp import pull_back
+from symgrad.checker.balls.programs import evaluate
+from symgrad.checker.check import FORMAT
+from symgrad.checker.clock import is_late, now, stopwatch
+from symgrad.checker.witness import all_certain
+from symgrad.frontend.text import parse_expression
+from symgrad.ir.graph import SYMBOL, Node, as_node, symbol
+from symgrad.ir.notation.free_names import free_name
+from symgrad.ir.sizes import Size
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.types import REAL, Declaration
+from symgrad.ops.array.layout import full
+from symgrad.ops.scalar.arith import add, neg
+from symgrad.ops.scalar.logic import eq, ne
+from symgrad.rewrite.pipeline import canonical
+from symgrad.support.errors import SymgradError, UsageError
+from symgrad.verification.complex_domain import decide_complex
+from symgrad.verification.decide import Claim, decide, equal, same_gradient
+from symgrad.verification.gradients.generic import is_generic
+from symgrad.verification.points.sampler import points_of
+from symgrad.verification.verdict import Proof, Status, Verdict, by_text, derivatives_text, names_text
+
+__all__ = ["decide_both", "decide_slopes", "moved_inputs", "slopes", "combine_verdicts"]
+
+_VALUES = 0.5  # the part of the time that the question about values may take
+_SOON = 0.7  # seconds after which it is seen whether both sides have the same canonical form
+_IN_TIME = 0.9  # the part of its time in which a question ends that is not cut short
+_IN_GENERAL = "whatever the values are that both sides compute alike"
+_ARITHMETIC = frozenset({"add", "mul", "div", "neg", "pow", "einsum", "mean", "broadcast_to", "reshape"})
+_AS_WRITTEN = "by their canonical form, which is the same"
+_AS_DERIVED = "by the canonical form of the formulas that `grad` gives, which is the same"
+_AT_KINKS = "with the slopes that are taken at kinks: all points tried are at one"
+_LISTED = 3  # orders that are not told one by one
+_POINTS = 8  # at which it is tried whether a derivative is one by convention
+
+
+def moved_inputs(a: Node, b: Node) -> list[Node]:
+    """Return the inputs by which gradients may differ although values do not; none if nothing is held back.
+
+    What is random is data, and nobody differentiates by it.
+    """
+    if "real" not in (a.dtype, b.dtype):
+        return []
+    if not any("stops" in n.op.facts for n in topological([a, b])):
+        return []
+    return [s for s in symbols_of([a, b]) if s.dtype == "real" and s.declaration.distribution is None]
+
+
+def decide_both(
+    a: Node,
+    b: Node,
+    inputs: Sequence[Node],
+    sizes: Mapping[str, Size] | None,
+    complexes: Sequence[str] | None,
+    time_limit: float,
+) -> Verdict:
+    """Decide whether two sides have equal values, and equal gradients by each of some inputs.
+
+    Args:
+        a: one side.
+        b: the other, of the same shape.
+        inputs: symbols.
+        sizes: what is written instead of names of sizes.
+        complexes: the variables that are complex; None if the numbers are real.
+        time_limit: seconds for all together.
+    """
+    begun, took = now(), stopwatch()
+    if complexes is None:
+        values = _decided(equal(a, b, sizes), (a, b), sizes, _VALUES * time_limit, _AS_WRITTEN)
+        values = _at_ties(values, a, b, sizes, begun + _VALUES * time_limit - now())
+    else:
+        values = decide_complex(a, b, complexes, _VALUES * time_limit)
+    gradients: dict[str, Verdict] = {}
+    for done, x in enumerate(inputs):
+        left = begun + time_limit - now()
+        share = max(left, 0.01 * time_limit) / (len(inputs) - done)
+        gradients[x.name] = _by(a, b, x, sizes, complexes, share)
+    return replace(combine_verdicts(values, gradients), seconds=took())
+
+
+def _by(
+    a: Node,
+    b: Node,
+    x: Node,
+    sizes: Mapping[str, Size] | None,
+    complexes: Sequence[str] | None,
+    seconds: float,
+) -> Verdict:
+    try:
+        if complexes is None:
+            return decide_slopes(a, b, x, sizes, seconds, "gradients")
+        found = decide_complex(add(a, neg(b)), as_node(0), complexes, seconds, wrt=x)
+    except UsageError as error:  # of a function that has no derivative
+        return Verdict("undecided", error.what)
+    if found.values is None:
+        return found
+    why = "the derivative of the difference of the two sides is not 0"
+    return replace(found, why=why, values=(f"a difference of {found.values[0]}", found.values[1]))
+
+
+def decide_slopes(
+    a: Node, b: Node, x: Node, sizes: Mapping[str, Size] | None, seconds: float, called: str
+) -> Verdict:
+    """Decide whether two sides have the same derivative by an input.
+
+    Where all points are at kinks (`maximum(x, stop_gradient(x))`), what is taken for slopes there is compared.
+
+    Args:
+        a: one side.
+        b: the other, of the same shape.
+        x: a symbol.
+        sizes: what is written instead of names of sizes.
+        seconds: for all together.
+        called: what derivatives are called, such as ``gradients``.
+    """
+    claim = same_gradient(a, b, x, sizes)
+    found = _decided(
+        claim, slopes(a, b, x), sizes, seconds, _AT_KINKS if _is_always_at_a_kink(claim) else _AS_DERIVED
+    )
+    words = found.why.replace("the two sides", f"the two {called}")
+    return replace(found, why=words.replace("both sides", f"both {called}"))
+
+
+def _decided(
+    claim: Claim, formulas: Sequence[Node], sizes: Mapping[str, Size] | None, seconds: float, note: str
+) -> Verdict:
+    """Decide a claim, or whether formulas of what it is about are the same.
+
+    Args:
+        claim: what is claimed.
+        formulas: of both of its sides, as symgrad evaluates them.
+        sizes: what is written instead of names of sizes.
+        seconds: for all together.
+        note: what a verdict on formulas says of itself.
+    """
+    begun = now()
+    at_kinks, soon = note is _AT_KINKS, min(seconds, _SOON)
+    found = None if at_kinks else decide(claim, soon, simple=True)
+    in_time = not is_late(begun + _IN_TIME * soon)
+    if found is None or (found.points and found.status in ("supported", "undecided")):
+        a, b = canonical(formulas, drop_stops=True).nodes
+        if at_kinks or a is b:
+            formal = decide(equal(a, b, sizes), max(begun + seconds - now(), soon), simple=True)
+            apart = formal.status == "refuted" and is_generic([a, b], formal, sizes)
+            if apart and not formal.witness:  # a witness says what each input is
+                formal = decide(equal(formulas[0], formulas[1], sizes), soon)
+        else:
+            formal, apart, note = _in_general(a, b, sizes, soon), False, _IN_GENERAL
+        if apart or formal.status == "proved":
+            return replace(formal, note=note)
+    if found is not None and (found.status in ("proved", "refuted") or in_time or soon == seconds):
+        return found
+    return decide(claim, max(begun + seconds - now(), soon), simple=True)
+
+
+def _in_general(a: Node, b: Node, sizes: Mapping[str, Size] | None, seconds: float) -> Verdict:
+    """Decide whether two formulas are equal whatever the values are that both compute alike.
+
+    A proof has nothing to say of `take(table, argmin(d))`, but need not where both sides read the same one.
+    """
+    inside = set(topological([a])) & set(topological([b]))
+    names = {s.name for s in symbols_of([a, b])}
+    table: dict[Node, Node] = {}
+    for n in reversed(topological([a, b])):
+        if n in inside and n.args and n.dtype == "real" and n.op.name not in _ARITHMETIC:
+            name = free_name("alike", names)
+            names.add(name)
+            table[n] = symbol(Declaration(name, REAL, shape=n.shape))
+    if not table:
+        return Verdict("undecided", "nothing is computed alike")
+    left, right = substitute([a, b], table)
+    found = decide(equal(left, right, sizes), seconds)
+    # What is left out would have to be said of the values in question.
+    return replace(found, status="undecided") if found.excluded else found
+
+
+def _at_ties(values: Verdict, a: Node, b: Node, sizes: Mapping[str, Size] | None, seconds: float) -> Verdict:
+    """Return a proof that values are equal also where it left out `x == 3`, if they are with 3 written for x."""
+    if values.status != "proved" or not values.excluded or seconds <= 0:
+        return values
+    ties = [n.args for n in topological([a, b]) if n.op in (eq, ne) and not n.shape]
+    written = {c: _zero(c, [a, b]) for c in values.excluded}
+    proofs: dict[str, Verdict] = {}
+    for x, e in [sides for args in ties for sides in (args, args[::-1])]:
+        if x.op is not SYMBOL or x.dtype != "real" or x in symbols_of([e]):
+            continue
+        gaps = canonical([x - e, e - x]).nodes
+        left, right = substitute([a, b], {x: e})
+        for condition in (c for c, zero in written.items() if zero in gaps and c not in proofs):
+            found = decide(equal(left, right, sizes), seconds / (2 * len(ties)))
+            if found.status == "proved" and not found.excluded:
+                proofs[condition] = found
+    excluded = tuple(c for c in values.excluded if c not in proofs)
+    return (
+        replace(values, excluded=excluded, proof=_all_proofs([values, *proofs.values()]))
+        if proofs
+        else values
+    )
+
+
+def _zero(condition: str, sides: Sequence[Node]) -> Node | None:
+    """Return what is zero under a condition such as `x - 3 = 0`, in canonical form; None if it says something else."""
+    if not condition.endswith(" = 0"):
+        return None
+    try:
+        known = {s.name: s for s in symbols_of(sides)}
+        return canonical([parse_expression(condition.removesuffix(" = 0"), known, "the condition")]).nodes[0]
+    except SymgradError:
+        return None
+
+
+def _is_always_at_a_kink(claim: Claim) -> bool:
+    """Tell whether both derivatives have a value at some points, but at each of these by convention alone."""
+    wanted = [claim.a, claim.b, *claim.defined]
+    at_kinks = 0
+    for point in islice(points_of(claim.program, aim=False), _POINTS):
+        certain = [
+            all_certain(
+                evaluate(
+                    claim.program, point.values, precision=64, sizes=point.sizes, strict=strict, wanted=wanted
+                )
+            )
+            for strict in (claim.strict, False)
+        ]
+        if certain[0]:
+            return False
+        at_kinks += certain[1]
+    return at_kinks > 0
+
+
+def slopes(a: Node, b: Node, x: Node) -> tuple[Node, Node]:
+    """Return the derivatives of both sides by an input, as `grad` has them; of arrays times one cotangent."""
+    if not a.shape:
+        seed = as_node(1)
+    else:
+        taken = {s.name for s in symbols_of([a, b, x])}
+        name = next(n for k in range(len(taken) + 1) if (n := f"v{k + 1}") not in taken)
+        seed = symbol(Declaration(name, REAL, shape=a.shape))
+    left, right = (full(pull_back([side], [seed], [x]).gradients[0], x.shape) for side in (a, b))
+    return left, right
+
+
+def combine_verdicts(
+    values: Verdict,
+    gradients: Mapping[str, Verdict],
+    higher: Mapping[tuple[str, ...], Verdict] | None = None,
+    whole: Verdict | None = None,
+) -> Verdict:
+    """Return all answers as one: it is proved if all are, or if it is of all orders; and refuted if one is.
+
+    Args:
+        values: of the values.
+        gradients: of the gradients by each input, by its name.
+        higher: of higher derivatives, by the names of what they are by.
+        whole: of the sides as functions of inputs and frozen copies, if that decides all orders.
+    """
+    higher = higher or {}
+    parts = [values, *gradients.values(), *higher.values()]
+    status = _weakest([p.status for p in parts])
+    deciding = next(p for p in parts if p.status == status)
+    refuted = status == "refuted"
+    sentence = _sentence(values, gradients, higher)
+    if whole is not None and not refuted:
+        status, parts = "proved", [whole]
+        sentence = "the values and the derivatives of every order are equal"
+    return Verdict(
+        status,
+        sentence,
+        regions=deciding.regions if refuted else (),
+        witness=deciding.witness if refuted else None,
+        values=deciding.values if refuted else None,
+        index=deciding.index if refuted else (),
+        excluded=() if refuted else tuple(dict.fromkeys(c for p in parts for c in p.excluded)),
+        points=min(p.points for p in parts),
+        digits=min((p.digits for p in parts if p.digits is not None), default=None),
+        proof=deciding.proof if refuted else _all_proofs(parts) if status == "proved" else None,
+        of_values=values,
+        of_gradients=dict(gradients),
+        of_higher=dict(higher),
+        of_all_orders=whole,
+    )
+
+
+def _weakest(statuses: Sequence[Status]) -> Status:
+    return min(statuses, key=_ORDER.index)
+
+
+def _all_proofs(parts: Sequence[Verdict]) -> Proof:
+    found = [p.proof.data for p in parts if p.proof is not None]
+    proofs = [dict(q) for data in found for q in (data["proofs"] if data["kind"] == "several" else [data])]
+    return Proof({"format": FORMAT, "status": "proved", "kind": "several", "proofs": proofs})
+
+
+_ORDER: tuple[Status, ...] = ("refuted", "undecided", "supported", "proved")
+_WORDS: Mapping[str, str] = {
+    "proved": "are equal",
+    "refuted": "differ",
+    "supported": "agree at all points that were tried",
+    "undecided": "are not decided",
+}
+
+
+def _sentence(
+    values: Verdict, gradients: Mapping[str, Verdict], higher: Mapping[tuple[str, ...], Verdict]
+) -> str:
+    """What is known of the values, and then of the derivatives of each order, those that differ first."""
+    told: list[tuple[str, Status]] = [("the values", values.status)]
+    by_order: dict[int, dict[Status, list[str]]] = {}
+    for names, v in [*(((n,), v) for n, v in gradients.items()), *higher.items()]:
+        by_order.setdefault(len(names), {}).setdefault(v.status, []).append(by_text(names))
+    for order, by in by_order.items():
+        what = f"the {derivatives_text(order)}"
+        if len(by) == 1 and "refuted" not in by:
+            told.append((what, next(iter(by))))
+            continue
+        differing: list[Status] = [s for s in _ORDER if s in by]
+        for k, status in enumerate(differing):
+            told.append(
+                (f"{what if k == 0 else 'those'} by {names_text([*dict.fromkeys(by[status])])}", status)
+            )
+    groups: list[tuple[list[str], Status]] = []
+    for what, status in told:
+        if groups and groups[-1][1] == status and "those" not in what:
+            groups[-1][0].append(what)
+        else:
+            groups.append(([what], status))
+    text = ""
+    for k, (what, status) in enumerate(groups):
+        joint = ", but " if status == "refuted" and groups[k - 1][1] == "proved" else ", "
+        text += f"{joint if k else ''}{names_text(_in_short(what))} {_WORDS[status]}"
+    return text
+
+
+def _in_short(what: Sequence[str]) -> list[str]:
+    """Return what is told of with many orders as one: `the derivatives up to order 4`."""
+    orders: list[str] = []
+    while (order := f"the {derivatives_text(len(orders) + 1)}") in what:
+        orders.append(order)
+    if len(orders) < _LISTED:
+        return [*what]
+    others = [w for w in what if w not in orders]
+    return [*others, f"the derivatives up to order {len(orders)}"]

@@ -1,0 +1,266 @@
+"""Exact points at which to try a statement: inside the declared domains, the same ones in every run."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import Any, cast
+
+from symgrad.checker.clock import STEP, tick
+from symgrad.checker.limits import ARRAY_ENTRIES
+from symgrad.checker.program.length_values import length_names, length_value
+from symgrad.checker.program.steps import ProofProgram, Symbol, resolve_ends
+from symgrad.support.errors import UsageError
+from symgrad.verification.limits import MOST_BOXES, REPEATED_DRAWS, SEED_STEPS
+from symgrad.verification.points.axis_lengths import lengths_of, sizes_of
+from symgrad.verification.points.decision_boundaries import aimed
+from symgrad.verification.points.thresholds import between, cells, literals
+from symgrad.verification.points.values import STYLES, Style, draw_value, has_values, nearest, positions_of
+
+__all__ = ["DrawnPoint", "plain_points", "points_of"]
+
+_SPECIAL = tuple(Fraction(t) for t in ("1", "0", "-1", "1/2", "2", "3", "-1/2", "-2", "1/3", "10"))
+_PLAIN = tuple(Fraction(t) for t in ("1", "2", "-1", "1/2", "3", "-2", "1/3"))
+_COMMON = 5  # of the special values: those that entries of arrays have most often
+_BESIDE = Fraction(17, 16)  # of a threshold: floor does not jump there
+_GENERIC: tuple[Style, ...] = ("positive", "positive", "signed", "odd", "signed")
+_EXTREME: tuple[Style, ...] = ("huge", "tiny", "ends", "wide", "odd", "huge", "tiny")
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPoint:
+    """A value for every variable, a Fraction, a truth value or nested lists of them; and the lengths of axes."""
+
+    values: Mapping[str, Any]
+    sizes: Mapping[str, int]
+
+
+def points_of(program: ProofProgram, *, aim: bool = True) -> Iterator[DrawnPoint]:
+    """Yield points, generic small ones first, then special ones, then of several magnitudes; without end if there are.
+
+    A program without variables has one point for each choice of sizes, one whose domains are empty none.
+
+    Args:
+        program: its symbols say what values they take; its numbers are tried as thresholds.
+        aim: whether to look for points at which its choices come out in other ways; then all that it reads is among
+            its symbols.
+
+    Raises:
+        TimeoutError: at the deadline of `symgrad.checker.clock`.
+    """
+    if not all(map(has_values, program.symbols)):
+        return
+    seen: set[Any] = set()
+    again = 0
+    for point in _Plan(program).points(aim=aim):
+        if point is not None:
+            key = _frozen(sorted(point.values.items())), tuple(sorted(point.sizes.items()))
+            if key not in seen:
+                seen.add(key)
+                yield point
+                again = 0
+                continue
+        if (again := again + 1) > REPEATED_DRAWS:
+            return
+
+
+def plain_points(program: ProofProgram) -> Iterator[DrawnPoint]:
+    """Yield points of a program of arrays that one can read: of one or two entries along each axis, and small numbers.
+
+    Example:
+        >>> x = Symbol("x", "real", None, None, ("n",))
+        >>> [str(v) for point in plain_points(ProofProgram((), (x,))) for v in point.values["x"]][:4]
+        ['1', '2', '-1', '1/2']
+    """
+    plan = _Plan(program)
+    names = length_names(lengths_of(program))
+    for count, turn in product((1, 2), range(len(_PLAIN))):
+        numbers = itertools.cycle((*_PLAIN[turn:], *_PLAIN[:turn]))
+        point = plan.special(lambda _s, n=numbers: next(n), dict.fromkeys(names, count))
+        if point is not None:
+            yield point
+
+
+def _apart(values: Sequence[Fraction], k: int) -> list[Fraction]:
+    """Return numbers a little further, by less than there is between them, and each variable's by another part."""
+    gap = min((b - a for a, b in pairwise(values)), default=Fraction(1))
+    return [v + min(gap, 1) * Fraction(k, 64 * MOST_BOXES) for v in values]
+
+
+def _frozen(values: Any) -> Any:
+    """Nested lists as nested tuples, and numbers apart from truth values."""
+    if isinstance(values, list | tuple):
+        return tuple(_frozen(v) for v in cast("Sequence[Any]", values))
+    return type(values), values
+
+
+def _seed(program: ProofProgram) -> int:
+    """Return a number that is the same for the same claim in every process and every version."""
+    text = repr((program.steps[:SEED_STEPS], program.symbols))
+    # By the names that these classes had when points were first drawn: another name moves no point.
+    return zlib.crc32(text.replace("ProofStep(", "Step(").replace("ProofDistribution(", "Drawn(").encode())
+
+
+class _Plan:
+    """In which order points are tried."""
+
+    def __init__(self, program: ProofProgram) -> None:
+        self.program = program
+        self.rng = random.Random(_seed(program))
+        self.first, others = sizes_of(program)
+        self.others = others
+        self.every = [*self.first, *others]
+        self.positions = positions_of(program)
+        self.numbers = [s for s in program.symbols if not s.shape and s.kind != "bool"]
+        self.arrays = any(s.shape for s in program.symbols)
+
+    def points(self, *, aim: bool) -> Iterator[DrawnPoint | None]:
+        """Yield points, and None for each that cannot be made."""
+        values, more = _special_values(self.program)
+        first = self.first
+        for k, style in enumerate(_GENERIC):
+            yield self.drawn(style, first[0 if k < 3 else k % len(first)])
+        if self.arrays:
+            for value in values[:_COMMON]:
+                yield self.mixed(value, first[0])
+        for k, style in enumerate(_EXTREME):
+            yield self.drawn(style, first[k % len(first)])
+        ways = [self.lengths(), self.alike(values), self.apart(values), self.beside(more), self.crossed()]
+        yield from _in_turn([*ways, *([self.aimed()] if aim else [])])
+        for k in itertools.count():
+            yield self.drawn(STYLES[k % len(STYLES)], self.every[k % len(self.every)])
+
+    def crossed(self) -> Iterator[DrawnPoint | None]:
+        """Points of the boxes into which the numbers that variables are compared with cut space.
+
+        Where each is drawn for itself, few are on the far side of several: y > 8 and 1 < x < 2.
+        """
+        parts = cells(self.program)
+        cut = [s.name for s in self.numbers if s.name in parts]
+        if len(cut) < 2:
+            return
+        rng = random.Random(len(cut))  # its own, so that others stay as they are
+        # No two are the same: a random input at the end of its support is drawn with probability zero.
+        choices = [_apart(parts[name], k) for k, name in enumerate(cut)]
+        if math.prod(map(len, choices)) <= MOST_BOXES:
+            boxes = list(product(*choices))
+            rng.shuffle(boxes)
+        else:
+            boxes = [tuple(map(rng.choice, choices)) for _ in range(MOST_BOXES)]
+        for box in boxes:
+            values, other = dict(zip(cut, box, strict=True)), Fraction(rng.randint(1, 9), 2)
+            yield self.special(lambda s, v=values, o=other: v.get(s.name, o), self.first[0])
+
+    def lengths(self) -> Iterator[DrawnPoint | None]:
+        """Other lengths of axes."""
+        for sizes in self.others:
+            yield self.drawn("positive", sizes)
+            yield self.drawn("signed", sizes)
+
+    def alike(self, values: Sequence[Fraction]) -> Iterator[DrawnPoint | None]:
+        """One value for all variables."""
+        for k, value in enumerate(values):
+            yield self.special(lambda _s, v=value: v, self.first[0])
+            if self.arrays:
+                yield self.mixed(value, self.every[k % len(self.every)])
+
+    def apart(self, values: Sequence[Fraction]) -> Iterator[DrawnPoint | None]:
+        """Different values for the variables."""
+        if len(self.numbers) > 1:
+            place = {s.name: i for i, s in enumerate(self.program.symbols)}
+            for turn, step in product(range(len(values)), (1, 2)):
+                yield self.special(
+                    lambda s, t=turn, d=step: values[(t + d * place[s.name]) % len(values)], self.first[0]
+                )
+
+    def beside(self, values: Sequence[Fraction]) -> Iterator[DrawnPoint | None]:
+        """A value for all variables, or for one of them."""
+        for k, value in enumerate(values):
+            yield self.special(lambda _s, v=value: v, self.first[0])
+            if self.arrays:
+                yield self.mixed(value, self.every[k % len(self.every)])
+            if len(self.numbers) > 1:
+                one = self.numbers[k % len(self.numbers)]
+                near = draw_value(one, "signed", self.rng, {}, {})
+                yield self.special(
+                    lambda s, v=value, w=near, o=one: v if s.name == o.name else w, self.first[0]
+                )
+
+    def drawn(self, style: Style, sizes: dict[str, int]) -> DrawnPoint | None:
+        return self.made(lambda s: draw_value(s, style, self.rng, self.positions, sizes), sizes)
+
+    def special(self, value: Callable[[Symbol], Fraction], sizes: dict[str, int]) -> DrawnPoint | None:
+        return self.made(lambda s: nearest(s, value(s), self.rng, self.positions, sizes), sizes)
+
+    def mixed(self, value: Fraction, sizes: dict[str, int]) -> DrawnPoint | None:
+        """Entries of arrays among a few common values, so that there are zeros, and some are equal."""
+        few = [value, *_SPECIAL[:_COMMON]]
+        return self.special(lambda s: self.rng.choice(few) if s.shape else value, sizes)
+
+    def aimed(self) -> Iterator[DrawnPoint | None]:
+        """Points around a random one, and around two of small numbers, where roots are simple."""
+        sizes, count = self.first[0], itertools.count(3)
+        bases = [
+            self.drawn("signed", sizes),
+            self.special(lambda _s: Fraction(next(count)), sizes),
+            self.special(lambda s: Fraction((-2) ** (len(s.name) % 3) * (next(count) % 5 + 1), 2), sizes),
+        ]
+        found = [p.values for p in bases if p is not None]
+        program = replace(self.program, symbols=tuple(resolve_ends(s, sizes) for s in self.program.symbols))
+        yield from (DrawnPoint(values, sizes) for values in aimed(program, found, sizes))
+
+    def made(self, choose: Callable[[Symbol], Any], sizes: dict[str, int]) -> DrawnPoint | None:
+        try:
+            if any(_entries(s, sizes) > ARRAY_ENTRIES for s in self.program.symbols):
+                return None
+            symbols = [resolve_ends(s, sizes) for s in self.program.symbols]
+            if not all(map(has_values, symbols)):
+                return None
+            return DrawnPoint({s.name: _fill(s, choose, sizes) for s in symbols}, sizes)
+        except UsageError:
+            return None
+
+
+def _in_turn(ways: Sequence[Iterator[DrawnPoint | None]]) -> Iterator[DrawnPoint | None]:
+    """Yield of each in turn, until all have ended."""
+    left = list(ways)
+    while left:
+        for way in list(left):
+            try:
+                yield next(way)
+            except StopIteration:
+                left.remove(way)
+
+
+def _special_values(program: ProofProgram) -> tuple[list[Fraction], list[Fraction]]:
+    """Small numbers, those of the formulas and some beside them; and further ones where formulas may change."""
+    found = dict.fromkeys(_SPECIAL)
+    for c in literals(program):
+        found.update(dict.fromkeys((c, -c, c + _BESIDE, c - _BESIDE)))
+    return list(found), [c for c in between(program) if c not in found]
+
+
+# ------------------------------------------------------------------------------------------------------------- arrays
+
+
+def _entries(symbol: Symbol, sizes: Mapping[str, int]) -> int:
+    return math.prod(length_value(n, sizes) for n in symbol.shape)
+
+
+def _fill(symbol: Symbol, choose: Callable[[Symbol], Any], sizes: Mapping[str, int]) -> Any:
+    lengths = [length_value(n, sizes) for n in symbol.shape]
+
+    def nested(axis: int) -> Any:
+        tick(2 * STEP)
+        return choose(symbol) if axis == len(lengths) else [nested(axis + 1) for _ in range(lengths[axis])]
+
+    if symbol.symmetric:
+        rows: list[list[Any]] = [[choose(symbol) for _ in range(i + 1)] for i in range(lengths[0])]
+        return [[rows[max(i, j)][min(i, j)] for j in range(lengths[0])] for i in range(lengths[0])]
+    return nested(0)

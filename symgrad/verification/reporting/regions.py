@@ -1,0 +1,185 @@
+"""Parts of the domain, and what is known of a claim in each.
+
+Every region has a point that was found at which both sides have a value. One that has a point at which they differ is
+refuted, so that of the witness is. Of one that is proved it is said what the proof leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from symgrad.checker.balls.programs import context, evaluate
+from symgrad.checker.clock import until
+from symgrad.checker.extension_field.field import Budget, Poly
+from symgrad.checker.extension_field.functions import Functions
+from symgrad.checker.extension_field.generators import to_fraction
+from symgrad.checker.program.step_text import step_text
+from symgrad.checker.program.steps import ProofProgram
+from symgrad.checker.witness import Witness, all_certain, disjoint, paired_entries
+from symgrad.ir.graph import Node
+from symgrad.verification.limits import REGION_POINTS
+from symgrad.verification.points.sampler import points_of
+from symgrad.verification.reporting.sign_cases import Sign, parts_of
+from symgrad.verification.reporting.step_formulas import Wording
+from symgrad.verification.search.prove import Attempt, Case
+from symgrad.verification.verdict import Region, Status
+
+__all__ = ["Tried", "regions_of", "try_points"]
+
+_BITS = 128
+_STRICT = {True: {"lt", "gt", "ne"}, False: {"le", "ge", "eq"}}
+"""Comparisons whose sides are not equal where they come out so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A point at which both sides have a value, and whether they differ there."""
+
+    values: Mapping[str, Any]
+    differs: bool
+
+
+def try_points(
+    program: ProofProgram, wanted: Sequence[int], *, strict: str | bool, plain: int | None, deadline: float
+) -> list[Tried]:
+    """Return points at which both sides have a value.
+
+    Args:
+        program: the steps, of numbers.
+        wanted: the two sides, and what else must have a value.
+        strict: see `symgrad.checker.balls.programs.evaluate`.
+        plain: see there.
+        deadline: when to stop, on the count of `symgrad.checker.clock`.
+    """
+    found: list[Tried] = []
+    try:
+        with until(deadline), context.workprec(_BITS):
+            for _, point in zip(range(REGION_POINTS), points_of(program), strict=False):
+                left, right, *rest = evaluate(
+                    program, point.values, precision=_BITS, strict=strict, plain=plain, wanted=wanted
+                )
+                both = paired_entries(left, right) if all_certain(rest) else []
+                found += [Tried(point.values, disjoint(x, y)) for _, x, y in both]
+    except TimeoutError:
+        pass
+    return found
+
+
+def regions_of(
+    program: ProofProgram,
+    inputs: Sequence[Node],
+    attempt: Attempt,
+    points: Sequence[Tried],
+    witness: Witness | None,
+    deadline: float,
+) -> tuple[Region, ...]:
+    """Return the cases of an attempt and their parts; none if nowhere the claim is proved, or there is but one.
+
+    Args:
+        program: the steps.
+        inputs: its variables.
+        attempt: to prove the claim.
+        points: at which both sides have a value.
+        witness: a point at which they differ, if one is known.
+        deadline: when to give up, on the count of `symgrad.checker.clock`.
+
+    Raises:
+        GiveUp: at the deadline.
+    """
+    every = [*points, *([Tried(witness.point, True)] if witness else [])]
+    wording = Wording(program, inputs)
+    found: list[Region] = []
+    told = witness is None  # whether a region is refuted that has the witness in it
+    for case in attempt.cases:
+        if case.kernels is not None:
+            case.kernels.field.budget = Budget(deadline)
+        conditions = _conditions(program, case, wording)
+        mine = [t for t in every if _comes_out(program, case, t.values)]
+        for signs, proved in parts_of(program, case, wording):
+            here = [t for t in mine if all(s.holds(t.values) for s in signs)]
+            where = " and ".join([*conditions, *map(str, signs)])
+            # A case is also empty if what it asks for is so in a thin set alone.
+            if not here or not where or (case.result == "empty" and not any(t.differs for t in here)):
+                continue
+            but = _left_out(program, case, signs) if proved else ()
+            # Of a proved one the proof may leave out a point at which the sides differ.
+            differs = any(t.differs for t in here) and not but
+            status: Status = "refuted" if differs else "proved" if proved else "undecided"
+            found.append(Region(status, where, but))
+            told = told or (differs and here[-1] is every[-1])
+    if all(r.status != "proved" for r in found):
+        return ()
+    if witness is not None and not told:
+        found.append(Region("refuted", " and ".join(f"{n} = {v}" for n, v in witness.point.items())))
+    return tuple(found)
+
+
+def _left_out(program: ProofProgram, case: Case, signs: Sequence[Sign]) -> tuple[str, ...]:
+    """Return what a proof leaves out in a part of its case, but for what cannot be where a sign or comparison is."""
+    if case.kernels is None:
+        return case.excluded
+    F = case.kernels.field
+    zeros = {f"{F.text(h)} = 0" for s in signs for h in s.zeros}
+    for i, way in case.outcome.items():
+        step = program.steps[i]
+        if step.op in _STRICT[way] and all(a in case.known for a in step.args):
+            zeros.add(f"{F.fraction_text(F.sub(*(case.known[a] for a in step.args)))} = 0")
+    zeros |= {f"{F.text(h)} = 0" for h in _never_zero(case.kernels, signs)}
+    return tuple(condition for condition in case.excluded if condition not in zeros)
+
+
+def _never_zero(k: Functions, signs: Sequence[Sign]) -> list[Poly]:
+    """Return what a proof may leave out the zeros of and, as signs of variables tell, vanishes nowhere in a part."""
+    before = dict(k.bounds)
+    for s in signs:
+        found = _end(k, s.zeros[0]) if len(s.zeros) == 1 and s.step is None else None
+        if found is not None:
+            at, end, rising = found
+            low, high = k.bounds[at]
+            k.bounds[at] = (end, high) if s.positive == rising else (low, end)
+    every = [*k.field.factors, *(a.value.num for a in k.atoms)]
+    found = [h for h in every if k.never_zero(_below_roots(k, h))]
+    k.bounds.clear()
+    k.bounds.update(before)
+    return found
+
+
+def _end(k: Functions, h: Poly) -> tuple[int, Fraction, bool] | None:
+    """Of a*x + b the position of the variable x, the number -b/a, and whether a is positive; None for others."""
+    slope, constant, at = Fraction(0), Fraction(0), -1
+    for exponents, c in h.terms():
+        own = [p for p, e in enumerate(exponents) if e]
+        if not own:
+            constant = to_fraction(c)
+        elif at < 0 and sum(exponents) == 1 and k.meaning[own[0]][0] == "symbol":
+            slope, at = to_fraction(c), own[0]
+        else:
+            return None
+    return (at, -constant / slope, slope > 0) if at >= 0 else None
+
+
+def _below_roots(k: Functions, h: Poly) -> Poly:
+    """Return what vanishes where a polynomial does: of a root what it is the root of."""
+    while True:
+        kind, place = k.generator(h)
+        if kind != "root":
+            return h
+        h = k.atoms[place].value.num
+
+
+def _conditions(program: ProofProgram, case: Case, wording: Wording) -> list[str]:
+    """Return how the comparisons of a case come out."""
+    found = [
+        wording.comparison(i, way=way) or (step_text(program, i) if way else f"not {step_text(program, i)}")
+        for i, way in sorted(case.outcome.items())
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _comes_out(program: ProofProgram, case: Case, point: Mapping[str, Any]) -> bool:
+    """Whether the comparisons certainly come out so at a point."""
+    values = evaluate(program, point, precision=_BITS, wanted=list(case.outcome))
+    return all(value is way for value, way in zip(values, case.outcome.values(), strict=True))

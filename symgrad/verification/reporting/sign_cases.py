@@ -1,0 +1,136 @@
+"""Parts of a case of a proof, told apart by the sign of one quantity if there is one that tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+from symgrad.checker.balls.programs import evaluate
+from symgrad.checker.balls.scalar_ops import Value
+from symgrad.checker.extension_field.ball_values import value_at
+from symgrad.checker.extension_field.extension import Contradiction, TooCoarse
+from symgrad.checker.extension_field.field import Element, GiveUp, Poly, TooFewGenerators
+from symgrad.checker.extension_field.functions import Functions
+from symgrad.checker.program.steps import ProofProgram
+from symgrad.verification.limits import SIGNED_STEPS, SIGNED_TERMS
+from symgrad.verification.reporting.step_formulas import Wording
+from symgrad.verification.search.prove import Case, SubCase
+
+__all__ = ["Sign", "parts_of"]
+
+_BITS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """That a quantity is positive, or that it is negative.
+
+    Args:
+        text: the quantity, in the program's names or those of the proof's kernels.
+        positive: which of the two.
+        kernels: those of the proof.
+        zeros: polynomials in them that vanish only where it has no such sign.
+        step: which step of a program it is; None if it is the product of the polynomials.
+    """
+
+    text: str
+    positive: bool
+    kernels: Functions
+    zeros: tuple[Poly, ...]
+    step: tuple[ProofProgram, int] | None = None
+
+    def __str__(self) -> str:
+        return f"{self.text} {'>' if self.positive else '<'} 0"
+
+    def holds(self, point: Mapping[str, Any]) -> bool:
+        """Tell whether it certainly has that sign at a point."""
+        up = self.positive
+        for value in self._values(point):
+            if value is None or not (value > 0 or value < 0):
+                return False
+            up = up == bool(value > 0)
+        return up
+
+    def _values(self, point: Mapping[str, Any]) -> list[Value]:
+        """What it is the product of."""
+        if self.step is None:
+            return [value_at(self.kernels, h, point) for h in self.zeros]
+        program, at = self.step
+        return evaluate(program, point, precision=_BITS, wanted=[at])
+
+
+def parts_of(program: ProofProgram, case: Case, wording: Wording) -> Iterator[tuple[tuple[Sign, ...], bool]]:
+    """Yield the parts of a case that are not known to be empty, or all of it, with whether the claim is proved there.
+
+    Where the sign of one quantity tells which parts are proved, there are two, by that sign.
+
+    Args:
+        program: the steps.
+        case: the case.
+        wording: what they are called.
+    """
+    if not case.parts or case.kernels is None:
+        yield (), case.result == "proved"
+        return
+    found = [*_products(case.kernels, case.parts, wording), *_steps(program, case, case.kernels, wording)]
+    if found:
+        sign = min(found, key=lambda s: ("|" in s.text, len(s.text)))
+        yield (sign,), True
+        yield (replace(sign, positive=not sign.positive),), False
+        return
+    for part in case.parts:
+        told = [
+            Sign(wording.formula(case.kernels.field.text(h)), up, case.kernels, (h,)) for h, up in part.signs
+        ]
+        yield tuple(told), part.proved
+
+
+def _products(k: Functions, parts: Sequence[SubCase], wording: Wording) -> Iterator[Sign]:
+    """Yield the products of the polynomials whose sign tells where a case is proved, that which it has there."""
+    every = [h for h, _ in parts[0].signs]
+    for n in range(1, len(every) + 1):
+        for which in combinations(range(len(every)), n):
+            side = _side(parts, which)
+            if side is not None:
+                own = tuple(every[i] for i in which)
+                texts = [wording.formula(k.field.text(h)) for h in own]
+                text = texts[0] if n == 1 else "*".join(f"({t})" if " " in t else t for t in texts)
+                yield Sign(text, side, k, own)
+
+
+def _steps(program: ProofProgram, case: Case, k: Functions, wording: Wording) -> Iterator[Sign]:
+    """Yield the steps of the program whose sign tells where a case is proved, that which it has there."""
+    every = [h for h, _ in case.parts[0].signs]
+    for i in list(case.known)[:SIGNED_STEPS]:
+        found = _sign(k, case.known[i])
+        own = None if found is None else [n for n, h in enumerate(every) if any(h == g for g in found[1])]
+        if found is None or own is None or len(own) != len(found[1]):
+            continue
+        side = _side(case.parts, own)
+        text = None if side is None else wording.step(i)
+        if side is not None and text is not None:
+            yield Sign(text, side == found[0], k, tuple(found[1]), (program, i))
+
+
+def _side(parts: Sequence[SubCase], which: Sequence[int]) -> bool | None:
+    """Whether a product of polynomials is positive where a case is proved, if it is the opposite elsewhere."""
+    sides = {(sum(not p.signs[i][1] for i in which) % 2 == 0) == p.proved for p in parts}
+    return sides.pop() if len(sides) == 1 and len({p.proved for p in parts}) == 2 else None
+
+
+def _sign(k: Functions, value: Element) -> tuple[bool, list[Poly]] | None:
+    """Whether a value has the sign of a product of polynomials, or the opposite one; None if it is not that."""
+    F = k.field
+    if len(value.num) > SIGNED_TERMS or F.number(value) is not None:
+        return None
+    try:
+        sign = F.reduced(k.sign(value).num)
+    except (Contradiction, TooFewGenerators, GiveUp, TooCoarse):
+        return None
+    degrees = sign.degrees()
+    mine = [h for s, h in k.signs if degrees[F.index(s)]]
+    if len(sign) != 1 or not mine or len(mine) != sum(1 for d in degrees if d):
+        return None
+    return bool(sign.leading_coefficient() > 0), mine
