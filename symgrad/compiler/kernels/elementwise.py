@@ -407,18 +407,14 @@ class ElementwiseKernel(Kernel):
         return None if made is None else made(arrays, out)
 
     def _settle(self) -> None:
-        """Let calls go to the direct call at once, if nothing else is to be decided of them any more.
-
-        What Python looks at takes as long as computing ten elements of a formula with many derivatives.
-        """
+        """Let calls go to the direct call at once, once nothing else is to be decided."""
         decided = self._called and not self._quick and self.threads == 1
         self._settled = self._direct if decided else None
 
     def _first_cut(self, arrays: tuple[Any, ...], out: Any) -> Any:
         """Make the direct call in several threads, which stands here from then on."""
         least = int(self._cut_from) // 2
-        code, threads = self._code, self.threads
-        made = call_in_team(code.loop, code.cell, self.kinds, least=least, threads=threads)
+        made = call_in_team(self._code.loop, self._code.cell, self.kinds, least=least, threads=self.threads)
         if made is None:
             self._plain = False
             return None
