@@ -66,9 +66,9 @@ def test_every_file_that_a_docstring_names_exists() -> None:
 
 
 def test_a_bare_name_stands_beside_the_path_before_it() -> None:
-    here = "`symgrad/rewrite/rules/canonical.py` and `pieces.py`; `nowhere.py`; `make x`"
+    here = "`symgrad/rewrite/rules/canonical.py` and `piecewise.py`; `nowhere.py`; `make x`"
     assert [p.exists() for p in paths(here)] == [True, True, False]
-    assert [p.exists() for p in paths("`symgrad/pretty/` has `chain.py`, and so `canonical.py`")] == [
+    assert [p.exists() for p in paths("`symgrad/pretty/` has `chain_rule.py`, and so `canonical.py`")] == [
         True,
         True,
         False,

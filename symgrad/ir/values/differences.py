@@ -167,7 +167,7 @@ class _Values:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class _DifferencePair:
     """A central difference: exact numbers, but for the values of the function."""
 
     step: Fraction
@@ -183,7 +183,7 @@ _Row: TypeAlias = list[tuple[Fraction, float]]
 def _settled(values: _Values, x: float, here: float, steps: tuple[float, float], dtype: Any) -> Slope | None:
     """Return the best slope of those that steps settle on, which shrink from the first to the last."""
     first, last = steps
-    pairs: list[_Pair] = []
+    pairs: list[_DifferencePair] = []
     row: _Row = []
     settled: list[Slope] = []  # the best of each row
     largest, moves = abs(here), False
@@ -236,12 +236,12 @@ def _best(row: _Row, before: _Row, largest: float, rounded: float) -> Slope | No
     return min(found, key=lambda s: s.change + s.amplified * rounded, default=None)
 
 
-def _pair(width: Fraction, above: float, here: float, below: float) -> _Pair:
+def _pair(width: Fraction, above: float, here: float, below: float) -> _DifferencePair:
     up, middle, down = Fraction(above), Fraction(here), Fraction(below)
-    return _Pair(width / 2, (up - down) / width, (up + down - 2 * middle) / width)
+    return _DifferencePair(width / 2, (up - down) / width, (up + down - 2 * middle) / width)
 
 
-def _extrapolated(pairs: list[_Pair], before: _Row) -> _Row:
+def _extrapolated(pairs: list[_DifferencePair], before: _Row) -> _Row:
     """Return the next row of Neville's scheme: the difference, and polynomials in the square of the step, at zero."""
     last = pairs[-1].step
     row: _Row = [(pairs[-1].slope, float(1 / last))]
@@ -253,7 +253,7 @@ def _extrapolated(pairs: list[_Pair], before: _Row) -> _Row:
     return row
 
 
-def _is_smooth(wide: _Pair, narrow: _Pair, rounded: float) -> bool:
+def _is_smooth(wide: _DifferencePair, narrow: _DifferencePair, rounded: float) -> bool:
     """Tell whether the slopes to both sides come closer as steps shrink, up to what values are rounded."""
     bend = abs(narrow.bend)
     return (

@@ -1,7 +1,7 @@
 """Equality of programs that hold values back from differentiation, to any order, or to all of them.
 
 Order by order: of each gradient by an input, which is a program with stop_gradients itself, the gradients again. All
-orders at once are plain mathematics of functions of inputs and frozen copies: see `copies.py` beside this.
+orders at once are plain mathematics of functions of inputs and frozen copies: see `frozen_copies.py`.
 """
 
 from __future__ import annotations

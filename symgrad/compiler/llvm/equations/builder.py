@@ -232,7 +232,7 @@ class VectorBuilder:
         name = self.declarations.declare("llvm.x86.avx512.rsqrt14.pd.512", eight, eight, eight, "i8")
         made: list[str] = []
         for k in range(0, self.width, 8):
-            lanes = ", ".join(f"i32 {k + j}" for j in range(8))
+            lanes = ", ".join(f"i32 {min(k + j, self.width - 1)}" for j in range(8))
             part = self.emit(
                 f"shufflevector {self.vector} %s, {self.vector} poison, <8 x i32> <{lanes}>", x.text
             )
@@ -244,6 +244,10 @@ class VectorBuilder:
             of, lanes = f"<{count} x double>", ", ".join(f"i32 {j}" for j in range(2 * count))
             code = f"shufflevector {of} %s, {of} %s, <{2 * count} x i32> <{lanes}>"
             made = [self.emit(code, a, b).text for a, b in pairs]
+        if self.width < 8:
+            lanes = ", ".join(f"i32 {j}" for j in range(self.width))
+            code = f"shufflevector {eight} %s, {eight} poison, <{self.width} x i32> <{lanes}>"
+            made = [self.emit(code, made[0]).text]
         return Value(made[0], False, None)
 
     def abs(self, a: Value) -> Value:

@@ -6,11 +6,11 @@ copy or come from outside. `schedule` makes a chunk of every copy, and the code 
 
 How: equations whose operands look alike to some depth have one colour (the refinement of Weisfeiler and Leman,
 1968, downwards alone). The equations of a colour are the seeds of copies
-(`compiler/lowering/elementwise/growth.py`). Of a few colours the one whose copies have most equations is
+(`compiler/lowering/elementwise/loop_rerolling.py`). Of a few colours the one whose copies have most equations is
 taken, then the next of what is left.
 
 The cost is one pass over the equations in Python and a few over arrays
-(`compiler/lowering/elementwise/alike.py`); graphs of which less than a quarter looks alike end there.
+(`compiler/lowering/elementwise/isomorphic_nodes.py`); graphs of which less than a quarter looks alike end there.
 """
 
 from __future__ import annotations
