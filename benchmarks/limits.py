@@ -106,7 +106,7 @@ def _work(folder: Path, package: str) -> dict[str, str]:
                     text = str(error)
                 found[f"{path.stem} by {name}"] = hashlib.sha256(text.encode()).hexdigest()
         return found
-    from symgrad.api.claims.rows import decide_claim
+    from symgrad.api.claims.batch_rows import decide_claim
 
     for row in _claims(folder):
         found[row["id"]] = decide_claim(row, _SECONDS)["status"]

@@ -10,7 +10,7 @@ import numpy as np
 
 import symgrad as sg
 from benchmarks.measure import Options, Row, interleaved, per_point
-from symgrad.api.kernels.compile import arranged
+from symgrad.api.kernels.compile import arrange_nodes
 from symgrad.compiler.kernels.compile import compile_nodes, save_native
 from symgrad.compiler.kernels.elementwise import ElementwiseKernel
 from symgrad.compiler.llvm.elementwise.code import ElementwiseCode
@@ -91,7 +91,7 @@ PROGRAMS: Mapping[str, tuple[Callable[[int], Program], int, int]] = {
 
 def compiled(program: Program, *, rolled: bool) -> ElementwiseKernel:
     inputs, outputs = program
-    nodes, fusable = arranged(outputs)
+    nodes, fusable = arrange_nodes(outputs)
     symbols = [x.node for x in inputs]
     plan = schedule(nodes, symbols, fusable=fusable, rolled=rolled)
     return ElementwiseKernel(

@@ -26,7 +26,7 @@ from rich.table import Table
 
 import symgrad as sg
 from symgrad.api.handles.expr import handle
-from symgrad.api.kernels.compile import arranged
+from symgrad.api.kernels.compile import arrange_nodes
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.types import Declaration, Domain
 from symgrad.ir.values.evaluate import evaluate
@@ -106,7 +106,7 @@ def measure(row: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> Meas
     stable = f.stable()
     seconds = time.process_time() - started
     raw = [sg.grad(f, inputs[n]) for n in wrt]
-    compiled = arranged([f, *raw])[0][1:]
+    compiled = arrange_nodes([f, *raw])[0][1:]
     found = Measured(row["id"], str(f), seconds=seconds)
     found.texts["f stable"] = str(stable)
     of_f, of_grad = [p["f"] for p in points], [p["grad"][n] for n in wrt for p in points]

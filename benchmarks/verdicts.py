@@ -29,7 +29,7 @@ from benchmarks import peer
 from benchmarks.claims import CORPORA, claims_of, read_lines
 from benchmarks.measure import ROOT
 from benchmarks.run import machine, versions
-from symgrad.api.claims.rows import decide_claim
+from symgrad.api.claims.batch_rows import decide_claim
 from symgrad.errors import UsageError
 from symgrad.verification.batch import Limits, finished_ids, read_rows, run_rows
 

@@ -38,7 +38,7 @@ def __getattr__(name: str) -> object:
         try:
             value: object = _public(name)
         except AttributeError:
-            said = import_module("symgrad.api.habits").no_function(name)
+            said = import_module("symgrad.api.foreign_names").no_function(name)
             raise AttributeError(
                 f"module {__name__!r} has no attribute {name!r}{said}", name=name, obj=sys.modules[__name__]
             ) from None

@@ -10,8 +10,8 @@ from symgrad import nn as nn
 from symgrad import results as results
 from symgrad import special as special
 from symgrad import testing as testing
+from symgrad.api.claims.check_domain import check_domain as check_domain
 from symgrad.api.claims.equivalent import equivalent as equivalent
-from symgrad.api.claims.gaps import check_domain as check_domain
 from symgrad.api.claims.verify import equal as equal
 from symgrad.api.claims.verify import verify as verify
 from symgrad.api.derivatives.custom import custom_gradient as custom_gradient
@@ -23,14 +23,14 @@ from symgrad.api.derivatives.differentiate import stop_gradient as stop_gradient
 from symgrad.api.derivatives.differentiate import value_and_grad as value_and_grad
 from symgrad.api.derivatives.differentiate import vjp as vjp
 from symgrad.api.derivatives.effective import effective as effective
+from symgrad.api.derivatives.gradient_override import ignore_noise as ignore_noise
+from symgrad.api.derivatives.gradient_override import with_gradient as with_gradient
 from symgrad.api.derivatives.implicit import implicit as implicit
 from symgrad.api.derivatives.jacobians import batch_jacobian as batch_jacobian
 from symgrad.api.derivatives.jacobians import hessian as hessian
 from symgrad.api.derivatives.jacobians import hvp as hvp
 from symgrad.api.derivatives.jacobians import jacobian as jacobian
 from symgrad.api.derivatives.row_gradient import row_gradient as row_gradient
-from symgrad.api.derivatives.synthesis import ignore_noise as ignore_noise
-from symgrad.api.derivatives.synthesis import with_gradient as with_gradient
 from symgrad.api.explaining.explain import explain as explain
 from symgrad.api.functions.arrays import dot as dot
 from symgrad.api.functions.arrays import einsum as einsum
@@ -42,6 +42,7 @@ from symgrad.api.functions.arrays import prod as prod
 from symgrad.api.functions.arrays import std as std
 from symgrad.api.functions.arrays import sum as sum
 from symgrad.api.functions.arrays import var as var
+from symgrad.api.functions.custom_ops import register_op as register_op
 from symgrad.api.functions.elementary import abs as abs
 from symgrad.api.functions.elementary import arccos as arccos
 from symgrad.api.functions.elementary import arccosh as arccosh
@@ -82,7 +83,6 @@ from symgrad.api.functions.from_latex import parse_latex as parse_latex
 from symgrad.api.functions.from_latex import read_latex as read_latex
 from symgrad.api.functions.from_sympy import from_sympy as from_sympy
 from symgrad.api.functions.layout import size as size
-from symgrad.api.functions.own import register_op as register_op
 from symgrad.api.functions.symbols import symbols as symbols
 from symgrad.api.functions.symbols import tensor as tensor
 from symgrad.api.handles.expr import Expr as Expr

@@ -1,10 +1,10 @@
 """The classes that answers are of, a line for each, with the module that has it; `results.py` looks them up here."""
 
-from symgrad.api.claims.gaps import DomainCheck as DomainCheck
+from symgrad.api.claims.check_domain import DomainCheck as DomainCheck
 from symgrad.api.derivatives.effective import Effective as Effective
+from symgrad.api.derivatives.implicit_function import Implicit as Implicit
 from symgrad.api.derivatives.partials import Derivatives as Derivatives
 from symgrad.api.derivatives.row_gradient import RowGradient as RowGradient
-from symgrad.api.derivatives.unknowns import Implicit as Implicit
 from symgrad.api.explaining.explain import Derivation as Derivation
 from symgrad.api.functions.from_latex import LatexReading as LatexReading
 from symgrad.api.kernels.over_data import OverData as OverData

@@ -229,7 +229,7 @@ NO_NAMES = frozenset(("MOST", "MAX", "LIMIT", "MAXIMUM"))
 
 _BESIDE = "of one law for arrays, beside it"
 KEPT = {
-    "symgrad.api.claims.fitting._LARGEST": "no number: the largest size that is tried, by how many there are",
+    "symgrad.api.claims.shape_matching._LARGEST": "no number: the largest size that is tried, by how many there are",
     "symgrad.analysis.explain.noise.precision._MOST_DIGITS": "precision, with the two beside it",
     "symgrad.verification.agreement.TOO_FEW": "precision: fewer digits say nothing",
     "symgrad.verification.opaque_ops._ENOUGH_POINTS": "of a sequence of its own, read once",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from symgrad.api.handles.expr import Expr, Operand
-from symgrad.api.handles.given import formula
+from symgrad.api.handles.formula_arguments import formula
 from symgrad.api.handles.program import Program
 
 __all__ = ["simplify"]

@@ -19,12 +19,12 @@ from symgrad.support.errors import DomainError, ShapeError, UnsupportedError
 __all__ = [
     "REDUCTIONS",
     "IndexedReduction",
-    "along_indices",
+    "array_over_indices",
     "bound_names",
     "index_length",
     "index_name",
     "index_symbol",
-    "over_indices",
+    "reduce_over_indices",
 ]
 
 REDUCTIONS = ("sum", "mean", "prod", "max", "min")
@@ -81,7 +81,7 @@ def index_name(node: Node) -> str | None:
     return node.name.removeprefix(_PREFIX) if is_index else None
 
 
-def over_indices(name: str, indices: Sequence[Node], body: Node) -> Node:
+def reduce_over_indices(name: str, indices: Sequence[Node], body: Node) -> Node:
     """Return a reduction over indices, the last one first.
 
     Args:
@@ -100,7 +100,7 @@ def over_indices(name: str, indices: Sequence[Node], body: Node) -> Node:
     return body
 
 
-def along_indices(indices: Sequence[Node], body: Node, lengths: Sequence[Size | None]) -> Node:
+def array_over_indices(indices: Sequence[Node], body: Node, lengths: Sequence[Size | None]) -> Node:
     """Return the array of a formula's values, an axis for each index.
 
     Args:
@@ -109,7 +109,7 @@ def along_indices(indices: Sequence[Node], body: Node, lengths: Sequence[Size | 
         lengths: how far each runs; None for as far as the arrays that it is a subscript of.
 
     Raises:
-        SymgradError: as `over_indices`, for an index without a length.
+        SymgradError: as `reduce_over_indices`, for an index without a length.
     """
     for i, length in reversed(list(zip(indices, lengths, strict=True))):
         body = _stacked(body, i, index_length(body, i) if length is None else length)
@@ -120,7 +120,7 @@ def index_length(body: Node, i: Node) -> Size:
     """Return how far an index runs: the length of the axes that it is a subscript of.
 
     Raises:
-        SymgradError: as `over_indices`.
+        SymgradError: as `reduce_over_indices`.
     """
     name = index_name(i)
     reads = {i}

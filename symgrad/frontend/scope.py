@@ -11,9 +11,9 @@ import symgrad.ops  # noqa: F401  (the records register on import)
 from symgrad.frontend.definitions import Definition, definitions, find_cycle
 from symgrad.frontend.indices import IndexedReduction, bound_names
 from symgrad.frontend.limits import QUOTED_CHARACTERS
-from symgrad.frontend.tokens.elsewhere import operand_before
-from symgrad.frontend.tokens.terms import Term, Token, ends
-from symgrad.frontend.uses import declared_as_arrays, likely_domain
+from symgrad.frontend.tokens.foreign_syntax import operand_before
+from symgrad.frontend.tokens.terms import Term, Token, span_of
+from symgrad.frontend.usage_inference import declared_as_arrays, likely_domain
 from symgrad.ir.composite import WRITTEN
 from symgrad.ir.graph import NUMBER, OPS, SYMBOL, Node, Op, apply, number, size_node, symbol
 from symgrad.ir.listing import Listing, suggest
@@ -165,7 +165,7 @@ class Scope:
         cure: str | None = None,
     ) -> Term:
         """Keep an error that points at a token."""
-        start, end = ends(token)
+        start, end = span_of(token)
         return self.wrong(cls, what, start, end, expected=expected, cure=cure)
 
     def term(self, node: Node, start: int, end: int, literal: bool = False) -> Term:
@@ -317,7 +317,7 @@ class Scope:
     def unknown(self, token: Token) -> Term:
         """Keep the error for a name that nothing defines above its use."""
         if self.error is not None:
-            return Term(number(1), *ends(token))
+            return Term(number(1), *span_of(token))
         name = str(token)
         if self._definitions is None:
             self._definitions = definitions(self.source.text)
@@ -336,7 +336,7 @@ class Scope:
                     cure=f"use a new name on the left, or declare an input: {name} : real",
                 )
             line, _ = self.source.line_column(later.start)
-            here, _ = self.source.line_column(ends(token)[0])
+            here, _ = self.source.line_column(span_of(token)[0])
             return self.wrong_token(
                 UnknownNameError,
                 f"'{name}' is used before its definition in line {line}",
@@ -348,7 +348,7 @@ class Scope:
             cure = "NaN is no number of a formula; take a limit, or guard with where(condition, x, y)"
         elif name.lower() in ("true", "false"):
             cure = f"write {name.capitalize()}"
-        elif name == "T" and (raised := _RAISED.search(self.source.text[: ends(token)[0]])):
+        elif name == "T" and (raised := _RAISED.search(self.source.text[: span_of(token)[0]])):
             cure = f"write {operand_before(self.source.text, raised.start()) or 'x'}.T for the transpose"
         elif name in ("e", "E"):
             cure = f"write exp(...) for powers of Euler's number, E() for the number, or declare it: {name} : real"
@@ -357,7 +357,7 @@ class Scope:
         elif name in ("T", "inputs"):
             cure = f"declare it: {name} : real"
         else:
-            start, end = ends(token)
+            start, end = span_of(token)
             first = self.source.text.rfind("\n", 0, start) + 1
             kind = likely_domain(self.source.text[first:].partition("\n")[0], start - first, end - first)
             line = self.source.text[first:].partition("\n")[0]

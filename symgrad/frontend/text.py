@@ -23,10 +23,10 @@ from collections.abc import Callable, Mapping
 from symgrad.frontend.expressions.functions import without_functions
 from symgrad.frontend.expressions.reader import ProgramReader
 from symgrad.frontend.limits import TEXT_CHARACTERS
-from symgrad.frontend.postponed import in_reading_order
 from symgrad.frontend.tokens.lalr import MisplacedError, parse, tables
 from symgrad.frontend.tokens.lexer import Lexer
-from symgrad.frontend.tokens.messages import misplaced
+from symgrad.frontend.tokens.syntax_errors import syntax_error
+from symgrad.frontend.where_clauses import order_lines
 from symgrad.ir.garbage_collection import gc_paused
 from symgrad.ir.graph import Node, size_node
 from symgrad.ir.listing import Listing
@@ -34,7 +34,7 @@ from symgrad.support.errors import InternalError, ProgramSyntaxError, UsageError
 from symgrad.support.progress import reports_progress
 from symgrad.support.source import Location, Source, Span
 
-__all__ = ["parse_declarations", "parse_expression", "parse_program", "read_again"]
+__all__ = ["parse_declarations", "parse_expression", "parse_program", "reread_program"]
 
 
 def parse_program(text: str, name: str = "<text>", symbols: Mapping[str, Node] | None = None) -> Listing:
@@ -112,7 +112,7 @@ def parse_expression(text: str, symbols: Mapping[str, Node], name: str = "<text>
     return listing.result
 
 
-class _Again(ProgramReader):
+class _Rereader(ProgramReader):
     """Reads a text once more, in which an assigned name means something else in the lines below."""
 
     def __init__(self, listing: Listing, source: Source, stands_for: Callable[[str, Node], Node]) -> None:
@@ -128,7 +128,7 @@ class _Again(ProgramReader):
         return self._declared.get(_name, node)
 
 
-def read_again(listing: Listing, stands_for: Callable[[str, Node], Node]) -> Listing:
+def reread_program(listing: Listing, stands_for: Callable[[str, Node], Node]) -> Listing:
     r"""Read the text of a listing with other nodes in the place of its names: what each line says by itself.
 
     Args:
@@ -139,16 +139,16 @@ def read_again(listing: Listing, stands_for: Callable[[str, Node], Node]) -> Lis
         >>> from symgrad.ir.graph import symbol
         >>> from symgrad.ir.types import Declaration
         >>> listing = parse_program("x : real\ny = x**2\nz = sin(y)")
-        >>> again = read_again(listing, lambda name, node: symbol(Declaration(name)))
+        >>> again = reread_program(listing, lambda name, node: symbol(Declaration(name)))
         >>> again["z"].args[0].name
         'y'
     """
     if listing.source is None:
         raise InternalError("a listing without a text is not read again")
-    reader = _Again(listing, listing.source, stands_for)
+    reader = _Rereader(listing, listing.source, stands_for)
     with gc_paused():
         tokens = without_functions(Lexer(listing.source, tables().terminals), reader)
-        parse(in_reading_order(listing.source.text, tokens), reader)
+        parse(order_lines(listing.source.text, tokens), reader)
     return reader.listing()
 
 
@@ -170,9 +170,9 @@ def _reader(text: str, name: str, known: Mapping[str, Node], *, strict: bool) ->
     lexer = Lexer(source, tables().terminals)
     try:
         with gc_paused(), reports_progress("frontend", "reading the program"):
-            parse(in_reading_order(text, without_functions(lexer, reader)), reader)
+            parse(order_lines(text, without_functions(lexer, reader)), reader)
     except MisplacedError as wrong:
-        raise misplaced(lexer, wrong.token, wrong.expected) from None
+        raise syntax_error(lexer, wrong.token, wrong.expected) from None
     return reader
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from symgrad.frontend.text import read_again
+from symgrad.frontend.text import reread_program
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.sizes import Shape
@@ -105,7 +105,7 @@ def _read(listing: Listing, whole: bool) -> NamedProgram | None:
         return words.define(name, node)
 
     try:
-        again = read_again(listing, stands_for)
+        again = reread_program(listing, stands_for)
     except SymgradError:
         return None
     if again.result is not None:

@@ -10,7 +10,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.api.derivatives.jacobians import backwards, forwards
-from symgrad.api.handles.told import format_many
+from symgrad.api.handles.formatting import format_many
 from symgrad.errors import NotDifferentiableError, NotScalarError, ShapeError, UnsupportedError, UsageError
 from symgrad.ir.sizes import evaluate_size
 from symgrad.ir.traverse import symbols_of

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.api.training import searches
-from symgrad.api.training.searches import READS
+from symgrad.api.training import scipy_methods as searches
+from symgrad.api.training.scipy_methods import READS
 from symgrad.errors import MissingInputError, NotScalarError, ShapeError, UsageError
 from symgrad.ir import bounds
 
@@ -139,7 +139,7 @@ def test_a_method_that_needs_more_memory_than_there_is_says_so(
     assert "l-bfgs-b" in (caught.value.cure or "")
     assert sg.minimize(sg.sum(x**2), x, {"x": np.ones(1_000)}, method="l-bfgs-b").success
     monkeypatch.setattr(searches, "main_memory", lambda: None)
-    assert searches.fitting(method.lower(), 10**6, bounds=False, constraints=False) == method.lower()
+    assert searches.choose_method(method.lower(), 10**6, bounds=False, constraints=False) == method.lower()
 
 
 def test_constraints_on_many_variables_have_a_method(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -248,7 +248,7 @@ def test_a_position_that_is_a_number_is_checked_when_sizes_are_known():
 
 def test_through_python_where_xla_is_another(monkeypatch):
     f, ref = noisy()
-    monkeypatch.setattr(export, "_unfit", lambda: "jax 9.9 lays out a call otherwise")
+    monkeypatch.setattr(export, "_native_failure", lambda: "jax 9.9 lays out a call otherwise")
     x = jnp.array([0.5, 2.0])
     with pytest.warns(UserWarning, match="called through Python: jax 9.9"):
         np.testing.assert_allclose(f(x, 1.1), ref(x, 1.1), rtol=1e-12)
@@ -258,7 +258,7 @@ def test_through_python_where_xla_is_another(monkeypatch):
 
 
 def test_batches_through_python_of_what_computes_entry_by_entry(monkeypatch):
-    monkeypatch.setattr(export, "_unfit", lambda: "jax 9.9 lays out a call otherwise")
+    monkeypatch.setattr(export, "_native_failure", lambda: "jax 9.9 lays out a call otherwise")
     x, y = sg.tensor("x", (3,)), sg.symbols("y")
     f = sg.to_jax(sg.sin(x) * y, [x, y])
     same = lambda x, y: jnp.sin(x) * y[:, None]  # noqa: E731
@@ -440,27 +440,33 @@ def test_many_threads_at_once():
 
 def test_the_layout_is_checked(monkeypatch):
     """Made for jax 0.10 with version 0.3 of the foreign function interface."""
-    assert export._unfit() is None
+    assert export._native_failure() is None
     assert layout_fits()
     monkeypatch.setitem(xla.KNOWN, "frame", 10**6)
     assert not layout_fits()
-    export._unfit.cache_clear()
+    export._native_failure.cache_clear()
     try:
-        assert export._unfit() == f"jax {jax.__version__} describes its calls otherwise than symgrad knows"
+        assert (
+            export._native_failure()
+            == f"jax {jax.__version__} describes its calls otherwise than symgrad knows"
+        )
     finally:
-        export._unfit.cache_clear()
+        export._native_failure.cache_clear()
 
 
 def test_a_handler_that_xla_does_not_take_is_not_used(monkeypatch):
     def refuse(*_, **__):
         raise ValueError("version 9.9")
 
-    export._unfit.cache_clear()
+    export._native_failure.cache_clear()
     monkeypatch.setattr(export, "_register", refuse)
     try:
-        assert export._unfit() == f"jax {jax.__version__} does not take native code of symgrad's: version 9.9"
+        assert (
+            export._native_failure()
+            == f"jax {jax.__version__} does not take native code of symgrad's: version 9.9"
+        )
     finally:
-        export._unfit.cache_clear()
+        export._native_failure.cache_clear()
 
 
 def test_a_frame_that_is_laid_out_otherwise_is_refused_natively():

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from symgrad.api.claims.rows import decide_claim
+from symgrad.api.claims.batch_rows import decide_claim
 from symgrad.errors import InternalError, UsageError
 from symgrad.verification.batch import Limits, finished_ids, read_rows, run_rows
 from tests.verification.deciders import act
@@ -190,7 +190,7 @@ def test_a_fault_of_ours_is_the_result_of_its_row(monkeypatch: pytest.MonkeyPatc
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("symgrad.api.claims.rows.equal", broken)
+    monkeypatch.setattr("symgrad.api.claims.batch_rows.equal", broken)
     found = decide_claim({"a": "x", "b": "x"}, 10)
     assert (found["status"], found["error"]) == ("error", "ZeroDivisionError")
     assert "a fault in symgrad" in found["why"]

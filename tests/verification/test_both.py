@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import symgrad as sg
-from symgrad.api.claims.rows import decide_claim
+from symgrad.api.claims.batch_rows import decide_claim
 from symgrad.apps.cli import main
 from symgrad.checker.check import check
 from symgrad.checker.clock import now

@@ -17,13 +17,13 @@ from symgrad.ops.scalar.rounding import abs as size_of
 from symgrad.support.errors import DeclarationError, UsageError
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["checked_domain", "decide_with_ends", "within"]
+__all__ = ["validate_domain", "decide_with_ends", "redeclare"]
 
 _COMPLEX = "complex"
 _EXPECTED = 'a domain such as "positive", "real(0, 1)" or "complex", or a mapping such as {"x": "positive"}'
 
 
-def checked_domain(domain: Any) -> Mapping[str, str] | str | None:
+def validate_domain(domain: Any) -> Mapping[str, str] | str | None:
     """Return a domain as it is, if it is one.
 
     Raises:
@@ -42,7 +42,7 @@ def checked_domain(domain: Any) -> Mapping[str, str] | str | None:
     return cast("Mapping[str, str]", domain)
 
 
-def within(
+def redeclare(
     nodes: Sequence[Node], domain: Mapping[str, str] | str | None, sizes: Mapping[str, Size] | None = None
 ) -> tuple[list[Node], list[str] | None]:
     """Declare names anew; return also which are complex, None if the numbers are real.
@@ -56,7 +56,7 @@ def within(
         UsageError: for a domain that is none, or of a name that no side reads.
         DeclarationError: if it gives another shape.
     """
-    domain, nodes = checked_domain(domain), list(nodes)
+    domain, nodes = validate_domain(domain), list(nodes)
     if not domain:
         return nodes, None
     symbols = {s.name: s for s in symbols_of(nodes)}
@@ -72,7 +72,7 @@ def within(
     if unknown is not None:
         raise UsageError(f"the domain is of '{unknown}', which neither side reads", expected=one_of(symbols))
     declared = {
-        symbols[name]: _anew(symbols[name], text, sizes or {})
+        symbols[name]: _with_domain(symbols[name], text, sizes or {})
         for name, text in texts.items()
         if text != _COMPLEX
     }
@@ -144,7 +144,7 @@ def _declared(name: str, text: str) -> Node:
     return listing[name]
 
 
-def _anew(old: Node, text: str, sizes: Mapping[str, Size]) -> Node:
+def _with_domain(old: Node, text: str, sizes: Mapping[str, Size]) -> Node:
     """A symbol in another domain; its shape is the old one."""
     new, before = _declared(old.name, text).declaration, old.declaration
     shape = tuple(size_with(s, sizes) for s in before.shape)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from symgrad.api.claims.domains import within
-from symgrad.api.claims.verify import checked_seconds, judged, sides_of
-from symgrad.api.derivatives.draws import by_none_of_a_draw
-from symgrad.api.derivatives.targets import Wrt, Wrts, many
+from symgrad.api.claims.domains import redeclare
+from symgrad.api.claims.verify import decide_equality, sides_of, validate_seconds
+from symgrad.api.derivatives.distribution_check import refuse_distribution_params
+from symgrad.api.derivatives.targets import Wrt, Wrts, as_list
+from symgrad.api.handles.equation_sides import SideLike
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.api.handles.sides import SideLike
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.traverse import symbols_of
@@ -77,12 +77,12 @@ def equivalent(
 
     if order != "all" and (isinstance(order, bool) or not isinstance(order, int) or order < 1):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(f"order is {order!r}", expected="a positive integer, or 'all'")
-    seconds = checked_seconds(time_limit)
+    seconds = validate_seconds(time_limit)
     found = sides_of(p, q)
     if not isinstance(found, tuple):
         return found
     nodes, sizes = found
-    (first, second), complexes = within(nodes, domain, sizes)
+    (first, second), complexes = redeclare(nodes, domain, sizes)
     if complexes is not None:
         raise UnsupportedError(
             "of complex numbers only values and gradients are compared",
@@ -96,7 +96,7 @@ def equivalent(
         )
     names = _names([first, second], wrt)
     moving = [s for s in symbols_of([first, second]) if s.name in names]
-    by_none_of_a_draw([handle(first), handle(second)], moving)
+    refuse_distribution_params([handle(first), handle(second)], moving)
 
     def told(sides: Sequence[Node], limit: float) -> Verdict:
         inputs = [s for s in symbols_of(sides) if s.name in names]
@@ -104,7 +104,7 @@ def equivalent(
             return decide_all_orders(sides[0], sides[1], inputs, sizes, limit)
         return decide_orders(sides[0], sides[1], inputs, order, sizes, limit)
 
-    return judged((p, q), (first, second), sizes, told, seconds)
+    return decide_equality((p, q), (first, second), sizes, told, seconds)
 
 
 def _names(sides: Sequence[Node], wrt: Any) -> list[str]:
@@ -124,7 +124,7 @@ def _names(sides: Sequence[Node], wrt: Any) -> list[str]:
             )
         return list(real)
     found: list[str] = []
-    for w in many(wrt):
+    for w in as_list(wrt):
         if isinstance(w, Expr) and w.node.op is not SYMBOL:
             raise UsageError(
                 f"'{w}' is a value between, which two programs need not share",

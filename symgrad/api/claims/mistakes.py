@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from symgrad.api.claims.claimed import by_symbol
-from symgrad.api.claims.domains import within
+from symgrad.api.claims.claim_nodes import as_symbol
+from symgrad.api.claims.domains import redeclare
+from symgrad.api.handles.equation_sides import SideLike, side_nodes, side_sources
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.given import names_in
-from symgrad.api.handles.sides import SideLike, pair, written
+from symgrad.api.handles.formula_arguments import names_in
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import Node, size_leaf
 from symgrad.ir.resize import resized, size_names
@@ -54,7 +54,7 @@ def with_mistakes(
             diagnosed,
         )  # for start-up time: it is asked of few claims
 
-        read = _Read(value, target, claim, domain)
+        read = _ClaimReader(value, target, claim, domain)
         question = WrongClaim(
             build=read.built,
             y=value.node,
@@ -91,13 +91,13 @@ def with_mistakes_of_algebra(
             rewriting_diagnosed,
         )  # for start-up time: it is asked of few claims
 
-        listings, names = written(*given)
+        listings, names = side_sources(*given)
 
         def locate(node: Node, in_claim: bool) -> Location | None:
             return next((at for one in listings[in_claim] if (at := one.location(node)) is not None), None)
 
         question = WrongRewriting(
-            sides=pair(*given),
+            sides=side_nodes(*given),
             build=lambda sizes: resized(sides, sizes),
             locate=locate,
             names=names,
@@ -108,7 +108,7 @@ def with_mistakes_of_algebra(
     return replace(verdict, diagnoses=verdict.diagnoses.with_more(find))
 
 
-class _Read:
+class _ClaimReader:
     """A claim, as it is read with some lengths in the place of names."""
 
     def __init__(
@@ -130,7 +130,7 @@ class _Read:
         """
         y, wrt, *given = resized([self.value.node, self.target.node, *self.known.values()], sizes)
         to, self.made = self._claimed(sizes, given)
-        nodes, _ = within(by_symbol(y, wrt, to, self.target.name), self.domain, sizes)
+        nodes, _ = redeclare(as_symbol(y, wrt, to, self.target.name), self.domain, sizes)
         return nodes[0], nodes[1], nodes[2]
 
     def _claimed(self, sizes: Mapping[str, Size], given: list[Node]) -> tuple[Node, Listing | None]:

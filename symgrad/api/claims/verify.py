@@ -8,15 +8,20 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from symgrad.api.claims.claimed import question, read_claim
-from symgrad.api.claims.domains import decide_with_ends, within
-from symgrad.api.claims.fitting import Built, Misfit, fit_shapes
+from symgrad.api.claims.claim_nodes import claim_nodes, read_claim
+from symgrad.api.claims.domains import decide_with_ends, redeclare
 from symgrad.api.claims.mistakes import with_mistakes, with_mistakes_of_algebra
-from symgrad.api.derivatives.draws import differentiated_by
+from symgrad.api.claims.shape_matching import Built, ShapeMismatch, fit_shapes
+from symgrad.api.derivatives.distribution_check import differentiation_targets
 from symgrad.api.derivatives.targets import Wrt, differentiable
+from symgrad.api.handles.equation_sides import (
+    SideLike,
+    check_declarations_agree,
+    mistaken_constant,
+    side_nodes,
+)
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.given import alone, formula, names_in
-from symgrad.api.handles.sides import SideLike, mistaken_constant, no_contradiction, pair
+from symgrad.api.handles.formula_arguments import formula, names_in, parse_closed
 from symgrad.checker.clock import now
 from symgrad.ir.graph import Node
 from symgrad.ir.resize import resized
@@ -31,7 +36,7 @@ from symgrad.support.progress import reports_progress
 if TYPE_CHECKING:
     from symgrad.verification.verdict import Verdict
 
-__all__ = ["checked_seconds", "equal", "judged", "sides_of", "verify"]
+__all__ = ["validate_seconds", "equal", "decide_equality", "sides_of", "verify"]
 
 # What is imported in functions here is for start-up time: the search, and of it what a claim needs.
 
@@ -87,7 +92,7 @@ def equal(
         >>> v.status, v.of_values.status, v.differ_by
         ('refuted', 'proved', ('x',))
     """
-    seconds = checked_seconds(time_limit)
+    seconds = validate_seconds(time_limit)
 
     def about() -> Subject:
         from symgrad.api.reports.claim import claimed_equality
@@ -110,7 +115,7 @@ def _compared(
     if not isinstance(found, tuple):
         return found
     nodes, sizes = found
-    (first, second), complexes = within(nodes, domain, sizes)
+    (first, second), complexes = redeclare(nodes, domain, sizes)
     inputs = [] if values_only else moved_inputs(first, second)
     opaque = opaque_in([first, second])
     if opaque:
@@ -127,7 +132,7 @@ def _compared(
             return decide_both(sides[0], sides[1], by, sizes, complexes, limit)
         return decide(statement(sides[0], sides[1], sizes), limit)
 
-    verdict = judged((a, b), (first, second), sizes, told, seconds)
+    verdict = decide_equality((a, b), (first, second), sizes, told, seconds)
     hint = mistaken_constant(a, b) if verdict.status == "refuted" else None
     if hint is not None:
         return replace(verdict, diagnoses=Diagnoses([Diagnosis("constant-read-as-variable", hint)]))
@@ -143,7 +148,7 @@ def sides_of(a: SideLike, b: SideLike) -> tuple[Built, Mapping[str, Size] | None
     found = fit_shapes(*_equation(a, b))
     if isinstance(found, tuple) or found.status == "undecided":
         return found
-    first, second = pair(a, b)
+    first, second = side_nodes(a, b)
     raise ShapeError(
         f"the two sides have the shapes {shape_text(first.shape)} and {shape_text(second.shape)}",
         expected="one shape",
@@ -151,7 +156,7 @@ def sides_of(a: SideLike, b: SideLike) -> tuple[Built, Mapping[str, Size] | None
     )
 
 
-def judged(
+def decide_equality(
     given: Sequence[SideLike],
     sides: Sequence[Node],
     sizes: Mapping[str, Size] | None,
@@ -175,18 +180,18 @@ def judged(
         return verdict
     verdict = with_declared_labels(verdict, tuple(sides), decide, end - now())
     programs = [e for e in given if isinstance(e, Expr)]
-    return _told(verdict, sides, _named(sides, {}, *programs))
+    return _format_verdict(verdict, sides, _named_values(sides, {}, *programs))
 
 
 def _equation(a: SideLike, b: SideLike) -> tuple[Callable[[Mapping[str, Size]], Built], Sequence[Node]]:
     """How the sides are built with other sizes, and nodes that have all names of sizes."""
-    if isinstance(a, str) and not isinstance(b, str) and alone(a) is None:
+    if isinstance(a, str) and not isinstance(b, str) and parse_closed(a) is None:
         right = formula(b)
         return partial(_with_text, right, a, _FIRST), [right.node, *names_in(right).values()]
-    if isinstance(b, str) and not isinstance(a, str) and alone(b) is None:
+    if isinstance(b, str) and not isinstance(a, str) and parse_closed(b) is None:
         left = formula(a)
         return partial(_with_text, left, b, _SECOND), [left.node, *names_in(left).values()]
-    sides = pair(a, b)
+    sides = side_nodes(a, b)
     return partial(_of_one_shape, sides), sides
 
 
@@ -200,7 +205,7 @@ def _with_text(side: Expr, text: str, name: str, sizes: Mapping[str, Size]) -> B
 def _of_one_shape(sides: Built, sizes: Mapping[str, Size]) -> Built:
     first, second = resized(sides, sizes)
     if first.shape != second.shape:
-        raise Misfit("the two sides have different shapes", (first.shape, second.shape))
+        raise ShapeMismatch("the two sides have different shapes", (first.shape, second.shape))
     return first, second
 
 
@@ -247,19 +252,19 @@ def verify(
         proved: ...
           not claimed where z is on a branch cut of log
     """
-    seconds = checked_seconds(time_limit)
+    seconds = validate_seconds(time_limit)
     value = differentiable(y)
-    (target,) = differentiated_by(value, [wrt])
+    (target,) = differentiation_targets(value, [wrt])
 
     def about() -> Subject:
         from symgrad.api.reports.claim import claimed_derivative
 
         return claimed_derivative(value, target, _as_given(claim))
 
-    return replace(_decided(value, target, claim, domain, seconds), about=About(about))
+    return replace(_decide_claim(value, target, claim, domain, seconds), about=About(about))
 
 
-def _decided(
+def _decide_claim(
     value: Expr, target: Expr, claim: SideLike, domain: Mapping[str, str] | str | None, seconds: float
 ) -> Verdict:
     from symgrad.verification.decide import decide, derivative_is
@@ -267,17 +272,17 @@ def _decided(
     from symgrad.verification.reporting.index_range_hint import with_declared_labels
 
     parts = [*names_in(target).values(), *names_in(value).values(), target.node, value.node]
-    declared = alone(claim) if isinstance(claim, str) else formula(claim)
+    declared = parse_closed(claim) if isinstance(claim, str) else formula(claim)
     if declared is not None:
         if isinstance(claim, str):
-            no_contradiction(value, declared)
+            check_declarations_agree(value, declared)
         claim = declared
         parts.append(declared.node)
-    found = fit_shapes(partial(question, value, target, claim), parts)
+    found = fit_shapes(partial(claim_nodes, value, target, claim), parts)
     if not isinstance(found, tuple):
         return with_mistakes(found, value, target, _as_given(claim), domain)
     nodes, sizes = found
-    (of, by, to), complexes = within(nodes, domain, sizes)
+    (of, by, to), complexes = redeclare(nodes, domain, sizes)
     if by.dtype != "real":
         raise UsageError(
             f"'{target}' takes no real values: there is no derivative by it", cure="leave it real"
@@ -298,7 +303,9 @@ def _decided(
     verdict = decide_with_ends((of, to), told, seconds, by)
     if not sizes:
         verdict = with_declared_labels(verdict, (of, to), told, end - now())
-        verdict = _told(verdict, (of, to), _named((of, to), {target.node: by}, target, value))
+        verdict = _format_verdict(
+            verdict, (of, to), _named_values((of, to), {target.node: by}, target, value)
+        )
     return with_mistakes(verdict, value, target, _as_given(claim), domain)
 
 
@@ -306,7 +313,7 @@ def _as_given(claim: SideLike) -> Expr | str:
     return claim if isinstance(claim, str) else formula(claim)
 
 
-def _named(sides: Sequence[Node], table: Mapping[Node, Node], *exprs: Expr) -> dict[Node, str]:
+def _named_values(sides: Sequence[Node], table: Mapping[Node, Node], *exprs: Expr) -> dict[Node, str]:
     """Return the values of a claim that its programs name.
 
     Args:
@@ -321,7 +328,7 @@ def _named(sides: Sequence[Node], table: Mapping[Node, Node], *exprs: Expr) -> d
     return {node: name for name, node in reversed([*zip(found, nodes, strict=True)]) if node.args}
 
 
-def _told(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node, str]) -> Verdict:
+def _format_verdict(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node, str]) -> Verdict:
     """Return a verdict that says in words of the program where it claims nothing, as do those that it is made of."""
     from symgrad.verification.reporting.side_conditions import describe_conditions
 
@@ -332,7 +339,7 @@ def _told(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node, str]) ->
         for r in verdict.regions
     )
     values, whole = (
-        None if part is None else _told(part, sides, names)
+        None if part is None else _format_verdict(part, sides, names)
         for part in (verdict.of_values, verdict.of_all_orders)
     )
     return replace(
@@ -340,8 +347,8 @@ def _told(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node, str]) ->
         regions=regions,
         left_out=describe_conditions(verdict.excluded, sides, names) if verdict.excluded else None,
         of_values=values,
-        of_gradients={name: _told(v, sides, names) for name, v in verdict.of_gradients.items()},
-        of_higher={by: _told(v, sides, names) for by, v in verdict.of_higher.items()},
+        of_gradients={name: _format_verdict(v, sides, names) for name, v in verdict.of_gradients.items()},
+        of_higher={by: _format_verdict(v, sides, names) for by, v in verdict.of_higher.items()},
         of_all_orders=whole,
     )
 
@@ -362,7 +369,7 @@ def _only_in_numbers(opaque: Sequence[OwnOp], complexes: Sequence[str] | None, *
     )
 
 
-def checked_seconds(limit: float) -> float:
+def validate_seconds(limit: float) -> float:
     """Return a time limit.
 
     Raises:

@@ -67,10 +67,10 @@ def custom_gradient(f: ExprLike, pullback: Mapping[Wrt, Pulled], cotangent: Expr
             continue
         if x.dtype != "real":
             raise NotDifferentiableError(f"'{x}' is {x.dtype}: nothing is pulled back to it")
-        pulled = _pulled(formula, v, x)
+        pulled = _pull_back(formula, v, x)
         found.append((x, pulled))
     exprs = [value, *(e for pair in found for e in pair)]
-    return build_expr(lambda: _made(value, found, v.node), exprs)
+    return build_expr(lambda: _build(value, found, v.node), exprs)
 
 
 def _cotangent(f: Expr, given: Any, wrts: list[Expr]) -> Expr:
@@ -91,7 +91,7 @@ def _cotangent(f: Expr, given: Any, wrts: list[Expr]) -> Expr:
     return v
 
 
-def _pulled(formula: Any, v: Expr, x: Expr) -> Expr:
+def _pull_back(formula: Any, v: Expr, x: Expr) -> Expr:
     """The expression that arrives at x."""
     pulled = differentiable(
         cast("Callable[[Expr], Any]", formula)(v)
@@ -110,7 +110,7 @@ def _pulled(formula: Any, v: Expr, x: Expr) -> Expr:
     return pulled
 
 
-def _made(f: Expr, found: list[tuple[Expr, Expr]], v: Node) -> Node:
+def _build(f: Expr, found: list[tuple[Expr, Expr]], v: Node) -> Node:
     node = stop_gradient(f.node)
     for x, pulled in found:
         try:

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, overload
 
-from symgrad.api.derivatives.draws import differentiated_by
+from symgrad.api.derivatives.distribution_check import differentiation_targets
 from symgrad.api.derivatives.entries import by_entries
 from symgrad.api.derivatives.partials import Derivatives
 from symgrad.api.derivatives.targets import (
     Wrt,
     Wrts,
+    as_list,
     differentiable,
     differentiables,
-    in_names,
-    many,
-    one_each,
+    one_per_expression,
     origins_of,
+    prints_in_names,
     slope_of,
     targets,
 )
 from symgrad.api.handles.convert import seed_of
 from symgrad.api.handles.expr import Expr, Operand, apply_op
-from symgrad.api.handles.given import Formula, Formulas
+from symgrad.api.handles.formula_arguments import Formula, Formulas
 from symgrad.api.handles.inputs import listings_of
 from symgrad.autodiff.jvp import all_partials, push_forward
 from symgrad.autodiff.trace import Derivative
@@ -136,10 +136,10 @@ def gradients(
     if grad_ys is None:
         seeds = [as_node(1)] * len(outputs)
     else:
-        given = one_each(grad_ys, not isinstance(ys, list | tuple), len(outputs), "grad_ys", "ys")
+        given = one_per_expression(grad_ys, not isinstance(ys, list | tuple), len(outputs), "grad_ys", "ys")
         seeds = [as_node(1) if g is None else seed_of(g) for g in given]
     stopped = targets(outputs, [] if stop_gradients is None else stop_gradients)
-    return _gradients(outputs, list(many(xs)), seeds, stopped)
+    return _gradients(outputs, list(as_list(xs)), seeds, stopped)
 
 
 @overload
@@ -231,8 +231,8 @@ def jvp(y: Formula | Formulas, xs: Wrt | Wrts, tangents: Any) -> Any:
     outputs = differentiables(y)
     if not outputs:
         raise UsageError("there is nothing to differentiate", expected="at least one expression")
-    moving = [e.node for e in differentiated_by(outputs, xs)]
-    given = one_each(tangents, not isinstance(xs, list | tuple), len(moving), "tangents", "xs")
+    moving = [e.node for e in differentiation_targets(outputs, xs)]
+    given = one_per_expression(tangents, not isinstance(xs, list | tuple), len(moving), "tangents", "xs")
     directions = {t: seed_of(v) for t, v in zip(moving, given, strict=True)}
     for target, direction in directions.items():
         if target.shape != direction.shape and not direction.is_number():
@@ -246,7 +246,7 @@ def jvp(y: Formula | Formulas, xs: Wrt | Wrts, tangents: Any) -> Any:
     listings, origins = listings_of(outputs), origins_of(outputs)
     still = [e.node for e, tangent in zip(outputs, nodes, strict=True) if tangent.is_number(0)]
     moved = [t for t, v in directions.items() if not v.is_number(0)]
-    named = in_names(outputs)
+    named = prints_in_names(outputs)
     reasons = dict(zip(still, unmoved(still, moved), strict=True))
     sources = (*moving, *directions.values())
     made = [
@@ -303,7 +303,7 @@ def derivatives(y: Formula, wrt: Wrt | Wrts, order: int = 1, *, expand: bool = F
             expected="a whole number, at least 0",
             cure="derivatives(y, ['x', 'z'], order=2)",
         )
-    exprs = differentiated_by(expr, wrt)
+    exprs = differentiation_targets(expr, wrt)
     by = [e.node for e in exprs]
     for e in exprs:
         if e.shape and order > 1:
@@ -363,7 +363,7 @@ def _gradients(
     *,
     named: bool = True,
 ) -> Any:
-    by = [e.node for e in differentiated_by(outputs, wrt, stopped)]
+    by = [e.node for e in differentiation_targets(outputs, wrt, stopped)]
     for output, seed in zip(outputs, seeds, strict=True):
         if seed.shape != output.shape and not seed.is_number():
             raise ShapeError(
@@ -376,7 +376,7 @@ def _gradients(
     # What knows not what it is the slope of has no names to be printed in.
     single = named and len(outputs) == 1 and seeds[0].is_number(1) and not stopped
     y = slope_of(outputs[0]) if single else None
-    names = named and in_names(outputs)
+    names = named and prints_in_names(outputs)
     made = [
         Expr(
             g,

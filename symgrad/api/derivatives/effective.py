@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from symgrad.analysis.explain.derivation import naming_of
 from symgrad.analysis.explain.naming import Naming
 from symgrad.api.derivatives.differentiate import vjp
-from symgrad.api.derivatives.draws import differentiated_by
+from symgrad.api.derivatives.distribution_check import differentiation_targets
 from symgrad.api.derivatives.jacobians import jacobian
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable
 from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.given import Formula
-from symgrad.api.handles.told import title
+from symgrad.api.handles.formatting import title
+from symgrad.api.handles.formula_arguments import Formula
 from symgrad.autodiff.trace import Derivative
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import Listing
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Backward",
     "Effective",
-    "as_grad_says",
+    "gradient_text",
     "effective",
-    "over_constants",
-    "resolved_formulas",
-    "resolved_texts",
+    "lift_constants",
+    "resolve_formulas",
+    "resolve_texts",
 ]
 
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -74,11 +74,11 @@ class Backward:
             cotangent: of the value; by default the symbol `cotangent`.
         """
         seed = self.cotangent if cotangent is None else cotangent
-        found = [resolved(g, self._y) for g in vjp(self._y, list(self.wrt), seed)]
+        found = [resolve_stops(g, self._y) for g in vjp(self._y, list(self.wrt), seed)]
         return found[0] if self._single else found
 
     def __str__(self) -> str:
-        spoken = over_constants(self._y, self.wrt)
+        spoken = lift_constants(self._y, self.wrt)
         if spoken is None:
             return self._told(None)
         y, wrt, constants = spoken
@@ -88,7 +88,7 @@ class Backward:
         found = self()
         each: list[Expr] = [found] if self._single else found
         names = [f"{w.name or f'({w})'}_bar" for w in self.wrt]
-        texts = resolved_texts(self._y, [e.node for e in each], literals)
+        texts = resolve_texts(self._y, [e.node for e in each], literals)
         return "\n".join(f"{n} = {t}" for n, t in zip(names, texts, strict=True))
 
     def __repr__(self) -> str:
@@ -108,7 +108,7 @@ class Effective(Reported):
 
     def __init__(self, y: Expr, wrt: Sequence[Expr], single: bool, order: int) -> None:
         self._y, self._wrt, self._single, self.order = y, tuple(wrt), single, order
-        self.value = resolved(y, y)
+        self.value = resolve_stops(y, y)
         self.backward = Backward(y, wrt, single)
 
     @property
@@ -150,7 +150,7 @@ class Effective(Reported):
             >>> print(e.derivative("x"), "|", e.derivative("x", "x"))
             3*x**3 | 6*x**2
         """
-        return resolved(self._raw(differentiated_by(self._y, list(by))), self._y)
+        return resolve_stops(self._raw(differentiation_targets(self._y, list(by))), self._y)
 
     def _raw(self, by: Sequence[Expr]) -> Expr:
         found = self._y
@@ -174,11 +174,11 @@ class Effective(Reported):
                 for k, w in enumerate(self._wrt[first:], first)
             ]
             for by, _, e in level:
-                found[tuple(str(w.name or w) for w in by)] = resolved(e, self._y)
+                found[tuple(str(w.name or w) for w in by)] = resolve_stops(e, self._y)
         return found
 
     def __str__(self) -> str:
-        spoken = over_constants(self._y, self._wrt)
+        spoken = lift_constants(self._y, self._wrt)
         if spoken is None:
             return "\n".join(self._told(self, None))
         y, wrt, constants = spoken
@@ -187,13 +187,13 @@ class Effective(Reported):
     def _told(self, spoken: Effective, literals: Literals | None) -> list[str]:
         """Return what is printed, of the same program with long numbers as symbols."""
         if self._y.shape and self.order == 1:
-            (value,) = resolved_texts(spoken._y, [spoken.value.node], literals)
-            return [f"{self._y.name or 'value'} = {as_line_says(self._y, value)}", str(self.backward)]
+            (value,) = resolve_texts(spoken._y, [spoken.value.node], literals)
+            return [f"{self._y.name or 'value'} = {value_text(self._y, value)}", str(self.backward)]
         named = {str(w.name or w): w for w in self._wrt}
         keys = [[named[n] for n in key] for key in self.derivatives]
-        texts = resolved_texts(spoken._y, [e.node for e in spoken.derivatives.values()], literals)
+        texts = resolve_texts(spoken._y, [e.node for e in spoken.derivatives.values()], literals)
         texts = [
-            as_grad_says(self._y, by, text) if by else as_line_says(self._y, text)
+            gradient_text(self._y, by, text) if by else value_text(self._y, text)
             for by, text in zip(keys, texts, strict=True)
         ]
         return [f"{title(self._y, by)} = {text}" for by, text in zip(keys, texts, strict=True)]
@@ -235,7 +235,7 @@ def effective(y: Formula, wrt: Wrt | Wrts, order: int = 1) -> Effective:
     if isinstance(order, bool) or not isinstance(order, int) or order < 1:  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(f"order is {order!r}", expected="a positive integer")
     expr = differentiable(y)
-    exprs = differentiated_by(expr, wrt)
+    exprs = differentiation_targets(expr, wrt)
     for w in exprs:
         if w.dtype != "real":
             raise UsageError(
@@ -250,7 +250,7 @@ def effective(y: Formula, wrt: Wrt | Wrts, order: int = 1) -> Effective:
     return Effective(expr, exprs, not isinstance(wrt, list | tuple), order)
 
 
-def resolved(e: Expr, of: Expr) -> Expr:
+def resolve_stops(e: Expr, of: Expr) -> Expr:
     """Return an expression as its value: without stop_gradient, simplified, in the names of a program (internal)."""
     from symgrad.pretty.simplify import simplest  # for start-up time
 
@@ -258,7 +258,7 @@ def resolved(e: Expr, of: Expr) -> Expr:
     return Expr(simplest(value), listings=of.listings, origins=(of.node,))
 
 
-def resolved_texts(y: Expr, formulas: Sequence[Node], literals: Literals | None = None) -> list[str]:
+def resolve_texts(y: Expr, formulas: Sequence[Node], literals: Literals | None = None) -> list[str]:
     """Return formulas without stop_gradient in the names of a program, of whose values they are made (internal).
 
     A name stands for its value here, so it is read without stop_gradient as well.
@@ -266,11 +266,11 @@ def resolved_texts(y: Expr, formulas: Sequence[Node], literals: Literals | None 
     listing = joined_listing(y.listings)
     named = () if listing is None else listing.assignments
     taken = {*named, *(s.name for s in symbols_of([y.node, *formulas]))}
-    found = resolved_formulas(y, formulas, literals)
+    found = resolve_formulas(y, formulas, literals)
     return [_in_parts(formula, taken) if text is None else text for formula, text in found]
 
 
-def resolved_formulas(
+def resolve_formulas(
     y: Expr, formulas: Sequence[Node], literals: Literals | None = None
 ) -> list[tuple[Node, str | None]]:
     """Return such formulas over names, each with its text: None of a very long one (internal)."""
@@ -296,7 +296,7 @@ def _in_parts(formula: Node, taken: Collection[str]) -> str:
     return "\n".join([naming.body(formula, _WIDTH), "where", *reversed(lines)])
 
 
-def as_grad_says(y: Expr, by: Sequence[Expr], text: str) -> str:
+def gradient_text(y: Expr, by: Sequence[Expr], text: str) -> str:
     """Return the text of a derivative, or what `grad` prints where that is shorter (internal).
 
     Where something is stopped, names hide what a gradient really reads: those of noise, and of the value itself, say
@@ -330,7 +330,7 @@ def _hides(listing: Listing, y: Node, text: str) -> bool:
     )
 
 
-def as_line_says(y: Expr, text: str) -> str:
+def value_text(y: Expr, text: str) -> str:
     """Return the text of a value, or the line of the program without its stops where that is much shorter (internal).
 
     Args:
@@ -348,7 +348,7 @@ def as_line_says(y: Expr, text: str) -> str:
     return replace(naming, names=names).whole(made[y.node], len(text) * 3 // 4) or text
 
 
-def over_constants(y: Expr, wrt: Sequence[Expr]) -> tuple[Expr, list[Expr], NamedConstants] | None:
+def lift_constants(y: Expr, wrt: Sequence[Expr]) -> tuple[Expr, list[Expr], NamedConstants] | None:
     """Return a program in which long numbers are symbols, with what they stand for; None for one without (internal).
 
     Args:

@@ -9,12 +9,12 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
-from symgrad.api.derivatives.draws import by_none_of_a_draw
+from symgrad.api.derivatives.distribution_check import refuse_distribution_params
 from symgrad.api.derivatives.partials import Derivatives
-from symgrad.api.derivatives.targets import many, names_of, origins_of, targets_of
-from symgrad.api.functions.places import entry_of, unit_of
+from symgrad.api.derivatives.targets import as_list, names_of, origins_of, targets_of
+from symgrad.api.functions.entry_tracing import entry_of, unit_of
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.given import formulas
+from symgrad.api.handles.formula_arguments import formulas
 from symgrad.api.handles.inputs import listings_of, union
 from symgrad.api.limits import MAPPED_ENTRIES
 from symgrad.autodiff.vjp import pull_back
@@ -49,18 +49,18 @@ def by_entries(verb: Callable[P, R]) -> Callable[P, R]:
     @wraps(verb)
     def apply(*args: Any, **options: Any) -> Any:
         given = [*args, *(options[n] for n in names[len(args) :] if n in options)]
-        if len(given) < 2 or not _asked(given[1]):
+        if len(given) < 2 or not _needs_split(given[1]):
             return plain(*args, **options)
         y, wrt = given[:2]
         rest = {n: v for n, v in options.items() if n not in names}
-        outputs = formulas(many(y))
+        outputs = formulas(as_list(y))
         known = names_of(outputs)
-        by = [_read(item, known, outputs) for item in many(wrt)]
+        by = [_read(item, known, outputs) for item in as_list(wrt)]
         entries = dict.fromkeys(e.node for e in by if isinstance(e, Expr) and _is_entry(e))
         if not entries:
             return plain(*_as_given(y, outputs), *_as_given(wrt, by), *args[2:], **rest)
-        by_none_of_a_draw(outputs, [r for r in map(_root, entries) if r is not None])
-        apart = _Apart(list(entries))
+        refuse_distribution_params(outputs, [r for r in map(_root, entries) if r is not None])
+        apart = _SplitInputs(list(entries))
         moved = [Expr(n) for n in substitute([e.node for e in outputs], apart.whole)]
         targets = [apart.target(e) if isinstance(e, Expr) else e for e in by]
         result = plain(*_as_given(y, moved), *_as_given(wrt, targets), *args[2:], **rest)
@@ -87,11 +87,11 @@ def _as_given(given: Any, found: Sequence[Any]) -> tuple[Any]:
     return (list(found),) if isinstance(given, list | tuple) else (found[0],)
 
 
-def _asked(wrt: Any) -> bool:
+def _needs_split(wrt: Any) -> bool:
     """Tell whether something else than inputs and names is differentiated by."""
     return any(
         not item.isidentifier() if isinstance(item, str) else isinstance(item, Expr) and bool(item.node.args)
-        for item in many(wrt)
+        for item in as_list(wrt)
     )
 
 
@@ -124,7 +124,7 @@ def _root(node: Node) -> Node | None:
     return node if node.op is SYMBOL and node.dtype == "real" else None
 
 
-class _Apart:
+class _SplitInputs:
     """Inputs put together anew: each is itself, with new symbols in the place of entries.
 
     Args:
@@ -149,9 +149,9 @@ class _Apart:
         inputs: Mapping[Node, Node] = {made: root for root, made in self.whole.items()}
         (node,) = substitute([found.node], inputs)
         for entry in self.places:
-            whole = _beneath(entry, node)
+            whole = _same_entries(entry, node)
             if whole is not None:
-                node = _taken(entry, whole)
+                node = _take_entries(entry, whole)
         node = _without_units(node)
         sources = union([*(e.sources for e in outputs), tuple(e.node for e in by if isinstance(e, Expr))])
         origins = origins_of(outputs) if found.derived else ()
@@ -165,7 +165,7 @@ class _Apart:
         )
 
 
-def _beneath(entry: Node, node: Node, bottom: Node | None = None) -> Node | None:
+def _same_entries(entry: Node, node: Node, bottom: Node | None = None) -> Node | None:
     """Return what a node takes the same entries of as another one does of its input; None if it takes others.
 
     Args:
@@ -180,7 +180,7 @@ def _beneath(entry: Node, node: Node, bottom: Node | None = None) -> Node | None
     return node if node.shape == entry.shape else None
 
 
-def _taken(entry: Node, whole: Node) -> Node:
+def _take_entries(entry: Node, whole: Node) -> Node:
     """Return the entries of a formula as a formula of entries, where it acts entry by entry."""
     root = _root(entry)
     assert root is not None
@@ -195,19 +195,19 @@ def _taken(entry: Node, whole: Node) -> Node:
         elif node.op.pointwise and node.args and all(a in made for a in node.args):
             made[node] = node.op(*(made[a] for a in node.args), params=node.params)
         else:
-            placed = _placed(entry, root, node)
+            placed = _placed_value(entry, root, node)
             (taken,) = substitute([entry], {root: node})
             made[node] = entry_of(taken) or taken if placed is None else placed
     return made[whole]
 
 
-def _placed(entry: Node, root: Node, node: Node) -> Node | None:
+def _placed_value(entry: Node, root: Node, node: Node) -> Node | None:
     """Return what stands at the entries of an array that is zero elsewhere; None if it is none."""
     if any(n.op.name == "gather" and any(a.shape for a in n.args[1:]) for n in topological([entry])):
         return None  # positions that may be equal
     value = symbol(Declaration("__value", REAL, entry.shape))
     (pattern,) = pull_back([entry], [value], [root]).gradients
-    found = _beneath(pattern, node, value)
+    found = _same_entries(pattern, node, value)
     if found is not None:
         return full(found, entry.shape)
     within = node
@@ -228,7 +228,7 @@ def _without_units(whole: Node) -> Node:
         elif not node.shape and node.op.name in _MOVES and (entry := entry_of(node)) is not None:
             made[node] = entry
         elif node.op.name == "einsum" and node.params in _SUMS_OF_VECTORS:
-            picked = _picked([f for a in args for f in _factors(a)])
+            picked = _unit_product([f for a in args for f in _factors(a)])
             made[node] = node.op(*args, params=node.params) if picked is None else picked
         elif args != list(node.args) and node.op.name in ("add", "mul"):
             made[node] = args[0] + args[1] if node.op.name == "add" else args[0] * args[1]
@@ -241,7 +241,7 @@ def _factors(node: Node) -> list[Node]:
     return [f for a in node.args for f in _factors(a)] if node.op.name == "mul" else [node]
 
 
-def _picked(factors: Sequence[Node]) -> Node | None:
+def _unit_product(factors: Sequence[Node]) -> Node | None:
     """Return the sum of a product of vectors and numbers one of which is a unit vector; None if none is."""
     vectors = [f for f in factors if f.shape]
     unit = next((f for f in vectors if _unit(f) is not None), None)
@@ -254,7 +254,7 @@ def _picked(factors: Sequence[Node]) -> Node | None:
     product = as_node(1)
     for factor in factors:
         if factor is not unit:
-            product = product * (_taken(index(whole, place[0]), factor) if factor.shape else factor)
+            product = product * (_take_entries(index(whole, place[0]), factor) if factor.shape else factor)
     return product
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any, overload
 
-from symgrad.api.derivatives.targets import Wrt, Wrts, many
-from symgrad.api.derivatives.unknowns import Implicit
+from symgrad.api.derivatives.implicit_function import Implicit
+from symgrad.api.derivatives.targets import Wrt, Wrts, as_list
 from symgrad.api.handles.expr import Expr, Operand, as_expr, handle
-from symgrad.api.handles.given import Formula, Formulas, formulas
+from symgrad.api.handles.formula_arguments import Formula, Formulas, formulas
 from symgrad.api.handles.inputs import inputs_of
 from symgrad.api.training.optimisers import number_in
 from symgrad.ir.listing import one_of, suggest
@@ -86,7 +86,7 @@ def implicit(
         >>> kepler(M=1.0, e=0.1).round(9)
         np.float64(1.088597752)
     """
-    exprs = [_difference(f) for f in formulas(many(equations))]
+    exprs = [_difference(f) for f in formulas(as_list(equations))]
     if unknowns is None:
         read = [str(s.name) for s in inputs_of(exprs)]
         raise UsageError(
@@ -148,7 +148,7 @@ def _unknowns(exprs: Sequence[Expr], unknowns: Any) -> list[Expr]:
     """Return the unknowns, each of which an equation reads."""
     read = {str(s.name): handle(s) for s in inputs_of(exprs)}
     found: list[Expr] = []
-    for item in many(unknowns):
+    for item in as_list(unknowns):
         name = item if isinstance(item, str) else str(as_expr(item))
         if name not in read:
             raise NotInProgramError(
@@ -167,7 +167,7 @@ def _unknowns(exprs: Sequence[Expr], unknowns: Any) -> list[Expr]:
 def _starts(start: Any, count: int) -> list[Expr | None]:
     if start is None:
         return [None] * count
-    values = list(many(start))
+    values = list(as_list(start))
     if len(values) != count:
         raise UsageError(
             f"{len(values)} starts for {count} unknowns", expected="one for each, in their order"
@@ -178,7 +178,7 @@ def _starts(start: Any, count: int) -> list[Expr | None]:
 def _ends(bracket: Any, count: int) -> tuple[Expr, Expr] | None:
     if bracket is None:
         return None
-    values = list(many(bracket))
+    values = list(as_list(bracket))
     if len(values) != 2 or count != 1:
         raise UsageError(
             f"a bracket of {len(values)} ends for {count} unknowns", expected="two ends for one unknown"

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from typing import Any, overload
 
 from symgrad.api.derivatives.differentiate import grad, jvp
-from symgrad.api.derivatives.draws import differentiated_by
+from symgrad.api.derivatives.distribution_check import differentiation_targets
 from symgrad.api.derivatives.entries import by_entries
 from symgrad.api.derivatives.targets import (
     Wrt,
     Wrts,
     differentiable,
     differentiables,
-    in_names,
-    one_each,
+    one_per_expression,
     origins_of,
+    prints_in_names,
 )
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.given import Formula, Formulas
+from symgrad.api.handles.formula_arguments import Formula, Formulas
 from symgrad.api.limits import PUSHED_ENTRIES
 from symgrad.autodiff.batch import batch, units
 from symgrad.autodiff.jvp import push_forward
@@ -83,7 +83,7 @@ def jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
         (2, 2)
     """
     ys = _several(y)
-    by = differentiated_by(ys, x)
+    by = differentiation_targets(ys, x)
     return _arranged(_derivatives(ys, by), y, x)
 
 
@@ -118,7 +118,7 @@ def batch_jacobian(y: Formula | Formulas, x: Wrt | Wrts) -> Any:
         ('n', 2, 3)
     """
     ys = _several(y)
-    by = differentiated_by(ys, x)
+    by = differentiation_targets(ys, x)
     return _arranged([[_rows(e, target.node) for target in by] for e in ys], y, x)
 
 
@@ -179,7 +179,7 @@ def hessian(y: Formula, x: Wrt | Wrts) -> Any:
                [ 0., 12.]])
     """
     expr = _scalar(y, "hessian", "jacobian(jacobian(y, x), x) has the second derivatives of every entry")
-    by = differentiated_by(expr, x)
+    by = differentiation_targets(expr, x)
     slopes = grad(expr, by)
     wrt = [e.node for e in by]
     # Where a block is nothing, it is named by how y depends on both.
@@ -227,8 +227,8 @@ def hvp(y: Formula, x: Wrt | Wrts, v: Any) -> Any:
         array([ 6., 12.])
     """
     expr = _scalar(y, "hvp", "jvp(vjp(y, x, cotangent), x, v) weighs the entries")
-    by = differentiated_by(expr, x)
-    given = one_each(v, not isinstance(x, list | tuple), len(by), "vectors", "xs")
+    by = differentiation_targets(expr, x)
+    given = one_per_expression(v, not isinstance(x, list | tuple), len(by), "vectors", "xs")
     slopes = grad(expr, by)
     moved = jvp(slopes, by, given)
     made = [
@@ -238,7 +238,7 @@ def hvp(y: Formula, x: Wrt | Wrts, v: Any) -> Any:
             nothing=s.nothing or m.nothing,
             origins=m.origins,
             sources=m.sources,
-            in_names=in_names([s]),
+            in_names=prints_in_names([s]),
         )
         for s, m in zip(slopes, moved, strict=True)
     ]
@@ -295,7 +295,7 @@ def _made(y: Expr, found: Node, x: Node, *, twice: bool = False) -> Expr:
         origins=origins_of([y]),
         sources=(x,),
         slope=slope,
-        in_names=in_names([y]),
+        in_names=prints_in_names([y]),
     )
 
 

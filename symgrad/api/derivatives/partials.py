@@ -7,8 +7,8 @@ from typing import Any, ClassVar, cast
 
 from symgrad.api.handles.equations import Equation, equations_of
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.told import format_many, latex_together, leibniz_of, title
-from symgrad.api.handles.wording import named_together, readable
+from symgrad.api.handles.formatting import format_many, latex_many, leibniz_of, title
+from symgrad.api.handles.named_derivatives import named_together, readable
 from symgrad.report.report import Reported
 
 __all__ = ["Derivatives"]
@@ -91,7 +91,7 @@ class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
         """
         shown = self._shown()
         titles = [leibniz_of(self._partials[()], by) for by, _ in shown]
-        return latex_together([e for _, e in shown], titles, expand=expand)
+        return latex_many([e for _, e in shown], titles, expand=expand)
 
     def numpy_source(self, name: str = "f", *, expand: bool = False) -> str:
         r"""Return a self-contained Python function over NumPy that computes the derivatives, as a tuple in their order.

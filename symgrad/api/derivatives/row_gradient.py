@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from symgrad.api.derivatives.draws import differentiated_by
+from symgrad.api.derivatives.distribution_check import differentiation_targets
 from symgrad.api.derivatives.targets import Wrt, differentiable, origins_of
 from symgrad.api.functions.layout import scatter_add
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.given import Formula
+from symgrad.api.handles.formula_arguments import Formula
 from symgrad.api.limits import QUOTED_CHARACTERS
 from symgrad.autodiff.gathered_rows import pull_back_rows
 from symgrad.autodiff.trace import Pullback
@@ -74,7 +74,7 @@ def row_gradient(y: Formula, table: Wrt) -> RowGradient:
     expr = differentiable(y)
     if expr.shape:
         raise NotScalarError(f"row_gradient needs a scalar, got shape {shape_text(expr.shape)}")
-    found = differentiated_by(expr, table)
+    found = differentiation_targets(expr, table)
     if len(found) != 1 or not found[0].shape:
         raise UsageError(
             f"row_gradient by {', '.join(map(str, found)) or 'nothing'}",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.api.handles.given import formula, formulas
+from symgrad.api.handles.formula_arguments import formula, formulas
 from symgrad.api.handles.inputs import listings_of
 from symgrad.autodiff.trace import Derivative
 from symgrad.ir.graph import SYMBOL, Node
@@ -19,10 +19,10 @@ __all__ = [
     "Wrts",
     "differentiable",
     "differentiables",
-    "in_names",
-    "many",
+    "prints_in_names",
+    "as_list",
     "names_of",
-    "one_each",
+    "one_per_expression",
     "origins_of",
     "suggest_target",
     "targets",
@@ -33,7 +33,7 @@ Wrt: TypeAlias = "Expr | str"
 Wrts: TypeAlias = "Sequence[Expr | str]"
 
 
-def many(value: Any) -> Sequence[Any]:
+def as_list(value: Any) -> Sequence[Any]:
     """Return a list or tuple as it is, anything else as a list of one."""
     return cast("Sequence[Any]", value) if isinstance(value, list | tuple) else [value]
 
@@ -53,7 +53,7 @@ def differentiables(ys: Any) -> list[Expr]:
     Raises:
         NotDifferentiableError: if one is a truth value.
     """
-    return [_no_truth_value(e) for e in formulas(many(ys))]
+    return [_no_truth_value(e) for e in formulas(as_list(ys))]
 
 
 def _no_truth_value(expr: Expr) -> Expr:
@@ -69,7 +69,7 @@ def origins_of(exprs: Sequence[Expr]) -> tuple[Node, ...]:
     return tuple(dict.fromkeys([*(e.node for e in exprs), *(o for e in exprs for o in e.origins)]))
 
 
-def in_names(outputs: Sequence[Expr]) -> bool:
+def prints_in_names(outputs: Sequence[Expr]) -> bool:
     """Tell whether what is derived from expressions is printed in names: from none that is printed without."""
     return all(e.in_names or e.slope is not None or not e.derived for e in outputs)
 
@@ -81,7 +81,7 @@ def slope_of(y: Expr) -> Derivative | None:
     return Derivative(y.node, ()) if not y.shape and not y.derived else None
 
 
-def one_each(given: Any, single: bool, count: int, what: str, of: str) -> list[Any]:
+def one_per_expression(given: Any, single: bool, count: int, what: str, of: str) -> list[Any]:
     """Return what is given for each of several expressions; for a single one a list is the array of its entries.
 
     Args:
@@ -94,7 +94,7 @@ def one_each(given: Any, single: bool, count: int, what: str, of: str) -> list[A
     Raises:
         UsageError: for another number of values.
     """
-    values = list(many(given))
+    values = list(as_list(given))
     if single and len(values) != 1:
         return [given]
     if len(values) != count:
@@ -117,7 +117,7 @@ def targets_of(outputs: Expr | Sequence[Expr], wrt: Any) -> list[Expr]:
     outputs = [outputs] if isinstance(outputs, Expr) else outputs
     known: dict[str, Expr] = {}
     found: list[Expr] = []
-    for item in many(wrt):
+    for item in as_list(wrt):
         if isinstance(item, str) and not known:
             known = names_of(outputs)
         expr = _resolved(item, known)

@@ -14,10 +14,10 @@ from symgrad.analysis.explain.noise.jumps import MovedJump
 from symgrad.analysis.explain.noise.verdict import NoiseVerdict
 from symgrad.analysis.explain.product_of_gradients import ByParts, by_parts
 from symgrad.analysis.explain.removable_singularities.search import Gap
-from symgrad.api.derivatives.draws import differentiated_by
+from symgrad.api.derivatives.distribution_check import differentiation_targets
 from symgrad.api.derivatives.targets import Wrt, Wrts
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.given import Formula, formula
+from symgrad.api.handles.formula_arguments import Formula, formula
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.listing import Listing
 from symgrad.ops.numpy.calls import total
@@ -330,7 +330,7 @@ def explain(y: Formula, wrt: Any = None) -> Any:
         (origin, seed), *others = trace.outputs
         if not others:
             expr, by = (
-                Expr(_weighed(origin, seed), listings=expr.listings),
+                Expr(_weighted_sum(origin, seed), listings=expr.listings),
                 [
                     Expr(w, listings=expr.listings)
                     for w, g in zip(trace.wrt, trace.gradients, strict=True)
@@ -345,12 +345,12 @@ def explain(y: Formula, wrt: Any = None) -> Any:
                 "there is no real input to differentiate by",
                 cure="declare an input that is real and not random, as in x : real",
             )
-    exprs = differentiated_by(expr, wrt)
+    exprs = differentiation_targets(expr, wrt)
     listing = joined_listing(expr.listings)
     return Derivation(derive(expr.node, [e.node for e in exprs], listing), expr, exprs)
 
 
-def _weighed(y: Node, seed: Node) -> Node:
+def _weighted_sum(y: Node, seed: Node) -> Node:
     """Return the number whose gradient a backward pass from y gives: the sum of its entries, times the cotangent."""
     if not seed.is_number(1):
         y = mul(OPS["stop_gradient"](seed), y)

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from symgrad.analysis.explain.derivation import DerivationRecord
 from symgrad.api.claims.verify import equal, verify
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.given import names_in
+from symgrad.api.handles.formula_arguments import names_in
 from symgrad.autodiff.vjp import pull_back
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import Node, as_node, size_leaf

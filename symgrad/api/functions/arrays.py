@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from symgrad.api.foreign_names import refuse_torch_arguments
 from symgrad.api.functions.numpy_names import NUMPY
-from symgrad.api.habits import in_numpy_words
 from symgrad.api.handles.expr import Expr, Operand, build_expr, node_of
 from symgrad.ops.numpy import calls as build
 
@@ -44,7 +44,7 @@ Axis: TypeAlias = "int | tuple[int, ...] | None"
 # --------------------------------------------------------------------------------------------------------- reductions
 
 
-@in_numpy_words
+@refuse_torch_arguments
 def sum(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
     """Return the sum of the entries, as ``numpy.sum``.
 
@@ -65,7 +65,7 @@ def sum(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
     return NUMPY["sum"](Expr, x, axis, keepdims=keepdims)
 
 
-@in_numpy_words
+@refuse_torch_arguments
 def mean(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
     """Return the arithmetic mean, as ``numpy.mean``; arguments as for `sum`.
 
@@ -78,25 +78,25 @@ def mean(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
     return NUMPY["mean"](Expr, x, axis, keepdims=keepdims)
 
 
-@in_numpy_words
+@refuse_torch_arguments
 def prod(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
     """Return the product of the entries, as ``numpy.prod``; arguments as for `sum`."""
     return NUMPY["prod"](Expr, x, axis, keepdims=keepdims)
 
 
-@in_numpy_words
+@refuse_torch_arguments
 def max(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
     """Return the largest entry, as ``numpy.max``; arguments as for `sum`. Equal ones share the derivative equally."""
     return NUMPY["max"](Expr, x, axis, keepdims=keepdims)
 
 
-@in_numpy_words
+@refuse_torch_arguments
 def min(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
     """Return the smallest entry, as ``numpy.min``; arguments as for `sum`. Equal ones share the derivative equally."""
     return NUMPY["min"](Expr, x, axis, keepdims=keepdims)
 
 
-@in_numpy_words
+@refuse_torch_arguments
 def logsumexp(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
     """Return log(sum(exp(x))) without overflow, as ``scipy.special.logsumexp``; arguments as for `sum`.
 
@@ -109,7 +109,7 @@ def logsumexp(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> Expr:
     return build_expr(lambda: build.reduce_axes("logsumexp", node_of(x), axis, keepdims), [x])
 
 
-@in_numpy_words
+@refuse_torch_arguments
 def var(x: Operand, axis: Axis = None, *, ddof: int = 0, keepdims: bool = False) -> Expr:
     """Return the variance, as ``numpy.var``: the squared distance from the mean, over count - ddof.
 
@@ -122,13 +122,13 @@ def var(x: Operand, axis: Axis = None, *, ddof: int = 0, keepdims: bool = False)
     return NUMPY["var"](Expr, x, axis, ddof=ddof, keepdims=keepdims)
 
 
-@in_numpy_words
+@refuse_torch_arguments
 def std(x: Operand, axis: Axis = None, *, ddof: int = 0, keepdims: bool = False) -> Expr:
     """Return the standard deviation, as ``numpy.std``; arguments as for `var`."""
     return NUMPY["std"](Expr, x, axis, ddof=ddof, keepdims=keepdims)
 
 
-@in_numpy_words
+@refuse_torch_arguments
 def norm(x: Operand, ord: Any = None, axis: Axis = None, *, keepdims: bool = False) -> Expr:
     """Return a norm, as ``numpy.linalg.norm`` for those that need no decomposition.
 
@@ -144,19 +144,19 @@ def norm(x: Operand, ord: Any = None, axis: Axis = None, *, keepdims: bool = Fal
     return NUMPY["linalg.norm"](Expr, x, ord, axis, keepdims=keepdims)
 
 
-@in_numpy_words
+@refuse_torch_arguments
 def argmax(x: Operand, axis: int | None = None, *, keepdims: bool = False) -> Expr:
     """Return where the largest entry is (the first one), as ``numpy.argmax``: int, so no derivative passes."""
     return NUMPY["argmax"](Expr, x, axis, keepdims=keepdims)
 
 
-@in_numpy_words
+@refuse_torch_arguments
 def argmin(x: Operand, axis: int | None = None, *, keepdims: bool = False) -> Expr:
     """Return where the smallest entry is (the first one), as ``numpy.argmin``: int, so no derivative passes."""
     return NUMPY["argmin"](Expr, x, axis, keepdims=keepdims)
 
 
-@in_numpy_words
+@refuse_torch_arguments
 def softmax(x: Operand, axis: Axis = None) -> Expr:
     """Return exp(x)/sum(exp(x)) without overflow, as ``scipy.special.softmax``.
 
@@ -173,13 +173,13 @@ def softmax(x: Operand, axis: Axis = None) -> Expr:
     return build_expr(lambda: build.over_axes("softmax", node_of(x), axis), [x])
 
 
-@in_numpy_words
+@refuse_torch_arguments
 def log_softmax(x: Operand, axis: Axis = None) -> Expr:
     """Return x - logsumexp(x), as ``scipy.special.log_softmax``; arguments as for `softmax`."""
     return build_expr(lambda: build.over_axes("log_softmax", node_of(x), axis), [x])
 
 
-@in_numpy_words
+@refuse_torch_arguments
 def cumsum(x: Operand, axis: int | None = None, *, reverse: bool = False) -> Expr:
     """Return the running sums along an axis, or of the flattened array, as ``numpy.cumsum``.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast, overload
 
-from symgrad.api.derivatives.targets import many
+from symgrad.api.derivatives.targets import as_list
 from symgrad.api.functions.symbols import Values, declaration
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.ir.graph import Node
@@ -63,7 +63,7 @@ def from_sympy(expr: Any, domains: Mapping[str, Values] | None = None) -> Any:
     table = {name: declaration(name, domain) for name, domain in (domains or {}).items()}
     if _is_cse(expr):
         return _with_replacements(expr[0], expr[1], table)
-    found = [handle(n) for n in _read(cast("list[Any]", many(expr)), table)]
+    found = [handle(n) for n in _read(cast("list[Any]", as_list(expr)), table)]
     return found if isinstance(expr, list | tuple) else found[0]
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from symgrad.api.functions.sizes import shape_of, widths_of
 from symgrad.api.handles.base import E, Handle
+from symgrad.api.handles.construction import lift, make, make_op
 from symgrad.api.handles.convert import node_of
-from symgrad.api.handles.making import lift, make, make_op
 from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Shape, Size, size_product
 from symgrad.ops.numpy import calls as build

@@ -74,7 +74,7 @@ def symbols(names: str, domain: Values = "real", **assumptions: Never) -> Expr:
     found = names.replace(",", " ").split()
     if not found:
         raise UsageError("no name was given", cure='sg.symbols("x y")')
-    made = tuple(handle(symbol(declaration(_checked(name), domain))) for name in found)
+    made = tuple(handle(symbol(declaration(_validate(name), domain))) for name in found)
     return made[0] if len(made) == 1 else cast("Expr", made)
 
 
@@ -139,10 +139,10 @@ def tensor(
                 cure="give the size a name of its own, or compute the array: "
                 f"sg.tensor({name!r}, ('n',))[1:] has n - 1 entries",
             )
-    return handle(symbol(declaration(_checked(name), domain, sizes, symmetric=symmetric)))
+    return handle(symbol(declaration(_validate(name), domain, sizes, symmetric=symmetric)))
 
 
-def _checked(name: Any) -> str:
+def _validate(name: Any) -> str:
     if not isinstance(name, str) or not is_name(name):
         raise UsageError(
             f"'{name}' cannot name a symbol",

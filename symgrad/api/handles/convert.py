@@ -19,7 +19,7 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.numpy.calls import stack
 from symgrad.support.errors import NumberTooLargeError, OperandError, UsageError
 
-__all__ = ["expressions_in", "foreign", "left_to_its_class", "node_of", "seed_of"]
+__all__ = ["expressions_in", "is_foreign", "defers_to_class", "node_of", "seed_of"]
 
 
 def node_of(value: Any) -> Node:
@@ -62,7 +62,7 @@ def _nested(array: Any) -> Any:
     return [_nested(part) for part in array] if isinstance(array, np.ndarray) else array
 
 
-def foreign(value: Any) -> bool:
+def is_foreign(value: Any) -> bool:
     """Tell whether a value is of no kind that operators take: Python then asks the value what the operator means.
 
     Complex numbers are not foreign, although no formula has them: they are refused, with a cure. Lists are, because
@@ -75,15 +75,15 @@ def foreign(value: Any) -> bool:
     return not isinstance(value, Handle | bool | int | float | complex | Fraction | Decimal)
 
 
-def left_to_its_class(value: Any) -> bool:
-    """Tell whether an operator leaves a value to its own class, as `foreign` has it.
+def defers_to_class(value: Any) -> bool:
+    """Tell whether an operator leaves a value to its own class, as `is_foreign` has it.
 
     Raises:
         OperandError: for a text or a computed size. Entries of shapes are both, and no class could do better.
     """
     if isinstance(value, str | Extent) and not isinstance(value, np.generic):
         raise _refusal(value, OperandError)
-    return foreign(value)
+    return is_foreign(value)
 
 
 def expressions_in(values: Iterable[Any]) -> Iterator[Handle]:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from symgrad.api.handles.base import Number, handle_on
+from symgrad.api.handles.construction import lift, make, make_op
 from symgrad.api.handles.convert import node_of
 from symgrad.api.handles.equations import Equation, equations_of
 from symgrad.api.handles.forms import FormMethods
 from symgrad.api.handles.inputs import inputs_of, known_symbols, sizes_by_name, unbound_sizes
-from symgrad.api.handles.making import lift, make, make_op
 from symgrad.autodiff.trace import Derivative
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing, one_of, suggest
@@ -346,5 +346,5 @@ def apply_op(name: str, *args: Any, params: tuple[Any, ...] = ()) -> Expr:
 
 
 def build_expr(build: Callable[[], Node], args: Iterable[Any]) -> Expr:
-    """Return what was built of expressions (and other values) as an Expr: see `symgrad.api.handles.making.make`."""
+    """Return what was built of expressions (and other values) as an Expr: see `api.handles.construction.make`."""
     return make(Expr, build, args)

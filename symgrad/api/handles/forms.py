@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Self
 
 from symgrad.api.handles.methods import ArrayMethods
-from symgrad.api.handles.wording import name_derivative, named_together, readable
+from symgrad.api.handles.named_derivatives import name_derivative, named_together, readable
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.traverse import topological
 from symgrad.ops.array.layout import shape_text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from symgrad.api.habits import in_numpy_words, no_attribute
-from symgrad.api.handles.making import make
+from symgrad.api.foreign_names import no_attribute, refuse_torch_arguments
+from symgrad.api.handles.construction import make
 from symgrad.api.handles.operators import Operators
 from symgrad.ir.sizes import Shape, Size, not_called, size_product
 from symgrad.support.errors import OperandError, ShapeError
@@ -106,7 +106,7 @@ class ArrayMethods(Operators):
         """Return the array with two axes swapped: see `symgrad.swapaxes`."""
         return self._numpy("swapaxes", (self, axis1, axis2))
 
-    @in_numpy_words
+    @refuse_torch_arguments
     def squeeze(self, axis: Any = None) -> Self:
         """Return the array without axes of length 1: see `symgrad.squeeze`."""
         return self._numpy("squeeze", (self, axis))
@@ -119,7 +119,7 @@ class ArrayMethods(Operators):
         """Return the entries along one axis, as ``numpy.ndarray.flatten``."""
         return self._numpy("ravel", (self,))
 
-    @in_numpy_words
+    @refuse_torch_arguments
     def take(self, indices: Any, axis: int | None = None) -> Self:
         """Return the entries at positions: see `symgrad.take`."""
         return self._numpy("take", (self, indices, axis))
@@ -140,17 +140,17 @@ class ArrayMethods(Operators):
         """Return the sum of the diagonal: see `symgrad.trace`."""
         return self._numpy("trace", (self,))
 
-    @in_numpy_words
+    @refuse_torch_arguments
     def cumsum(self, axis: int | None = None) -> Self:
         """Return the running sums: see `symgrad.cumsum`."""
         return self._numpy("cumsum", (self, axis))
 
-    @in_numpy_words
+    @refuse_torch_arguments
     def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Self:
         """Return the position of the largest entry: see `symgrad.argmax`."""
         return self._numpy("argmax", (self, axis), {"keepdims": keepdims})
 
-    @in_numpy_words
+    @refuse_torch_arguments
     def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Self:
         """Return the position of the smallest entry: see `symgrad.argmin`."""
         return self._numpy("argmin", (self, axis), {"keepdims": keepdims})
@@ -159,37 +159,37 @@ class ArrayMethods(Operators):
         """Return the product with another array: see `symgrad.dot`."""
         return self._numpy("dot", (self, other))
 
-    @in_numpy_words
+    @refuse_torch_arguments
     def sum(self, axis: Any = None, *, keepdims: bool = False) -> Self:
         """Return the sum of the entries: see `symgrad.sum`."""
         return self._numpy("sum", (self, axis), {"keepdims": keepdims})
 
-    @in_numpy_words
+    @refuse_torch_arguments
     def mean(self, axis: Any = None, *, keepdims: bool = False) -> Self:
         """Return the arithmetic mean: see `symgrad.mean`."""
         return self._numpy("mean", (self, axis), {"keepdims": keepdims})
 
-    @in_numpy_words
+    @refuse_torch_arguments
     def prod(self, axis: Any = None, *, keepdims: bool = False) -> Self:
         """Return the product of the entries: see `symgrad.prod`."""
         return self._numpy("prod", (self, axis), {"keepdims": keepdims})
 
-    @in_numpy_words
+    @refuse_torch_arguments
     def max(self, axis: Any = None, *, keepdims: bool = False) -> Self:
         """Return the largest entry: see `symgrad.max`."""
         return self._numpy("max", (self, axis), {"keepdims": keepdims})
 
-    @in_numpy_words
+    @refuse_torch_arguments
     def min(self, axis: Any = None, *, keepdims: bool = False) -> Self:
         """Return the smallest entry: see `symgrad.min`."""
         return self._numpy("min", (self, axis), {"keepdims": keepdims})
 
-    @in_numpy_words
+    @refuse_torch_arguments
     def var(self, axis: Any = None, *, ddof: int = 0, keepdims: bool = False) -> Self:
         """Return the variance: see `symgrad.var`."""
         return self._numpy("var", (self, axis), {"ddof": ddof, "keepdims": keepdims})
 
-    @in_numpy_words
+    @refuse_torch_arguments
     def std(self, axis: Any = None, *, ddof: int = 0, keepdims: bool = False) -> Self:
         """Return the standard deviation: see `symgrad.std`."""
         return self._numpy("std", (self, axis), {"ddof": ddof, "keepdims": keepdims})

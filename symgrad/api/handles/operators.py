@@ -9,8 +9,8 @@ from typing import Any, Self, overload
 import numpy as np
 
 from symgrad.api.handles.base import Handle, Number, handle_on
-from symgrad.api.handles.convert import foreign, left_to_its_class, node_of
-from symgrad.api.handles.making import lift, make_op
+from symgrad.api.handles.construction import lift, make_op
+from symgrad.api.handles.convert import defers_to_class, is_foreign, node_of
 from symgrad.ir.composite import form_of
 from symgrad.ir.graph import OPS, number
 from symgrad.support.errors import UnsupportedError
@@ -65,10 +65,10 @@ class Operators(Handle):
         return handle_on(kind, number(-node.value))
 
     def _with_other(self, name: str, other: Any) -> Self:
-        return _LEFT if left_to_its_class(other) else self._apply(name, self, other)
+        return _LEFT if defers_to_class(other) else self._apply(name, self, other)
 
     def _of_other(self, name: str, other: Any) -> Self:
-        return _LEFT if left_to_its_class(other) else self._apply(name, other, self)
+        return _LEFT if defers_to_class(other) else self._apply(name, other, self)
 
     def __add__(self, other: Self | Number) -> Self:
         return self._with_other("add", other)
@@ -77,10 +77,10 @@ class Operators(Handle):
         return self._of_other("add", other)
 
     def __sub__(self, other: Self | Number) -> Self:
-        return _LEFT if left_to_its_class(other) else self._apply("add", self, self._minus(other))
+        return _LEFT if defers_to_class(other) else self._apply("add", self, self._minus(other))
 
     def __rsub__(self, other: Self | Number) -> Self:
-        return _LEFT if left_to_its_class(other) else self._apply("add", other, -self)
+        return _LEFT if defers_to_class(other) else self._apply("add", other, -self)
 
     def __mul__(self, other: Self | Number) -> Self:
         return self._with_other("mul", other)
@@ -113,19 +113,19 @@ class Operators(Handle):
         return self._of_other("remainder", other)
 
     def __divmod__(self, other: Self | Number) -> tuple[Self, Self]:
-        return _LEFT if left_to_its_class(other) else (self // other, self % other)
+        return _LEFT if defers_to_class(other) else (self // other, self % other)
 
     def __rdivmod__(self, other: Self | Number) -> tuple[Self, Self]:
-        return _LEFT if left_to_its_class(other) else (other // self, other % self)
+        return _LEFT if defers_to_class(other) else (other // self, other % self)
 
     def __neg__(self) -> Self:
         return self._apply("neg", self)
 
     def __matmul__(self, other: Self | Number) -> Self:
-        return _LEFT if left_to_its_class(other) else self._numpy("matmul", (self, other))
+        return _LEFT if defers_to_class(other) else self._numpy("matmul", (self, other))
 
     def __rmatmul__(self, other: Self | Number) -> Self:
-        return _LEFT if left_to_its_class(other) else self._numpy("matmul", (other, self))
+        return _LEFT if defers_to_class(other) else self._numpy("matmul", (other, self))
 
     def __pos__(self) -> Self:
         return self._lift(self)
@@ -161,14 +161,14 @@ class Operators(Handle):
     @overload
     def __eq__(self, other: object) -> bool: ...
     def __eq__(self, other: object) -> Any:
-        return _LEFT if foreign(other) else self._apply("eq", self, other)
+        return _LEFT if is_foreign(other) else self._apply("eq", self, other)
 
     @overload
     def __ne__(self, other: Self | Number) -> Self: ...  # pyright: ignore[reportOverlappingOverload]  (an object may be one)
     @overload
     def __ne__(self, other: object) -> bool: ...
     def __ne__(self, other: object) -> Any:
-        return _LEFT if foreign(other) else self._apply("ne", self, other)
+        return _LEFT if is_foreign(other) else self._apply("ne", self, other)
 
     def __and__(self, other: Self | Number) -> Self:
         return self._with_other("and_", other)
@@ -200,7 +200,7 @@ class Operators(Handle):
                 f"numpy.{ufunc.__name__} with {method if method != '__call__' else 'options'} on an expression",
                 cure="call it plainly, or compile the expression and use the kernel's ufunc",
             )
-        if any(foreign(i) and not isinstance(i, list | tuple | np.ndarray) for i in inputs):
+        if any(is_foreign(i) and not isinstance(i, list | tuple | np.ndarray) for i in inputs):
             return _LEFT
         return self._numpy(ufunc.__name__, inputs)
 

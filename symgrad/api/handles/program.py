@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import symgrad.ops  # noqa: F401  (registers the records that programs name)
-from symgrad.api.habits import no_attribute_of_program
+from symgrad.api.foreign_names import no_attribute_of_program
 from symgrad.api.handles.expr import Expr, node_of
 from symgrad.api.handles.inputs import listings_of
 from symgrad.ir.listing import Listing

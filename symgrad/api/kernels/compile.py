@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
-from symgrad.api.derivatives.targets import Wrt, Wrts, many
+from symgrad.api.derivatives.targets import Wrt, Wrts, as_list
 from symgrad.api.handles.expr import Expr, node_of
-from symgrad.api.handles.given import Formula, Formulas, formulas
+from symgrad.api.handles.formula_arguments import Formula, Formulas, formulas
 from symgrad.api.handles.inputs import inputs_of, known_symbols, ordered_symbols
-from symgrad.api.kernels.kept import KeptKernel
+from symgrad.api.kernels.disk_cache import CachedKernel
 from symgrad.api.kernels.saving import save
 from symgrad.compiler.forms.output import Arrangement, Output
 from symgrad.compiler.forms.pipeline import arrange
@@ -27,7 +27,7 @@ from symgrad.support.progress import reports_progress
 if TYPE_CHECKING:
     from symgrad.compiler.gpu.launch.cuda_kernel import CudaKernel
 
-__all__ = ["arranged", "compile"]
+__all__ = ["arrange_nodes", "compile"]
 
 
 @overload
@@ -119,7 +119,7 @@ def compile(
         raise UsageError(f"target={target!r}", expected="target='cpu' or target='cuda'")
     if not isinstance(cast("Any", name), str):
         raise UsageError(f"name={name!r}", expected="a string", cure="name='kernel'")
-    exprs = formulas(many(outputs))
+    exprs = formulas(as_list(outputs))
     if not exprs:
         raise UsageError("there is nothing to compile", expected="at least one expression")
     if inputs is None:
@@ -128,11 +128,11 @@ def compile(
         symbols = [_input(i, exprs) for i in ([inputs] if isinstance(inputs, Expr | str) else inputs)]
     fast = accuracy == "fast"
     if target == "cuda":
-        nodes, fusable = arranged(exprs, fast=fast)
+        nodes, fusable = arrange_nodes(exprs, fast=fast)
         return compile_for_cuda(nodes, symbols, dtype=dtype, name=name, fusable=fusable, fast=fast)
-    kept = KeptKernel.of(_asked(exprs), symbols, float_type(dtype).numpy, fast)
+    kept = CachedKernel.of(_asked(exprs), symbols, float_type(dtype).numpy, fast)
     how: dict[str, Any] = {"dtype": dtype, "name": name, "threads": threads, "fast": fast, "save": save}
-    forms = partial(arranged, exprs, fast=fast)
+    forms = partial(arrange_nodes, exprs, fast=fast)
     kernel = kept and kept.load(lambda code: kept_kernel(code, forms, symbols, effort=effort, **how))
     if kernel is None:
         nodes, fusable = forms()
@@ -187,7 +187,7 @@ def _input(item: Any, exprs: Sequence[Expr]) -> Node:
     return known[item]
 
 
-def arranged(exprs: Sequence[Expr], *, fast: bool = False) -> Arrangement:
+def arrange_nodes(exprs: Sequence[Expr], *, fast: bool = False) -> Arrangement:
     """Return the nodes to compile, and those whose products and sums may be fused.
 
     Args:

@@ -14,11 +14,11 @@ import numpy as np
 
 from symgrad.api.claims.verify import equal
 from symgrad.api.derivatives.differentiate import grad
-from symgrad.api.derivatives.draws import differentiated_by
-from symgrad.api.derivatives.targets import Wrt, Wrts, many
+from symgrad.api.derivatives.distribution_check import differentiation_targets
+from symgrad.api.derivatives.targets import Wrt, Wrts, as_list
 from symgrad.api.functions.layout import concatenate, size
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.api.handles.given import Formula, formula
+from symgrad.api.handles.formula_arguments import Formula, formula
 from symgrad.api.handles.inputs import inputs_of
 from symgrad.api.kernels.compile import compile
 from symgrad.api.training.batches import count_from_one
@@ -243,7 +243,7 @@ def over_data(
     if reduce not in (None, "sum", "mean"):
         raise UsageError(f"reduce={reduce!r}", expected="'sum', 'mean' or None")
     rows = count_from_one("rows", rows)
-    targets = differentiated_by(e, many(wrt))
+    targets = differentiation_targets(e, as_list(wrt))
     data = _with_rows(e, over)
     for t in targets:
         if over in t.shape:

@@ -12,7 +12,7 @@ from symgrad.analysis.explain.noise.verdict import NoiseVerdict
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
 from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.given import Formula
+from symgrad.api.handles.formula_arguments import Formula
 from symgrad.api.handles.inputs import known_symbols
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import topological
@@ -159,7 +159,7 @@ class Audit(_Moments, Mapping[str, NoiseAudit], Reported):
         derivation: the derivation of the gradient: see `explain`.
     """
 
-    told_by: ClassVar[str] = "symgrad.api.reports.noisy:audit_report"
+    told_by: ClassVar[str] = "symgrad.api.reports.noise_audit:audit_report"
 
     def __init__(
         self, record: DerivationRecord, question: AuditQuestion, single: bool, each: Mapping[str, NoiseAudit]

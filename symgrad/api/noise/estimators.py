@@ -13,10 +13,10 @@ from symgrad.analysis.expectations.moment import Estimate, Moment
 from symgrad.analysis.expectations.reference import least_certain, less
 from symgrad.analysis.expectations.shortest import multiplied_out, shortest
 from symgrad.api.claims.verify import equal
-from symgrad.api.derivatives.effective import resolved_texts
+from symgrad.api.derivatives.effective import resolve_texts
 from symgrad.api.derivatives.targets import Wrt, differentiable
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.given import Formula
+from symgrad.api.handles.formula_arguments import Formula
 from symgrad.api.noise.audit import Audit, audit
 from symgrad.api.noise.question import Estimated
 from symgrad.ir.graph import Node
@@ -201,8 +201,8 @@ class Comparison(Mapping[str, Estimator], Reported):
     def _told(self, e: Estimator) -> list[tuple[str, list[str]]]:
         y = e.audit.question.y
         return [
-            ("gradient", formula_lines(*resolved_texts(y, [_short(e.gradient).node]))),
-            ("bias", _judged(e)),
+            ("gradient", formula_lines(*resolve_texts(y, [_short(e.gradient).node]))),
+            ("bias", _bias_lines(e)),
             (self._spread, _lines(e.total_variance, y)),
             ("operations", [str(e.operations)]),
         ]
@@ -296,14 +296,14 @@ def _lines(found: Any, y: Expr) -> list[str]:
 
     if isinstance(found, Estimated):
         return [str(found) if found.how == "none" else _NUMERIC]
-    (named,) = resolved_texts(y, [found.node])
+    (named,) = resolve_texts(y, [found.node])
     plain = str(found)
     text = named if len(named) < _SHORTER * len(plain) else plain
     *before, last = formula_lines(text)
     return [*before, last if before else with_decimals(last, found.node)]
 
 
-def _judged(e: Estimator) -> list[str]:
+def _bias_lines(e: Estimator) -> list[str]:
     """Return the lines that tell a bias: 0 where that is proved, else a formula, and what is known of it."""
     verdict = e.unbiased
     if verdict is not None and verdict.status == "proved":
@@ -384,14 +384,14 @@ def compare_estimators(
     if target is None:
         _check_default(first, programs[first], wrt)
     options: dict[str, Any] = {"seconds": seconds, "samples": samples, "seed": seed}
-    truth = _audited(
+    truth = _audit_program(
         "the target" if target is not None else f"'{first}', the target by default",
         programs[first] if target is None else target,
         wrt,
         options,
     )
     counted = steps("moments", "averaging estimators", list(programs.items()))
-    each = {n: Estimator(n, _audited(f"'{n}'", e, wrt, options), truth) for n, e in counted}
+    each = {n: Estimator(n, _audit_program(f"'{n}'", e, wrt, options), truth) for n, e in counted}
     shapes = {n: e.gradient.shape for n, e in each.items()}
     for n, shape in shapes.items():
         if shape != truth.gradient.shape:
@@ -417,7 +417,7 @@ def _check_default(name: str, program: Formula, wrt: Wrt) -> None:
         )
 
 
-def _audited(what: str, program: Formula, wrt: Wrt, options: Mapping[str, Any]) -> Audit:
+def _audit_program(what: str, program: Formula, wrt: Wrt, options: Mapping[str, Any]) -> Audit:
     """Return the audit of one of the programs; an error says which it is."""
     expr = differentiable(program)
     if expr.shape:

@@ -10,11 +10,11 @@ from symgrad.analysis.explain.derivation import naming_of
 from symgrad.analysis.stop_gradient.checks.context import LintQuestion
 from symgrad.analysis.stop_gradient.finding import Finding
 from symgrad.analysis.stop_gradient.table import CHECKS, findings
-from symgrad.api.claims.verify import checked_seconds
+from symgrad.api.claims.verify import validate_seconds
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
 from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.given import Formula
+from symgrad.api.handles.formula_arguments import Formula
 from symgrad.checker.clock import now
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
@@ -114,7 +114,7 @@ def lint(
             expected="a value of a program",
             cure="pass one, such as sg.lint(p['y']), or text: sg.lint('x : real\\ny = x**2')",
         )
-    seconds = checked_seconds(time_limit)
+    seconds = validate_seconds(time_limit)
     given = _codes(ignore)
 
     def nodes(names: Wrt | Wrts | None) -> tuple[Node, ...]:

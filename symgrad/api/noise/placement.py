@@ -10,12 +10,12 @@ from symgrad.analysis.explain.derivation import naming_of
 from symgrad.analysis.explain.naming import Naming, join_texts
 from symgrad.analysis.stop_gradient.placement import PlacementOutcome, place
 from symgrad.analysis.stop_gradient.placements.paths import ValueEdge
-from symgrad.api.claims.verify import checked_seconds
-from symgrad.api.derivatives.synthesis import fixed_at
+from symgrad.api.claims.verify import validate_seconds
+from symgrad.api.derivatives.gradient_override import fixed_at
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
 from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.given import Formula
+from symgrad.api.handles.formula_arguments import Formula
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.notation.free_names import free_name
@@ -191,7 +191,7 @@ def placement(
         )
     if noise is None:
         raise _no_noise(expr)
-    seconds = checked_seconds(time_limit)
+    seconds = validate_seconds(time_limit)
     by, drawn = targets_of(expr, wrt), targets_of(expr, noise)
     for what, given, such in (("to differentiate by", by, "wrt='x'"), ("that is noise", drawn, "noise='u'")):
         if not given:
@@ -202,7 +202,7 @@ def placement(
     naming = naming_of(expr.node, listing)
     below = set(topological([expr.node]))
     read = [(u, f) for u, f in zip(drawn, fixed, strict=True) if u.node in below]
-    text = _told(by, read or list(zip(drawn, fixed, strict=True)), at)
+    text = _goal_text(by, read or list(zip(drawn, fixed, strict=True)), at)
     if not read:
         names = join_texts([naming.text(u.node) for u in drawn])
         reason = f"{naming.text(expr.node)} does not depend on {names}"
@@ -250,7 +250,7 @@ def _check(by: Sequence[Expr], noise: Sequence[Expr]) -> None:
             )
 
 
-def _told(by: Sequence[Expr], fixed: Sequence[tuple[Expr, Expr]], at: Any) -> str:
+def _goal_text(by: Sequence[Expr], fixed: Sequence[tuple[Expr, Expr]], at: Any) -> str:
     """Return what is wanted, in words."""
     names = [str(u.name or u) for u, _ in fixed]
     if isinstance(at, str):

@@ -20,7 +20,7 @@ from symgrad.analysis.expectations.reference import (
     symbols_needed,
 )
 from symgrad.analysis.explain.noise.cancellation import without
-from symgrad.api.derivatives.effective import as_grad_says, over_constants, resolved_texts
+from symgrad.api.derivatives.effective import gradient_text, lift_constants, resolve_texts
 from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.inputs import known_symbols, sizes_by_name
 from symgrad.autodiff.vjp import pull_back
@@ -148,7 +148,7 @@ class AuditQuestion:
     @cached_property
     def _spoken(self) -> tuple[AuditQuestion, Literals] | None:
         """The same question of the program with long numbers as symbols, which formulas are told in."""
-        found = over_constants(self.y, self.wrt)
+        found = lift_constants(self.y, self.wrt)
         if found is None:
             return None
         y, wrt, constants = found
@@ -159,8 +159,8 @@ class AuditQuestion:
     def gradient_texts(self) -> list[str]:
         """Return the gradients in the names of the program."""
         question, literals = self._spoken or (self, None)
-        texts = resolved_texts(question.y, question.gradients, literals)
-        return [as_grad_says(self.y, [w], text) for w, text in zip(self.wrt, texts, strict=True)]
+        texts = resolve_texts(question.y, question.gradients, literals)
+        return [gradient_text(self.y, [w], text) for w, text in zip(self.wrt, texts, strict=True)]
 
     def told(self) -> list[tuple[str, list[str]]]:
         """Return what is printed: label, and a formula for each gradient, in the names of the program."""
@@ -187,5 +187,5 @@ class AuditQuestion:
             return str(Estimated(moment, self))
         if again is not None and again.formula is not None and spoken is not None and symbols_of([formula]):
             formula, y = again.formula, spoken.y
-        (text,) = resolved_texts(y, [formula], literals)
+        (text,) = resolve_texts(y, [formula], literals)
         return with_decimals(text, formula)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from symgrad.api.handles.equation_sides import SideLike
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.given import alone, formula, names_in
-from symgrad.api.handles.sides import SideLike
-from symgrad.api.handles.told import leibniz_of, title
+from symgrad.api.handles.formatting import leibniz_of, title
+from symgrad.api.handles.formula_arguments import formula, names_in, parse_closed
 from symgrad.api.reports.maths import listing_of, program_blocks
 from symgrad.frontend.text import parse_expression
 from symgrad.ir.graph import symbol
@@ -73,7 +73,7 @@ def _written(claim: Expr | str, value: Expr, target: Expr) -> str | None:
 
 def _side(side: SideLike, other: SideLike) -> Maths | None:
     try:
-        if isinstance(side, str) and alone(side) is None:
+        if isinstance(side, str) and parse_closed(side) is None:
             node = parse_expression(side, names_in(formula(other)))
         else:
             node = formula(side).node

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from symgrad.api.explaining.explain import joined_listing
 from symgrad.api.handles.expr import Expr
-from symgrad.api.handles.told import format_many, leibniz_of, title
+from symgrad.api.handles.formatting import format_many, leibniz_of, title
 from symgrad.api.reports.maths import expression, program_blocks
 from symgrad.printing.pictures.numeric import accuracy_figure, sole_variable
 from symgrad.printing.pictures.spreads import Spread, spreads_svg

@@ -13,8 +13,8 @@ from symgrad.report.blocks import Banner, Block, Column, Figure, Literal, Prose,
 from symgrad.report.report import Report
 
 if TYPE_CHECKING:
-    from symgrad.api.training.ends import Established
     from symgrad.api.training.minimize import Minimum
+    from symgrad.api.training.stationary_points import Established
     from symgrad.api.training.train import Training
 
 __all__ = ["minimum_report", "training_report"]

@@ -54,10 +54,10 @@ def feed(
         fixed = {size: count for size, count in counts.items() if not _cut(size, values)}
         cuts = {size: count for size, count in counts.items() if size not in fixed}
         steps = _minibatches(values, cuts, rows) if cuts else _again(values)
-        return _with_draws(steps, drawn, parameters, fixed, noise, dtype)
+        return _with_samples(steps, drawn, parameters, fixed, noise, dtype)
     if batch is not None:
         raise UsageError("batch with data that come in batches", cure="leave batch out")
-    return _given(data, symbols, known, parameters, noise, dtype)
+    return _repeat_data(data, symbols, known, parameters, noise, dtype)
 
 
 def bind_values(
@@ -120,7 +120,7 @@ def _again(values: Values) -> Iterator[Values]:
         yield values
 
 
-def _given(
+def _repeat_data(
     data: Any,
     symbols: Sequence[Node],
     known: Iterable[str],
@@ -149,7 +149,7 @@ def _given(
             drawn = [s for s in symbols if s.declaration.distribution is not None and s.name not in values]
             here = bind_values([s for s in symbols if s not in drawn], values, known, parameters, dtype)
             empty = False
-            yield from _with_draws(iter([here]), drawn, parameters, {}, noise, dtype)
+            yield from _with_samples(iter([here]), drawn, parameters, {}, noise, dtype)
         if empty and not begun:
             raise UsageError("data has no batches", expected="at least one")
         if empty:
@@ -186,7 +186,7 @@ def _order(length: int, count: int, rows: np.random.Generator) -> Iterator[np.nd
             yield order[k : k + count]
 
 
-def _with_draws(
+def _with_samples(
     steps: Iterator[Values],
     drawn: Sequence[Node],
     parameters: Values,

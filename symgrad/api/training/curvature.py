@@ -67,9 +67,9 @@ def curvature_at(
         columns = [times(row) for row in np.eye(len(places))]
         matrix = np.array(columns).reshape(len(places), len(places))
         if np.isfinite(matrix).all():
-            return _of_matrix((matrix + matrix.T) / 2, here, places, len(x))
+            return _from_matrix((matrix + matrix.T) / 2, here, places, len(x))
     elif product is not None:
-        return _of_products(times, here, len(x))
+        return _from_products(times, here, len(x))
     return Curvature(
         np.full_like(here, np.inf),
         np.inf if here.any() else 0.0,
@@ -82,7 +82,7 @@ def curvature_at(
     )
 
 
-def _of_matrix(matrix: Vector, slope: Vector, places: Vector, count: int) -> Curvature:
+def _from_matrix(matrix: Vector, slope: Vector, places: Vector, count: int) -> Curvature:
     # The signs of the curvatures do not change with the units of the variables; what rounding hides does.
     unit = np.ones(len(slope))
     for _ in range(_SCALINGS):
@@ -113,7 +113,7 @@ def _of_matrix(matrix: Vector, slope: Vector, places: Vector, count: int) -> Cur
     )
 
 
-def _of_products(times: Callable[[Vector], Vector], slope: Vector, count: int) -> Curvature:
+def _from_products(times: Callable[[Vector], Vector], slope: Vector, count: int) -> Curvature:
     """Return the curvature in the directions that the gradient, and one by chance, lead to: it is not known in all."""
     random = np.random.default_rng(0).standard_normal(len(slope))
     length = float(np.linalg.norm(slope))

@@ -13,13 +13,13 @@ from symgrad.api.derivatives.differentiate import grad
 from symgrad.api.derivatives.jacobians import hessian, hvp
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.api.handles.given import Formula
+from symgrad.api.handles.formula_arguments import Formula
 from symgrad.api.handles.inputs import inputs_of, known_symbols
 from symgrad.api.kernels.compile import compile
-from symgrad.api.training.ends import Established
+from symgrad.api.training.scipy_methods import choose_method, method_name
 from symgrad.api.training.search import search_minimum
-from symgrad.api.training.searches import fitting, method_name
-from symgrad.api.training.variables import has_end, inside, variables_of
+from symgrad.api.training.stationary_points import Established
+from symgrad.api.training.variables import all_in_domain, has_end, variables_of
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import suggest
 from symgrad.ir.notation.free_names import free_name
@@ -157,7 +157,7 @@ def minimize(
             cure="start from an array that is not empty",
         )
     bounds = any(has_end(v.node.declaration.domain) for v in variables)
-    name = fitting(name, count, bounds=bounds, constraints=bool(options.get("constraints")))
+    name = choose_method(name, count, bounds=bounds, constraints=bool(options.get("constraints")))
     return _minimum(problem, name, options)
 
 
@@ -303,7 +303,7 @@ def _values(
                 cure="declare it with a shape, and sum the loss over it",
             )
     for v in variables:
-        if not inside(v.node.declaration.domain, values[v.node]):
+        if not all_in_domain(v.node.declaration.domain, values[v.node]):
             raise UsageError(
                 f"the start of '{v.name}' lies outside its domain, {v.node.declaration.domain}",
                 cure="start inside",
@@ -317,7 +317,9 @@ def _minimum(problem: _Problem, method: str, options: Mapping[str, Any]) -> Mini
     solution = {
         str(v.name): part[()] for v, part in zip(problem.variables, problem.split(found.place.x), strict=True)
     }
-    outside = [n for (n, value), d in zip(solution.items(), domains, strict=True) if not inside(d, value)]
+    outside = [
+        n for (n, value), d in zip(solution.items(), domains, strict=True) if not all_in_domain(d, value)
+    ]
     message, established = found.message, found.place.established
     if outside:
         message += f" Outside its domain: {', '.join(outside)}; a method that takes bounds keeps it inside."

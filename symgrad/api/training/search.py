@@ -10,8 +10,8 @@ from typing import Any, Protocol, TypeAlias, cast
 import numpy as np
 
 from symgrad.api.limits import CURVED_VARIABLES, MINIMUM_ROUNDS
-from symgrad.api.training.ends import EndPoint, Established, Landscape, settle
-from symgrad.api.training.searches import BOUNDED, READS
+from symgrad.api.training.scipy_methods import BOUNDED, READS
+from symgrad.api.training.stationary_points import EndPoint, Established, Landscape, classify_end
 from symgrad.api.training.variables import has_end
 from symgrad.ir.exact import float_of
 from symgrad.ir.types import Domain
@@ -106,7 +106,7 @@ def search_minimum(
         x = start
         if not constrained and not both(start)[1].any():
             # There SciPy's methods would stop at once.
-            x = settle(landscape, start, go_on=True, trusted=trusted).x
+            x = classify_end(landscape, start, go_on=True, trusted=trusted).x
         rounds = MINIMUM_ROUNDS if len(x) <= CURVED_VARIABLES else MINIMUM_ROUNDS // 4
         while True:
             result, rounds = runner.run(x), rounds - 1
@@ -115,7 +115,7 @@ def search_minimum(
                 place = EndPoint(end, *both(end), "stationary" if result.success else "nothing")
                 break
             stopped = not result.success and _was_stopped(str(result.message))
-            place = settle(landscape, end, go_on=not stopped, trusted=trusted and bool(result.success))
+            place = classify_end(landscape, end, go_on=not stopped, trusted=trusted and bool(result.success))
             x = place.x
             if not place.lower or np.array_equal(end, x) or not rounds:
                 break

@@ -13,13 +13,13 @@ from symgrad.api.derivatives.differentiate import grad
 from symgrad.api.derivatives.row_gradient import RowGradient, row_gradient
 from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, targets_of
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.api.handles.given import Formula
+from symgrad.api.handles.formula_arguments import Formula
 from symgrad.api.handles.inputs import inputs_of, known_symbols
 from symgrad.api.kernels.compile import compile
 from symgrad.api.training.batches import Values, bind_values, count_from_one, feed
 from symgrad.api.training.optimisers import METHODS, number_in, options_of, step_kernel
 from symgrad.api.training.state import State
-from symgrad.api.training.variables import has_end, inside, variables_of
+from symgrad.api.training.variables import all_in_domain, has_end, variables_of
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import suggest
 from symgrad.ops.array.layout import shape_text
@@ -185,7 +185,7 @@ def train(
     known = [s.name for s in known_symbols([expr])]
     steps_of = feed(data, others, known, parameters, batch, seed, kernel.dtype)
     state = State(kernel, parameters, dense, list(tables))
-    move = _mover(method, settings, state)
+    move = _step_function(method, settings, state)
     history, message = _run(state, steps_of, move, schedule, total, callback, method)
     return Training(
         {s.name: (v if s in trained else np.array(v))[()] for s, v in state.values.items()},
@@ -197,7 +197,7 @@ def train(
     )
 
 
-def _mover(method: str, settings: Mapping[str, float], state: State) -> Callable[[int, float], None]:
+def _step_function(method: str, settings: Mapping[str, float], state: State) -> Callable[[int, float], None]:
     """Return what takes a step, counted from 0, of a size."""
     kernel, powers = step_kernel(method, state.kernel.dtype.name), METHODS[method].powers
     memory = [np.zeros_like(state.point) for _ in METHODS[method].state]
@@ -236,7 +236,7 @@ def _run(
                 _check(state, values, loss, k)
             move(k, schedule(k))
             for s in ends:
-                if not inside(s.declaration.domain, state.moved(s)):
+                if not all_in_domain(s.declaration.domain, state.moved(s)):
                     raise _outside(s, state.moved(s), k)
             history[k], done = loss, k + 1
             shown_work.advance(lambda loss=loss: f"loss {loss:.4g}")
@@ -300,7 +300,7 @@ def _parameters(loss: Expr, start: Any, wrt: Any, dtype: Any) -> tuple[Values, l
             raise UsageError(f"there is nothing to train: {s.name} has no entries")
         if not np.isfinite(parameters[s]).all():
             raise ArrayTypeError(f"the start of '{s.name}' has {_first_wrong(parameters[s])}")
-        if not inside(s.declaration.domain, parameters[s]):
+        if not all_in_domain(s.declaration.domain, parameters[s]):
             raise UsageError(
                 f"the start of '{s.name}' lies outside its domain, {s.declaration.domain}",
                 cure="start inside",
@@ -372,7 +372,7 @@ def _check(state: State, step: Values, loss: float, k: int) -> None:
 
 def _outside(s: Node, value: Any, k: int) -> ConvergenceError:
     domain = s.declaration.domain
-    wrong = next(v for v in np.asarray(value).flat if not inside(domain, v))
+    wrong = next(v for v in np.asarray(value).flat if not all_in_domain(domain, v))
     return ConvergenceError(
         f"step {k:,} takes '{s.name}' out of its domain, {domain}: to {wrong:.6g}",
         cure=f"train its logarithm: write {s.name} = exp(log_{s.name}), and train log_{s.name}"

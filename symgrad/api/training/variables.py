@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.api.derivatives.draws import differentiated_by
+from symgrad.api.derivatives.distribution_check import differentiation_targets
 from symgrad.api.handles.expr import Expr
 from symgrad.ir.exact import float_of
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.types import Domain
 from symgrad.support.errors import UnsupportedError, UsageError
 
-__all__ = ["inside", "has_end", "variables_of", "within"]
+__all__ = ["all_in_domain", "has_end", "variables_of", "in_domain"]
 
 
 def variables_of(loss: Expr, over: Any, verb: str = "minimise over", option: str = "over") -> list[Expr]:
@@ -30,7 +30,7 @@ def variables_of(loss: Expr, over: Any, verb: str = "minimise over", option: str
         UsageError: for none, for one twice, and for what is no real input.
         UnsupportedError: for a matrix that is declared symmetric.
     """
-    found = differentiated_by(loss, over)
+    found = differentiation_targets(loss, over)
     if not found:
         raise UsageError(f"there is nothing to {verb}", expected="at least one input", cure=f'{option}=["w"]')
     for e in found:
@@ -55,12 +55,12 @@ def has_end(domain: Domain) -> bool:
     return domain.low is not None or domain.high is not None
 
 
-def inside(domain: Domain, value: Any) -> bool:
+def all_in_domain(domain: Domain, value: Any) -> bool:
     """Tell whether all numbers of an array lie in a domain."""
-    return bool(np.all(within(domain, value)))
+    return bool(np.all(in_domain(domain, value)))
 
 
-def within(domain: Domain, value: Any) -> Any:
+def in_domain(domain: Domain, value: Any) -> Any:
     """Tell of every number of an array whether it lies in a domain."""
     value = np.asarray(value)
     ends = domain.span

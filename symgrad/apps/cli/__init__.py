@@ -9,7 +9,8 @@ wrong; 3 a file cannot be read or written; 4 a fault in symgrad (please report i
 import sys
 
 try:
-    from symgrad.apps.cli import audit, lint, stops, verdicts  # registers their commands
+    from symgrad.apps.cli import audit, lint, verdicts  # registers their commands
+    from symgrad.apps.cli import stop_gradients as stops
     from symgrad.apps.cli.main import main
     from symgrad.apps.web.command import serve
 except KeyboardInterrupt:  # Ctrl-C while it starts ends as it does later, without a traceback

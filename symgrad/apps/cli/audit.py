@@ -13,7 +13,7 @@ import numpy as np
 
 import symgrad
 from symgrad.apps.cli.functions import FRAMEWORK, SPECS, read_expression
-from symgrad.apps.cli.given.values import read_values
+from symgrad.apps.cli.inputs.values import read_values
 from symgrad.apps.cli.main import main
 from symgrad.apps.cli.options import OF, OUTPUT, WRT, emit, format_option, targets
 from symgrad.report.blocks import Column, Heading, Prose, Table, prose

@@ -17,15 +17,15 @@ from symgrad.ir.listing import one_of
 from symgrad.support.errors import UsageError
 
 if TYPE_CHECKING:
-    from symgrad.interop.importers.code.found import FoundFunction
     from symgrad.interop.importers.code.frameworks import FrameworkName
+    from symgrad.interop.importers.code.function_loader import LoadedFunction
     from symgrad.interop.importers.program import ImportedProgram
 
 __all__ = [
     "FRAMEWORK",
     "SPECS",
     "code_and_gradient",
-    "functions_among",
+    "require_function",
     "names_function",
     "output_of",
     "python_function",
@@ -70,7 +70,7 @@ def names_function(source: str) -> bool:
     return _PYTHON.fullmatch(source) is not None
 
 
-def functions_among(sources: Sequence[str]) -> None:
+def require_function(sources: Sequence[str]) -> None:
     """See that one of the sources is a function, where options are given that are about functions.
 
     Raises:
@@ -91,7 +91,7 @@ def code_and_gradient(code: str, gradient: str) -> Generator[tuple[Callable[...,
     Raises:
         UsageError: for what names no function in a file of Python's.
     """
-    from symgrad.interop.importers.code.found import opened
+    from symgrad.interop.importers.code.function_loader import load_function
 
     first = _PYTHON.fullmatch(code)
     if first is None:
@@ -107,12 +107,12 @@ def code_and_gradient(code: str, gradient: str) -> Generator[tuple[Callable[...,
     if not first["function"]:
         raise UsageError(f"'{code}' names no function", expected=f"{first['file']}::FUNCTION")
     name = gradient if second is None else second["function"]
-    with opened(first["file"], first["function"]) as found:
+    with load_function(first["file"], first["function"]) as found:
         # Imported twice, classes of a file would not be those that its functions know.
         if second is None or Path(second["file"]).absolute() == Path(first["file"]).absolute():
             yield found.function, found.another(name).function
             return
-        with opened(second["file"], name) as other:
+        with load_function(second["file"], name) as other:
             yield found.function, other.function
 
 
@@ -123,16 +123,16 @@ def read_expression(
     python = python_function(source, specs, framework)
     if python is None:
         return expression_of(read_source(source), of)
-    from symgrad.interop.importers.code.called import arguments_of, traced
-    from symgrad.interop.importers.code.found import opened
     from symgrad.interop.importers.code.frameworks import framework_of
+    from symgrad.interop.importers.code.function_loader import load_function
+    from symgrad.interop.importers.code.function_program import parse_arguments, trace_function
 
-    with opened(*python) as found:
-        program = traced(found, framework_of(found, framework), arguments_of(found, specs))
+    with load_function(*python) as found:
+        program = trace_function(found, framework_of(found, framework), parse_arguments(found, specs))
         return output_of(found, program, of)[1]
 
 
-def output_of(found: FoundFunction, program: ImportedProgram, of: str | None) -> tuple[str, symgrad.Expr]:
+def output_of(found: LoadedFunction, program: ImportedProgram, of: str | None) -> tuple[str, symgrad.Expr]:
     """Return what is differentiated of what a function returns: its one value, or the first that is a real number."""
     if of is not None:
         keys = [key for key, e in program.returned.items() if of in (key, e.name)]

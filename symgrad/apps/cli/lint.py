@@ -22,8 +22,8 @@ from symgrad.support.errors import SymgradError, UsageError
 
 if TYPE_CHECKING:
     from symgrad.analysis.stop_gradient.finding import Finding
-    from symgrad.interop.importers.code.called import Arguments
     from symgrad.interop.importers.code.frameworks import FrameworkName
+    from symgrad.interop.importers.code.function_program import Arguments
 
 __all__ = ["lint"]
 
@@ -131,19 +131,19 @@ def _of_program(source: str, asked: _LintOptions) -> tuple[list[Finding], dict[s
 def _of_file(
     file: str, function: str | None, specs: str | None, said: FrameworkName | None, asked: _LintOptions
 ) -> list[Finding]:
-    from symgrad.interop.importers.code.called import arguments_of, traced
     from symgrad.interop.importers.code.checks import source_findings
-    from symgrad.interop.importers.code.found import opened
     from symgrad.interop.importers.code.frameworks import framework_of
+    from symgrad.interop.importers.code.function_loader import load_function
+    from symgrad.interop.importers.code.function_program import parse_arguments, trace_function
     from symgrad.support.progress import reports_progress
 
-    with reports_progress("cli", "reading"), opened(file, function) as found:
+    with reports_progress("cli", "reading"), load_function(file, function) as found:
         framework = framework_of(found, said)
-        arguments = arguments_of(found, specs)
+        arguments = parse_arguments(found, specs)
         sources = _sources(arguments, asked)
         differentiated = framework != "numpy"
         try:
-            program = traced(found, framework, arguments)
+            program = trace_function(found, framework, arguments)
         except SymgradError as error:
             lost = (
                 []

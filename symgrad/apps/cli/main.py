@@ -298,7 +298,7 @@ def run(
     column of a .csv file: x=2, x=-2,-1,1, 'X=[[1, 2], [3, 4]]', x=points.npy, x=arrays.npz:x, x=table.csv:height.
     With -o, results go to a .npy (one array), .npz or .csv file.
     """
-    from symgrad.apps.cli.given.values import read_values
+    from symgrad.apps.cli.inputs.values import read_values
     from symgrad.apps.cli.report import arrays_report, partials, run_report
 
     program = read_source(source)
@@ -343,7 +343,7 @@ def demo(directory: Path, seed: int) -> None:
 @click.option("--clear", is_flag=True, help="Remove all of it, and nothing else.")
 def cache(clear: bool) -> None:
     """Say where machine code is kept on disk from one process to the next, and how much there is."""
-    from symgrad.api.kernels.kept import what_is_kept
+    from symgrad.api.kernels.disk_cache import cache_usage
     from symgrad.compiler.llvm.engine import disk_cache as store
 
     try:
@@ -355,7 +355,7 @@ def cache(clear: bool) -> None:
         elif clear:
             click.echo(f"removed {store.clear()} files from {where}")
         else:
-            size, kinds = what_is_kept()
+            size, kinds = cache_usage()
             count = sum(kinds.values())
             click.echo(
                 f"{where}\n{count} files, {size / 2**20:.1f} of at most {store.MAX_TOTAL_BYTES / 2**20:.0f} MiB"

@@ -12,7 +12,7 @@ import numpy as np
 
 import symgrad
 from symgrad.api.explaining.explain import Derivation
-from symgrad.api.handles.told import format_many, latex_together, leibniz_of, title
+from symgrad.api.handles.formatting import format_many, latex_many, leibniz_of, title
 
 __all__ = ["arrays_report", "derive_report", "explain_report", "latex_document", "partials", "run_report"]
 
@@ -81,7 +81,7 @@ def derive_report(
         ]
         return json.dumps(rows, indent=2, ensure_ascii=False)
     if form == "latex":
-        return latex_together(list(found.values()), [leibniz_of(y, key) for key in found], expand=expand)
+        return latex_many(list(found.values()), [leibniz_of(y, key) for key in found], expand=expand)
     exprs = list(found.values())
     texts, below, domains = format_many(exprs, expand=expand)
     lines: list[str] = []

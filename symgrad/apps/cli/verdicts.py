@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import symgrad
-from symgrad.apps.cli.checked import checked_lines
+from symgrad.apps.cli.check_report import checked_lines
 from symgrad.apps.cli.files import read_source, read_text, reading_options, write_text
 from symgrad.apps.cli.functions import code_and_gradient
 from symgrad.apps.cli.main import INTERRUPTED, main
@@ -352,7 +352,7 @@ def finish(verdict: Verdict, proof: Path | None, form: str, output: Path | None 
 def _batch(
     claims: Path, output: Path | None, jobs: int, time_limit: float, memory: int, replay: bool
 ) -> None:
-    from symgrad.api.claims.rows import decide_claim
+    from symgrad.api.claims.batch_rows import decide_claim
     from symgrad.verification.batch import Limits, finished_ids, read_rows
 
     if output is None or output.resolve() == claims.resolve():

@@ -13,13 +13,19 @@ import numpy as np
 
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.program import Program, parse
-from symgrad.interop.importers.specs import argument_names, declare_input, is_shape, of_text
+from symgrad.interop.importers.specs import argument_names, declare_input, is_shape, parse_spec
 from symgrad.ir.graph import SYMBOL
 from symgrad.ir.listing import one_of, suggest
 from symgrad.ir.resize import resized
 from symgrad.support.errors import UsageError
 
-__all__ = ["DeclaredArguments", "declared", "named", "plain_of", "positional"]
+__all__ = [
+    "DeclaredArguments",
+    "parse_arguments",
+    "with_signature",
+    "signature_function",
+    "positional_parameters",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +54,7 @@ class DeclaredArguments:
         return DeclaredArguments(dict(zip(self.inputs, map(handle, nodes), strict=True)), self.samples)
 
 
-def declared(f: Any, specs: Any) -> DeclaredArguments:
+def parse_arguments(f: Any, specs: Any) -> DeclaredArguments:
     """Return what specs say of the arguments of a function.
 
     Args:
@@ -78,11 +84,11 @@ def declared(f: Any, specs: Any) -> DeclaredArguments:
     if is_shape(specs) or not isinstance(specs, list | tuple):
         specs = [specs]
     listed = list(cast("Sequence[Any]", specs))
-    names = argument_names(plain_of(f), len(listed))
+    names = argument_names(signature_function(f), len(listed))
     return _made(dict(zip(names, listed, strict=True)))
 
 
-def plain_of(f: Any) -> Callable[..., Any]:
+def signature_function(f: Any) -> Callable[..., Any]:
     """Return the function whose signature says what an object takes: a `torch.autograd.Function` has a forward."""
     forward = getattr(f, "forward", None) if inspect.isclass(f) else None
     if forward is None:
@@ -92,10 +98,10 @@ def plain_of(f: Any) -> Callable[..., Any]:
     def call(*values: Any) -> Any:
         return cast("Any", f).apply(*values)
 
-    return named(call, f.__name__, names)
+    return with_signature(call, f.__name__, names)
 
 
-def named(function: Callable[..., Any], name: str, parameters: Sequence[str]) -> Callable[..., Any]:
+def with_signature(function: Callable[..., Any], name: str, parameters: Sequence[str]) -> Callable[..., Any]:
     """Return a function of any arguments as one of these, which is what it then says of itself."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     told: Any = function
@@ -104,7 +110,7 @@ def named(function: Callable[..., Any], name: str, parameters: Sequence[str]) ->
     return told
 
 
-def positional(function: Any) -> tuple[list[str], int, float] | None:
+def positional_parameters(function: Any) -> tuple[list[str], int, float] | None:
     """Return what a function takes by position: the names, how many it needs, and how many it takes at most.
 
     None where it does not say.
@@ -130,7 +136,7 @@ def _of_program(text: str) -> dict[str, Any]:
 def _ordered(f: Any, said: Sequence[str]) -> list[str]:
     """Return names in the order of the function's arguments."""
     try:
-        found = inspect.signature(plain_of(f)).parameters.values()
+        found = inspect.signature(signature_function(f)).parameters.values()
     except (TypeError, ValueError):
         return list(said)
     plain = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
@@ -162,7 +168,7 @@ def _made(specs: Mapping[str, Any]) -> DeclaredArguments:
     samples: dict[str, Any] = {}
     for name, spec in specs.items():
         if isinstance(spec, str):
-            inputs[name] = of_text(name, spec)
+            inputs[name] = parse_spec(name, spec)
         elif isinstance(spec, Expr):
             if spec.node.op is not SYMBOL:
                 raise UsageError(f"'{spec}' does not say what '{name}' is", expected="an input")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from symgrad.api.handles.expr import Expr, as_expr
-from symgrad.apps.gradcheck.calling import Called, by_name
+from symgrad.apps.gradcheck.gradient_code import CallResult, by_name
 from symgrad.apps.gradcheck.question import CodeQuestion, reason_of
 
 __all__ = ["claims_of"]
@@ -35,6 +35,6 @@ def claims_of(question: CodeQuestion) -> tuple[dict[str, Expr], str | None]:
 
 def _listed(returned: Any, question: CodeQuestion) -> dict[str, Any]:
     found = by_name(returned, question.wrt, list(question.arguments.inputs))
-    if isinstance(found, Called):
+    if isinstance(found, CallResult):
         raise TypeError(found.says)
     return found

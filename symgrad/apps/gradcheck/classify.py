@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symgrad.apps.gradcheck.compare import Measured
+from symgrad.apps.gradcheck.compare import Measurement
 from symgrad.apps.gradcheck.limits import SLACK
 from symgrad.apps.gradcheck.record import CodeKind, number_text, point_text
 
-__all__ = ["Classified", "classified"]
+__all__ = ["Classification", "classify"]
 
 _CLEAR = 1e-8  # relative error of a mistake at some inputs alone: less may only be a term that is small there
 _SHARE_KEPT = 0.6  # of the digits
@@ -24,7 +24,7 @@ _MANY = 5  # points on each side of what is found of the inputs alone
 
 
 @dataclass(frozen=True, slots=True)
-class Classified:
+class Classification:
     """What is to be said of a gradient.
 
     Args:
@@ -40,7 +40,7 @@ class Classified:
 
     kind: CodeKind
     told: str
-    shown: Measured | None = None
+    shown: Measurement | None = None
     where: str | None = None
     notes: tuple[str, ...] = ()
     points: int = 0
@@ -48,7 +48,9 @@ class Classified:
     small: bool = False
 
 
-def classified(measured: Sequence[Measured], conditions: Sequence[str], wrt: Sequence[str]) -> Classified:
+def classify(
+    measured: Sequence[Measurement], conditions: Sequence[str], wrt: Sequence[str]
+) -> Classification:
     """Return what comparisons at points say together.
 
     Args:
@@ -57,7 +59,7 @@ def classified(measured: Sequence[Measured], conditions: Sequence[str], wrt: Seq
         wrt: the names of real inputs.
     """
     usual = SLACK * _usual(measured)
-    groups: dict[str, list[Measured]] = defaultdict(list)
+    groups: dict[str, list[Measurement]] = defaultdict(list)
     for m in measured:
         groups[_group(m, usual)].append(m)
     groups["single" if groups["single"] else "wrong"] += groups["near"]
@@ -80,7 +82,7 @@ def classified(measured: Sequence[Measured], conditions: Sequence[str], wrt: Seq
     return _right(rights, notes)
 
 
-def _group(m: Measured, usual: float) -> str:
+def _group(m: Measurement, usual: float) -> str:
     """Return the group of a comparison: its level, less what rounding explains.
 
     Below a rounding of the usual size of the derivative no error is a mistake in a formula: `1 - s` for `s` near 1 is
@@ -97,35 +99,35 @@ def _group(m: Measured, usual: float) -> str:
 
 
 def _not_finite(
-    bad: Sequence[Measured],
-    good: Sequence[Measured],
+    bad: Sequence[Measurement],
+    good: Sequence[Measurement],
     conditions: Sequence[str],
     wrt: Sequence[str],
     notes: tuple[str, ...],
-) -> Classified:
+) -> Classification:
     where = _side(bad, good, conditions) or _region(bad, good, wrt)
     value = np.asarray(bad[0].given)[bad[0].index]
     text = f"it gives {value} where the derivative is a number" + (f": {where}" if where else "")
-    return Classified("not finite", text, bad[0], where, notes)
+    return Classification("not finite", text, bad[0], where, notes)
 
 
 def _single_precision(
-    singles: Sequence[Measured], rights: int, cancels: int, notes: tuple[str, ...]
-) -> Classified:
+    singles: Sequence[Measurement], rights: int, cancels: int, notes: tuple[str, ...]
+) -> Classification:
     digits = _digits(sorted(m.relative for m in singles)[len(singles) // 2])
     also = (f"at {cancels} points terms cancel besides",) if cancels else ()
     text = f"right to about {digits} digits, as single precision is: a value on the way is no float64"
     worst = max(singles, key=lambda m: m.relative)
-    return Classified("float32 noise", text, worst, None, (*notes, *also), rights + len(singles), digits)
+    return Classification("float32 noise", text, worst, None, (*notes, *also), rights + len(singles), digits)
 
 
 def _cancels(
-    cancels: Sequence[Measured],
-    rights: Sequence[Measured],
+    cancels: Sequence[Measurement],
+    rights: Sequence[Measurement],
     wrt: Sequence[str],
     notes: tuple[str, ...],
     usual: float,
-) -> Classified:
+) -> Classification:
     """Report cancellation, unless only a few entries far below the usual size lose digits."""
     bad = [m for m in cancels if m.relative > _CLEAR] or cancels
     where = _magnitude(bad, [m for m in rights if m.informs], wrt)
@@ -139,43 +141,43 @@ def _cancels(
     return _cancelling(cancels, rights, where and where[0], notes, usual)
 
 
-def _right(rights: Sequence[Measured], notes: tuple[str, ...]) -> Classified:
+def _right(rights: Sequence[Measurement], notes: tuple[str, ...]) -> Classification:
     if not rights:
-        return Classified("undecided", "at no point could both be computed", None, None, notes)
+        return Classification("undecided", "at no point could both be computed", None, None, notes)
     digits = _digits(max((m.off / m.size for m in rights if m.informs and m.size), default=0))
     told = f"right to {digits} digits at {len(rights)} point{'s' * (len(rights) != 1)}"
     if not any(m.informs for m in rights):
         told += ", at all of which the derivative is zero"
-    return Classified("right", told, None, None, notes, len(rights), digits)
+    return Classification("right", told, None, None, notes, len(rights), digits)
 
 
 def _wrong(
-    wrongs: Sequence[Measured],
-    good: Sequence[Measured],
+    wrongs: Sequence[Measurement],
+    good: Sequence[Measurement],
     conditions: Sequence[str],
     wrt: Sequence[str],
     notes: tuple[str, ...],
-) -> Classified:
+) -> Classification:
     bad = [m for m in wrongs if m.informs] or list(wrongs)
     clear = min(m.relative for m in bad) > _CLEAR
     if clear and len(good) >= _ENOUGH:
         where = _side(bad, good, conditions) or _region(bad, good, wrt)
         if where is not None:
             told = f"right elsewhere, wrong {where}"
-            return Classified("wrong on a branch", told, bad[0], where, notes, len(good))
+            return Classification("wrong on a branch", told, bad[0], where, notes, len(good))
     tried = len(wrongs) + len(good)
-    return Classified(
+    return Classification(
         "wrong", f"at {len(wrongs)} of {tried} point{'s' * (tried != 1)}", wrongs[0], None, notes
     )
 
 
 def _cancelling(
-    bad: Sequence[Measured],
-    rights: Sequence[Measured],
+    bad: Sequence[Measurement],
+    rights: Sequence[Measurement],
     where: str | None,
     notes: tuple[str, ...],
     usual: float,
-) -> Classified:
+) -> Classification:
     worst = max(bad, key=lambda m: m.relative)
     left = _digits(worst.relative)
     lost = f"{left} digit{'s' * (left != 1)} left" if left > 0 else "no digit left"
@@ -188,7 +190,7 @@ def _cancelling(
         )
     else:
         place = where
-    return Classified(
+    return Classification(
         "cancellation",
         f"right, but large terms cancel {place}: {lost}",
         worst,
@@ -200,7 +202,7 @@ def _cancelling(
     )
 
 
-def _notes(by: Mapping[str, Sequence[Measured]]) -> tuple[str, ...]:
+def _notes(by: Mapping[str, Sequence[Measurement]]) -> tuple[str, ...]:
     notes: list[str] = []
     beyond = [m for m in by.get("beyond", []) if _largest(m) <= _REACH]
     if beyond:
@@ -220,14 +222,14 @@ def _notes(by: Mapping[str, Sequence[Measured]]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _first(m: Measured) -> tuple[int, ...]:
+def _first(m: Measurement) -> tuple[int, ...]:
     return tuple(int(i) for i in np.argwhere(~np.isfinite(np.asarray(m.given)))[0])
 
 
 # ------------------------------------------------------------------------------------------------------- which inputs
 
 
-def _side(bad: Sequence[Measured], good: Sequence[Measured], conditions: Sequence[str]) -> str | None:
+def _side(bad: Sequence[Measurement], good: Sequence[Measurement], conditions: Sequence[str]) -> str | None:
     """Return the side of a choice of the function on which all bad points are and no good one."""
     if len(good) < _ENOUGH:
         return None
@@ -241,7 +243,7 @@ def _side(bad: Sequence[Measured], good: Sequence[Measured], conditions: Sequenc
     return None
 
 
-def _region(bad: Sequence[Measured], good: Sequence[Measured], wrt: Sequence[str]) -> str | None:
+def _region(bad: Sequence[Measurement], good: Sequence[Measurement], wrt: Sequence[str]) -> str | None:
     """Return which sign or magnitude of an input all bad points have and no good one."""
     if len(good) < _MANY or len(bad) < _MANY:
         return None
@@ -257,7 +259,7 @@ def _region(bad: Sequence[Measured], good: Sequence[Measured], wrt: Sequence[str
 
 
 def _magnitude(
-    bad: Sequence[Measured], good: Sequence[Measured], wrt: Sequence[str]
+    bad: Sequence[Measurement], good: Sequence[Measurement], wrt: Sequence[str]
 ) -> tuple[str, tuple[str, bool]] | None:
     """Return that an input is small, or large, at all bad points and no good one; and which, and whether small."""
     if len(good) < _ENOUGH:
@@ -273,7 +275,9 @@ def _magnitude(
     return None
 
 
-def _more_extreme(wrongs: Sequence[Measured], cancels: Sequence[Measured], by: tuple[str, bool]) -> bool:
+def _more_extreme(
+    wrongs: Sequence[Measurement], cancels: Sequence[Measurement], by: tuple[str, bool]
+) -> bool:
     """Tell whether points where all digits are lost lie beyond those where some are."""
     name, small = by
     lost = [_size(m, name) for m in wrongs]
@@ -281,11 +285,11 @@ def _more_extreme(wrongs: Sequence[Measured], cancels: Sequence[Measured], by: t
     return max(lost) <= max(some) if small else min(lost) >= min(some)
 
 
-def _largest(m: Measured) -> float:
+def _largest(m: Measurement) -> float:
     return max(float(np.max(np.abs(np.asarray(v, dtype=np.float64)), initial=0)) for v in m.point.values())
 
 
-def _size(m: Measured, name: str) -> float:
+def _size(m: Measurement, name: str) -> float:
     return float(np.max(np.abs(np.asarray(m.point[name], dtype=np.float64)), initial=0))
 
 
@@ -293,7 +297,7 @@ def _rounded(value: float) -> str:
     return number_text(float(f"{value:.2g}"))
 
 
-def _usual(measured: Sequence[Measured]) -> float:
+def _usual(measured: Sequence[Measurement]) -> float:
     """Return how large the derivative is at generic points, the first ones."""
     sizes = sorted(m.size for m in measured[:_GENERIC] if m.size)
     return sizes[len(sizes) // 2] if sizes else 0.0

@@ -15,11 +15,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from symgrad.apps.gradcheck.calling import Called, GradientCode
+from symgrad.apps.gradcheck.gradient_code import CallResult, GradientCode
 from symgrad.apps.gradcheck.limits import SLACK, STEADY
 from symgrad.apps.gradcheck.reference import ExactDerivative, Values
 
-__all__ = ["Level", "Measured", "Surroundings", "compared"]
+__all__ = ["Level", "Measurement", "Neighbourhood", "compare_gradients"]
 
 Level: TypeAlias = Literal["right", "single", "cancels", "near", "wrong", "kink", "not finite", "beyond"]
 """``near``: wrong, but by no more than single precision could be."""
@@ -38,7 +38,7 @@ _FAR = 1e6  # from here on values, or below its inverse, leave the range of floa
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measurement:
     """A gradient at a point.
 
     Args:
@@ -73,7 +73,7 @@ class Measured:
         return bool(np.any(self.exact != 0)) and not self.blurred
 
 
-class Surroundings:
+class Neighbourhood:
     """What is known of code and derivative around a point: found out once, for all that one differentiates by.
 
     Args:
@@ -87,7 +87,7 @@ class Surroundings:
         self._backward = backward
         self._exact = exact
         self._count = count
-        self._beside: dict[float, list[_Beside]] = {}
+        self._beside: dict[float, list[_NearbyPoint]] = {}
         self.point = point
 
     @cached_property
@@ -105,21 +105,23 @@ class Surroundings:
         """How the choices of the function come out."""
         return self._exact.sides(self.point)
 
-    def beside(self, eps: float) -> list[_Beside]:
+    def beside(self, eps: float) -> list[_NearbyPoint]:
         """Return points whose entries differ in a last digit, which is worth so much, where there is a derivative."""
         if eps not in self._beside:
             rng = np.random.default_rng(1)
             moved = (_moved(self.point, self._exact, h * eps, rng) for h in _BESIDE)
-            self._beside[eps] = [_Beside(p, there) for p in moved if (there := self._exact.at(p)) is not None]
+            self._beside[eps] = [
+                _NearbyPoint(p, there) for p in moved if (there := self._exact.at(p)) is not None
+            ]
         return self._beside[eps]
 
     def bound(self, eps: float, name: str, wanted: Any) -> Any:
         """Return how far off a gradient is in floats, operation by operation, here and beside."""
-        bound = _off(self.plain[name], wanted)
+        bound = _distances(self.plain[name], wanted)
         for other in self.beside(eps):
             if other.plain is None:
                 other.plain = self._exact.plainly(other.point)
-            bound = np.maximum(bound, _off(other.plain[name], other.exact[name]))
+            bound = np.maximum(bound, _distances(other.plain[name], other.exact[name]))
         return np.where(np.isnan(bound), np.inf, bound)
 
     def jumps(self, eps: float, name: str) -> Any:
@@ -141,16 +143,18 @@ class Surroundings:
 
 
 @dataclass(slots=True)
-class _Beside:
+class _NearbyPoint:
     """A point beside another: the gradients there, in floats too, and what the code gives, once these are asked for."""
 
     point: Values
     exact: Mapping[str, Any]
     plain: Mapping[str, Any] | None = None
-    called: Called | None = None
+    called: CallResult | None = None
 
 
-def compared(around: Surroundings, name: str, given: Any, dtype: np.dtype[Any], wanted: Any) -> Measured:
+def compare_gradients(
+    around: Neighbourhood, name: str, given: Any, dtype: np.dtype[Any], wanted: Any
+) -> Measurement:
     """Compare what code gives at a point with the derivative there.
 
     Args:
@@ -163,20 +167,20 @@ def compared(around: Surroundings, name: str, given: Any, dtype: np.dtype[Any], 
     point = around.point
     rounded = _floats(wanted)
     limits = np.finfo(dtype)
-    off = _off(given, wanted)
+    off = _distances(given, wanted)
     size = np.abs(rounded)
     fine = off <= _CLEARLY * float(limits.eps) * size + float(limits.tiny)
     if np.all(fine) and np.all(np.isfinite(rounded)):
         relative = np.divide(off, size, out=np.zeros_like(off), where=size > 0)
         worst = float(np.max(off, initial=0)), float(np.max(size, initial=0))
         most = float(np.max(relative, initial=0))
-        return Measured("right", point, given, rounded, _worst(relative), most, *worst, float(limits.eps))
+        return Measurement("right", point, given, rounded, _worst(relative), most, *worst, float(limits.eps))
     near = around.nearby
     if near is None or not np.all(np.isfinite(rounded)):
-        return Measured("kink", point, given, rounded)
+        return Measurement("kink", point, given, rounded)
     moved = np.abs(_floats(near[name] - wanted))
     if np.any(moved > 1e-12 * (size + np.max(size, initial=0)) + _STILL):
-        return Measured("kink", point, given, rounded)
+        return Measurement("kink", point, given, rounded)
     inherent = np.zeros_like(size)
     for other in around.beside(float(limits.eps)):
         inherent = np.maximum(inherent, np.abs(_floats(other.exact[name] - wanted)))
@@ -184,7 +188,7 @@ def compared(around: Surroundings, name: str, given: Any, dtype: np.dtype[Any], 
     if not np.all(np.isfinite(given)):
         index = _worst(~np.isfinite(given))
         lost = bool(np.any(~np.isfinite(bound[~np.isfinite(given)]))) or _is_far(point, rounded)
-        return Measured("beyond" if lost else "not finite", point, given, rounded, index, np.inf)
+        return Measurement("beyond" if lost else "not finite", point, given, rounded, index, np.inf)
     coarse = float(limits.eps) / _EPS
     allowed = SLACK * (float(limits.eps) * size + inherent) + float(limits.tiny)
     blurred = bool(np.max(allowed, initial=0) > _BLURRED * np.max(size, initial=0))
@@ -206,7 +210,7 @@ def compared(around: Surroundings, name: str, given: Any, dtype: np.dtype[Any], 
     index = _worst(np.where(levels == np.max(levels), relative, -1))
     level = _LEVELS[int(np.max(levels))]
     worst = float(np.max(off[levels == np.max(levels)])), float(np.max(size, initial=0))
-    return Measured(
+    return Measurement(
         level,
         point,
         given,
@@ -225,7 +229,7 @@ def _floats(exact: Any) -> Any:
     return np.asarray(exact, dtype=object).astype(np.float64)
 
 
-def _off(given: Any, wanted: Any) -> Any:
+def _distances(given: Any, wanted: Any) -> Any:
     """Return the distances of floats from exact numbers; infinity for what is no finite number."""
 
     def one(a: float, b: Any) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.gradcheck.question import CodeQuestion, plain_numpy, reason_of
 from symgrad.apps.gradcheck.samples import sample_points
-from symgrad.apps.gradcheck.unrolled.reading import Unrolled
+from symgrad.apps.gradcheck.unrolled.tracing import Unrolled
 from symgrad.ir.values.evaluate import evaluate
 from symgrad.support.errors import SymgradError, UnsupportedError
 from symgrad.verification.verdict import Verdict

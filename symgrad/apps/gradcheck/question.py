@@ -6,16 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symgrad.api.derivatives.targets import many
+from symgrad.api.derivatives.targets import as_list
 from symgrad.api.functions.arrays import sum as sum_of
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.api.handles.program import Program
-from symgrad.apps.gradcheck.arguments import DeclaredArguments, declared, plain_of, positional
-from symgrad.apps.gradcheck.calling import GradientCode, own_derivative, primal
-from symgrad.apps.gradcheck.unrolled.reading import unrolled_outputs
-from symgrad.interop.importers.code.plain import from_plain
+from symgrad.apps.gradcheck.arguments import (
+    DeclaredArguments,
+    parse_arguments,
+    positional_parameters,
+    signature_function,
+)
+from symgrad.apps.gradcheck.gradient_code import GradientCode, own_derivative, primal
+from symgrad.apps.gradcheck.unrolled.tracing import unrolled_outputs
+from symgrad.interop.importers.code.plain_numpy import from_plain
 from symgrad.interop.importers.jax.function import from_jax
-from symgrad.interop.importers.program import ImportedProgram, Taken
+from symgrad.interop.importers.program import ImportedProgram, UniqueNames
 from symgrad.interop.importers.torch.function import from_torch
 from symgrad.ir.graph import SYMBOL, symbol
 from symgrad.ir.listing import one_of, suggest
@@ -23,7 +28,7 @@ from symgrad.ir.traverse import substitute
 from symgrad.ir.types import Declaration
 from symgrad.support.errors import SymgradError, UnsupportedError, UsageError
 
-__all__ = ["CodeQuestion", "asked", "plain_numpy", "reason_of"]
+__all__ = ["CodeQuestion", "parse_question", "plain_numpy", "reason_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ class CodeQuestion:
         Raises:
             UsageError: if f cannot be read then.
         """
-        found = asked(self.f, self.grad_f, self.specs, self.wrt, sizes)
+        found = parse_question(self.f, self.grad_f, self.specs, self.wrt, sizes)
         if found.loss is None:
             raise UsageError("f cannot be read for these sizes", cure="choose others")
         return found
@@ -71,7 +76,9 @@ class CodeQuestion:
         return {**self.arguments.inputs, **self.cotangents}
 
 
-def asked(f: Any, grad_f: Any, specs: Any, wrt: Any, sizes: Mapping[str, int] | None = None) -> CodeQuestion:
+def parse_question(
+    f: Any, grad_f: Any, specs: Any, wrt: Any, sizes: Mapping[str, int] | None = None
+) -> CodeQuestion:
     """Return what is asked, from what users pass to `verify_code`; with numbers for names of sizes, if there are any.
 
     Raises:
@@ -83,7 +90,7 @@ def asked(f: Any, grad_f: Any, specs: Any, wrt: Any, sizes: Mapping[str, int] | 
             expected="a function of arrays that returns arrays",
             cure="sg.verify(y, 'x', formula) decides formulas" if isinstance(grad_f, str | Expr) else None,
         )
-    arguments = declared(f, specs)
+    arguments = parse_arguments(f, specs)
     if sizes:
         arguments = arguments.with_sizes(sizes)
     names = _wrt(arguments, wrt)
@@ -119,7 +126,7 @@ def _wrt(arguments: DeclaredArguments, wrt: Any) -> tuple[str, ...]:
         if not wrt:
             raise UsageError("no argument is real: there is nothing to differentiate by")
         return tuple(wrt)
-    listed = many(wrt)
+    listed = as_list(wrt)
     names = [w if isinstance(w, str) else str(getattr(w, "name", w)) for w in listed]
     for name in names:
         if name not in real:
@@ -136,9 +143,9 @@ def _cotangent_names(
     count = len(arguments.inputs)
     outputs = 1 if shapes is None else len(shapes)
     number = shapes is None or (outputs == 1 and not shapes[0])
-    taken = Taken(arguments.inputs)
+    taken = UniqueNames(arguments.inputs)
     own = own_derivative(grad_f) is not None
-    found = None if own else positional(grad_f)
+    found = None if own else positional_parameters(grad_f)
     names, least, most = found or ([], 0, float("inf"))
     if own or found is None:
         wanted = 0 if number else outputs
@@ -199,7 +206,7 @@ def plain_numpy(f: Any) -> Callable[..., Any]:
     function, libraries = primal(f)
     if libraries - {"numpy"}:
         raise UnsupportedError(f"it is of {min(libraries - {'numpy'})}")
-    return plain_of(function)
+    return signature_function(function)
 
 
 def _read(f: Any, arguments: DeclaredArguments) -> ImportedProgram:
@@ -212,7 +219,7 @@ def _read(f: Any, arguments: DeclaredArguments) -> ImportedProgram:
     elif libraries & {"tensorflow", "keras"}:
         raise UnsupportedError("functions of TensorFlow are called with its own tensors")
     else:
-        return from_plain(plain_of(function), arguments.inputs)
+        return from_plain(signature_function(function), arguments.inputs)
     # Importers name inputs after the parameters of what they trace: here they have the names of the arguments.
     found = [s for n, s in program.listing.symbols.items() if n not in program.values]
     own = [e.node for e in exprs]

@@ -18,7 +18,7 @@ from symgrad.ir.values.differences import Rounding, slope_of
 from symgrad.ir.values.evaluate import evaluate, evaluate_mp
 from symgrad.support.errors import SymgradError
 
-__all__ = ["Differences", "ExactDerivative", "Values"]
+__all__ = ["FiniteDifferences", "ExactDerivative", "Values"]
 
 mpmath: Any = typed_mpmath  # without annotations of its own
 
@@ -138,7 +138,7 @@ def _conditions(loss: Expr) -> list[tuple[str, Node]]:
     return list(found.items())
 
 
-class Differences:
+class FiniteDifferences:
     """The gradients of a function that is known by its values alone.
 
     Args:

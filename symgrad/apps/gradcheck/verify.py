@@ -8,17 +8,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from symgrad.api.claims.verify import checked_seconds, verify
+from symgrad.api.claims.verify import validate_seconds, verify
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.gradcheck.claims import claims_of
-from symgrad.apps.gradcheck.classify import Classified, classified
-from symgrad.apps.gradcheck.compare import Measured, Surroundings, compared
-from symgrad.apps.gradcheck.diagnosed import derivative_text, with_mistakes_of
+from symgrad.apps.gradcheck.classify import Classification, classify
+from symgrad.apps.gradcheck.compare import Measurement, Neighbourhood, compare_gradients
+from symgrad.apps.gradcheck.diagnosis import derivative_text, with_code_mistakes
 from symgrad.apps.gradcheck.entrywise import EntryWise
 from symgrad.apps.gradcheck.limits import MOST_ENTRIES, MOST_POINTS, POINTS_OF_DIFFERENCES, REPEATED_CALLS
-from symgrad.apps.gradcheck.question import CodeQuestion, asked
+from symgrad.apps.gradcheck.question import CodeQuestion, parse_question
 from symgrad.apps.gradcheck.record import ArgumentVerdict, CodeKind, CodeVerdict
-from symgrad.apps.gradcheck.reference import Differences, ExactDerivative, Values
+from symgrad.apps.gradcheck.reference import ExactDerivative, FiniteDifferences, Values
 from symgrad.apps.gradcheck.samples import sample_points
 from symgrad.checker.clock import is_late, now, stopwatch
 from symgrad.ir.traverse import topological
@@ -89,15 +89,15 @@ def verify_code(
         ('refuted', 'wrong')
     """
     begun, took = now(), stopwatch()
-    seconds = checked_seconds(time_limit)
+    seconds = validate_seconds(time_limit)
     if dtype not in ("float64", "float32"):
         raise UsageError(f"the dtype is {dtype!r}", expected="float64 or float32")
     kind = np.dtype(dtype)
-    question = asked(f, grad_f, specs, wrt)
+    question = parse_question(f, grad_f, specs, wrt)
     claims, unread = claims_of(question)
     sizes = question.arguments.sizes
     if sizes and (question.loss is None or (not claims and question.backward.foreign is None)):
-        fixed = asked(f, grad_f, specs, wrt, sizes)
+        fixed = parse_question(f, grad_f, specs, wrt, sizes)
         if fixed.loss is not None:
             question = fixed
             claims, unread = claims_of(question)
@@ -165,10 +165,10 @@ def _lengths(sizes: Mapping[str, int]) -> str:
 
 def _tried(
     question: CodeQuestion, loss: Expr, deadline: float, kind: np.dtype[Any], *, brief: bool
-) -> dict[str, tuple[Classified, Values | None]]:
+) -> dict[str, tuple[Classification, Values | None]]:
     """Return what the values of the code say, by name, with a point for what is no matter of values."""
     exact = ExactDerivative(loss, question.inputs, question.wrt)
-    measured: dict[str, list[Measured]] = {n: [] for n in question.wrt}
+    measured: dict[str, list[Measurement]] = {n: [] for n in question.wrt}
     count = len(question.arguments.inputs)
     points = sample_points(loss.node, question.inputs, question.arguments.samples, question.wrt, kind)
     begun = now()
@@ -181,23 +181,23 @@ def _tried(
         entries = sum(int(np.size(v)) for v in point.values())
         if entries > MOST_ENTRIES:
             told = f"the code was not called: its arrays have {entries:,} entries, declare smaller ones"
-            return dict.fromkeys(question.wrt, (Classified("undecided", told), None))
+            return dict.fromkeys(question.wrt, (Classification("undecided", told), None))
         shapes = {n: np.shape(point[n]) for n in question.wrt}
         called = question.backward.at(point, shapes, count, twice=k < REPEATED_CALLS)
         wanted = exact.at(point)
         if called.fault is not None:
             if called.fault == "raises" and measured[question.wrt[0]] and not _defined(exact, point, wanted):
                 continue
-            said = Classified(called.fault, called.says)
+            said = Classification(called.fault, called.says)
             return dict.fromkeys(question.wrt, (said, point))
         if wanted is None:
             continue
-        around = Surroundings(question.backward, exact, point, count)
+        around = Neighbourhood(question.backward, exact, point, count)
         for name, value in called.values.items():
-            found = compared(around, name, value, called.dtypes[name], wanted[name])
+            found = compare_gradients(around, name, value, called.dtypes[name], wanted[name])
             measured[name].append(replace(found, sides=around.sides))
     real = [n for n, e in question.arguments.inputs.items() if e.dtype == "real"]
-    return {n: (classified(found, list(exact.conditions), real), None) for n, found in measured.items()}
+    return {n: (classify(found, list(exact.conditions), real), None) for n, found in measured.items()}
 
 
 def _defined(exact: ExactDerivative, point: Values, wanted: Mapping[str, Any] | None) -> bool:
@@ -208,7 +208,7 @@ def _defined(exact: ExactDerivative, point: Values, wanted: Mapping[str, Any] | 
 def _by_differences(
     question: CodeQuestion, deadline: float, kind: np.dtype[Any]
 ) -> dict[str, ArgumentVerdict]:
-    reference = Differences(question.f, question.wrt)
+    reference = FiniteDifferences(question.f, question.wrt)
     points = sample_points(None, question.inputs, question.arguments.samples, (), kind)
     tried: list[tuple[Values, Mapping[str, Any], Mapping[str, Any]]] = []
     for k, point in enumerate(points):
@@ -218,7 +218,7 @@ def _by_differences(
         called = question.backward.at(point, shapes, len(shapes), twice=k < REPEATED_CALLS)
         wanted = reference.at(point)
         if called.fault is not None and (wanted is not None or not k):
-            said = Classified(called.fault, called.says)
+            said = Classification(called.fault, called.says)
             return {n: _argument(n, said, _refuted(called.says), point=point) for n in question.wrt}
         if wanted is not None and called.fault is None:
             tried.append((point, called.values, wanted))
@@ -240,8 +240,8 @@ def _by_differences(
                 values = repr(float(slope[index])), repr(float(given[index]))
                 told = "it differs from differences of f"
                 verdict = Verdict("refuted", told, witness=dict(point), values=values, index=index)
-                m = Measured("wrong", point, given, slope, index)
-                found[name] = _argument(name, Classified("wrong", told, m), verdict)
+                m = Measurement("wrong", point, given, slope, index)
+                found[name] = _argument(name, Classification("wrong", told, m), verdict)
                 continue
             least = np.maximum(np.maximum(np.abs(slope), np.abs(given)), size * 1e-3)
             if np.all(settled & (_FAR * error <= _TELLS * least) | (slope == 0) & (given == 0)):
@@ -257,14 +257,14 @@ def _by_differences(
                 f"f does not move at any of the {agreed[name]} points that were tried, which tells nothing of its "
                 "gradient; declare between which ends its inputs lie"
             )
-            found[name] = _argument(name, Classified("undecided", told), Verdict("undecided", told))
+            found[name] = _argument(name, Classification("undecided", told), Verdict("undecided", told))
         elif agreed[name]:
             told = f"as differences of f are, to {digits} digits at {agreed[name]} points"
             verdict = Verdict("supported", told, points=agreed[name], digits=digits)
-            found[name] = _argument(name, Classified("right", told), verdict)
+            found[name] = _argument(name, Classification("right", told), verdict)
         else:
             told = "at no point did f give a number whose differences settle"
-            found[name] = _argument(name, Classified("undecided", told), Verdict("undecided", told))
+            found[name] = _argument(name, Classification("undecided", told), Verdict("undecided", told))
     return {n: found[n] for n in question.wrt}
 
 
@@ -276,7 +276,7 @@ def _joined(
     loss: Expr,
     name: str,
     read: Verdict | None,
-    tried: tuple[Classified, Values | None],
+    tried: tuple[Classification, Values | None],
     claim: Expr | None,
 ) -> ArgumentVerdict:
     """Return what the formula and the values say together."""
@@ -287,7 +287,7 @@ def _joined(
         kind: CodeKind = found.kind if faulty else "wrong"
         told = found.told if faulty else read.why
         if question.fixed:
-            read = with_mistakes_of(read, question, loss, name, claim)
+            read = with_code_mistakes(read, question, loss, name, claim)
         return _argument(name, replace(found, kind=kind, told=told), read, right, point)
     if faulty:
         why = f"{found.kind}: {found.told}"
@@ -297,7 +297,7 @@ def _joined(
             )
         verdict = _refuted(why) if found.shown is None else _by_point(why, found.shown)
         if found.kind in ("wrong", "wrong on a branch"):
-            verdict = with_mistakes_of(verdict, question, loss, name)
+            verdict = with_code_mistakes(verdict, question, loss, name)
         return _argument(name, found, verdict, right, point)
     if read is not None and read.status == "proved":
         told = "proved" if found.kind == "right" else f"proved as a formula; {found.told}"
@@ -312,7 +312,7 @@ def _joined(
 
 
 def _argument(
-    name: str, found: Classified, verdict: Verdict, right: str | None = None, point: Values | None = None
+    name: str, found: Classification, verdict: Verdict, right: str | None = None, point: Values | None = None
 ) -> ArgumentVerdict:
     shown = found.shown
     if shown is None:
@@ -338,7 +338,7 @@ def _refuted(why: str) -> Verdict:
     return Verdict("refuted", why)
 
 
-def _by_point(why: str, shown: Measured) -> Verdict:
+def _by_point(why: str, shown: Measurement) -> Verdict:
     values = (repr(float(np.asarray(a)[shown.index])) for a in (shown.exact, shown.given))
     return Verdict(
         "refuted", why, witness=dict(shown.point), values=(next(values), next(values)), index=shown.index

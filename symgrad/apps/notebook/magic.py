@@ -189,14 +189,14 @@ def _answers(program: symgrad.Program, options: Any) -> list[Any]:
     return found
 
 
-def _offered(answer: Reported, _: list[str]) -> list[str]:
+def _completions(answer: Reported, _: list[str]) -> list[str]:
     return dir(answer)
 
 
 def load(shell: Any) -> None:
     """Register the magics, and what completion offers of answers: it would list what is internal, too."""
     shell.register_magics(Magic)
-    complete_object.register(Reported, _offered)
+    complete_object.register(Reported, _completions)
     show_usually()
 
 

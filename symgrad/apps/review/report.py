@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symgrad.apps.review.printed import details, mark, summary
+from symgrad.apps.review.formatting import details, mark, summary
 from symgrad.apps.review.steps import ReviewRecord, ReviewStep
 from symgrad.report.blocks import (
     Banner,

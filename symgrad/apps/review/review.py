@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symgrad.api.claims.verify import checked_seconds
-from symgrad.apps.review.layout.order import explained_first
+from symgrad.api.claims.verify import validate_seconds
+from symgrad.apps.review.formulas.matrix_facts import DocumentFacts, facts_in
+from symgrad.apps.review.layout.order import order_definitions
 from symgrad.apps.review.layout.passages import DocumentForm, form_of, passages
 from symgrad.apps.review.layout.statements import ChainText, statements
 from symgrad.apps.review.reviewer import Reviewer
-from symgrad.apps.review.sides.facts import DocumentFacts, facts_in
 from symgrad.apps.review.steps import ReviewRecord
 from symgrad.frontend.latex.meaning.readings import ReadingOptions, checked_options
 from symgrad.report.report import Report, Reported
@@ -41,7 +41,7 @@ class Review(ReviewRecord, Reported):
 
     def text(self) -> str:
         """Return the document with a mark on each line that has a step, and what is to be said below it."""
-        from symgrad.apps.review.printed import review_text
+        from symgrad.apps.review.formatting import review_text
 
         return review_text(self)
 
@@ -53,7 +53,7 @@ class Review(ReviewRecord, Reported):
 
     def json(self) -> dict[str, Any]:
         """Return it as a dictionary of plain values."""
-        from symgrad.apps.review.printed import review_json
+        from symgrad.apps.review.formatting import review_json
 
         return review_json(self)
 
@@ -106,7 +106,7 @@ def review(
             f"a document is a text (str), not {type(text).__name__}",
             cure="read a file with Path(...).read_text()",
         )
-    seconds = checked_seconds(time_limit)
+    seconds = validate_seconds(time_limit)
     chosen = checked_options(options)
     known = form_of(text, name) if form is None else form
     source = Source(text, name)
@@ -123,7 +123,7 @@ def review(
     for _ in range(_READINGS):
         if not (reviewer.late or reviewer.again):
             break
-        order = explained_first(order, reviewer.late, found)
+        order = order_definitions(order, reviewer.late, found)
         reviewer = _reviewed(source, found, order, facts, seconds, chosen)
     steps = sorted(reviewer.steps, key=lambda step: step.span.start)
     return Review(source, known, tuple(steps), reviewer.names.told())

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from symgrad.apps.review.judging.holding import HoldingRules
-from symgrad.apps.review.judging.judge import Judged
-from symgrad.apps.review.judging.stepping import WrittenEquation, said
+from symgrad.apps.review.assumptions import Condition, ImplicitEquation
+from symgrad.apps.review.decisions.hypotheses import HypothesisRules
+from symgrad.apps.review.decisions.judge import StepVerdict
+from symgrad.apps.review.decisions.state import WrittenEquation, one_line
+from symgrad.apps.review.formulas.latex_declarations import declared_names, varied_in
+from symgrad.apps.review.formulas.side_reader import DefinedTarget, ReadSide
 from symgrad.apps.review.layout.prose import (
     ANEW_CUES,
     ASKED_CUES,
@@ -19,9 +22,6 @@ from symgrad.apps.review.layout.prose import (
     VALUE_CUES,
 )
 from symgrad.apps.review.layout.statements import ChainText, Relation, SideText
-from symgrad.apps.review.sides.meaning import DefinedTarget, ReadSide
-from symgrad.apps.review.sides.spelling import declared_names, varied_in
-from symgrad.apps.review.taken import Condition, Implied
 from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.support.errors import ProgramSyntaxError, ShapeError, SymgradError, UnknownNameError
@@ -46,7 +46,7 @@ _SIGNS: dict[str, str] = {
 }
 
 
-class Reviewer(HoldingRules):
+class Reviewer(HypothesisRules):
     """Reads the statements of one document, one after the other."""
 
     def read(self, number: int, statement: ChainText, following: Sequence[ChainText] = ()) -> None:
@@ -276,7 +276,7 @@ class Reviewer(HoldingRules):
         if VALUE_CUES.search(self._before) is None:
             self.names.moving.add(symbol)
         line = self._line(equation.left.span.start)
-        self.names.assume(f"{symbol.name} = {said(equation.right)} from here on", line)
+        self.names.assume(f"{symbol.name} = {one_line(equation.right)} from here on", line)
 
     def _asked_of(self, symbol: Node) -> list[Condition]:
         """Return the equations that a value of an input is to solve; none where it is given in passing."""
@@ -300,15 +300,15 @@ class Reviewer(HoldingRules):
     def _answer(self, symbol: Node, asked: list[Condition]) -> None:
         self.names.settle(symbol, [c for c in asked if symbol in c.unknowns] or asked[:1])
 
-    def _add_solution(self, equation: WrittenEquation, judged: Judged) -> None:
-        corrected = None if judged.corrected is None else f"{said(equation.left)} = {judged.corrected}"
+    def _add_solution(self, equation: WrittenEquation, judged: StepVerdict) -> None:
+        corrected = None if judged.corrected is None else f"{one_line(equation.left)} = {judged.corrected}"
         self._add_judged(equation.right, equation, replace(judged, corrected=corrected))
 
     def _implied(self, name: str, side: ReadSide, equation: WrittenEquation) -> ReadSide:
         symbol = self.names.values[name]
-        self.names.implied[symbol] = Implied(symbol, side.expr.node)
+        self.names.implied[symbol] = ImplicitEquation(symbol, side.expr.node)
         self.names.assume(
-            f"{name} solves {name} = {said(equation.right)}", self._line(equation.left.span.start)
+            f"{name} solves {name} = {one_line(equation.right)}", self._line(equation.left.span.start)
         )
         message = f"{name} is what solves this equation; d{name} follows it, ∂ holds {name} fixed"
         self._add("condition", equation.right, equation, message=message)
@@ -382,7 +382,9 @@ class Reviewer(HoldingRules):
                 self._right = left
             elif (again := self._judge.judged(self._right, right)).verdict.status == "proved":
                 # Who goes on from the right formula has made one mistake, and not two.
-                message = f"this is '{said(self._right.text)}' again, and does not follow from the wrong line"
+                message = (
+                    f"this is '{one_line(self._right.text)}' again, and does not follow from the wrong line"
+                )
                 judged, self._right = replace(again, message=message), None
         self._add_judged(text, equation, judged)
         return right

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from symgrad.apps.review.assumptions import Assumption
 from symgrad.apps.review.layout.passages import DocumentForm
-from symgrad.apps.review.taken import Assumption
 from symgrad.support.source import Source, Span
 from symgrad.verification.verdict import Status, Verdict
 

@@ -17,7 +17,7 @@ from symgrad.apps.web.plots import plot
 from symgrad.apps.web.question import PageQuestion
 from symgrad.support.errors import SymgradError
 
-__all__ = ["LANGUAGES", "PARTS", "QuestionError", "answer", "checked"]
+__all__ = ["LANGUAGES", "PARTS", "QuestionError", "answer", "validate_question"]
 
 PARTS: dict[str, Callable[[PageQuestion], list[Block]]] = {
     "gradient": gradient,
@@ -47,7 +47,7 @@ class QuestionError(ValueError):
     """What was asked is no question: of the wrong form, or too long."""
 
 
-def checked(data: Any) -> dict[str, Any]:
+def validate_question(data: Any) -> dict[str, Any]:
     r"""Return a question as it is passed on: its fields alone, each a text within its limits.
 
     Args:
@@ -58,7 +58,7 @@ def checked(data: Any) -> dict[str, Any]:
         QuestionError: if it is anything else.
 
     Example:
-        >>> checked({"program": "x**2", "parts": ["latex", "gradient"]})["parts"]
+        >>> validate_question({"program": "x**2", "parts": ["latex", "gradient"]})["parts"]
         ['gradient', 'latex']
     """
     if not isinstance(data, dict):
@@ -89,17 +89,17 @@ def answer(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     r"""Answer a question part by part.
 
     Args:
-        data: as `checked` returns it.
+        data: as `validate_question` returns it.
 
     Yields:
         For each part ``part``, its name, with ``blocks``; or with ``error``: ``message``, and where the text of the
         program is at fault ``line`` and ``column``, from 1, or ``field`` where that of another field is.
 
     Example:
-        >>> (found,) = answer(checked({"program": "x : real\ny = sin(x**2)"}))
+        >>> (found,) = answer(validate_question({"program": "x : real\ny = sin(x**2)"}))
         >>> found["blocks"][1]["text"]
         'dy/dx = 2*x*cos(x**2)'
-        >>> next(answer(checked({"program": "x +* 2"})))["error"]["column"]
+        >>> next(answer(validate_question({"program": "x +* 2"})))["error"]["column"]
         4
     """
     question = PageQuestion(data)

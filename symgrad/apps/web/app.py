@@ -18,8 +18,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from symgrad.apps.web.answers import QuestionError, checked
-from symgrad.apps.web.guard import Guard, Rates, who
+from symgrad.apps.web.answers import QuestionError, validate_question
+from symgrad.apps.web.guard import Guard, Rates, client_key
 from symgrad.apps.web.limits import BODY_BYTES, BODY_SECONDS, JOBS_EACH, READ_SECONDS
 from symgrad.apps.web.workers import BusyError, Workers
 from symgrad.report.writers.style import STYLE
@@ -95,14 +95,14 @@ class _Questions:
 
     async def asked(self, request: Request) -> Response:
         """Answer a question, or say why it is none."""
-        address = who(request.client.host) if request.client is not None else ""
+        address = client_key(request.client.host) if request.client is not None else ""
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             return _refused(415, "a question is application/json")
         if self._at_once[address] >= JOBS_EACH:
             return _refused(429, "this address asks too much at once", {"Retry-After": "1"})
         try:
             body = await asyncio.wait_for(_body(request), BODY_SECONDS)
-            question = checked(json.loads(body))
+            question = validate_question(json.loads(body))
         except TimeoutError:
             return _refused(408, "the question did not arrive in time")
         except QuestionError as error:

@@ -20,7 +20,7 @@ from typing import IO, Any
 from symgrad.apps.web.limits import ANSWER_BYTES, MEMORY, TOTAL_SECONDS
 from symgrad.checker import clock
 
-__all__ = ["READY", "fenced", "serve", "warm_up"]
+__all__ = ["READY", "restrict_process", "serve", "warm_up"]
 
 READY = {"ready": True}
 """What a process says first."""
@@ -48,15 +48,15 @@ def warm_up() -> None:
     from symgrad.apps.web.answers import (  # all of symgrad, in the process that is asked
         PARTS,
         answer,
-        checked,
+        validate_question,
     )
 
     for question in _WARMING:
-        for _ in answer(checked({"parts": list(PARTS), **question})):
+        for _ in answer(validate_question({"parts": list(PARTS), **question})):
             pass
 
 
-def fenced(*, memory: int = MEMORY) -> None:
+def restrict_process(*, memory: int = MEMORY) -> None:
     """Have the operating system hold limits from now on, and Python refuse what no answer needs."""
     os.environ["SYMGRAD_CACHE"] = ""
     clock.PATIENCE = 1.5  # whoever waits rather has an answer that knows less than none
@@ -185,7 +185,7 @@ def main() -> None:
     asked, answers = sys.stdin.buffer, io.BufferedWriter(io.FileIO(os.dup(sys.stdout.fileno()), "wb"))
     sys.stdout = sys.stderr  # what a library prints is no answer
     warm_up()
-    fenced()
+    restrict_process()
     serve(asked, answers, int(sys.argv[1]))
 
 

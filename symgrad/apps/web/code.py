@@ -7,7 +7,7 @@ from typing import Any
 
 import symgrad
 from symgrad.analysis.explain.naming import Naming
-from symgrad.api.handles.wording import readable
+from symgrad.api.handles.named_derivatives import readable
 from symgrad.apps.web.blocks import Block, code, listing, text
 from symgrad.apps.web.limits import CODE_LINES
 from symgrad.apps.web.question import PageQuestion

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import symgrad
-from symgrad.api.handles.told import format_many, latex_together, leibniz_of, title
+from symgrad.api.handles.formatting import format_many, latex_many, leibniz_of, title
 from symgrad.apps.web.blocks import Block, code, fold, html, text, verdict_block
 from symgrad.apps.web.limits import VALUE_CHARACTERS, VERDICT_SECONDS
-from symgrad.apps.web.question import PageQuestion, judged
+from symgrad.apps.web.question import PageQuestion, decide_claim
 from symgrad.ir.traverse import topological
 from symgrad.report.blocks import Banner, Heading, MathLines, Maths, Paragraph, Table, prose
 from symgrad.report.blocks import Block as Told
@@ -28,7 +28,7 @@ def gradient(question: PageQuestion) -> list[Block]:
         lines += [f"    # {note}" for note in about]
     names = [leibniz_of(question.y, [w]) for w in question.wrt]
     written = "\n".join([*lines, *below])
-    formula = Maths(written, latex_together(exprs, names))
+    formula = Maths(written, latex_many(exprs, names))
     return [html([MathLines((formula,), "the gradient"), *_as_values(question)]), code(written, "as text")]
 
 
@@ -53,7 +53,7 @@ def verdict(question: PageQuestion) -> list[Block]:
     claim = question.said("claim")
     if not claim:
         return []
-    found, readings = judged(question, claim, VERDICT_SECONDS)
+    found, readings = decide_claim(question, claim, VERDICT_SECONDS)
     told = found.report().blocks
     # The program stands beside it: of the question only what was claimed is said again.
     lines = [MathLines(b.rows[-1:], "the claim") for b in told if isinstance(b, MathLines)][:1]
@@ -119,7 +119,7 @@ def moments(question: PageQuestion) -> list[Block]:
 def latex(question: PageQuestion) -> list[Block]:
     """Return the derivatives, and the derivation, as LaTeX."""
     names = [leibniz_of(question.y, [w]) for w in question.wrt]
-    blocks = [code(latex_together(question.gradients, names), "the gradient")]
+    blocks = [code(latex_many(question.gradients, names), "the gradient")]
     if not question.y.shape:
         blocks.append(code(question.derivation.latex(), "the derivation"))
     return blocks

@@ -19,7 +19,7 @@ from symgrad.apps.web.limits import ADDRESSES, BURST, PER_SECOND
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["HEADERS", "Guard", "Rates", "who"]
+__all__ = ["HEADERS", "Guard", "Rates", "client_key"]
 
 _POLICY = {
     "default-src": "'none'",
@@ -46,11 +46,11 @@ HEADERS = {
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-def who(address: str) -> str:
+def client_key(address: str) -> str:
     """Return who is counted for an address: all of the network of a household, of which IPv6 has 2**64 addresses.
 
     Example:
-        >>> who("192.0.2.7"), who("2001:db8:1:2:3:4:5:6"), who("")
+        >>> client_key("192.0.2.7"), client_key("2001:db8:1:2:3:4:5:6"), client_key("")
         ('192.0.2.7', '2001:db8:1:2::/64', '')
     """
     try:
@@ -162,7 +162,7 @@ class Guard:
         site = next((value for name, value in headers if name == b"sec-fetch-site"), b"none")
         if scope["method"] == "POST" and site not in (b"same-origin", b"none"):
             return 403, "pages elsewhere may not ask", []
-        seconds = self._rates.wait(who(scope["client"][0]) if scope.get("client") else "")
+        seconds = self._rates.wait(client_key(scope["client"][0]) if scope.get("client") else "")
         if seconds > 0:
             after = str(max(1, round(seconds))).encode()
             return 429, "too many requests; wait a little", [(b"retry-after", after)]

@@ -19,7 +19,7 @@ from symgrad.support.errors import ProgramSyntaxError, SymgradError, UsageError
 from symgrad.support.source import Location, Source, Span
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["PageQuestion", "judged"]
+__all__ = ["PageQuestion", "decide_claim"]
 
 _CLAIM = "the claim"
 _EQUALS = re.compile(r"(?<![=<>!:])=(?!=)")
@@ -37,7 +37,7 @@ class PageQuestion:
     """A program, and what is asked about it.
 
     Args:
-        data: as `symgrad.apps.web.answers.checked` returns it.
+        data: as `symgrad.apps.web.answers.validate_question` returns it.
     """
 
     NAME = "program"
@@ -120,7 +120,7 @@ class PageQuestion:
         return name if name.isidentifier() else "f"
 
 
-def judged(question: PageQuestion, text: str, seconds: float) -> tuple[Verdict, tuple[str, ...]]:
+def decide_claim(question: PageQuestion, text: str, seconds: float) -> tuple[Verdict, tuple[str, ...]]:
     r"""Read a claim about a program, and decide it.
 
     Args:
@@ -136,11 +136,11 @@ def judged(question: PageQuestion, text: str, seconds: float) -> tuple[Verdict, 
 
     Example:
         >>> q = PageQuestion({"program": "x, t : real\ny = sin(x**2)*t"})
-        >>> judged(q, r"\frac{\partial y}{\partial x} = 2 x t \cos (x^2)", 5)[0].status
+        >>> decide_claim(q, r"\frac{\partial y}{\partial x} = 2 x t \cos (x^2)", 5)[0].status
         'proved'
-        >>> judged(q, "dy/dt = sin(x**2)", 5)[0].status
+        >>> decide_claim(q, "dy/dt = sin(x**2)", 5)[0].status
         'proved'
-        >>> judged(q, "dy/dx = 2*x*t*cos(x**2", 5)
+        >>> decide_claim(q, "dy/dx = 2*x*t*cos(x**2", 5)
         Traceback (most recent call last):
         ...
         symgrad.errors.ProgramSyntaxError: this '(' is never closed

@@ -13,7 +13,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from symgrad.apps.web.app import application
-from symgrad.apps.web.guard import Rates, who
+from symgrad.apps.web.guard import Rates, client_key
 from symgrad.apps.web.limits import CONNECTIONS, CONNECTIONS_EACH, HEADER_SECONDS, IDLE_SECONDS
 from symgrad.apps.web.workers import Workers
 
@@ -35,7 +35,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _impatient(most: int) -> type[H11Protocol]:
+def _timeout_protocol(most: int) -> type[H11Protocol]:
     """Return the protocol of a server: it closes connections that dawdle, and those of an address that has too many."""
     open_now: Counter[str] = Counter()
 
@@ -43,7 +43,7 @@ def _impatient(most: int) -> type[H11Protocol]:
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             self._waits: asyncio.TimerHandle | None = None
-            self._from = who(str((transport.get_extra_info("peername") or ("",))[0]))
+            self._from = client_key(str((transport.get_extra_info("peername") or ("",))[0]))
             open_now[self._from] += 1
             if open_now[self._from] > most:
                 transport.abort()
@@ -100,7 +100,7 @@ def server(
     config = uvicorn.Config(
         app,
         # Behind a proxy all are of one address.
-        http=_impatient(CONNECTIONS if proxies else CONNECTIONS_EACH),
+        http=_timeout_protocol(CONNECTIONS if proxies else CONNECTIONS_EACH),
         ws="none",
         lifespan="on",
         loop="asyncio",

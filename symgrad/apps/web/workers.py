@@ -40,7 +40,7 @@ class BusyError(Exception):
 
 
 @dataclass(eq=False, slots=True)
-class _Answering:
+class _Worker:
     """A process that answers, as it is talked to."""
 
     reader: asyncio.StreamReader
@@ -89,8 +89,8 @@ class Workers:
         self._of_one = max(1, self._count // 2)
         self._turns_of: dict[str, tuple[asyncio.Semaphore, int]] = {}
         self._waiting = 0
-        self._free: list[_Answering] = []
-        self._forking = _Forking() if _FORKS else None
+        self._free: list[_Worker] = []
+        self._forking = _Forker() if _FORKS else None
         self._processes: set[asyncio.subprocess.Process] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -119,7 +119,7 @@ class Workers:
             await self._forking.stop()
 
     async def answer(self, question: Mapping[str, Any], address: str = "") -> AsyncGenerator[bytes]:
-        """Answer a question, as `symgrad.apps.web.answers.checked` returns it.
+        """Answer a question, as `symgrad.apps.web.answers.validate_question` returns it.
 
         Args:
             question: the question.
@@ -202,12 +202,12 @@ class Workers:
         finally:
             self._given_back(worker, whole=whole)
 
-    async def _taken(self) -> _Answering:
+    async def _taken(self) -> _Worker:
         if self._forking is not None:
             return await self._forking.forked()
         return self._free.pop() if self._free else await self._spawned()
 
-    def _given_back(self, worker: _Answering, *, whole: bool) -> None:
+    def _given_back(self, worker: _Worker, *, whole: bool) -> None:
         worker.left -= 1
         if whole and worker.left > 0:
             self._free.append(worker)
@@ -222,7 +222,7 @@ class Workers:
         with suppress(InternalError):  # whoever needs it then is told
             self._free.append(await self._spawned())
 
-    async def _spawned(self) -> _Answering:
+    async def _spawned(self) -> _Worker:
         """Start a process that answers several questions."""
         process = await asyncio.create_subprocess_exec(
             # -P: what lies in the folder where the server was started is not imported.
@@ -241,7 +241,7 @@ class Workers:
             with suppress(ProcessLookupError):
                 process.kill()
 
-        worker = _Answering(process.stdout, process.stdin, end, JOBS_PER_PROCESS)
+        worker = _Worker(process.stdout, process.stdin, end, JOBS_PER_PROCESS)
         await worker.begin(SECONDS_TO_START)
         return worker
 
@@ -262,7 +262,7 @@ def _environment() -> dict[str, str]:
     return {**os.environ, **threads, "PYTHONPATH": path, "SYMGRAD_CACHE": ""}
 
 
-class _Forking:
+class _Forker:
     """The process that forks, as it is talked to."""
 
     def __init__(self) -> None:
@@ -312,7 +312,7 @@ class _Forking:
                 process.kill()
                 process.wait()
 
-    async def forked(self) -> _Answering:
+    async def forked(self) -> _Worker:
         """Return a process that answers one question.
 
         Raises:
@@ -326,7 +326,7 @@ class _Forking:
                     await self.start()
             return await self._fork()
 
-    async def _fork(self) -> _Answering:
+    async def _fork(self) -> _Worker:
         control = self._control
         if control is None:
             raise InternalError("the process that forks others has ended")
@@ -342,6 +342,6 @@ class _Forking:
             with suppress(OSError):
                 control.send(b"k" + job)
 
-        worker = _Answering(reader, writer, end, 1)
+        worker = _Worker(reader, writer, end, 1)
         await worker.begin(SECONDS_TO_START)
         return worker

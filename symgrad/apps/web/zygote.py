@@ -18,7 +18,7 @@ import signal
 import socket
 import sys
 
-from symgrad.apps.web.child import fenced, serve, warm_up
+from symgrad.apps.web.child import restrict_process, serve, warm_up
 
 __all__ = ["main"]
 
@@ -57,7 +57,7 @@ def main(descriptor: int) -> None:
 def _answer(descriptor: int) -> None:
     """What the fork does: it answers one question and ends at once, whatever happens."""
     try:
-        fenced()
+        restrict_process()
         with os.fdopen(descriptor, "rb") as asked, os.fdopen(os.dup(descriptor), "wb") as answers:
             serve(asked, answers, 1)
     except BaseException:  # noqa: BLE001  a fork must never go on as its parent

@@ -14,7 +14,7 @@ from typing import Any, cast
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.subscripts import section_ends
 from symgrad.frontend.scope import Scope
-from symgrad.frontend.tokens.elsewhere import argument_names
+from symgrad.frontend.tokens.foreign_syntax import argument_names
 from symgrad.frontend.tokens.terms import (
     Argument,
     Item,
@@ -23,7 +23,7 @@ from symgrad.frontend.tokens.terms import (
     NoneLiteral,
     Term,
     Text,
-    ends,
+    span_of,
 )
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import NUMBER, Node
@@ -166,7 +166,7 @@ class _CallReading:
     def _wrong_keyword(self, argument: Keyword, *, twice: bool) -> SymgradError:
         key = str(argument.name)
         what = f"{self.name} gets {key} twice" if twice else f"{self.name} takes no argument named '{key}'"
-        start, end = ends(argument.name)
+        start, end = span_of(argument.name)
         shown = f"{key}={self._said(argument.value)}"
         return ProgramSyntaxError(
             what,

@@ -8,7 +8,7 @@ from fractions import Fraction
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.arrays import array_call
 from symgrad.frontend.scope import Scope
-from symgrad.frontend.tokens.elsewhere import argument_names, name_here
+from symgrad.frontend.tokens.foreign_syntax import argument_names, name_here
 from symgrad.frontend.tokens.terms import (
     Argument,
     ItemList,
@@ -17,7 +17,7 @@ from symgrad.frontend.tokens.terms import (
     Term,
     Text,
     Token,
-    ends,
+    span_of,
 )
 from symgrad.ir.composite import WRITTEN, form_of
 from symgrad.ir.exact import CONSTANTS
@@ -102,7 +102,7 @@ _NOT_HERE = {
 def call(scope: Scope, name: Token, arguments: Sequence[Argument], end: int) -> Term:
     """Return the term of a call, or keep an error in the scope."""
     spelled = str(name)
-    start, name_end = ends(name)
+    start, name_end = span_of(name)
     if spelled in ARRAYS:
         return array_call(scope, spelled, arguments, start, end)
     special = FUNCTIONS.get(spelled)
@@ -237,7 +237,7 @@ def _no_value(scope: Scope, item: ItemList | Text | NoneLiteral) -> Term:
 def _wrong_keyword(
     scope: Scope, spelled: str, op: Op | None, argument: Keyword, terms: Sequence[Term]
 ) -> Term:
-    start, end = ends(argument.name)
+    start, end = span_of(argument.name)
     if str(argument.name) in ("axis", "keepdims", "axes", "dim", "keepdim", "out", "dtype"):
         return scope.wrong(
             ProgramSyntaxError,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from symgrad.frontend.expressions.intervals import IntervalEnd, Intervals
-from symgrad.frontend.tokens.terms import Argument, ItemList, Keyword, Term, Token, ends, literal_value
+from symgrad.frontend.tokens.terms import Argument, ItemList, Keyword, Term, Token, literal_value, span_of
 from symgrad.ir.bounds import check_axes
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.listing import suggest
@@ -97,7 +97,7 @@ class DeclarationRules(Intervals):
     def _define(self, name: Token, node: Node) -> None:
         spelled = str(name)
         self.defined[spelled] = node
-        self.name_spans[spelled] = Span(*ends(name))
+        self.name_spans[spelled] = Span(*span_of(name))
 
     def assign(self, name: Token, value: Term) -> None:
         self.target_name = None
@@ -193,7 +193,7 @@ class DeclarationRules(Intervals):
                 )
             else:
                 other = _DOMAIN_SPELLINGS.get(str(name).lower())
-                if other and self.source.text.startswith("[", ends(name)[1]):
+                if other and self.source.text.startswith("[", span_of(name)[1]):
                     other = other.partition("[")[0]
                 known = ", ".join((*DOMAINS, "real(0, 1)", "int(0, 9)"))
                 self.wrong_token(
@@ -215,7 +215,7 @@ class DeclarationRules(Intervals):
         terms = self._parameters(family, given or ())
         if self.error is not None:
             return
-        start, end = ends(family)
+        start, end = span_of(family)
         try:
             distribution = Distribution(str(family), tuple(as_parameter(t.node) for t in terms))
         except DeclarationError as error:

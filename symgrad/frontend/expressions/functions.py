@@ -52,7 +52,7 @@ class UserFunction:
         return f"{self.name}({', '.join(self.parameters)})"
 
 
-class _Nowhere:
+class _SyntaxOnly:
     """Takes what the parser finds, and makes nothing of it: for the syntax alone."""
 
     def __getattr__(self, rule: str) -> Any:
@@ -250,7 +250,7 @@ def without_functions(lexer: Lexer, reader: FunctionRules) -> Iterator[Token]:
         fresh = head[-1].type == "_NEWLINE"
         if len(head) > 3 and head[-1] == "=" and head[-2] == ")":
             body: list[Token] = []
-            parse(_line(tokens, body), _Nowhere())
+            parse(_line(tokens, body), _SyntaxOnly())
             fresh = True
             reader.define(UserFunction(head[0], tuple(head[2:-2:2]), tuple(body)))
         else:

@@ -9,9 +9,9 @@ from functools import partial
 from symgrad.frontend.expressions.calls import call
 from symgrad.frontend.expressions.functions import FunctionRules, UserFunction
 from symgrad.frontend.expressions.subscripts import subscript
-from symgrad.frontend.indices import index_name, index_symbol, over_indices
+from symgrad.frontend.indices import index_name, index_symbol, reduce_over_indices
 from symgrad.frontend.scope import INFINITIES
-from symgrad.frontend.tokens.elsewhere import operand_before
+from symgrad.frontend.tokens.foreign_syntax import operand_before
 from symgrad.frontend.tokens.terms import (
     Argument,
     Dots,
@@ -23,8 +23,8 @@ from symgrad.frontend.tokens.terms import (
     Term,
     Text,
     Token,
-    ends,
     literal_value,
+    span_of,
 )
 from symgrad.ir.composite import WRITTEN
 from symgrad.ir.graph import OPS, Node, Op, as_condition, constant, number, size_node, symbol, truth
@@ -59,20 +59,20 @@ class ProgramReader(FunctionRules):
         node = self._literals.get(spelled)
         if node is None:
             node = self._literals[spelled] = number(literal_value(token))
-        start, end = ends(token)
+        start, end = span_of(token)
         return self.term(node, start, end, True)
 
     def true(self, token: Token) -> Term:
-        return self.term(truth(True), *ends(token))
+        return self.term(truth(True), *span_of(token))
 
     def false(self, token: Token) -> Term:
-        return self.term(truth(False), *ends(token))
+        return self.term(truth(False), *span_of(token))
 
     def name(self, token: Token) -> Term:
         spelled = str(token)
         if spelled in self.local:
             given = self.local[spelled]
-            return Term(given.node, *ends(token), given.literal)
+            return Term(given.node, *span_of(token), given.literal)
         node = self.defined.get(spelled)
         if node is None:
             if spelled == "pi":
@@ -82,21 +82,21 @@ class ProgramReader(FunctionRules):
             elif self.is_index(token):
                 node = index_symbol(spelled)
             elif spelled in INFINITIES:
-                return self.infinite(*ends(token))
+                return self.infinite(*span_of(token))
             elif self.strict:
                 return self.unknown(token)
             else:
                 node = symbol(Declaration(spelled))
                 self.free[spelled] = token
                 self.symbols[spelled] = self.defined[spelled] = node
-                self.name_spans[spelled] = Span(*ends(token))
-        start, end = ends(token)
+                self.name_spans[spelled] = Span(*span_of(token))
+        start, end = span_of(token)
         if node not in self.spans:
             self.spans[node] = Span(start, end)
         return Term(node, start, end)
 
     def group(self, left: Token, inner: Term, right: Token) -> Term:
-        return Term(inner.node, ends(left)[0], ends(right)[1])
+        return Term(inner.node, span_of(left)[0], span_of(right)[1])
 
     # --------------------------------------------------------------------------------------------------- arithmetic
 
@@ -141,18 +141,18 @@ class ProgramReader(FunctionRules):
         return product
 
     def transposed(self, a: Term, sign: Token) -> Term:
-        return self.build(matrix_transpose, (a,), a.start, ends(sign)[1])
+        return self.build(matrix_transpose, (a,), a.start, span_of(sign)[1])
 
     def raise_to(self, a: Term, b: Term) -> Term:
         return self.make(self._pow, (a, b), a.start, b.end)
 
     def plus(self, sign: Token, a: Term) -> Term:
         if a.node.dtype == "bool":
-            return self.make(self._add, (Term(number(0), a.start, a.end), a), ends(sign)[0], a.end)
-        return Term(a.node, ends(sign)[0], a.end, a.literal)
+            return self.make(self._add, (Term(number(0), a.start, a.end), a), span_of(sign)[0], a.end)
+        return Term(a.node, span_of(sign)[0], a.end, a.literal)
 
     def minus(self, sign: Token, a: Term) -> Term:
-        return self._negative(a, ends(sign)[0])
+        return self._negative(a, span_of(sign)[0])
 
     def _negative(self, a: Term, start: int) -> Term:
         """-2 is a number; -0 stays a negation, which alone has the sign of the floating-point zero."""
@@ -230,7 +230,7 @@ class ProgramReader(FunctionRules):
                 expected="a condition such as x > 0",
                 cure="compare it with something",
             )
-        return self.make(OPS["not_"], (a,), ends(sign)[0], a.end)
+        return self.make(OPS["not_"], (a,), span_of(sign)[0], a.end)
 
     def choose(self, a: Term, condition: Term, b: Term) -> Term:
         return self.make(OPS["where"], (condition, a, b), a.start, b.end)
@@ -241,13 +241,13 @@ class ProgramReader(FunctionRules):
         right = rest[-1]
         assert isinstance(right, Token)
         values = tuple(v for v in rest[:-1] if isinstance(v, (Term, ItemList, Text, NoneLiteral)))
-        return ItemList(values, ends(left)[0], ends(right)[1], str(left) == "[")
+        return ItemList(values, span_of(left)[0], span_of(right)[1], str(left) == "[")
 
     def quoted(self, token: Token) -> Text:
-        return Text(str(token)[1:-1], *ends(token))
+        return Text(str(token)[1:-1], *span_of(token))
 
     def nothing(self, token: Token) -> NoneLiteral:
-        return NoneLiteral(*ends(token))
+        return NoneLiteral(*span_of(token))
 
     def dots(self, _token: Token) -> Dots:
         return Dots()
@@ -259,9 +259,9 @@ class ProgramReader(FunctionRules):
         right = rest[-1]
         assert isinstance(right, Token)
         if self.error is not None:
-            return Term(number(1), x.start, ends(right)[1])
+            return Term(number(1), x.start, span_of(right)[1])
         items = [i for i in rest[:-1] if i is not None and not isinstance(i, Token)]
-        return subscript(self, x, items, ends(right)[1])
+        return subscript(self, x, items, span_of(right)[1])
 
     def array_of(self, items: ItemList) -> Term:
         return call(self, Token("NAME", "array", items.start, items.start), [items], items.end)
@@ -274,12 +274,12 @@ class ProgramReader(FunctionRules):
         assert isinstance(closing, Token)
         arguments = [a for a in rest[:-1] if isinstance(a, (Term, ItemList, Text, NoneLiteral, Keyword))]
         if self.error is not None:
-            return Term(number(1), ends(name)[0], ends(closing)[1])
+            return Term(number(1), span_of(name)[0], span_of(closing)[1])
         body, *rest_of = arguments or [None]
         over = [a.node for a in rest_of if isinstance(a, Term) and index_name(a.node) is not None]
         if over and len(over) == len(rest_of) and isinstance(body, Term):
-            reduce = partial(over_indices, str(name), over)
-            return self.build(reduce, [body], ends(name)[0], ends(closing)[1])
+            reduce = partial(reduce_over_indices, str(name), over)
+            return self.build(reduce, [body], span_of(name)[0], span_of(closing)[1])
         if str(name) in self.functions:
-            return self.expand(name, arguments, ends(closing)[1])
-        return self.defined_below(name) or call(self, name, arguments, ends(closing)[1])
+            return self.expand(name, arguments, span_of(closing)[1])
+        return self.defined_below(name) or call(self, name, arguments, span_of(closing)[1])

@@ -10,8 +10,8 @@ from symgrad.frontend.latex.meaning.functions.differentials import Differentiate
 from symgrad.frontend.latex.meaning.lines import LatexReader
 from symgrad.frontend.latex.meaning.readings import Ambiguity
 from symgrad.frontend.latex.syntax.grammar import statements
-from symgrad.frontend.latex.syntax.macros import expanded
-from symgrad.frontend.latex.syntax.splitting import latex_error, rows_apart, split
+from symgrad.frontend.latex.syntax.lexer import latex_error, split_rows, tokenize
+from symgrad.frontend.latex.syntax.macros import expand_macros
 from symgrad.frontend.latex.syntax.tree import LatexLine
 from symgrad.frontend.limits import TEXT_CHARACTERS
 from symgrad.ir.garbage_collection import gc_paused
@@ -51,7 +51,7 @@ def latex_statements(source: Source) -> list[LatexLine]:
         >>> line.relations
         ('=',)
     """
-    return statements(source, rows_apart(source, expanded(source, split(source))))
+    return statements(source, split_rows(source, expand_macros(source, tokenize(source))))
 
 
 def parse_latex_program(

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from symgrad.frontend.limits import NESTING
+from symgrad.frontend.tokens.lexer_errors import FORBIDDEN, after_number, check_name, check_size, refusal_of
 from symgrad.frontend.tokens.lexer_state import LexerState
-from symgrad.frontend.tokens.refusals import FORBIDDEN, after_number, check_name, check_size, refusal_of
 from symgrad.frontend.tokens.terms import Token
 from symgrad.ir.exact import DIGITS
 from symgrad.ir.types import NAME

@@ -20,7 +20,7 @@ __all__ = [
     "Term",
     "Text",
     "Token",
-    "ends",
+    "span_of",
     "literal_value",
 ]
 
@@ -120,7 +120,7 @@ Item: TypeAlias = Term | ItemList | Text | NoneLiteral
 Argument: TypeAlias = Item | Keyword
 
 
-def ends(token: Token) -> tuple[int, int]:
+def span_of(token: Token) -> tuple[int, int]:
     """Return where a token begins and ends."""
     return token.start_pos, token.end_pos
 

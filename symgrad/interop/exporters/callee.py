@@ -14,7 +14,7 @@ import numpy as np
 
 from symgrad.api.derivatives.differentiate import jvp, vjp
 from symgrad.api.handles.expr import Expr, as_expr, handle
-from symgrad.api.handles.given import formulas
+from symgrad.api.handles.formula_arguments import formulas
 from symgrad.api.handles.inputs import inputs_of, known_symbols
 from symgrad.api.kernels.compile import compile as compile_exprs
 from symgrad.compiler.kernels.elementwise import ElementwiseKernel
@@ -35,7 +35,7 @@ from symgrad.support.errors import (
     UsageError,
 )
 
-__all__ = ["Callee", "callee", "chosen_inputs", "expressions", "in_kind", "repeated_axes"]
+__all__ = ["Callee", "callee", "select_inputs", "expressions", "cast_for_kernel", "repeated_axes"]
 
 Shape = tuple[int, ...]
 
@@ -182,12 +182,12 @@ class Callee:
 
     def _pushed(self, moving: list[Expr]) -> Callee:
         tangents = self._beside(moving, "_dot")
-        return Callee(jvp(_bare(self._real()), moving, tangents), [*self.inputs, *tangents])
+        return Callee(jvp(_detached(self._real()), moving, tangents), [*self.inputs, *tangents])
 
     def _pulled(self, wanted: list[Expr]) -> Callee:
         real = self._real()
         cotangents = self._beside(real, "_bar")
-        return Callee(vjp(_bare(real), wanted, cotangents), [*self.inputs, *cotangents])
+        return Callee(vjp(_detached(real), wanted, cotangents), [*self.inputs, *cotangents])
 
     def _real(self) -> list[Expr]:
         return [e for e in self.outputs if e.dtype == "real"]
@@ -203,7 +203,7 @@ class Callee:
         return made
 
 
-def _bare(exprs: Sequence[Expr]) -> list[Expr]:
+def _detached(exprs: Sequence[Expr]) -> list[Expr]:
     """Expressions without their programs, which do not know the inputs beside them: tangents, and what is not read."""
     return [Expr(e.node, traces=e.traces, origins=e.origins, sources=e.sources) for e in exprs]
 
@@ -223,7 +223,7 @@ def repeated_axes(batch: Shape, own: Shape) -> tuple[int, ...]:
     return (*range(lead), *(lead + k for k, n in enumerate(own) if n != batch[lead + k]))
 
 
-def in_kind(array: np.ndarray, kind: np.dtype[Any], name: str) -> np.ndarray:
+def cast_for_kernel(array: np.ndarray, kind: np.dtype[Any], name: str) -> np.ndarray:
     """Return an array in the dtype that a kernel takes; elementwise kernels take whole numbers as real ones.
 
     Args:
@@ -270,7 +270,7 @@ def callee(outputs: object, inputs: object = None) -> Callee:
     exprs = expressions(outputs)
     if inputs is None:
         return Callee(exprs, [handle(s) for s in inputs_of(exprs)])
-    chosen = chosen_inputs(exprs, inputs)
+    chosen = select_inputs(exprs, inputs)
     read = symbols_of([e.node for e in exprs])
     missing = [s.name for s in read if s not in {e.node for e in chosen}]
     if missing:
@@ -294,7 +294,7 @@ def expressions(outputs: object) -> list[Expr]:
     return formulas(listed)
 
 
-def chosen_inputs(exprs: Sequence[Expr], inputs: object) -> list[Expr]:
+def select_inputs(exprs: Sequence[Expr], inputs: object) -> list[Expr]:
     """Return the symbols that are named as inputs, which need not be all that the outputs read.
 
     Raises:

@@ -10,9 +10,9 @@ import numpy as np
 
 from symgrad.api.extras import not_installed
 from symgrad.api.handles.expr import Expr
-from symgrad.interop.exporters.batched import SourceShapes
+from symgrad.interop.exporters.batching import SourceShapes
 from symgrad.interop.exporters.callee import Callee, callee
-from symgrad.interop.exporters.written import function_of, source_of
+from symgrad.interop.exporters.program_source import execute_source, source_of
 from symgrad.ir.values.inputs import in_order
 from symgrad.support.errors import UsageError
 
@@ -82,7 +82,7 @@ class JaxFunction:
             self._compute = _by_kernel(program, name)
         else:
             self.__doc__ = self.source = source_of(program, "jax", name, single=len(program.outputs) == 1)
-            self._compute = _by_source(program, function_of(self.source, name, self.inputs))
+            self._compute = _by_source(program, execute_source(self.source, name, self.inputs))
 
     def __call__(self, *arrays: Any, **by_name: Any) -> Any:
         """Compute the outputs.

@@ -28,7 +28,7 @@ from symgrad.compiler.kernels.xla import layout_fits, needs_python, xla_handler
 from symgrad.interop.exporters.callee import Callee, repeated_axes
 from symgrad.support.errors import ArrayTypeError, ComplexInputError, SymgradError, UnsupportedError
 
-__all__ = ["TangentProgram", "admitted", "call_program"]
+__all__ = ["TangentProgram", "validate_arrays", "call_program"]
 
 # JAX has partial type information: its values are untyped here.
 jax, jnp, core = cast(Any, _jax), cast(Any, _jnp), cast(Any, _core)
@@ -42,14 +42,14 @@ def call_program(program: TangentProgram, arrays: Sequence[Any]) -> list[Any]:
         program: what to call.
         arrays: its inputs, in order.
     """
-    given, dtype = admitted(program.called.inputs, arrays)
+    given, dtype = validate_arrays(program.called.inputs, arrays)
     return _call.bind(*given, program=program, dtype=dtype)
 
 
 # Arguments
 
 
-def admitted(symbols: Sequence[Expr], given: Sequence[Any]) -> tuple[list[Any], str]:
+def validate_arrays(symbols: Sequence[Expr], given: Sequence[Any]) -> tuple[list[Any], str]:
     """Return the arrays in the dtypes of a call, and that of its real numbers."""
     arrays = [_array(e, value) for e, value in zip(symbols, given, strict=True)]
     reals = [a for e, a in zip(symbols, arrays, strict=True) if e.dtype == "real"]
@@ -270,7 +270,7 @@ def _batched(arguments: Any, axes: Any, *, program: TangentProgram, dtype: str) 
 def _natively(*arrays: Any, program: TangentProgram, dtype: str) -> Any:
     kernel = program.called.kernel(dtype)
     shapes, *_ = program.called.shapes([a.shape for a in arrays])
-    why = needs_python(kernel) or _unfit()
+    why = needs_python(kernel) or _native_failure()
     if why is None:
         return _by_xla(kernel, arrays, shapes, program, dtype)
     warnings.warn(f"'{program}' is called through Python: {why}", stacklevel=2)
@@ -328,7 +328,7 @@ def _by_python(
 
 
 @cache
-def _unfit() -> str | None:
+def _native_failure() -> str | None:
     """Try native calls once, and say why XLA cannot make them, or None if it can."""
     x, u = symbols("x u")
     program = TangentProgram(Callee([x * u, x + u], [x, u]), "probe")

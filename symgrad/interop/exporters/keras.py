@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, cast, final
 
-from symgrad.api.derivatives.synthesis import ignore_noise
+from symgrad.api.derivatives.gradient_override import ignore_noise
 from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.api.handles.inputs import inputs_of
 from symgrad.api.handles.program import parse
-from symgrad.interop.exporters.batched import broadcast, lengths, lifted, names_text
-from symgrad.interop.exporters.callee import chosen_inputs, expressions
+from symgrad.interop.exporters.batching import batch_program, broadcast, lengths, names_text
+from symgrad.interop.exporters.callee import expressions, select_inputs
 from symgrad.interop.exporters.keras_noise import DRAWN, draw_values, keras
-from symgrad.interop.exporters.written import at_means, function_of, source_text, text_of
+from symgrad.interop.exporters.program_source import execute_source, fix_noise_at_means, source_text, text_of
 from symgrad.ir.graph import Node
 from symgrad.ir.listing import one_of
 from symgrad.ir.traverse import symbols_of, topological
@@ -92,7 +92,7 @@ def to_keras(
     if inputs is None:
         given = [s for s in every if s.declaration.distribution is None]
     else:
-        given = [e.node for e in chosen_inputs(exprs, inputs)]
+        given = [e.node for e in select_inputs(exprs, inputs)]
     noise = [s for s in every if s not in given]
     for s in noise:
         if s.declaration.distribution is None:
@@ -174,7 +174,7 @@ class ProgramLayer(_Layer):
                     expected=f"{one_of(DRAWN)}, with numbers as parameters",
                     cure="list it among the inputs, and pass what you draw",
                 )
-        self._calm = at_means([e.node for e in self._exprs], self._noise) if noise else ()
+        self._calm = fix_noise_at_means([e.node for e in self._exprs], self._noise) if noise else ()
         self._free = not any(
             n.shape or not n.op.pointwise for n in (*topological(e.node for e in self._exprs), *self._given)
         )
@@ -282,9 +282,9 @@ class ProgramLayer(_Layer):
                 names = self._names
                 if any(extra):
                     every = (*extra, *[max(extra)] * len(self._noise)) if training else extra
-                    nodes, symbols, names = lifted(nodes, symbols, every, names)
+                    nodes, symbols, names = batch_program(nodes, symbols, every, names)
                 source = self._source(nodes, symbols, names)
-                found = function_of(source, "program", [s.name for s in symbols])
+                found = execute_source(source, "program", [s.name for s in symbols])
             self._functions[key] = found
         return found
 

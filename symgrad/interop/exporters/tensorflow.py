@@ -10,9 +10,9 @@ import numpy as np
 
 from symgrad.api.extras import not_installed
 from symgrad.api.handles.expr import Expr
-from symgrad.interop.exporters.batched import Lengths, SourceShapes, broadcast, names_text
-from symgrad.interop.exporters.callee import Callee, callee, in_kind, repeated_axes
-from symgrad.interop.exporters.written import function_of, source_of
+from symgrad.interop.exporters.batching import Lengths, SourceShapes, broadcast, names_text
+from symgrad.interop.exporters.callee import Callee, callee, cast_for_kernel, repeated_axes
+from symgrad.interop.exporters.program_source import execute_source, source_of
 from symgrad.ir.values.inputs import in_order
 from symgrad.support.errors import ArrayTypeError, UsageError
 
@@ -99,7 +99,7 @@ class TensorFlowFunction:
             self._symgrad_call = _Kernel(program)
         else:
             self.source = source_of(program, "tensorflow", "f", single=single, gradient=gradient)
-            self._symgrad_call = function_of(self.source, "f", self.inputs)
+            self._symgrad_call = execute_source(self.source, "f", self.inputs)
 
     # In a tf.function it is called as it stands: there is no control flow over tensors in it to be rewritten, and what
     # derives and compiles a kernel would be rewritten too, which takes minutes.
@@ -225,7 +225,8 @@ class _Kernel:
 
         def compute(*values: Any) -> list[Any]:
             given = [
-                in_kind(v, k, name) for v, k, name in zip(values, kernel.kinds, kernel.inputs, strict=False)
+                cast_for_kernel(v, k, name)
+                for v, k, name in zip(values, kernel.kinds, kernel.inputs, strict=False)
             ]
             results = self.program.run(kernel, given)
             return [np.asarray(r, kind.as_numpy_dtype) for r, kind in zip(results, kinds, strict=True)]

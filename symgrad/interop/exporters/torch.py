@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from symgrad.api.derivatives.targets import Wrt, Wrts
 from symgrad.api.extras import not_installed
-from symgrad.api.handles.given import Formula, Formulas
+from symgrad.api.handles.formula_arguments import Formula, Formulas
 from symgrad.interop.exporters.callee import callee
 from symgrad.support.errors import UsageError
 

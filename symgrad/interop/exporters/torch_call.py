@@ -13,8 +13,8 @@ from typing import Any, cast, final
 import numpy as np
 from torch.autograd import Function
 
-from symgrad.interop.exporters.callee import in_kind
-from symgrad.interop.exporters.torch_keys import REAL, KeyedProgram, program_of
+from symgrad.interop.exporters.callee import cast_for_kernel
+from symgrad.interop.exporters.torch_registry import REAL, KeyedProgram, program_of
 from symgrad.ir.sizes import evaluate_size
 from symgrad.support.errors import ArrayTypeError, UnsupportedError
 
@@ -32,7 +32,7 @@ _Tensors = Sequence[Any]
 _INT = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
-def _checked(program: KeyedProgram, tensors: _Tensors) -> Any:
+def _validate_inputs(program: KeyedProgram, tensors: _Tensors) -> Any:
     """Return the dtype to compute in, after a look at what is given."""
     real: tuple[str, Any] | None = None
     for (e, kind), t in zip(program.inputs, tensors, strict=True):
@@ -90,7 +90,7 @@ def _computed(inputs: list[Any], program: str, graph: bool) -> list[Any]:
     found = program_of(program)
     if graph:
         _no_tangents(found, inputs)
-    kernel = found.kernel(_checked(found, inputs))
+    kernel = found.kernel(_validate_inputs(found, inputs))
     arrays = [_array(t, kernel.kinds[k], kernel.inputs[k]) for k, t in enumerate(inputs)]
     results = found.callee.run(kernel, arrays)
     return [
@@ -100,16 +100,18 @@ def _computed(inputs: list[Any], program: str, graph: bool) -> list[Any]:
 
 def _array(tensor: Any, kind: np.dtype[Any], name: str) -> Any:
     """Return a tensor of the CPU as an array on its memory, of the dtype that the kernel takes."""
-    array = in_kind(tensor.numpy(force=True), kind, name)  # `force` means detached, and no view that negates
+    array = cast_for_kernel(
+        tensor.numpy(force=True), kind, name
+    )  # `force` means detached, and no view that negates
     return array if array.ndim else array[()]
 
 
-def _supposed(inputs: list[Any], program: str, graph: bool) -> list[Any]:
+def _fake_outputs(inputs: list[Any], program: str, graph: bool) -> list[Any]:
     """Return tensors of the shapes and dtypes of a call, without values; sizes may be symbols of torch's."""
     del graph
     found = program_of(program)
     callee = found.callee
-    kernel = found.kernel(_checked(found, inputs))
+    kernel = found.kernel(_validate_inputs(found, inputs))
     shapes = [tuple(t.shape) for t in inputs]
     if all(type(n) is int for shape in shapes for n in shape):
         outputs = callee.shapes(shapes)[0]
@@ -247,7 +249,7 @@ _kernel: Any = torch.library.custom_op(
 )
 """The operator of all programs. In a compiled graph it must ask about tangents; `TorchCall` sees to them itself."""
 
-_kernel.register_fake(_supposed)
+_kernel.register_fake(_fake_outputs)
 
 
 def _setup(ctx: Any, inputs: Any, output: Any) -> None:  # noqa: ARG001  (torch names its arguments)

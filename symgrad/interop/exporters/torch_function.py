@@ -9,11 +9,11 @@ import numpy as np
 import torch
 
 from symgrad.api.handles.expr import Expr
-from symgrad.interop.exporters.batched import SourceShapes
+from symgrad.interop.exporters.batching import SourceShapes
 from symgrad.interop.exporters.callee import callee
+from symgrad.interop.exporters.program_source import execute_source, source_of
 from symgrad.interop.exporters.torch_call import call
-from symgrad.interop.exporters.torch_keys import register_program
-from symgrad.interop.exporters.written import function_of, source_of
+from symgrad.interop.exporters.torch_registry import register_program
 from symgrad.ir.listing import one_of
 from symgrad.ir.values.inputs import in_order
 from symgrad.support.errors import ArrayTypeError, MissingInputError, UsageError
@@ -49,7 +49,7 @@ class TorchFunction:
             self._key = register_program(program).key
         else:
             self.source = source_of(program, "torch", "f", single=single)
-            self._function = function_of(self.source, "f", self.inputs)
+            self._function = execute_source(self.source, "f", self.inputs)
 
     def __call__(self, /, *tensors: Any, **by_name: Any) -> Any:
         """Compute the outputs.

@@ -10,13 +10,20 @@ from symgrad.api.functions.layout import arange, broadcast_to, full, reshape
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["CONSTANT_ENTRIES", "compact", "constant", "exactly", "count_up", "uniform"]
+__all__ = [
+    "CONSTANT_ENTRIES",
+    "broadcastable_constant",
+    "constant",
+    "exact_decimals",
+    "iota",
+    "uniform_value",
+]
 
 CONSTANT_ENTRIES = 4096
 """Entries of an array of numbers that a formula may hold."""
 
 
-def exactly(values: np.ndarray) -> np.ndarray:
+def exact_decimals(values: np.ndarray) -> np.ndarray:
     """Return numbers of fewer bits as the decimals that they print as: 0.1 of float32 is 0.1."""
     if values.dtype.kind == "V":  # bfloat16 and its kin, which NumPy does not count among floats
         values = values.astype(np.float32)
@@ -26,12 +33,12 @@ def exactly(values: np.ndarray) -> np.ndarray:
     return np.array(flat, np.float64).reshape(values.shape)
 
 
-def uniform(values: np.ndarray, *, decimal: bool = False) -> float | int | bool | None:
+def uniform_value(values: np.ndarray, *, decimal: bool = False) -> float | int | bool | None:
     """Return the number that all entries are, or None; ``decimal`` as in `constant`."""
     if not values.size or not (values == values.flat[0]).all():
         return None
     first = values.reshape(-1)[:1]
-    return (exactly(first) if decimal else first)[0].item()
+    return (exact_decimals(first) if decimal else first)[0].item()
 
 
 def constant(values: np.ndarray, *, decimal: bool = False) -> Expr:
@@ -56,7 +63,7 @@ def constant(values: np.ndarray, *, decimal: bool = False) -> Expr:
         raise UnsupportedError(
             "an infinite number, or none at all", cure="a large number, such as -1e30, in its place"
         )
-    number = uniform(values, decimal=decimal)
+    number = uniform_value(values, decimal=decimal)
     if number is not None:
         return full(values.shape, number) if values.ndim else as_expr(number)
     if not values.size:
@@ -77,10 +84,10 @@ def constant(values: np.ndarray, *, decimal: bool = False) -> Expr:
         raise UnsupportedError(
             f"an array of {values.size:,} numbers in the function", cure="pass it as an argument"
         )
-    return as_expr((exactly(values) if decimal else values).tolist())
+    return as_expr((exact_decimals(values) if decimal else values).tolist())
 
 
-def compact(values: np.ndarray) -> Expr:
+def broadcastable_constant(values: np.ndarray) -> Expr:
     """Return an array of numbers as an expression that broadcasts to it."""
     for k in range(values.ndim):
         if values.shape[k] > 1 and _repeats(values, k):
@@ -89,7 +96,7 @@ def compact(values: np.ndarray) -> Expr:
     return constant(values.reshape(values.shape[first:]))
 
 
-def count_up(count: int) -> np.ndarray:
+def iota(count: int) -> np.ndarray:
     """Return the whole numbers from 0 on, as an array of NumPy."""
     return np.arange(count)
 

@@ -14,7 +14,7 @@ from symgrad.ir.listing import Listing
 from symgrad.ir.types import is_name
 from symgrad.support.source import Place
 
-__all__ = ["ImportNote", "ImportedProgram", "Taken", "mark"]
+__all__ = ["ImportNote", "ImportedProgram", "UniqueNames", "mark_places"]
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,11 @@ class ImportedProgram(Program):
         return (ImportedProgram, (self.listing, returned, self.parameters, self.values, self.findings))
 
 
-class Taken:
+class UniqueNames:
     """Names of a program, each given once.
 
     Example:
-        >>> names = Taken(["x"])
+        >>> names = UniqueNames(["x"])
         >>> names.free("x"), names.free("fc1.weight"), names.free("lambda"), names.free("1")
         ('x_2', 'fc1_weight', 'lambda_', 'v_1')
     """
@@ -99,7 +99,7 @@ class Taken:
         return made
 
 
-def mark(places: dict[Node, Place], value: Any, place: Place | None) -> None:
+def mark_places(places: dict[Node, Place], value: Any, place: Place | None) -> None:
     """Note the place of an expression and of all that was made for it: what has a place already keeps it."""
     if not isinstance(value, Expr) or place is None or not place.file:
         return

@@ -13,7 +13,16 @@ from symgrad.ir.sizes import Shape, size_max
 from symgrad.ir.types import DOMAINS, is_name
 from symgrad.support.errors import UsageError
 
-__all__ = ["agree", "argument_names", "declare_input", "flat", "is_leaf", "is_shape", "of_text", "repack"]
+__all__ = [
+    "shape_matches",
+    "argument_names",
+    "declare_input",
+    "flatten",
+    "is_leaf",
+    "is_shape",
+    "parse_spec",
+    "repack",
+]
 
 _TEXT = re.compile(r"\s*(?P<domain>\w+\s*(?:\([^)]*\))?)\s*(?:\[(?P<shape>[^\]]*)\])?\s*")
 
@@ -45,14 +54,14 @@ def argument_names(function: Callable[..., Any], count: int) -> list[str]:
     return [*named[:count], *(f"{several or 'x'}{k}" for k in range(count - len(named)))]
 
 
-def of_text(name: str, said: str) -> Expr:
+def parse_spec(name: str, said: str) -> Expr:
     """Return an input as a text says it.
 
     Raises:
         UsageError: for a text that says nothing, or a domain or size that is none.
 
     Example:
-        >>> of_text("x", "Normal(0, 1)[3]").shape, of_text("x", "real[n, 3]").shape, of_text("x", "int").shape
+        >>> parse_spec("x", "Normal(0, 1)[3]").shape, parse_spec("x", "real[n, 3]").shape, parse_spec("x", "int").shape
         ((3,), ('n', 3), ())
     """
     parts = _TEXT.fullmatch(said)
@@ -69,13 +78,13 @@ def declare_input(name: str, shape: Shape, domain: str = "real") -> Expr:
     return tensor(name, shape, domain) if shape else symbols(name, domain)
 
 
-def agree(found: Shape, told: Shape) -> bool:
+def shape_matches(found: Shape, told: Shape) -> bool:
     """Tell whether a shape is the one that a framework told; its sizes are never below zero, which it leaves out.
 
     Example:
         >>> from symgrad.ir.sizes import size_max, size_sum
         >>> less = size_sum(["n", -1])
-        >>> agree((size_max(less, 0), 3), (less, 3)), agree(("n",), (less,))
+        >>> shape_matches((size_max(less, 0), 3), (less, 3)), shape_matches(("n",), (less,))
         (True, False)
     """
     return len(found) == len(told) and all(
@@ -102,7 +111,7 @@ def is_leaf(spec: Any) -> bool:
     return is_shape(spec) or not isinstance(spec, dict | list | tuple)
 
 
-def flat(structure: Any, path: tuple[Any, ...] = ()) -> Iterable[tuple[tuple[Any, ...], Any]]:
+def flatten(structure: Any, path: tuple[Any, ...] = ()) -> Iterable[tuple[tuple[Any, ...], Any]]:
     """Yield the leaves of dicts, lists and tuples with their paths, those of dicts in the order of TensorFlow."""
     if structure is None:
         return
@@ -115,7 +124,7 @@ def flat(structure: Any, path: tuple[Any, ...] = ()) -> Iterable[tuple[tuple[Any
         yield path, structure
         return
     for key, value in items:
-        yield from flat(value, (*path, key))
+        yield from flatten(value, (*path, key))
 
 
 def repack(structure: Any, leaves: Any) -> Any:

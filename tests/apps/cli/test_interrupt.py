@@ -10,7 +10,7 @@ import sys
 
 class Pressed:
     def find_spec(self, name, path=None, target=None):
-        if name == "symgrad.apps.cli.stops":
+        if name == "symgrad.apps.cli.stop_gradients":
             raise KeyboardInterrupt
 
 sys.meta_path.insert(0, Pressed())
@@ -25,7 +25,7 @@ from symgrad.apps.cli import main
 def pressed(seconds):
     raise KeyboardInterrupt
 
-verify.checked_seconds = pressed
+verify.validate_seconds = pressed
 main(["equal", "x", "x"])
 """
 

@@ -211,11 +211,11 @@ KEPT = {
 @pytest.mark.parametrize("case", KEPT)
 def test_what_does_not_flow_into_the_gradient_is_no_finding(case: str, tmp_path: Path) -> None:
     from symgrad.interop.importers.code.checks import source_findings
-    from symgrad.interop.importers.code.found import opened
+    from symgrad.interop.importers.code.function_loader import load_function
 
     file = tmp_path / "f.py"
     file.write_text(f"def f(x, rate=1, k=0):\n    {KEPT[case]}\n")
-    with opened(str(file), "f") as found:
+    with load_function(str(file), "f") as found:
         assert source_findings(found.function, ["x"]) == []
 
 

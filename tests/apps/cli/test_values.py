@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 import symgrad as sg
 from symgrad.apps.cli import main
-from symgrad.apps.cli.given.numbers import read_number
-from symgrad.apps.cli.given.values import read_values
+from symgrad.apps.cli.inputs.numbers import read_number
+from symgrad.apps.cli.inputs.values import read_values
 from symgrad.errors import NumberTooLargeError, SymgradError
 
 

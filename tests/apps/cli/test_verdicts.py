@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from symgrad.apps.cli.checked import checked_lines
+from symgrad.apps.cli.check_report import checked_lines
 from symgrad.apps.cli.verdicts import EXIT
 from symgrad.checker.check import CheckResult
 from symgrad.checker.file.statement import statement_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from symgrad.apps.web.answers import LANGUAGES, PARTS, QuestionError, answer, checked
+from symgrad.apps.web.answers import LANGUAGES, PARTS, QuestionError, answer, validate_question
 from symgrad.apps.web.limits import CODE_LINES, PLOT_POINTS, PROGRAM_CHARACTERS, TEXT_CHARACTERS
 
 EXAMPLES: list[dict[str, Any]] = json.loads(
@@ -18,7 +18,7 @@ NOISE = EXAMPLES[0]["program"]
 
 
 def parts(**question: Any) -> dict[str, dict[str, Any]]:
-    return {found["part"]: found for found in answer(checked(question))}
+    return {found["part"]: found for found in answer(validate_question(question))}
 
 
 def texts(found: dict[str, Any]) -> str:
@@ -261,11 +261,11 @@ def test_nothing_is_run_and_no_module_is_imported() -> None:
 )
 def test_what_is_no_question_is_refused(wrong: Any) -> None:
     with pytest.raises(QuestionError):
-        checked(wrong)
+        validate_question(wrong)
 
 
 def test_half_a_character_is_replaced() -> None:
-    (found,) = answer(checked({"program": "\ud800 + x"}))
+    (found,) = answer(validate_question({"program": "\ud800 + x"}))
     json.dumps(found, ensure_ascii=False).encode()
     assert "error" in found
 
@@ -291,7 +291,7 @@ def test_half_a_character_is_replaced() -> None:
 )
 def test_odd_programs_get_an_answer(program: str) -> None:
     """The process that answers has limits; here only what is read and printed is tried."""
-    (found,) = answer(checked({"program": program}))
+    (found,) = answer(validate_question({"program": program}))
     assert len(json.dumps(found)) < 20 * TEXT_CHARACTERS
     assert "fault" not in found.get("error", {}).get("message", "")
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from symgrad.apps.web.answers import checked
+from symgrad.apps.web.answers import validate_question
 from symgrad.apps.web.limits import ANSWER_BYTES
 from symgrad.apps.web.workers import BusyError, Workers
 from tests.processes import printed
@@ -28,7 +28,7 @@ def run(workers: Workers, body: Coroutine[Any, Any, T]) -> T:
 
 
 async def told(workers: Workers, address: str = "", **question: Any) -> Told:
-    return [json.loads(line) async for line in workers.answer(checked(question), address)]
+    return [json.loads(line) async for line in workers.answer(validate_question(question), address)]
 
 
 def test_what_does_not_end_is_ended_and_the_rest_is_answered(
@@ -58,7 +58,7 @@ def test_questions_are_answered_side_by_side_and_one_address_leaves_room_for_oth
         ]
         assert other[0]["blocks"][-1]["text"] == "d/dx = cos(x)"
         # Whoever goes away leaves nothing behind.
-        answers = workers.answer(checked({"program": LONG, "parts": ["graph", "latex"]}), "a")
+        answers = workers.answer(validate_question({"program": LONG, "parts": ["graph", "latex"]}), "a")
         begun, own = asyncio.Event(), workers._taken
 
         async def taken() -> Any:

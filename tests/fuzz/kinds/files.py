@@ -17,8 +17,8 @@ import numpy as np
 
 import symgrad as sg
 from symgrad.apps.cli.files import read_source
-from symgrad.apps.cli.given.stored import read_array, read_column
-from symgrad.apps.cli.given.values import read_values
+from symgrad.apps.cli.inputs.array_files import read_array, read_column
+from symgrad.apps.cli.inputs.values import read_values
 from symgrad.checker.check import check
 from symgrad.checker.file.reader import read_proof_file
 from symgrad.errors import SymgradError

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import symgrad as sg
-from symgrad.api.kernels.compile import arranged
+from symgrad.api.kernels.compile import arrange_nodes
 from symgrad.ir.graph import OPS, Node
 from symgrad.ir.traverse import topological
 from symgrad.rewrite.choice import alternatives, stabilise
@@ -70,10 +70,10 @@ def test_forms_that_are_not_compared_gain_too_little(monkeypatch):
     nodes = graphs()
     quick = [told(n) for n in nodes]
     assert sum(len(steps) for _, steps in quick) > 20
-    compiled = [arranged([f, *sg.grad(f, f.inputs)]).nodes for f in formulas()]
+    compiled = [arrange_nodes([f, *sg.grad(f, f.inputs)]).nodes for f in formulas()]
     monkeypatch.setattr(stabilise, "_worth", lambda *_: True)
     assert [told(n) for n in nodes] == quick
-    assert [arranged([f, *sg.grad(f, f.inputs)]).nodes for f in formulas()] == compiled
+    assert [arrange_nodes([f, *sg.grad(f, f.inputs)]).nodes for f in formulas()] == compiled
 
 
 @pytest.mark.parametrize("text", [*FORMULAS, "x*y", "sqrt(z)*exp(y)"])

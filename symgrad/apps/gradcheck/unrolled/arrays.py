@@ -11,16 +11,16 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.apps.gradcheck.unrolled.entries import FormulaEntry, applied, calls, where
+from symgrad.apps.gradcheck.unrolled.entries import FormulaEntry, apply_ufunc, calls, where
 from symgrad.apps.gradcheck.unrolled.paths import choose
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["EntryArray", "Masked", "function_called", "traced_array", "ufunc_called"]
+__all__ = ["EntryArray", "MaskedEntries", "call_function", "traced_array", "call_ufunc"]
 
 _NATIVE = {"add", "multiply"}  # whose reductions NumPy has for objects, over several axes at once
 
 
-def plain(value: Any) -> Any:
+def as_objects(value: Any) -> Any:
     """Return arrays of ours, in lists too, as NumPy's arrays of objects: of the same memory."""
     if isinstance(value, EntryArray):
         return value.view(np.ndarray)
@@ -30,7 +30,7 @@ def plain(value: Any) -> Any:
         return found
     if isinstance(value, list | tuple):
         kind: Any = type(value)
-        items = [plain(v) for v in cast("Sequence[Any]", value)]
+        items = [as_objects(v) for v in cast("Sequence[Any]", value)]
         return kind(items) if kind in (list, tuple) else items
     return value
 
@@ -44,13 +44,13 @@ def traced_array(value: Any) -> Any:
     return value
 
 
-def ufunc_called(ufunc: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
+def call_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
     """Return what a ufunc of NumPy's means entry by entry."""
     out = options.get("out")
     rest = {k: v for k, v in options.items() if k not in ("out", "dtype", "casting", "subok", "order")}
     if rest.pop("where", True) is not True:
         raise UnsupportedError(f"numpy.{ufunc.__name__} with where=")
-    masked = next((i for i in inputs if isinstance(i, Masked)), None)
+    masked = next((i for i in inputs if isinstance(i, MaskedEntries)), None)
     if masked is not None:
         return masked.applied(ufunc, method, inputs, rest)
     if method == "at":
@@ -58,9 +58,9 @@ def ufunc_called(ufunc: Any, method: str, inputs: Sequence[Any], options: Mappin
         if not isinstance(target, EntryArray):
             raise UnsupportedError(f"numpy.{ufunc.__name__}.at of an array that is not traced")
         places = concrete(key, target.shape)
-        ufunc.at(target.view(np.ndarray), places, *map(plain, values))
+        ufunc.at(target.view(np.ndarray), places, *map(as_objects, values))
         return None
-    found = _called(ufunc, method, [plain(i) for i in inputs], rest)
+    found = _called(ufunc, method, [as_objects(i) for i in inputs], rest)
     if out is not None:
         target = out[0]
         if not isinstance(target, EntryArray):
@@ -77,10 +77,10 @@ def _called(ufunc: Any, method: str, arrays: Sequence[Any], options: Mapping[str
             return np.matmul(*(np.asarray(a, dtype=object) for a in arrays))
         if ufunc.nout != 1 or options:
             raise UnsupportedError(f"numpy.{name} on entries")
-        return np.frompyfunc(partial(applied, name), ufunc.nin, 1)(*arrays)
+        return np.frompyfunc(partial(apply_ufunc, name), ufunc.nin, 1)(*arrays)
     if name in _NATIVE or method == "outer":
         if method == "outer":
-            ufunc = np.frompyfunc(partial(applied, name), 2, 1)
+            ufunc = np.frompyfunc(partial(apply_ufunc, name), 2, 1)
         return getattr(ufunc, method)(*arrays, **options)
     if method == "reduce" and name in ("maximum", "minimum"):
         axis, keepdims = options.get("axis", 0), options.get("keepdims", False)
@@ -105,7 +105,7 @@ def _axes(a: Any, axis: Any) -> tuple[int, ...]:
 
 def _rows(a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
     """Return an array with the entries over which is reduced along its last axis, and those axes."""
-    a = np.asarray(plain(a), dtype=object)
+    a = np.asarray(as_objects(a), dtype=object)
     axes = _axes(a, axis)
     kept = [k for k in range(a.ndim) if k not in axes]
     return a.transpose([*kept, *axes]).reshape(*(a.shape[k] for k in kept), -1), axes
@@ -121,7 +121,7 @@ def _extreme(name: str, a: Any, axis: Any = None, out: Any = None, *, keepdims: 
     rows, axes = _rows(a, axis)
     found = np.empty(rows.shape[:-1], dtype=object)
     for index in np.ndindex(*found.shape):
-        found[index] = reduce(partial(applied, name), rows[index])
+        found[index] = reduce(partial(apply_ufunc, name), rows[index])
     return _written(_back(found, np.shape(a), axes, keepdims=keepdims), out)
 
 
@@ -131,14 +131,14 @@ def _position(order: str, a: Any, axis: Any = None, *, keepdims: bool = False) -
     for index in np.ndindex(*found.shape):
         best = 0
         for k, value in enumerate(rows[index]):
-            if k and applied(order, value, rows[index][best]):
+            if k and apply_ufunc(order, value, rows[index][best]):
                 best = k
         found[index] = best
     return _back(found, np.shape(a), axes, keepdims=keepdims)
 
 
 def _mean(a: Any, axis: Any = None, _dtype: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
-    a = np.asarray(plain(a), dtype=object)
+    a = np.asarray(as_objects(a), dtype=object)
     count = int(np.prod([a.shape[k] for k in _axes(a, axis)], dtype=int))
     total = traced_array(np.add.reduce(a, axis=_axes(a, axis), keepdims=keepdims))
     return _written(np.true_divide(total, count), out)
@@ -147,10 +147,10 @@ def _mean(a: Any, axis: Any = None, _dtype: Any = None, out: Any = None, *, keep
 def _var(
     a: Any, axis: Any = None, _dtype: Any = None, out: Any = None, ddof: int = 0, *, keepdims: bool = False
 ) -> Any:
-    a = traced_array(np.asarray(plain(a), dtype=object))
+    a = traced_array(np.asarray(as_objects(a), dtype=object))
     count = int(np.prod([a.shape[k] for k in _axes(a, axis)], dtype=int))
     squares = (a - _mean(a, axis, keepdims=True)) ** 2
-    total = traced_array(np.add.reduce(plain(squares), axis=_axes(a, axis), keepdims=keepdims))
+    total = traced_array(np.add.reduce(as_objects(squares), axis=_axes(a, axis), keepdims=keepdims))
     return _written(np.true_divide(total, count - ddof), out)
 
 
@@ -163,14 +163,14 @@ def _std(
 def _norm(x: Any, ord: Any = None, axis: Any = None, *, keepdims: bool = False) -> Any:
     if ord not in (None, 2, "fro") or (ord == 2 and np.ndim(x) > 1 and not isinstance(axis, int)):
         raise UnsupportedError("numpy.linalg.norm of another order")
-    squares = np.asarray(plain(np.square(x)), dtype=object)
+    squares = np.asarray(as_objects(np.square(x)), dtype=object)
     return np.sqrt(traced_array(np.add.reduce(squares, axis=_axes(squares, axis), keepdims=keepdims)))
 
 
 def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None or y is None:
         raise UnsupportedError("the positions at which a condition holds depend on the values")
-    return traced_array(np.frompyfunc(where, 3, 1)(*map(plain, (condition, x, y))))
+    return traced_array(np.frompyfunc(where, 3, 1)(*map(as_objects, (condition, x, y))))
 
 
 def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **named: Any) -> Any:
@@ -184,14 +184,14 @@ def _written(found: Any, out: Any) -> Any:
         return found
     if not isinstance(out, EntryArray):
         raise UnsupportedError("it writes into an array that is not traced")
-    out.view(np.ndarray)[...] = plain(found)
+    out.view(np.ndarray)[...] = as_objects(found)
     return out
 
 
 def filled(shape: Any, value: Any) -> Any:
     """Return a new array of ours."""
     found = np.empty(shape, dtype=object)
-    found[...] = plain(value)
+    found[...] = as_objects(value)
     return traced_array(found) if found.shape else value
 
 
@@ -240,16 +240,16 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 """Functions of NumPy that are not those of its arrays of objects."""
 
 
-def function_called(function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+def call_function(function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
     """Return what a function of NumPy's means: of arrays of objects, where it is none of `FUNCTIONS`."""
     module = str(function.__module__).removeprefix("numpy").removeprefix(".")
     name = f"{module}.{function.__name__}" if module else function.__name__
     if name in FUNCTIONS:
         return FUNCTIONS[name](*args, **options)
-    return traced_array(function(*map(plain, args), **{k: plain(v) for k, v in options.items()}))
+    return traced_array(function(*map(as_objects, args), **{k: as_objects(v) for k, v in options.items()}))
 
 
-calls |= {"ufunc": ufunc_called, "function": function_called}
+calls |= {"ufunc": call_ufunc, "function": call_function}
 
 
 # --------------------------------------------------------------------------------------------------------- subscripts
@@ -260,7 +260,7 @@ def _kind(item: Any) -> str:
     first = (
         item
         if isinstance(item, FormulaEntry)
-        else next((v for v in np.ravel(plain(item)) if isinstance(v, FormulaEntry)), None)
+        else next((v for v in np.ravel(as_objects(item)) if isinstance(v, FormulaEntry)), None)
     )
     return "" if first is None else "mask" if first.expr.dtype == "bool" else "positions"
 
@@ -287,7 +287,7 @@ def concrete(key: Any, shape: tuple[int, ...]) -> Any:
             if _kind(item) == "mask":
                 raise UnsupportedError("a mask beside other subscripts")
             pick = partial(_picked, length=shape[axis])
-            values = np.array(item, dtype=object) if isinstance(item, list) else plain(item)
+            values = np.array(item, dtype=object) if isinstance(item, list) else as_objects(item)
             chosen: Any = np.frompyfunc(pick, 1, 1)(values)
             item = np.asarray(chosen, dtype=np.intp)[()] if np.ndim(chosen) == 0 else chosen.astype(np.intp)
         axis += _depth(item)
@@ -305,7 +305,7 @@ def _depth(item: Any) -> int:
     return item.ndim if isinstance(item, np.ndarray) and item.dtype == bool else 1
 
 
-class Masked(np.lib.mixins.NDArrayOperatorsMixin):
+class MaskedEntries(np.lib.mixins.NDArrayOperatorsMixin):
     """What ``x[mask]`` gives where the mask is traced: how many entries it has depends on the values.
 
     Args:
@@ -320,14 +320,18 @@ class Masked(np.lib.mixins.NDArrayOperatorsMixin):
         self.mask = mask
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        return ufunc_called(ufunc, method, inputs, options)
+        return call_ufunc(ufunc, method, inputs, options)
 
-    def applied(self, ufunc: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]) -> Masked:
+    def applied(
+        self, ufunc: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]
+    ) -> MaskedEntries:
         """Return a ufunc of what is masked, and of numbers."""
-        fits = all(np.ndim(i) == 0 or (isinstance(i, Masked) and i.is_of(self.mask)) for i in inputs)
+        fits = all(np.ndim(i) == 0 or (isinstance(i, MaskedEntries) and i.is_of(self.mask)) for i in inputs)
         if method != "__call__" or options or not fits:
             raise UnsupportedError("what a mask takes out together with another array")
-        return Masked(ufunc(*(i.whole if isinstance(i, Masked) else i for i in inputs)), self.mask)
+        return MaskedEntries(
+            ufunc(*(i.whole if isinstance(i, MaskedEntries) else i for i in inputs)), self.mask
+        )
 
     @property
     def ndim(self) -> int:
@@ -348,25 +352,25 @@ class EntryArray(np.ndarray):
     """An array of entries, and of numbers among them."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        return ufunc_called(ufunc, method, inputs, options)
+        return call_ufunc(ufunc, method, inputs, options)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
-        return function_called(function, args, options)
+        return call_function(function, args, options)
 
     def __getitem__(self, key: Any) -> Any:
         if _is_traced(key) and _kind(key) == "mask":
-            return Masked(traced_array(self.view(np.ndarray).copy()), self._fitting(key))
+            return MaskedEntries(traced_array(self.view(np.ndarray).copy()), self._fitting(key))
         return traced_array(self.view(np.ndarray)[concrete(key, self.shape)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if not (_is_traced(key) and _kind(key) == "mask"):
-            if isinstance(value, Masked):
+            if isinstance(value, MaskedEntries):
                 raise UnsupportedError("what a mask takes out, written elsewhere")
             own = self.view(np.ndarray)
-            own[concrete(key, self.shape)] = value if isinstance(value, FormulaEntry) else plain(value)
+            own[concrete(key, self.shape)] = value if isinstance(value, FormulaEntry) else as_objects(value)
             return
         mask = self._fitting(key)
-        if isinstance(value, Masked):
+        if isinstance(value, MaskedEntries):
             if not value.is_of(mask):
                 raise UnsupportedError("what a mask takes out, written where another one is")
             value = value.whole
@@ -374,10 +378,10 @@ class EntryArray(np.ndarray):
             raise UnsupportedError("an array written where a mask is: its size depends on the values")
         own = self.view(np.ndarray)
         wide = mask.reshape(mask.shape + (1,) * (self.ndim - mask.ndim))
-        own[...] = np.frompyfunc(where, 3, 1)(plain(wide), plain(value), own.copy())
+        own[...] = np.frompyfunc(where, 3, 1)(as_objects(wide), as_objects(value), own.copy())
 
     def _fitting(self, key: Any) -> Any:
-        mask = np.asarray(plain(key), dtype=object)
+        mask = np.asarray(as_objects(key), dtype=object)
         if mask.shape != self.shape[: mask.ndim] or not mask.ndim:
             raise UnsupportedError("a mask of another shape than the array")
         return mask.view(EntryArray)

@@ -14,7 +14,7 @@ from symgrad.apps.gradcheck.unrolled.paths import decide
 from symgrad.ir.graph import Node
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["FormulaEntry", "applied", "calls", "formula_of", "where"]
+__all__ = ["FormulaEntry", "apply_ufunc", "calls", "formula_of", "where"]
 
 _DENOMINATOR = 10_000
 _DIGITS = 15  # of a float that is meant as the decimal that it prints
@@ -54,7 +54,7 @@ def formula_of(value: Any) -> Expr:
     return value.expr if isinstance(value, FormulaEntry) else as_expr(_exact(value))
 
 
-def applied(name: str, *values: Any) -> Any:
+def apply_ufunc(name: str, *values: Any) -> Any:
     """Return what a ufunc of NumPy, by its name, gives of entries and numbers."""
     if name in _EXACT and not any(isinstance(v, FormulaEntry) for v in values):
         plain = [_exact(v) for v in values]
@@ -109,7 +109,7 @@ def _binary(name: str, *, turned: bool = False) -> Callable[[Any, Any], Any]:
     def method(self: Any, other: Any) -> Any:
         if isinstance(other, np.ndarray):
             return NotImplemented  # an array acts on each of its entries
-        return applied(name, other, self) if turned else applied(name, self, other)
+        return apply_ufunc(name, other, self) if turned else apply_ufunc(name, self, other)
 
     return method
 

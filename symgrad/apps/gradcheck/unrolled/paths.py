@@ -15,7 +15,7 @@ from symgrad.apps.gradcheck.limits import MOST_PATHS
 from symgrad.ir.graph import OPS, SYMBOL, Node, as_node
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["OutsideError", "Run", "choose", "decide", "runs"]
+__all__ = ["OutsideError", "Run", "choose", "decide", "explore_paths"]
 
 T = TypeVar("T")
 
@@ -64,7 +64,7 @@ class Run(Generic[T]):
     value: T
 
 
-def runs(call: Callable[[], T]) -> Iterator[Run[T]]:
+def explore_paths(call: Callable[[], T]) -> Iterator[Run[T]]:
     """Yield what a call gives on each way through it; ways that ask for positions that no axis has are left out.
 
     Raises:

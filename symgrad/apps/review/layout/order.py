@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from symgrad.apps.review.layout.statements import ChainText
 
-__all__ = ["explained_first"]
+__all__ = ["order_definitions"]
 
 
-def explained_first(
+def order_definitions(
     order: Sequence[int], late: Sequence[tuple[int, int]], found: Sequence[ChainText]
 ) -> list[int]:
     r"""Return an order in which definitions stand before the statements that use their names.
@@ -23,7 +23,7 @@ def explained_first(
         >>> from symgrad.apps.review.layout.passages import passages
         >>> from symgrad.apps.review.layout.statements import statements
         >>> page = "L = p**2\nL = p*p\np = w*x"
-        >>> explained_first(range(3), [(0, 2)], list(statements(page, passages(page, "text"))))
+        >>> order_definitions(range(3), [(0, 2)], list(statements(page, passages(page, "text"))))
         [2, 0, 1]
     """
     ordered = list(order)

@@ -20,7 +20,7 @@ __all__ = [
     "VALUE_CUES",
     "WITH_CUES",
     "ZERO_CUES",
-    "formulas_alone",
+    "blank_words",
 ]
 
 CONDITION_CUES = re.compile(
@@ -128,14 +128,14 @@ _GOES_ON = re.compile(r"\s*(?!=>)(?:[-+*/@]\s|[=<>≤≥≈∝≡≠≃≅])")
 _MEANT = re.compile(rf"({_NAME})\s*(?:\([^()=]*\)\s*)?(?::=|=|~|:\s*(?:{'|'.join((*DOMAINS, 'size'))})\b)")
 
 
-def formulas_alone(text: str) -> str:
+def blank_words(text: str) -> str:
     r"""Return lines of plain text with blanks in the place of words, and semicolons where formulas end.
 
     Args:
         text: the lines.
 
     Example:
-        >>> formulas_alone("Let z = x**2, as before.\nThen dz/dx\n  = 2*x and that is all.").split()
+        >>> blank_words("Let z = x**2, as before.\nThen dz/dx\n  = 2*x and that is all.").split()
         ['z', '=', 'x**2;', 'dz/dx', '=', '2*x', ';']
     """
     kept: list[str] = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from symgrad.apps.review.layout.passages import LAYOUTS, FormulaNotation, Passage
-from symgrad.apps.review.layout.prose import formulas_alone
+from symgrad.apps.review.layout.prose import blank_words
 from symgrad.support.source import Span
 
 __all__ = ["Relation", "SideText", "ChainText", "statements"]
@@ -144,7 +144,7 @@ def statements(text: str, found: list[Passage]) -> Iterator[ChainText]:
     for passage in found:
         inner = text[passage.span.start : passage.span.end]
         if passage.kind == "line":
-            inner = formulas_alone(inner)
+            inner = blank_words(inner)
         yield from _Splitter(inner, passage).statements()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.norms import NormRules
-from symgrad.frontend.latex.syntax.steps import Steps
+from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
     Cases,
     Chain,

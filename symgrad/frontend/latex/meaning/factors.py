@@ -6,8 +6,8 @@ from functools import reduce
 
 from symgrad.frontend.expressions.functions import is_function
 from symgrad.frontend.latex.meaning.letters import RowTerm
-from symgrad.frontend.latex.meaning.specials import IdentityTerm, SpecialRules
-from symgrad.frontend.latex.syntax.steps import Steps
+from symgrad.frontend.latex.meaning.special_letters import IdentityTerm, SpecialRules
+from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import Command, NumberTree, ProductTree, Scripted, Tree, Word
 from symgrad.frontend.latex.syntax.vocabulary import CONSTANTS, FUNCTIONS, GREEK
 from symgrad.frontend.tokens.terms import Term

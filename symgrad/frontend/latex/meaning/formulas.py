@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from symgrad.frontend.latex.meaning.choices import ChoiceRules
-from symgrad.frontend.latex.meaning.functions.applied import LatexFunction
 from symgrad.frontend.latex.meaning.functions.differentials import Differentiate
+from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
 from symgrad.frontend.latex.meaning.letters import RowTerm
-from symgrad.frontend.latex.meaning.specials import IdentityTerm
-from symgrad.frontend.latex.syntax.steps import Steps, finish
+from symgrad.frontend.latex.meaning.special_letters import IdentityTerm
+from symgrad.frontend.latex.syntax.trampoline import Steps, run_trampoline
 from symgrad.frontend.latex.syntax.tree import (
     Accent,
     Bracket,
@@ -98,7 +98,7 @@ class FormulaRules(ChoiceRules):
         Raises:
             SymgradError: what is wrong with it, with the place.
         """
-        found = finish(self.value(tree))
+        found = run_trampoline(self.value(tree))
         if isinstance(found, IdentityTerm) and len(self.like) == 2:
             found = self.sized_identity(
                 found, Term(self.array_symbol("__like_", self.like), found.start, found.end)

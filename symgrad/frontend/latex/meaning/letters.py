@@ -10,10 +10,10 @@ from typing import Any, TypeGuard
 
 from symgrad.frontend.expressions.reader import ProgramReader
 from symgrad.frontend.expressions.subscripts import subscript
-from symgrad.frontend.indices import along_indices, index_symbol
+from symgrad.frontend.indices import array_over_indices, index_symbol
 from symgrad.frontend.latex.meaning.names import KnownNames, base_of, spelled_name
 from symgrad.frontend.latex.meaning.readings import Ambiguity
-from symgrad.frontend.latex.syntax.steps import Steps
+from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
     Command,
     NumberTree,
@@ -381,6 +381,6 @@ class LetterRules(ProgramReader):
         self.bound = outer
 
         def along(node: Node) -> Node:
-            return along_indices(indices, node, [None] * len(indices))
+            return array_over_indices(indices, node, [None] * len(indices))
 
         return self.kept(self.build(along, [value], value.start, value.end))

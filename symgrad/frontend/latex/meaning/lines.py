@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from symgrad.frontend.latex.meaning.choices import NO_CONDITIONS
 from symgrad.frontend.latex.meaning.formulas import FormulaRules
-from symgrad.frontend.latex.meaning.functions.applied import LatexFunction
+from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
 from symgrad.frontend.latex.meaning.names import base_of, spelled_name
-from symgrad.frontend.latex.syntax.steps import finish
+from symgrad.frontend.latex.syntax.trampoline import run_trampoline
 from symgrad.frontend.latex.syntax.tree import (
     Accent,
     Bracket,
@@ -81,7 +81,7 @@ class LatexReader(FormulaRules):
         indices = self._free_indices(left)
         if indices:
             base = left.base if isinstance(left, Scripted) else left
-            value = finish(self.bracket_over(indices, right))
+            value = run_trampoline(self.bracket_over(indices, right))
             self._assign(self._new_name(base), self.kept(value), base)
             return
         if (

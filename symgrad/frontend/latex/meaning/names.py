@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from symgrad.frontend.latex.syntax.tree import Accent, Bracket, Scripted, Tree, Word
 from symgrad.frontend.tokens.lexer import KEYWORDS
-from symgrad.frontend.tokens.refusals import FORBIDDEN
+from symgrad.frontend.tokens.lexer_errors import FORBIDDEN
 
 __all__ = ["KnownNames", "base_of", "spelled_name", "writable"]
 

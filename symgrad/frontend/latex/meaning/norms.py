@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from symgrad.frontend.latex.meaning.factors import FactorRules
 from symgrad.frontend.latex.meaning.letters import RowTerm
-from symgrad.frontend.latex.meaning.specials import IdentityTerm
-from symgrad.frontend.latex.syntax.steps import Steps
+from symgrad.frontend.latex.meaning.special_letters import IdentityTerm
+from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
     Bracket,
     Command,

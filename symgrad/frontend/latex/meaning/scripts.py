@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from symgrad.frontend.latex.meaning.inputs import input_of, inputs_of
 from symgrad.frontend.latex.meaning.letters import LetterRules, RowTerm
 from symgrad.frontend.latex.meaning.names import base_of, spelled_name
-from symgrad.frontend.latex.syntax.steps import Steps
+from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
     Accent,
     Bracket,

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 
 from symgrad.frontend.latex.syntax.cursor import LOGICAL, Cursor
-from symgrad.frontend.latex.syntax.splitting import LatexToken
-from symgrad.frontend.latex.syntax.steps import Steps
+from symgrad.frontend.latex.syntax.lexer import LatexToken
+from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
     Accent,
     Bracket,

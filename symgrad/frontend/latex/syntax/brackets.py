@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.frontend.latex.syntax.marks import MarkRules
-from symgrad.frontend.latex.syntax.splitting import LatexToken
-from symgrad.frontend.latex.syntax.steps import Steps
+from symgrad.frontend.latex.syntax.lexer import LatexToken
+from symgrad.frontend.latex.syntax.scripts import MarkRules
+from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
     Bracket,
     Cases,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.frontend.latex.syntax.splitting import LatexToken, latex_error
+from symgrad.frontend.latex.syntax.lexer import LatexToken, latex_error
 from symgrad.frontend.latex.syntax.vocabulary import (
     ACCENTS,
     BIG,
@@ -43,7 +43,7 @@ class Cursor:
 
     Args:
         source: the text.
-        tokens: of `rows_apart`.
+        tokens: of `split_rows`.
 
     Attributes:
         at: how many are taken.

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from symgrad.frontend.latex.syntax.brackets import BracketRules
-from symgrad.frontend.latex.syntax.splitting import LatexToken
-from symgrad.frontend.latex.syntax.steps import Steps, finish
+from symgrad.frontend.latex.syntax.lexer import LatexToken
+from symgrad.frontend.latex.syntax.trampoline import Steps, run_trampoline
 from symgrad.frontend.latex.syntax.tree import (
     Chain,
     LatexLine,
@@ -49,12 +49,12 @@ def statements(source: Source, tokens: Sequence[LatexToken]) -> list[LatexLine]:
         ProgramSyntaxError: at the first token that has no place, with what was expected.
 
     Example:
-        >>> from symgrad.frontend.latex.syntax.splitting import rows_apart, split
+        >>> from symgrad.frontend.latex.syntax.lexer import split_rows, tokenize
         >>> source = Source(r"y &= x^2 \\ z &= \frac{y}{2}")
-        >>> [len(s.sides) for s in statements(source, rows_apart(source, split(source)))]
+        >>> [len(s.sides) for s in statements(source, split_rows(source, tokenize(source)))]
         [2, 2]
     """
-    return finish(LatexParser(source, tokens).document())
+    return run_trampoline(LatexParser(source, tokens).document())
 
 
 def _is_relation(token: LatexToken) -> bool:
@@ -66,7 +66,7 @@ class LatexParser(BracketRules):
 
     Args:
         source: the text.
-        tokens: of `rows_apart`.
+        tokens: of `split_rows`.
     """
 
     # ------------------------------------------------------------------------------------------------------ statements

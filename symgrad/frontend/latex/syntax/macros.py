@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from symgrad.frontend.latex.syntax.splitting import LatexToken, latex_error
+from symgrad.frontend.latex.syntax.lexer import LatexToken, latex_error
 from symgrad.frontend.limits import BODY_TOKENS
 from symgrad.support.errors import NestingError
 from symgrad.support.source import Source
 
-__all__ = ["expanded"]
+__all__ = ["expand_macros"]
 
 _DEFINING = ("newcommand", "renewcommand", "providecommand", "def", "DeclareMathOperator")
 
@@ -21,7 +21,7 @@ class _Macro:
     body: tuple[LatexToken, ...]
 
 
-def expanded(source: Source, tokens: Sequence[LatexToken]) -> list[LatexToken]:
+def expand_macros(source: Source, tokens: Sequence[LatexToken]) -> list[LatexToken]:
     r"""Return the tokens without definitions of macros, and with their bodies where they are used.
 
     Raises:
@@ -29,9 +29,9 @@ def expanded(source: Source, tokens: Sequence[LatexToken]) -> list[LatexToken]:
         NestingError: if a macro leads back to itself.
 
     Example:
-        >>> from symgrad.frontend.latex.syntax.splitting import split
+        >>> from symgrad.frontend.latex.syntax.lexer import tokenize
         >>> s = Source(r"\newcommand{\half}[1]{\frac{#1}{2}} \half{x}")
-        >>> "".join(t.text for t in expanded(s, split(s)))
+        >>> "".join(t.text for t in expand_macros(s, tokenize(s)))
         'frac{x}{2}'
     """
     macros: dict[str, _Macro] = {}

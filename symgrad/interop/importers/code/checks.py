@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgrad.analysis.stop_gradient.finding import Finding
-from symgrad.interop.importers.code.flow import Break, Kind
-from symgrad.interop.importers.code.flows import returned
+from symgrad.interop.importers.code.dataflow import return_flow
+from symgrad.interop.importers.code.flow_facts import Break, Kind
 from symgrad.verification.verdict import names_text
 
 __all__ = ["SOURCE_CHECKS", "SourceCheck", "source_findings"]
@@ -111,7 +111,7 @@ def source_findings(
         >>> [f.code for f in source_findings(loss, ["w", "x"])]  # a doctest has no file whose text could be read
         []
     """
-    flow = returned(function, sources, differentiated, chosen)
+    flow = return_flow(function, sources, differentiated, chosen)
     left = bool(flow.sources)
     found = [_finding(b.kind, b, left) for b in flow.breaks]
     return sorted(found, key=lambda f: (f.places[0].file, f.places[0].line, f.places[0].start, f.code))

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from types import CodeType, ModuleType
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-from symgrad.interop.importers.code.found import FoundFunction
+from symgrad.interop.importers.code.function_loader import LoadedFunction
 from symgrad.interop.importers.names import of_user
 from symgrad.support.errors import UnsupportedError, UsageError
 
-__all__ = ["FrameworkName", "code_of", "framework_of", "libraries_of", "plain", "root_of"]
+__all__ = ["FrameworkName", "code_of", "framework_of", "libraries_of", "unwrap", "library_of"]
 
 FrameworkName: TypeAlias = Literal["jax", "torch", "tensorflow", "keras", "numpy"]
 
@@ -30,7 +30,7 @@ _LIBRARIES: dict[str, FrameworkName] = {
 }
 
 
-def framework_of(found: FoundFunction, said: FrameworkName | None = None) -> FrameworkName:
+def framework_of(found: LoadedFunction, said: FrameworkName | None = None) -> FrameworkName:
     """Return the framework that a function's code uses, also in functions of the user's that it calls.
 
     Where the code names none, as in methods alone, it is the one that the file imports.
@@ -66,12 +66,12 @@ def framework_of(found: FoundFunction, said: FrameworkName | None = None) -> Fra
     return framework
 
 
-def root_of(value: Any) -> str:
+def library_of(value: Any) -> str:
     """Return the name of the library that a value is of, as it is imported; nothing if it is of none.
 
     Example:
         >>> import numpy as np
-        >>> root_of(np), root_of(np.sin), root_of(np.linalg.inv), root_of(3)
+        >>> library_of(np), library_of(np.sin), library_of(np.linalg.inv), library_of(3)
         ('numpy', 'numpy', 'numpy', 'builtins')
     """
     name = value.__name__ if isinstance(value, ModuleType) else _module(value)
@@ -83,7 +83,7 @@ def _module(value: Any) -> str:
     return own if isinstance(own, str) else type(value).__module__
 
 
-def plain(function: Any) -> Any:
+def unwrap(function: Any) -> Any:
     """Return the function whose text computes: of an object of a framework's, or of what is decorated."""
     while isinstance(function, functools.partial):
         function = cast("Any", function).func
@@ -101,7 +101,7 @@ def plain(function: Any) -> Any:
 
 def code_of(function: Any) -> CodeType | None:
     """Return the code of a function, or of what an object of a framework's computes; None for what has none."""
-    return getattr(plain(function), "__code__", None)
+    return getattr(unwrap(function), "__code__", None)
 
 
 def libraries_of(function: Any) -> set[FrameworkName]:
@@ -114,13 +114,13 @@ def libraries_of(function: Any) -> set[FrameworkName]:
         if id(value) in seen:
             continue
         seen.add(id(value))
-        libraries = [root_of(value)]
+        libraries = [library_of(value)]
         if not isinstance(value, ModuleType) and not inspect.isroutine(value):
             libraries += [c.__module__.partition(".")[0] for c in type(value).__mro__]
         found |= {_LIBRARIES[name] for name in libraries if name in _LIBRARIES}
         code = None if isinstance(value, ModuleType) else code_of(value)
         if code is not None and of_user(code.co_filename):
-            names, values = _named(plain(value), code)
+            names, values = _named(unwrap(value), code)
             found |= {_LIBRARIES[name] for name in names if name in _LIBRARIES}
             pending += values
     return found

@@ -9,10 +9,10 @@ import numpy as np
 
 from symgrad.api.functions.layout import arange, reshape, stack
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.interop.importers.constants import count_up
+from symgrad.interop.importers.booleans import original_boolean, select_value
+from symgrad.interop.importers.constants import iota
 from symgrad.interop.importers.jax.sizes import shape_of, value_of
-from symgrad.interop.importers.jax.values import Nested, Value, expr_of, of_kind, whole_value
-from symgrad.interop.importers.truths import before_whole, select_value
+from symgrad.interop.importers.jax.values import Nested, Value, expr_of, full_value, restore_booleans
 from symgrad.ir.resize import resized
 from symgrad.ir.traverse import is_elementwise, substitute
 from symgrad.support.errors import UnsupportedError
@@ -33,7 +33,7 @@ def _broadcast(_walk: Nested, equation: Any, given: Sequence[Value]) -> list[Val
         wanted[axis] = own[k]
     first = next((k for k, n in enumerate(wanted) if n != 1), len(wanted))
     kept = tuple(wanted[first:])
-    return [e if tuple(e.shape) == kept else of_kind(reshape(e, kept), equation.outvars[0].aval)]
+    return [e if tuple(e.shape) == kept else restore_booleans(reshape(e, kept), equation.outvars[0].aval)]
 
 
 def _iota(_walk: Nested, equation: Any, _given: Sequence[Value]) -> list[Value]:
@@ -42,7 +42,7 @@ def _iota(_walk: Nested, equation: Any, _given: Sequence[Value]) -> list[Value]:
     length, behind = shape[axis], len(shape) - axis - 1
     if not isinstance(length, int):
         return [reshape(arange(length), (length, *[1] * behind)) if behind else arange(length)]
-    line = count_up(length).reshape([-1 if k == axis else 1 for k in range(len(shape))])
+    line = iota(length).reshape([-1 if k == axis else 1 for k in range(len(shape))])
     if any(not isinstance(n, int) for n in shape):
         return [line.astype(p["dtype"])]
     return [np.broadcast_to(line, cast("Any", shape)).astype(p["dtype"])]
@@ -64,7 +64,7 @@ def _scan(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
     ys: list[Sequence[Value]] = []
     for k in reversed(range(length)) if p["reverse"] else range(length):
         row = [
-            of_kind(whole_value(x, a)[k], a) if isinstance(x, Expr) else x[k]
+            restore_booleans(full_value(x, a)[k], a) if isinstance(x, Expr) else x[k]
             for x, a in zip(xs, avals, strict=True)
         ]
         found = walk.closed(p["jaxpr"], [*consts, *carry, *row])
@@ -84,7 +84,7 @@ def _scan(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
             if not column:
                 stacked.append(cast("Any", np.zeros(v.aval.shape, v.aval.dtype)))
             else:
-                stacked.append(of_kind(stack([whole_value(c, inner) for c in column], 0), inner))
+                stacked.append(restore_booleans(stack([full_value(c, inner) for c in column], 0), inner))
     return [*carry, *stacked]
 
 
@@ -98,13 +98,13 @@ def _cond(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
     results = [walk.closed(b, args) for b in branches]
     values: list[Value] = []
     for k, v in enumerate(equation.outvars):
-        found = whole_value(results[-1][k], v.aval)
+        found = full_value(results[-1][k], v.aval)
         for j in range(len(branches) - 2, -1, -1):
-            flag = before_whole(index)
+            flag = original_boolean(index)
             if flag is not None and len(branches) == 2:
-                found = select_value(flag, found, whole_value(results[0][k], v.aval))
+                found = select_value(flag, found, full_value(results[0][k], v.aval))
             else:
-                found = select_value(index <= j, whole_value(results[j][k], v.aval), found)
+                found = select_value(index <= j, full_value(results[j][k], v.aval), found)
         values.append(found)
     return values
 
@@ -113,7 +113,7 @@ def _program(_walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value
     """A program of ours that the function calls: its own formula, of what it is called with."""
     called = equation.params["program"].called
     outputs, inputs = [e.node for e in called.outputs], [e.node for e in called.inputs]
-    args = [whole_value(v, x.aval) for v, x in zip(given, equation.invars, strict=True)]
+    args = [full_value(v, x.aval) for v, x in zip(given, equation.invars, strict=True)]
     if not is_elementwise(outputs) and any(
         len(a.shape) != len(s.shape) for a, s in zip(args, inputs, strict=True)
     ):
@@ -127,7 +127,7 @@ def _program(_walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value
     nodes = resized([*inputs, *outputs], sizes)
     count = len(inputs)
     found = substitute(nodes[count:], dict(zip(nodes[:count], (a.node for a in args), strict=True)))
-    return [whole_value(handle(n), v.aval) for n, v in zip(found, equation.outvars, strict=True)]
+    return [full_value(handle(n), v.aval) for n, v in zip(found, equation.outvars, strict=True)]
 
 
 CONTROL: Mapping[str, Callable[[Nested, Any, Sequence[Value]], Sequence[Value]]] = {

@@ -16,12 +16,12 @@ from symgrad.interop.importers.jax.sizes import shape_of
 from symgrad.interop.importers.jax.values import (
     Nested,
     Value,
-    alone,
     broadcastable,
+    equation_function,
+    full_value,
     jax,
     kind_of,
     of_variables,
-    whole_value,
 )
 from symgrad.ir.graph import symbol
 from symgrad.ir.notation.free_names import free_name
@@ -56,7 +56,7 @@ def custom(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
     ]
     if not real or not moving:
         return [_stopped(v) for v in values]
-    args = [whole_value(v, a) for v, a in zip(given, avals, strict=True)]
+    args = [full_value(v, a) for v, a in zip(given, avals, strict=True)]
     said = str(getattr(inner.jaxpr.debug_info, "func_src_info", ""))
     key = (said, *(a.node for a in args))
     if key in walk.inside:
@@ -65,7 +65,7 @@ def custom(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
     if [other[0] for other in walk.inside].count(said) > _NESTED:
         raise UnsupportedError("a derivative of its own that calls the function itself, of other values")
 
-    call = alone(equation)
+    call = equation_function(equation)
 
     def function(every: Sequence[Any], k: int) -> Any:
         return call(*of_variables(equation, every))[k]
@@ -85,12 +85,12 @@ def custom(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
         traced = jax.make_jaxpr(pull)(shapes, jax.ShapeDtypeStruct(aval.shape, aval.dtype))
         cotangent = handle(symbol(Declaration(_unused(args), shape=shape_of(aval))))
         pulled = walk.below(key).closed(traced, [*args, cotangent])
-        value = whole_value(values[k], aval)
+        value = full_value(values[k], aval)
         if key in walk.itself:
             _same(
                 value,
                 [args[i] for i in moving],
-                [whole_value(p, avals[i]) for i, p in zip(moving, pulled, strict=True)],
+                [full_value(p, avals[i]) for i, p in zip(moving, pulled, strict=True)],
                 cotangent,
             )
             results[k] = value
@@ -102,7 +102,7 @@ def custom(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
                     raise UnsupportedError("a derivative of its own that does not read the cotangent")
                 continue
             try:
-                node = with_pullback(node, args[i].node, whole_value(p, avals[i]).node, cotangent.node)
+                node = with_pullback(node, args[i].node, full_value(p, avals[i]).node, cotangent.node)
             except NotLinearError as error:
                 said = str(handle(error.part))
                 raise UnsupportedError(

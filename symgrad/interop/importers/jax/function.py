@@ -12,15 +12,15 @@ import numpy as np
 
 from symgrad.api.extras import not_installed
 from symgrad.api.handles.expr import Expr
-from symgrad.interop.importers.program import ImportedProgram, Taken
+from symgrad.interop.importers.program import ImportedProgram, UniqueNames
 from symgrad.interop.importers.refusals import depends_on_data, line_in, needs_number, not_covered
-from symgrad.interop.importers.specs import argument_names, declare_input, is_shape, of_text
+from symgrad.interop.importers.specs import argument_names, declare_input, is_shape, parse_spec
 from symgrad.ir.graph import SYMBOL, Node
 from symgrad.ir.listing import Listing
 from symgrad.support.errors import UnsupportedError, UsageError
 
 if TYPE_CHECKING:
-    from symgrad.interop.importers.jax.walk import EquationWalk
+    from symgrad.interop.importers.jax.jaxpr_reader import JaxprReader
 
 __all__ = ["from_jax"]
 
@@ -67,7 +67,7 @@ def from_jax(fn: Callable[..., Any], *specs: Any) -> ImportedProgram:
     try:
         import jax  # JAX starts slowly, and may be missing
 
-        from symgrad.interop.importers.jax import walk as jax_walk
+        from symgrad.interop.importers.jax import jaxpr_reader
         from symgrad.interop.importers.names import watch_locals
     except ImportError as error:
         raise not_installed("jax", error) from error
@@ -80,7 +80,7 @@ def from_jax(fn: Callable[..., Any], *specs: Any) -> ImportedProgram:
                 # A function of its own: JAX remembers what it made of one, though what that reads may have changed.
                 lambda: cast(Any, jax).make_jaxpr(partial(fn), return_shape=True)(*avals),
                 _file(fn),
-                jax_walk.variable_of,
+                jaxpr_reader.variable_of,
             )
         except _undecided(jax) as error:
             cure = "jnp.where(condition, a, b), or lax.cond"
@@ -90,12 +90,12 @@ def from_jax(fn: Callable[..., Any], *specs: Any) -> ImportedProgram:
                 raise
             what = f"the function{line_in(_file(fn), error.__traceback__)}"
             raise needs_number(what, str(error).strip().splitlines()[0], "JAX") from None
-        walk = jax_walk.EquationWalk({v: n for v, n in names.items() if v not in set(closed.jaxpr.invars)})
+        walk = jaxpr_reader.JaxprReader({v: n for v, n in names.items() if v not in set(closed.jaxpr.invars)})
         found = walk.closed(closed, list(inputs.values()))
         outs = [v.aval for v in closed.jaxpr.outvars]
         outputs: list[Expr] = []
         if not walk.problems:
-            outputs = [jax_walk.whole_value(v, a) for v, a in zip(found, outs, strict=True)]
+            outputs = [jaxpr_reader.full_value(v, a) for v, a in zip(found, outs, strict=True)]
     if walk.problems:
         raise not_covered(getattr(fn, "__name__", "the function"), walk.problems)
     leaves: list[Any] = cast(Any, jax).tree_util.tree_flatten_with_path(tree)[0]
@@ -158,7 +158,7 @@ def _is_named_shape(spec: Any) -> bool:
 
 def _declared(name: str, leaf: Any) -> Expr:
     if isinstance(leaf, str):
-        return of_text(name, leaf)
+        return parse_spec(name, leaf)
     if is_shape(leaf):
         return declare_input(name, leaf)
     if isinstance(leaf, Expr):
@@ -199,7 +199,7 @@ def _file(fn: Callable[..., Any]) -> str:
 def _program(
     fn: Callable[..., Any],
     inputs: Mapping[str, Expr],
-    walk: EquationWalk,
+    walk: JaxprReader,
     outputs: Sequence[Expr],
     paths: Sequence[str],
 ) -> ImportedProgram:
@@ -207,7 +207,7 @@ def _program(
     function = getattr(fn, "__name__", "out")
     function = function if function.isidentifier() else "out"
     finals = {e.node for e in outputs}
-    taken = Taken(inputs)
+    taken = UniqueNames(inputs)
     assignments: dict[str, Node] = {}
     known: set[Node] = {e.node for e in inputs.values()}
     own: dict[Node, str] = {}

@@ -9,7 +9,7 @@ from symgrad.api.functions.layout import take_along_axis
 from symgrad.api.functions.matrices import det, expm, inv, solve
 from symgrad.api.handles.expr import Expr
 from symgrad.interop.importers.linear import sign_and_logdet, solve_matrix, triangle
-from symgrad.interop.importers.orders import order
+from symgrad.interop.importers.sorting import sort_positions
 from symgrad.support.errors import UnsupportedError
 
 __all__ = ["LIBRARY_CALLS", "ORDERED"]
@@ -20,13 +20,13 @@ def _sort(*xs: Expr, dimension: int, num_keys: int, **_: Any) -> list[Expr]:
         raise UnsupportedError(
             f"sort by {num_keys} arrays", cure="sort by one, and read the others along argsort"
         )
-    places = order(xs[0], int(dimension))
+    places = sort_positions(xs[0], int(dimension))
     return [take_along_axis(x, places, int(dimension)) for x in xs]
 
 
 def _top_k(x: Expr, *, k: int, axis: int = -1, **_: Any) -> list[Expr]:
     axis = int(axis) % len(x.shape)
-    places = order(x, axis, descending=True)[(*(slice(None),) * axis, slice(0, k))]
+    places = sort_positions(x, axis, descending=True)[(*(slice(None),) * axis, slice(0, k))]
     return [take_along_axis(x, places, axis), places]
 
 

@@ -10,18 +10,18 @@ import symgrad.api.functions.elementary as fn
 from symgrad.api.derivatives.differentiate import stop_gradient
 from symgrad.api.functions.arrays import argmax, argmin, cumsum, max, min, prod, sum
 from symgrad.api.handles.expr import Expr
-from symgrad.interop.importers.orders import cumulated
-from symgrad.interop.importers.truths import (
+from symgrad.interop.importers.booleans import (
     all_of,
     any_of,
+    as_boolean,
     as_number,
-    flag,
-    held_between,
+    clip,
     is_equal,
     select_value,
     truncated_remainder,
     unequal,
 )
+from symgrad.interop.importers.sorting import cumulative
 from symgrad.support.errors import UnsupportedError
 
 __all__ = ["ELEMENTWISE", "LIBRARY", "REDUCTIONS", "WITH_PARAMETERS"]
@@ -32,7 +32,7 @@ OpRule = Callable[..., Any]
 def _convert(x: Expr, new_dtype: Any, **_: Any) -> Expr:
     kind = new_dtype.kind if new_dtype.name != "bfloat16" else "f"
     if kind == "b":
-        return flag(x)
+        return as_boolean(x)
     if x.dtype == "bool":
         return as_number(x)
     if kind in "iu" and x.dtype == "real":
@@ -87,7 +87,7 @@ def _rsqrt(x: Expr) -> Expr:
 
 
 def _clamp(low: Expr, x: Expr, high: Expr) -> Expr:
-    return held_between(x, low, high) if x.dtype == "real" else fn.clip(x, low, high)
+    return clip(x, low, high) if x.dtype == "real" else fn.clip(x, low, high)
 
 
 def _finite(x: Expr) -> Expr:
@@ -169,7 +169,7 @@ def _cumulative(x: Expr, axis: int, reverse: bool = False, **_: Any) -> Expr:
 
 def _running(combine: Callable[[Any, Any], Expr]) -> OpRule:
     def rule(x: Expr, axis: int, reverse: bool = False, **_: Any) -> Expr:
-        return cumulated(x, int(axis), combine, reverse=reverse)
+        return cumulative(x, int(axis), combine, reverse=reverse)
 
     return rule
 
@@ -193,7 +193,7 @@ REDUCTIONS: Mapping[str, OpRule] = {
 
 
 def _relu6(x: Expr) -> Expr:
-    return held_between(x, 0, 6)
+    return clip(x, 0, 6)
 
 
 LIBRARY: Mapping[tuple[str, str], Callable[..., Expr]] = {

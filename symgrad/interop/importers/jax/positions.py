@@ -17,7 +17,7 @@ from symgrad.api.functions.layout import (
 )
 from symgrad.api.functions.layout import size as size_value
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.interop.importers.constants import constant, count_up
+from symgrad.interop.importers.constants import constant, iota
 from symgrad.ir.sizes import Size
 
 __all__ = ["POSITIONED", "POSITIONS", "Places", "strip_wrap", "apply_mode", "positions_of", "symbolic"]
@@ -160,7 +160,7 @@ def _gather(
             shape = [1] * (lead + len(loose))
             shape[lead + loose.index(a)] = sizes[a]
             count = sizes[a]
-            steps: Places = count_up(count).reshape(shape) if isinstance(count, int) else arange(count)
+            steps: Places = iota(count).reshape(shape) if isinstance(count, int) else arange(count)
             if isinstance(steps, Expr) and len(shape) > 1:
                 steps = reshape(steps, tuple(shape))
             known = not isinstance(p, Expr) and not isinstance(steps, Expr)

@@ -21,7 +21,7 @@ from symgrad.api.functions.layout import (
     transpose,
 )
 from symgrad.api.handles.expr import Expr
-from symgrad.interop.importers.constants import CONSTANT_ENTRIES, constant, count_up
+from symgrad.interop.importers.constants import CONSTANT_ENTRIES, constant, iota
 from symgrad.interop.importers.jax.positions import Places, apply_mode, positions_of, strip_wrap, symbolic
 from symgrad.support.errors import UnsupportedError
 
@@ -42,7 +42,7 @@ def _scattered(
     indexed = [*along, *d.scatter_dims_to_operand_dims]
     inserted = {*along, *d.inserted_window_dims}
     places: list[Places] = [
-        count_up(cast(int, x.shape[a])).reshape([-1 if k == s else 1 for k in range(lead)])
+        iota(cast(int, x.shape[a])).reshape([-1 if k == s else 1 for k in range(lead)])
         for a, s in zip(along, own, strict=True)
     ]
     places += positions_of(indices, len(indexed) - len(along))
@@ -72,7 +72,7 @@ def _scattered(
         if a in loose:
             shape = [1] * (lead + len(loose))
             shape[lead + loose.index(a)] = size
-            steps = count_up(size).reshape(shape)
+            steps = iota(size).reshape(shape)
             p = p + steps if not isinstance(p, Expr) else p + constant(steps)
         part = p * strides[k] if strides[k] != 1 else p
         flat = (
@@ -115,15 +115,15 @@ def _replaced(rows: Expr, flat: Places, updates: Expr, spread: Sequence[Any]) ->
     places = np.broadcast_to(known, cast(Any, spread)).reshape(-1)
     updates = reshape(updates, (len(places), *rest))
     inside = (places >= -total) & (places < total)
-    source = count_up(total)
+    source = iota(total)
     for k in np.flatnonzero(inside):  # what stands later counts; what is outside is dropped
         source[places[k]] = total + k
-    if np.array_equal(source, count_up(total)):
+    if np.array_equal(source, iota(total)):
         return rows
     taken = np.flatnonzero(source >= total)
     first, last = int(taken[0]), int(taken[-1])
     if len(taken) == last - first + 1 == len(places) and np.array_equal(
-        source[taken] - total, count_up(len(taken))
+        source[taken] - total, iota(len(taken))
     ):
         parts = [rows[:first], updates, rows[last + 1 :]]
         return concatenate([p for p in parts if p.shape[0] != 0], 0)

@@ -15,7 +15,7 @@ from symgrad.support.errors import UnsupportedError
 
 jax = cast(Any, _jax)
 
-__all__ = ["dims", "has_names", "shape_of", "size_of", "sized", "value_of"]
+__all__ = ["dims", "has_names", "shape_of", "size_of", "translate_sizes", "value_of"]
 
 
 def dims(shapes: Iterable[Shape]) -> list[tuple[Any, ...]]:
@@ -40,10 +40,10 @@ def shape_of(aval: Any) -> Shape:
     return tuple(map(size_of, aval.shape))
 
 
-def sized(value: Any) -> Any:
+def translate_sizes(value: Any) -> Any:
     """Return a parameter of an equation with our sizes for JAX's."""
     if isinstance(value, list | tuple) and has_names(value):
-        return tuple(sized(v) for v in cast("list[Any]", value))
+        return tuple(translate_sizes(v) for v in cast("list[Any]", value))
     return size_of(value) if has_names(value) else cast("Any", value)
 
 

@@ -13,7 +13,7 @@ from jax.extend import source_info_util as _source_info
 
 from symgrad.api.functions.layout import broadcast_to
 from symgrad.api.handles.expr import Expr
-from symgrad.interop.importers.constants import compact, constant
+from symgrad.interop.importers.constants import broadcastable_constant, constant
 from symgrad.interop.importers.jax.sizes import shape_of
 from symgrad.interop.importers.names import of_user
 from symgrad.support.source import Place
@@ -22,17 +22,17 @@ __all__ = [
     "NOWHERE",
     "Nested",
     "Value",
-    "alone",
+    "equation_function",
     "core",
     "expr_of",
     "jax",
     "kind_of",
-    "of_kind",
+    "restore_booleans",
     "of_variables",
     "place_of",
     "broadcastable",
     "variable_of",
-    "whole_value",
+    "full_value",
 ]
 
 jax, core, source_info = cast(Any, _jax), cast(Any, _core), cast(Any, _source_info)
@@ -87,19 +87,19 @@ def expr_of(value: Value) -> Expr:
 
 def broadcastable(value: Value) -> Expr:
     """An expression that broadcasts to a value."""
-    return value if isinstance(value, Expr) else compact(value)
+    return value if isinstance(value, Expr) else broadcastable_constant(value)
 
 
-def of_kind(found: Expr, aval: Any) -> Expr:
+def restore_booleans(found: Expr, aval: Any) -> Expr:
     """What moves entries of truth values makes numbers of them: make them truth values again."""
     return found > 0 if kind_of(aval) == "b" and found.dtype != "bool" else found
 
 
-def whole_value(value: Value, aval: Any) -> Expr:
+def full_value(value: Value, aval: Any) -> Expr:
     """An expression of its whole shape: what broadcasts to it stays smaller elsewhere."""
     e = expr_of(value)
     shape = shape_of(aval)
-    return e if tuple(e.shape) == shape else of_kind(broadcast_to(e, shape), aval)
+    return e if tuple(e.shape) == shape else restore_booleans(broadcast_to(e, shape), aval)
 
 
 def kind_of(aval: Any) -> str:
@@ -110,7 +110,7 @@ def kind_of(aval: Any) -> str:
         return ""
 
 
-def alone(equation: Any) -> Callable[..., Sequence[Any]]:
+def equation_function(equation: Any) -> Callable[..., Sequence[Any]]:
     """An equation as a function of the variables that it reads."""
     variables = of_variables(equation, equation.invars)
     debug = core.DebugInfo("an equation", "an equation", tuple(f"x{k}" for k in range(len(variables))), None)

@@ -10,7 +10,7 @@ import numpy as np
 from symgrad.api.functions.arrays import max, min, sum
 from symgrad.api.functions.layout import reshape, take, transpose
 from symgrad.api.handles.expr import Expr, as_expr
-from symgrad.interop.importers.constants import count_up
+from symgrad.interop.importers.constants import iota
 from symgrad.interop.importers.windows import convolved, dilated, padded, windows
 from symgrad.support.errors import UnsupportedError
 
@@ -88,12 +88,12 @@ def _over_what_is_there(
     for a in axes:
         size, (low, high) = cast(int, x.shape[a]), pairs[a]
         count = (size + low + high - ((lengths[a] - 1) * dilation[a] + 1)) // strides[a] + 1
-        begin: np.ndarray = strides[a] * count_up(count)[:, None] - low
-        places = begin + dilation[a] * count_up(lengths[a])[None, :]
+        begin: np.ndarray = strides[a] * iota(count)[:, None] - low
+        places = begin + dilation[a] * iota(lengths[a])[None, :]
         inside = (places >= 0) & (places < size)
         if not inside.any(1).all():
             raise UnsupportedError("a window with nothing in it")
-        nearest = np.where(inside, count_up(lengths[a]), -1).max(1)
+        nearest = np.where(inside, iota(lengths[a]), -1).max(1)
         filled = np.where(inside, places, np.take_along_axis(places, nearest[:, None], 1))
         x = reduce(take(x, as_expr(filled.tolist()), a), axis=a + 1)
     if any(p != (0, 0) for k, p in enumerate(pairs) if k not in axes):

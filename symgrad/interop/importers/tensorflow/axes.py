@@ -23,10 +23,10 @@ from symgrad.api.functions.arrays import (
 )
 from symgrad.api.functions.layout import concatenate, expand_dims, full, reshape, take_along_axis
 from symgrad.api.handles.expr import Expr
-from symgrad.interop.importers.constants import constant, exactly
-from symgrad.interop.importers.orders import cumulated, order
+from symgrad.interop.importers.booleans import all_of, any_of
+from symgrad.interop.importers.constants import constant, exact_decimals
+from symgrad.interop.importers.sorting import cumulative, sort_positions
 from symgrad.interop.importers.tensorflow.ops import Value, expr_of, known_ints, of
-from symgrad.interop.importers.truths import all_of, any_of
 from symgrad.support.errors import UnsupportedError
 
 __all__ = ["ALONG_AXES"]
@@ -83,10 +83,10 @@ def _running(combine: Callable[[Any, Any], Expr], unit: float | None) -> Callabl
         e, along, back = expr_of(x), known_ints(axis, "an axis")[0], bool(op.attribute("reverse"))
         along %= len(e.shape)
         if not op.attribute("exclusive"):
-            return cumulated(e, along, combine, reverse=back)
+            return cumulative(e, along, combine, reverse=back)
         if unit is None:
             raise UnsupportedError(f"{op.type} with exclusive=True, which begins with minus infinity")
-        return cumulated(_moved_on(e, along, unit, back), along, combine, reverse=back)
+        return cumulative(_moved_on(e, along, unit, back), along, combine, reverse=back)
 
     return rule
 
@@ -95,7 +95,7 @@ def _top_k(_: Any, x: Value, k: Value) -> list[Any]:
     e = expr_of(x)
     last = len(e.shape) - 1
     key = (..., slice(0, known_ints(k, "a number of entries")[0]))
-    places = order(e, last, descending=True)[key]
+    places = sort_positions(e, last, descending=True)[key]
     return [take_along_axis(e, places, last), places]
 
 
@@ -115,7 +115,7 @@ def _batch_norm(op: Any, x: Value, scale: Value, offset: Value, mean_: Value, va
     rank = len(e.shape)
     axis = 1 if str(op.text("data_format")).startswith("NC") else rank - 1
     others = tuple(k for k in range(rank) if k != axis)
-    eps = exactly(np.array([op.attribute("epsilon")], np.float32))[0].item()
+    eps = exact_decimals(np.array([op.attribute("epsilon")], np.float32))[0].item()
 
     def spread(v: Expr) -> Expr:
         return v if axis == rank - 1 else reshape(v, (*v.shape, *[1] * (rank - 1 - axis)))
@@ -129,7 +129,7 @@ def _batch_norm(op: Any, x: Value, scale: Value, offset: Value, mean_: Value, va
     count = int(np.prod([cast("int", e.shape[k]) for k in others]))
     if op.attribute("is_training"):
         v = v * count / (count - 1) if count > 1 else v
-        rate = exactly(np.array([op.attribute("exponential_avg_factor", 1.0)], np.float32))[0].item()
+        rate = exact_decimals(np.array([op.attribute("exponential_avg_factor", 1.0)], np.float32))[0].item()
         if rate != 1:  # the running statistics move to those of the batch
             m, v = ((1 - rate) * expr_of(old) + rate * new for old, new in ((mean_, m), (var_, v)))
     return [y, m, v, None, None, None]

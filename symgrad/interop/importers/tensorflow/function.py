@@ -13,15 +13,15 @@ import numpy as np
 from symgrad.api.extras import not_installed
 from symgrad.api.handles.expr import Expr
 from symgrad.interop.importers.names import watch_locals
-from symgrad.interop.importers.program import ImportedProgram, Taken
+from symgrad.interop.importers.program import ImportedProgram, UniqueNames
 from symgrad.interop.importers.refusals import depends_on_data, not_covered
 from symgrad.interop.importers.specs import (
     argument_names,
     declare_input,
-    flat,
+    flatten,
     is_leaf,
     is_shape,
-    of_text,
+    parse_spec,
     repack,
 )
 from symgrad.interop.importers.tensorflow.names import layer_names, variable_names
@@ -83,10 +83,10 @@ def from_tensorflow(fn: Callable[..., Any], *specs: Any, dtype: str = "float32")
         raise UsageError(
             f"a value of type {type(fn).__name__} is no function", expected="a function of TensorFlow"
         )
-    return _FunctionReading(fn, graphs, dtype).program(specs)
+    return _FunctionReader(fn, graphs, dtype).program(specs)
 
 
-class _FunctionReading:
+class _FunctionReader:
     """One function while it is read."""
 
     def __init__(self, fn: Callable[..., Any], graphs: Any, dtype: str) -> None:
@@ -113,7 +113,7 @@ class _FunctionReading:
         count = len(graph.inputs) - len(graph.captures)
         inputs = {t.ref() for t in graph.inputs}
         names = {**layer_names(graph, [self.fn, *self._bound().values()]), **names}
-        walk = self.graphs.GraphWalk({k: n for k, n in names.items() if k not in inputs})
+        walk = self.graphs.GraphReader({k: n for k, n in names.items() if k not in inputs})
         values: list[Any] = list(self._given(count))
         variables = {id(v.handle): v for v in graph.variables}
         called = variable_names(graph.variables, self._bound(), self.inputs)
@@ -140,7 +140,7 @@ class _FunctionReading:
             found = [self._output(v) for v in found]
         else:
             raise not_covered(self.name, walk.problems)
-        paths = ["_".join(map(str, path)) for path, _ in flat(concrete.structured_outputs)]
+        paths = ["_".join(map(str, path)) for path, _ in flatten(concrete.structured_outputs)]
         return self._program(walk, found, paths, parameters, held)
 
     # Arguments and variables
@@ -150,7 +150,7 @@ class _FunctionReading:
         arguments: list[Any] = []
         for name, spec in zip(names, specs, strict=True):
             leaves: list[Any] = []
-            parts: list[tuple[tuple[Any, ...], Any]] = [((), spec)] if is_leaf(spec) else list(flat(spec))
+            parts: list[tuple[tuple[Any, ...], Any]] = [((), spec)] if is_leaf(spec) else list(flatten(spec))
             for path, leaf in parts:
                 full = "_".join([name, *map(str, path)])
                 full = re.sub(r"\W+", "_", full)
@@ -169,7 +169,7 @@ class _FunctionReading:
 
     def _declared(self, name: str, leaf: Any) -> Expr:
         if isinstance(leaf, str) or is_shape(leaf):
-            return _sized(of_text(name, leaf) if isinstance(leaf, str) else declare_input(name, leaf))
+            return _sized(parse_spec(name, leaf) if isinstance(leaf, str) else declare_input(name, leaf))
         if isinstance(leaf, Expr) and leaf.node.op is SYMBOL:
             return _sized(leaf)
         shape, dtype = getattr(leaf, "shape", None), getattr(leaf, "dtype", None)
@@ -258,7 +258,7 @@ class _FunctionReading:
         parameters: Sequence[str],
         held: Mapping[str, np.ndarray],
     ) -> ImportedProgram:
-        taken = Taken(self.inputs)
+        taken = UniqueNames(self.inputs)
         named: dict[Node, str] = {e.node: name for name, e in self.inputs.items()}
         assignments: dict[str, Node] = {}
 

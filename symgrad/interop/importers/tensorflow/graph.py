@@ -16,16 +16,24 @@ from symgrad.api.derivatives.differentiate import stop_gradient
 from symgrad.api.functions.symbols import symbols, tensor
 from symgrad.api.handles.expr import Expr, handle
 from symgrad.autodiff.custom_gradients import NotLinearError, with_pullback
+from symgrad.interop.importers.booleans import as_boolean, select_value
 from symgrad.interop.importers.names import of_user
-from symgrad.interop.importers.program import mark
+from symgrad.interop.importers.program import mark_places
 from symgrad.interop.importers.refusals import Problem
 from symgrad.interop.importers.tensorflow.axes import ALONG_AXES
-from symgrad.interop.importers.tensorflow.known import LISTS, Operation, domain_of, folded, kind_of, sizes, tf
 from symgrad.interop.importers.tensorflow.layout import LAYOUT
 from symgrad.interop.importers.tensorflow.linear import LINEAR
 from symgrad.interop.importers.tensorflow.ops import ELEMENTWISE, Value, expr_of
+from symgrad.interop.importers.tensorflow.static_values import (
+    LISTS,
+    Operation,
+    domain_of,
+    fold_constants,
+    kind_of,
+    sizes,
+    tf,
+)
 from symgrad.interop.importers.tensorflow.windows import WINDOWS
-from symgrad.interop.importers.truths import flag, select_value
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import symbols_of
@@ -33,7 +41,7 @@ from symgrad.ir.types import Declaration
 from symgrad.support.errors import InternalError, SymgradError, UnsupportedError
 from symgrad.support.source import Place
 
-__all__ = ["Resource", "GraphWalk", "domain_of", "tf"]
+__all__ = ["Resource", "GraphReader", "domain_of", "tf"]
 
 _STEPS = 512
 """Steps of a loop that is written out."""
@@ -62,7 +70,7 @@ class Resource:
 
 
 @dataclass
-class GraphWalk:
+class GraphReader:
     """The values of the tensors of a graph.
 
     Args:
@@ -102,7 +110,7 @@ class GraphWalk:
             known: further values, by references to tensors.
         """
         found: dict[Any, Any] = {**(known or {}), **{t.ref(): v for t, v in zip(inputs, values, strict=True)}}
-        needed = _needed(graph, outputs, found)
+        needed = _live_operations(graph, outputs, found)
         self._open.append((found, {t.ref() for t in outputs}))
         for op in graph.get_operations():
             if op not in needed:
@@ -120,7 +128,7 @@ class GraphWalk:
     def _note(self, t: Any, value: Any) -> None:
         if not isinstance(value, Expr) or self.problems:
             return
-        mark(self.places, value, self.here)
+        mark_places(self.places, value, self.here)
         name = self.names.get(t.ref())
         if name is not None and value.node.args and symbols_of([value.node]):
             self.named.append((name, value))
@@ -145,10 +153,10 @@ class GraphWalk:
                 )
                 made += [None] * (len(op.outputs) - len(made))
                 return [_fitted(what.type, v, t) for v, t in zip(made, op.outputs, strict=True)]
-        return [_stand_in(t, len(self.problems), k) for k, t in enumerate(op.outputs)]
+        return [_placeholder(t, len(self.problems), k) for k, t in enumerate(op.outputs)]
 
     def _problem(self, op: Any, what: str, cure: str | None, given: Sequence[Any]) -> None:
-        follows = any(_stands_in(v) for v in given)
+        follows = any(_is_placeholder(v) for v in given)
         if follows and not any(kind_of(t.dtype) == "f" for t in op.inputs):
             what = (
                 ""  # what follows of a problem by whole numbers, as noise does of a seed, is none of its own
@@ -180,7 +188,7 @@ class GraphWalk:
             return self._identity(op, given)
         if kind in LISTS:
             return LISTS[kind](op, *given)
-        known = folded(op, given)
+        known = fold_constants(op, given)
         if known is not None:
             return known
         for table in (ELEMENTWISE, ALONG_AXES, LAYOUT, LINEAR, WINDOWS):
@@ -221,7 +229,7 @@ class GraphWalk:
             elif not kind_of(t.dtype):
                 raise UnsupportedError("branches that return what is no tensor of numbers")
             else:
-                found.append(select_value(flag(expr_of(condition)), expr_of(a), expr_of(b)))
+                found.append(select_value(as_boolean(expr_of(condition)), expr_of(a), expr_of(b)))
         return found
 
     def _while(self, op: Any, given: list[Any]) -> list[Any]:
@@ -277,7 +285,7 @@ class GraphWalk:
             )
         wanted = [(j, t) for j, t in zip(moving, pulled, strict=True) if t is not None]
         # The pullback reads the arguments, and values of the forward pass on the way to them.
-        inner = GraphWalk({}, self.problems, state=dict(self.state), here=self.here)
+        inner = GraphReader({}, self.problems, state=dict(self.state), here=self.here)
         known = {**self._open[-1][0], **{t.ref(): v for t, v in zip(op.outputs, given, strict=True)}}
         read = inner.graph(op.graph, [seed], [cotangent], [t for _, t in wanted], known)
         node = stop_gradient(value).node
@@ -328,7 +336,7 @@ def _same(a: Any, b: Any) -> bool:
     )
 
 
-def _needed(graph: Any, outputs: Sequence[Any], known: Mapping[Any, Any]) -> set[Any]:
+def _live_operations(graph: Any, outputs: Sequence[Any], known: Mapping[Any, Any]) -> set[Any]:
     """Return the operations that outputs need; those that change variables which these read among them."""
     needed: set[Any] = set()
     open_ = [t.op for t in outputs if t.ref() not in known]
@@ -367,11 +375,11 @@ _UNCOVERED = object()
 """The same for a value of which not even the shape is known."""
 
 
-def _stands_in(value: Any) -> bool:
+def _is_placeholder(value: Any) -> bool:
     return isinstance(value, Expr) and value.node.op is SYMBOL and value.node.name.startswith(_STAND_IN)
 
 
-def _stand_in(t: Any, *numbers: int) -> Any:
+def _placeholder(t: Any, *numbers: int) -> Any:
     """What takes the place of a value that is not covered, so that the rest can be looked at."""
     domain = domain_of(t.dtype)
     if domain is None or t.shape.rank is None or None in t.shape.as_list():

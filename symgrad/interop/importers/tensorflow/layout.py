@@ -27,9 +27,9 @@ from symgrad.api.functions.layout import (
     transpose,
 )
 from symgrad.api.handles.expr import Expr, as_expr
+from symgrad.interop.importers.booleans import select_value
 from symgrad.interop.importers.constants import constant
 from symgrad.interop.importers.tensorflow.ops import Value, expr_of, known_ints, number_of
-from symgrad.interop.importers.truths import select_value
 from symgrad.interop.importers.windows import padded
 from symgrad.support.errors import UnsupportedError
 

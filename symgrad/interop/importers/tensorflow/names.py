@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from symgrad.interop.importers.program import Taken
+from symgrad.interop.importers.program import UniqueNames
 
 __all__ = ["layer_names", "variable_names"]
 
@@ -27,7 +27,7 @@ def variable_names(
         key = id(getattr(value, "handle", None))
         if key in keys:
             own.setdefault(key, name)
-    taken, found = Taken(inputs), dict[int, str]()
+    taken, found = UniqueNames(inputs), dict[int, str]()
     paths = {
         id(v.handle): [re.sub(r"\W+", "_", part) for part in v.name.removesuffix(":0").split("/")]
         for v in variables

@@ -12,16 +12,16 @@ import symgrad.api.functions.elementary as fn
 from symgrad.api.derivatives.differentiate import stop_gradient
 from symgrad.api.functions.layout import broadcast_to, reshape
 from symgrad.api.handles.expr import Expr, as_expr
-from symgrad.interop.importers.constants import constant, uniform
-from symgrad.interop.importers.truths import (
+from symgrad.interop.importers.booleans import (
+    as_boolean,
     as_number,
-    flag,
-    held_between,
+    clip,
     is_equal,
     select_value,
     truncated_remainder,
     unequal,
 )
+from symgrad.interop.importers.constants import constant, uniform_value
 from symgrad.support.errors import UnsupportedError
 
 __all__ = ["ELEMENTWISE", "TensorList", "Value", "expr_of", "known_ints", "number_of", "of"]
@@ -57,7 +57,7 @@ def known_ints(value: Value, what: str) -> list[int]:
 
 def number_of(value: Value) -> Any:
     """Return the number that a known value is everywhere, or None."""
-    return uniform(value, decimal=True) if isinstance(value, np.ndarray) else None
+    return uniform_value(value, decimal=True) if isinstance(value, np.ndarray) else None
 
 
 def _small(values: Sequence[Value], shape: tuple[int, ...]) -> list[Any]:
@@ -106,7 +106,7 @@ def _cast(op: Any, value: Value) -> Value:
         return value.astype(op.dtype(0)) if wider else value  # in a wider format it is what it was rounded to
     x = expr_of(value)
     if kind == "b":
-        return flag(x)
+        return as_boolean(x)
     if kind not in ("f", "i"):
         raise UnsupportedError("complex numbers" if kind == "c" else f"a value of dtype {op.dtype(0)}")
     if x.dtype == "bool":
@@ -217,7 +217,7 @@ ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
     "Rint": _pointwise(fn.round),
     "Sigmoid": _pointwise(fn.sigmoid),
     "Relu": _pointwise(fn.relu),
-    "Relu6": _one(lambda x: held_between(x, 0, 6)),
+    "Relu6": _one(lambda x: clip(x, 0, 6)),
     "LeakyRelu": of(lambda op, x: fn.leaky_relu(expr_of(x), float(str(np.float32(op.attribute("alpha")))))),
     "Elu": _pointwise(fn.elu),
     "Selu": _pointwise(_selu),

@@ -13,20 +13,28 @@ import symgrad.interop.importers.torch.ops.layout
 import symgrad.interop.importers.torch.ops.linear
 import symgrad.interop.importers.torch.ops.losses
 import symgrad.interop.importers.torch.ops.norms
-import symgrad.interop.importers.torch.ops.orders
 import symgrad.interop.importers.torch.ops.positions
 import symgrad.interop.importers.torch.ops.products
 import symgrad.interop.importers.torch.ops.recurrent
 import symgrad.interop.importers.torch.ops.reductions
+import symgrad.interop.importers.torch.ops.sorting
 import symgrad.interop.importers.torch.ops.windows  # noqa: F401  (all of these fill the table)
 from symgrad.api.derivatives.differentiate import stop_gradient
 from symgrad.api.functions.layout import broadcast_to, size
 from symgrad.api.handles.expr import Expr, as_expr, handle
-from symgrad.interop.importers.program import mark
-from symgrad.interop.importers.specs import agree
-from symgrad.interop.importers.torch.ops.cells import TensorCell, TensorView, whole_view
+from symgrad.interop.importers.program import mark_places
+from symgrad.interop.importers.specs import shape_matches
+from symgrad.interop.importers.torch.ops.storage import TensorCell, TensorView, whole_view
 from symgrad.interop.importers.torch.sizes import SizeNames
-from symgrad.interop.importers.torch.table import ALIASES, PUTS, TABLE, RefusedError, number, several, taken
+from symgrad.interop.importers.torch.table import (
+    ALIASES,
+    PUTS,
+    TABLE,
+    RefusedError,
+    as_items,
+    as_number,
+    bind_arguments,
+)
 from symgrad.interop.importers.torch.trace import TAG
 from symgrad.ir.graph import Node, symbol
 from symgrad.ir.types import DOMAINS, Declaration
@@ -113,7 +121,7 @@ class GraphReader:
             raise Stopped
         if target is operator.getitem:
             source, k = node.args
-            parts = several(known[source])
+            parts = as_items(known[source])
             found = TensorCell(self._unknown(node, source.meta.get("val"))) if parts is None else parts[k]
             if tag is not None and _tag(source) != tag:
                 self.values[tag] = found.read()
@@ -137,8 +145,8 @@ class GraphReader:
         if found is None:
             found = _held(self._unknown(node, node.meta.get("val")))
         value = _mapped(found, {}, _read)
-        for part in several(value) or [value]:
-            mark(self.places, part, place)
+        for part in as_items(value) or [value]:
+            mark_places(self.places, part, place)
         if tag is not None:
             self.values[tag] = value
         return found
@@ -160,7 +168,7 @@ class GraphReader:
 
     def _unknown(self, node: Any, meta: Any) -> Any:
         """Return what stands for the value of a node that cannot be read, so that the rest can be looked at."""
-        parts = several(meta)
+        parts = as_items(meta)
         if parts is not None:
             return [self._unknown(node, m) for m in parts]
         if not isinstance(meta, torch.Tensor):
@@ -170,7 +178,7 @@ class GraphReader:
         return handle(symbol(Declaration(name, DOMAINS[kind], self._sizes.shape(meta))))
 
     def _unsized(self, meta: Any) -> bool:
-        parts = several(meta)
+        parts = as_items(meta)
         if parts is not None:
             return any(map(self._unsized, parts))
         if isinstance(meta, torch.SymInt | torch.SymFloat | torch.SymBool):
@@ -223,7 +231,7 @@ class GraphReader:
 
         def apply(e: Any) -> Any:
             changed = values | {first: e} if first else values
-            return _of_kind(function(**taken(function, changed, defaults, more)), meta)
+            return _of_kind(function(**bind_arguments(function, changed, defaults, more)), meta)
 
         found = apply(values[first]) if first else apply(None)
         if name == "detach_":
@@ -239,14 +247,14 @@ class GraphReader:
             return cells[first]
         if plain in ALIASES or (plain.endswith("dropout") and found is values[first]):
             return self._views(
-                node, plain, cells[first], apply, found, taken(function, values, defaults, {}), first
+                node, plain, cells[first], apply, found, bind_arguments(function, values, defaults, {}), first
             )
         found = self._checked(node, found)
         return _held(found if grad else _mapped(found, {}, _stopped))
 
     def _checked(self, node: Any, found: Any) -> Any:
         """Return what was read, if it has the shape and kind that torch says; a reader that is wrong must not go on."""
-        meta, parts = node.meta.get("val"), several(found)
+        meta, parts = node.meta.get("val"), as_items(found)
         if parts is None:
             found = as_expr(found)
             self._alike(node, found, meta)
@@ -262,7 +270,7 @@ class GraphReader:
         fits = (kind == "bool") == (
             e.dtype == "bool"
         )  # a quotient of whole numbers rounded down is real here
-        if agree(e.shape, wanted) and fits:
+        if shape_matches(e.shape, wanted) and fits:
             return
         if any(not isinstance(n, int) for n in (*e.shape, *wanted)):
             raise RefusedError(f"shape {wanted} in torch, and {e.shape} for every size", cure=_NUMBERS)
@@ -286,7 +294,7 @@ class GraphReader:
         if isinstance(found, list):
             self._checked(node, found)
             return [
-                TensorView(parent, partial(_part, apply, k), None) for k in range(len(several(found) or []))
+                TensorView(parent, partial(_part, apply, k), None) for k in range(len(as_items(found) or []))
             ]
         self._checked(node, found)
         if name in ("reshape", "contiguous", "flatten") and not node.args[0].meta["val"].is_contiguous():
@@ -305,7 +313,7 @@ def _written(put: Callable[..., Any], rest: Mapping[str, Any], old: Any, new: An
 
 def _of_kind(found: Any, meta: Any) -> Any:
     """What moves entries of truth values makes numbers of them: make them truth values again."""
-    parts, metas = several(found), several(meta)
+    parts, metas = as_items(found), as_items(meta)
     if parts is not None and metas is not None:
         return [_of_kind(e, m) for e, m in zip(parts, metas, strict=True)]
     moved = isinstance(found, Expr) and found.dtype == "int"
@@ -347,12 +355,12 @@ def _read(cell: Any) -> Any:
 def _mapped(value: Any, known: Mapping[Any, Any], leaf: Callable[[Any], Any]) -> Any:
     if isinstance(value, torch.fx.Node):
         return _mapped(known[value], known, leaf)
-    parts = several(value)
+    parts = as_items(value)
     return leaf(value) if parts is None else [_mapped(v, known, leaf) for v in parts]
 
 
 def _held(found: Any) -> Any:
-    parts = several(found)
+    parts = as_items(found)
     return TensorCell(found) if parts is None else [_held(e) for e in parts]
 
 
@@ -372,5 +380,5 @@ def _converted(e: Expr, kind: str) -> Any:
     if kind == "bool":
         return found != 0
     if found.dtype == "bool":
-        return number(found)
+        return as_number(found)
     raise RefusedError("real numbers made whole", cure="pass the whole numbers as an argument")

@@ -9,13 +9,20 @@ from importlib import import_module
 from typing import Any, cast
 
 from symgrad.api.handles.expr import Expr, as_expr, handle
-from symgrad.interop.importers.program import ImportedProgram, ImportNote, Taken
-from symgrad.interop.importers.specs import declare_input, is_shape, of_text
+from symgrad.interop.importers.program import ImportedProgram, ImportNote, UniqueNames
+from symgrad.interop.importers.specs import declare_input, is_shape, parse_spec
 from symgrad.interop.importers.torch.graph import GraphReader, Stopped, kind_of
-from symgrad.interop.importers.torch.ops.cells import TensorCell
-from symgrad.interop.importers.torch.sizes import SizeNames, bound_findings, dimensions, dims_of, hints, plain
-from symgrad.interop.importers.torch.table import several
-from symgrad.interop.importers.torch.trace import Result, Traced, named_tensors, traced
+from symgrad.interop.importers.torch.ops.storage import TensorCell
+from symgrad.interop.importers.torch.sizes import (
+    SizeNames,
+    bound_findings,
+    dimensions,
+    dims_of,
+    hints,
+    name_dimensions,
+)
+from symgrad.interop.importers.torch.table import as_items
+from symgrad.interop.importers.torch.trace import Result, TracedGraph, named_tensors, trace_graph
 from symgrad.ir.graph import SYMBOL, Node, symbol
 from symgrad.ir.listing import Listing
 from symgrad.ir.traverse import symbols_of
@@ -45,10 +52,10 @@ def read_program(
     said = {id(t): e for t, e in zip(examples, declarations, strict=True) if e is not None}
     args, kwargs = examples[: len(specs)], dict(zip(named, examples[len(specs) :], strict=True))
     told = [(t, said[id(t)].shape) for t in examples if id(t) in said]
-    found = traced(function, args, kwargs, dimensions(told, dims_of(every)))
+    found = trace_graph(function, args, kwargs, dimensions(told, dims_of(every)))
     sizes = SizeNames()
     signature = found.program.graph_signature
-    taken = Taken()
+    taken = UniqueNames()
     arguments = iter(named_tensors(function, args, kwargs))
     inputs: dict[str, Expr] = {}
     cells: list[TensorCell] = []
@@ -108,10 +115,10 @@ _SMALL = 64  # entries of a constant that is written out
 def _declared(spec: Any) -> Expr | None:
     """Return what a text or a tuple of sizes says; None for what says nothing, and is passed as it is."""
     if isinstance(spec, str):
-        return of_text("x", spec)
+        return parse_spec("x", spec)
     if isinstance(spec, Expr) and spec.node.op is SYMBOL:
         return spec
-    sizes = plain(spec)
+    sizes = name_dimensions(spec)
     return declare_input("x", sizes) if is_shape(sizes) else None
 
 
@@ -144,20 +151,20 @@ def _check_problems(reader: GraphReader) -> None:
 
 
 def _program(
-    found: Traced,
+    found: TracedGraph,
     reader: GraphReader,
     inputs: Mapping[str, Expr],
     outputs: Sequence[Any],
     parameters: Sequence[str],
     values: Mapping[str, Any],
-    taken: Taken,
+    taken: UniqueNames,
     findings: Sequence[ImportNote],
 ) -> ImportedProgram:
     assigned: dict[str, Node] = {}
     named: dict[Node, str] = {}
     for result, variable in _in_order(found.names):
         value = reader.values.get(result.call)
-        parts = several(value)
+        parts = as_items(value)
         value = value if result.part is None or parts is None else parts[result.part]
         if (
             not isinstance(value, Expr)

@@ -7,16 +7,16 @@ from importlib import import_module
 from typing import Any, cast
 
 from symgrad.interop.importers.program import ImportNote
-from symgrad.interop.importers.torch.table import several
+from symgrad.interop.importers.torch.table import as_items
 from symgrad.ir.sizes import Shape, Size, size_max, size_min, size_product, size_sum
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["SizeNames", "bound_findings", "dimensions", "dims_of", "hints", "plain"]
+__all__ = ["SizeNames", "bound_findings", "dimensions", "dims_of", "hints", "name_dimensions"]
 
 torch: Any = import_module("torch")  # whose values are of any type here
 
 
-def plain(spec: Any) -> Any:
+def name_dimensions(spec: Any) -> Any:
     """Return a tuple of sizes with names for torch's dimensions."""
     if type(spec) is not tuple:
         return spec
@@ -90,7 +90,7 @@ class SizeNames:
 
     def shape(self, meta: Any) -> Any:
         """Return the shape of what torch says of a tensor, or a list of shapes; nothing for other values."""
-        parts = several(meta)
+        parts = as_items(meta)
         if parts is not None:
             return [self.shape(m) for m in parts]
         return tuple(map(self.of, meta.shape)) if isinstance(meta, torch.Tensor) else ()

@@ -10,7 +10,18 @@ from symgrad.api.functions.elementary import where
 from symgrad.api.handles.expr import Expr
 from symgrad.support.errors import UnsupportedError
 
-__all__ = ["ALIASES", "PUTS", "TABLE", "RefusedError", "alias", "aten", "count", "number", "several", "taken"]
+__all__ = [
+    "ALIASES",
+    "PUTS",
+    "TABLE",
+    "RefusedError",
+    "alias",
+    "aten",
+    "integer_size",
+    "as_number",
+    "as_items",
+    "bind_arguments",
+]
 
 TABLE: dict[str, Callable[..., Any]] = {}
 """By the name in `torch.ops.aten`, without overload.
@@ -64,7 +75,7 @@ _IGNORED = """
 _NO_MEANING = frozenset(_IGNORED.split())
 
 
-def taken(
+def bind_arguments(
     function: Callable[..., Any], given: dict[str, Any], defaults: dict[str, Any], more: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the arguments that a function takes of those of a call.
@@ -88,19 +99,19 @@ def _same(value: Any, default: Any) -> bool:
     return bool(value == default) or (value in ([], None) and default in ([], None))
 
 
-def number(e: Any) -> Any:
+def as_number(e: Any) -> Any:
     """Return truth values as 0 and 1, and all else as it is."""
     if isinstance(e, bool):
         return int(e)
     return where(e, 1, 0) if isinstance(e, Expr) and e.dtype == "bool" else e
 
 
-def several(value: Any) -> list[Any] | None:
+def as_items(value: Any) -> list[Any] | None:
     """Return what is in a list or tuple; None for what is neither."""
     return list(cast("list[Any]", value)) if isinstance(value, list | tuple) else None
 
 
-def count(size: Any) -> int:
+def integer_size(size: Any) -> int:
     """Return a size that is a number.
 
     Raises:

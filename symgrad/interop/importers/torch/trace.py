@@ -26,11 +26,11 @@ from torch.overrides import TorchFunctionMode
 from symgrad.interop.importers.names import of_user, watch_locals
 from symgrad.interop.importers.program import ImportNote
 from symgrad.interop.importers.refusals import needs_number
-from symgrad.interop.importers.torch.table import several
+from symgrad.interop.importers.torch.table import as_items
 from symgrad.support.errors import SymgradError, UnsupportedError
 from symgrad.support.source import Place
 
-__all__ = ["Result", "Traced", "named_tensors", "traced"]
+__all__ = ["Result", "TracedGraph", "named_tensors", "trace_graph"]
 
 torch: Any = import_module("torch")  # whose values are of any type here
 
@@ -48,7 +48,7 @@ class Result(NamedTuple):
 
 
 @dataclass
-class Traced:
+class TracedGraph:
     """A graph with what is known about its source.
 
     Args:
@@ -64,9 +64,9 @@ class Traced:
     findings: list[ImportNote] = field(default_factory=list[ImportNote])
 
 
-def traced(
+def trace_graph(
     function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], dimensions: Any = None
-) -> Traced:
+) -> TracedGraph:
     """Return the graph of a function or module.
 
     Args:
@@ -101,7 +101,7 @@ def traced(
             ) from error
     if watch.refused is not None:  # torch went on without a word
         raise watch.refused
-    return Traced(program, watch.places, watch.names, watch.findings)
+    return TracedGraph(program, watch.places, watch.names, watch.findings)
 
 
 @contextmanager
@@ -299,7 +299,7 @@ def _file_of(function: Callable[..., Any]) -> str:
 def _tensors(found: Any) -> list[tuple[Any, int | None]]:
     if isinstance(found, torch.Tensor):
         return [(found, None)]
-    return [(t, k) for k, t in enumerate(several(found) or []) if isinstance(t, torch.Tensor)]
+    return [(t, k) for k, t in enumerate(as_items(found) or []) if isinstance(t, torch.Tensor)]
 
 
 # ------------------------------------------------------------------------------------------------------------ inputs
@@ -331,7 +331,7 @@ def named_tensors(
         elif isinstance(value, Mapping):
             for key, inner in cast("Mapping[Any, Any]", value).items():
                 walk(f"{name}_{key}", inner)
-        elif (parts := several(value)) is not None:
+        elif (parts := as_items(value)) is not None:
             for key, inner in zip(getattr(value, "_fields", range(len(parts))), parts, strict=True):
                 walk(f"{name}_{key}", inner)
 

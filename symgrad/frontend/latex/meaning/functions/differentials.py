@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from symgrad.frontend.latex.meaning.functions.bigs import BigRules
+from symgrad.frontend.latex.meaning.functions.big_operators import BigRules
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.names import base_of
-from symgrad.frontend.latex.syntax.steps import Steps
+from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
     Bracket,
     Command,

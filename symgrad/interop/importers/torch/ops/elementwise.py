@@ -12,15 +12,15 @@ from symgrad.api.derivatives.differentiate import stop_gradient
 from symgrad.api.functions import elementary as f
 from symgrad.api.functions.layout import broadcast_to
 from symgrad.api.handles.expr import Expr, as_expr
-from symgrad.interop.importers.torch.table import TABLE, RefusedError, alias, aten, count, number
-from symgrad.interop.importers.truths import (
-    flag,
-    held_between,
+from symgrad.interop.importers.booleans import (
+    as_boolean,
+    clip,
     is_equal,
     select_value,
     truncated_remainder,
     unequal,
 )
+from symgrad.interop.importers.torch.table import TABLE, RefusedError, alias, as_number, aten, integer_size
 
 __all__: list[str] = []
 
@@ -55,7 +55,7 @@ _TRUTH = ("bitwise_not", "logical_not")
 
 def _unary(name: str, function: Any) -> None:
     def apply(self: Any) -> Expr:
-        return function(truth(self) if name in _TRUTH else as_expr(number(self)))
+        return function(truth(self) if name in _TRUTH else as_expr(as_number(self)))
 
     aten(name)(apply)
 
@@ -66,7 +66,7 @@ for _name, _function in _UNARY.items():
 
 def truth(e: Any) -> Any:
     """Return truth values; of numbers, whether they are not zero."""
-    return flag(as_expr(e))
+    return as_boolean(as_expr(e))
 
 
 # --------------------------------------------------------------------------------------------------- two arguments
@@ -99,7 +99,7 @@ _LOGIC: dict[str, Any] = {
 
 def _binary(name: str, function: Any) -> None:
     def apply(self: Any, other: Any) -> Expr:
-        return function(as_expr(number(self)), as_expr(number(other)))
+        return function(as_expr(as_number(self)), as_expr(as_number(other)))
 
     aten(name)(apply)
 
@@ -128,13 +128,13 @@ for _name, _function in _LOGIC.items():
 
 @aten("add")
 def add(self: Any, other: Any, alpha: Any = 1) -> Expr:
-    a, b = as_expr(number(self)), number(other)
+    a, b = as_expr(as_number(self)), as_number(other)
     return a + (b if alpha == 1 else alpha * as_expr(b))
 
 
 @aten("sub", "subtract")
 def sub(self: Any, other: Any, alpha: Any = 1) -> Expr:
-    a, b = as_expr(number(self)), number(other)
+    a, b = as_expr(as_number(self)), as_number(other)
     return a - (b if alpha == 1 else alpha * as_expr(b))
 
 
@@ -145,7 +145,7 @@ def rsub(self: Any, other: Any, alpha: Any = 1) -> Expr:
 
 @aten("div", "divide", "true_divide")
 def div(self: Any, other: Any, rounding_mode: str | None = None) -> Expr:
-    quotient = as_expr(number(self)) / number(other)
+    quotient = as_expr(as_number(self)) / as_number(other)
     if rounding_mode is None:
         return quotient
     return f.floor(quotient) if rounding_mode == "floor" else TABLE["trunc"](quotient)
@@ -155,7 +155,7 @@ def div(self: Any, other: Any, rounding_mode: str | None = None) -> Expr:
 def power(self: Any, exponent: Any) -> Expr:
     if isinstance(exponent, float) and exponent.is_integer():
         exponent = int(exponent)
-    return as_expr(number(self)) ** number(exponent)
+    return as_expr(as_number(self)) ** as_number(exponent)
 
 
 @aten("round")
@@ -171,7 +171,11 @@ def frac(self: Any) -> Expr:
 @aten("where")
 def choose(condition: Any, self: Any, other: Any) -> Any:
     both = all(isinstance(e, Expr) and e.dtype == "bool" for e in (self, other))
-    return select_value(condition, self, other) if both else f.where(condition, number(self), number(other))
+    return (
+        select_value(condition, self, other)
+        if both
+        else f.where(condition, as_number(self), as_number(other))
+    )
 
 
 @aten("masked_fill")
@@ -181,7 +185,7 @@ def masked_fill(self: Any, mask: Any, value: Any) -> Any:
 
 @aten("fill")
 def fill(self: Any, value: Any) -> Expr:
-    return broadcast_to(as_expr(number(value)), self.shape)
+    return broadcast_to(as_expr(as_number(value)), self.shape)
 
 
 @aten("zero")
@@ -202,7 +206,7 @@ def clamp(self: Any, min: Any = None, max: Any = None) -> Expr:
     low, high = (
         b if isinstance(b, Expr) or (b is not None and math.isfinite(b)) else None for b in (min, max)
     )
-    x = as_expr(number(self))
+    x = as_expr(as_number(self))
     if low is not None and high is not None and not isinstance(low, Expr) and not isinstance(high, Expr):
         return f.clip(x, low, high)
     if low is not None:
@@ -289,7 +293,7 @@ def relu6(self: Any) -> Expr:
 
 @aten("hardtanh")
 def hardtanh(self: Any, min_val: Any = -1, max_val: Any = 1) -> Expr:
-    return held_between(self, min_val, max_val)
+    return clip(self, min_val, max_val)
 
 
 @aten("hardsigmoid")
@@ -311,7 +315,7 @@ def threshold(self: Any, threshold: Any, value: Any) -> Expr:
 @aten("glu")
 def glu(self: Any, dim: int = -1) -> Expr:
     axis = dim + len(self.shape) if dim < 0 else dim
-    lead, half = (slice(None),) * axis, count(self.shape[axis]) // 2
+    lead, half = (slice(None),) * axis, integer_size(self.shape[axis]) // 2
     return self[(*lead, slice(0, half))] * f.sigmoid(self[(*lead, slice(half, None))])
 
 

@@ -13,7 +13,7 @@ from symgrad.api.functions import elementary as f
 from symgrad.api.functions import layout as l
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.interop.importers.torch.ops.elementwise import truth
-from symgrad.interop.importers.torch.table import RefusedError, alias, aten, count, number, several
+from symgrad.interop.importers.torch.table import RefusedError, alias, as_items, as_number, aten, integer_size
 from symgrad.interop.importers.windows import padded
 
 __all__ = ["axis_of"]
@@ -125,7 +125,7 @@ def repeat_interleave(self: Any, repeats: Any, dim: Any = None) -> Expr:
     if not isinstance(repeats, int):
         raise RefusedError("repeat_interleave by a tensor: the size of its result depends on values")
     x, axis = (l.reshape(self, (-1,)), 0) if dim is None else (self, axis_of(self, dim))
-    places = [k for k in range(count(x.shape[axis])) for _ in range(repeats)]
+    places = [k for k in range(integer_size(x.shape[axis])) for _ in range(repeats)]
     return l.take(x, places, axis)
 
 
@@ -136,12 +136,12 @@ def flip(self: Any, dims: Any) -> Expr:
 
 @aten("roll")
 def roll(self: Any, shifts: Any, dims: Any = ()) -> Expr:
-    shifts = several(shifts) or [shifts]
-    dims = several(dims) if several(dims) is not None else [dims]
+    shifts = as_items(shifts) or [shifts]
+    dims = as_items(dims) if as_items(dims) is not None else [dims]
     x = self if dims else l.reshape(self, (-1,))
     for shift, dim in zip(shifts, dims or [0], strict=True):
         axis = axis_of(x, dim)
-        n = count(x.shape[axis])
+        n = integer_size(x.shape[axis])
         cut = -shift % n if n else 0
         if cut:
             lead = (slice(None),) * axis
@@ -175,7 +175,7 @@ def _put_slice(self: Any, _new: Any, dim: int = 0, start: Any = None, end: Any =
     part = _between(self, axis, start, end)
     if step == 1:
         return _put(self, axis, part.start, part.stop, _new)
-    n, last = count(self.shape[axis]), count(_new.shape[axis]) - 1
+    n, last = integer_size(self.shape[axis]), integer_size(_new.shape[axis]) - 1
     chosen = list(range(part.start, part.stop, step))
     spread = l.take(_new, [min(chosen.index(k), last) if k in chosen else 0 for k in range(n)], axis)
     inside = [[k in chosen] for k in range(n)]
@@ -201,7 +201,7 @@ def narrow(self: Any, dim: int, start: int, length: int) -> Expr:
 
 def _put_select(self: Any, _new: Any, dim: int, index: int) -> Expr:
     axis = axis_of(self, dim)
-    place = index % count(self.shape[axis])
+    place = index % integer_size(self.shape[axis])
     return _put(self, axis, place, place + 1, l.expand_dims(_new, axis))
 
 
@@ -222,7 +222,7 @@ def split(self: Any, _out: Any, dim: int = 0) -> list[Expr]:
 @alias("unbind")
 def unbind(self: Any, dim: int = 0) -> list[Expr]:
     axis = axis_of(self, dim)
-    return [select(self, axis, k) for k in range(count(self.shape[axis]))]
+    return [select(self, axis, k) for k in range(integer_size(self.shape[axis]))]
 
 
 @alias("diagonal")
@@ -230,7 +230,7 @@ def diagonal(self: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Expr:
     if offset:
         raise RefusedError(f"diagonal with offset={offset}")
     x = l.moveaxis(self, (axis_of(self, dim1), axis_of(self, dim2)), (-2, -1))
-    n = min(count(x.shape[-1]), count(x.shape[-2]))
+    n = min(integer_size(x.shape[-1]), integer_size(x.shape[-2]))
     return a.einsum("...ii->...i", x[..., :n, :n])
 
 
@@ -274,7 +274,7 @@ def full(_out: Any, _kind: str, fill_value: Any = None, s: Any = None) -> Expr:
 
 
 def _constant(value: Any, shape: Any, kind: str) -> Expr:
-    found = l.full(shape, number(value))
+    found = l.full(shape, as_number(value))
     return truth(found) if kind == "bool" else found
 
 

@@ -9,10 +9,10 @@ from symgrad.api.functions import arrays as a
 from symgrad.api.functions import elementary as f
 from symgrad.api.functions import layout as l
 from symgrad.api.handles.expr import Expr, as_expr
+from symgrad.interop.importers.booleans import as_number
 from symgrad.interop.importers.torch.ops.elementwise import clamp_min
 from symgrad.interop.importers.torch.ops.reductions import count_over, norm
-from symgrad.interop.importers.torch.table import RefusedError, aten, count
-from symgrad.interop.importers.truths import as_number
+from symgrad.interop.importers.torch.table import RefusedError, aten, integer_size
 
 __all__: list[str] = []
 
@@ -72,7 +72,7 @@ def nll_loss(
     self: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100
 ) -> Expr:
     axis = 0 if len(self.shape) == 1 else 1
-    classes = count(self.shape[axis])
+    classes = integer_size(self.shape[axis])
     valid = None
     if (
         -classes <= ignore_index < classes
@@ -98,7 +98,7 @@ def cross_entropy_loss(
 ) -> Expr:
     axis = 0 if len(self.shape) == 1 else 1
     logs = a.log_softmax(self, axis)
-    classes = count(self.shape[axis])
+    classes = integer_size(self.shape[axis])
     by_class = None if weight is None else l.reshape(weight, (-1, *(1,) * (len(self.shape) - axis - 1)))
     if target.dtype == "real":  # probabilities
         if label_smoothing:
@@ -180,14 +180,14 @@ def multi_margin_loss(
     classes, label = self.shape[-1], l.expand_dims(target, -1)
     apart = f.relu(margin - l.take_along_axis(self, label, len(self.shape) - 1) + self)
     apart = f.where(l.arange(classes) == label, 0, apart if p == 1 else apart**p)
-    loss = a.sum(apart, len(self.shape) - 1) / count(classes)
+    loss = a.sum(apart, len(self.shape) - 1) / integer_size(classes)
     return _reduced(loss if weight is None else l.take(weight, target, 0) * loss, reduction)
 
 
 @aten("multilabel_margin_loss")
 def multilabel_margin_loss(self: Any, target: Any, reduction: int = 1) -> Expr:
     # The labels of a row end before its first negative number.
-    axis, classes = len(self.shape) - 1, count(self.shape[-1])
+    axis, classes = len(self.shape) - 1, integer_size(self.shape[-1])
     said = a.cumsum(as_number(target < 0), axis) <= 0
     label = f.where(said, target, 0)
     chosen = a.max(f.where(said[..., None], l.one_hot(label, classes), 0), axis) > 0

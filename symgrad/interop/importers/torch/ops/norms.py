@@ -9,7 +9,7 @@ from symgrad.api.functions import arrays as a
 from symgrad.api.functions import elementary as f
 from symgrad.api.functions import layout as l
 from symgrad.api.handles.expr import Expr
-from symgrad.interop.importers.torch.table import RefusedError, aten, count
+from symgrad.interop.importers.torch.table import RefusedError, aten, integer_size
 
 __all__: list[str] = []
 
@@ -81,7 +81,7 @@ def instance_norm(
 @aten("group_norm")
 def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Expr:
     batch, channels, *space = input.shape
-    parts = l.reshape(input, (batch, num_groups, count(channels) // num_groups, *space))
+    parts = l.reshape(input, (batch, num_groups, integer_size(channels) // num_groups, *space))
     y = l.reshape(_normed(parts, range(2, len(parts.shape)), eps), input.shape)
     rank = len(input.shape)
     return _affine(y, _channels(weight, rank), _channels(bias, rank))

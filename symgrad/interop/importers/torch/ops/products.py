@@ -10,7 +10,7 @@ from symgrad.api.functions import elementary as f
 from symgrad.api.functions import layout as l
 from symgrad.api.handles.expr import Expr
 from symgrad.interop.importers.torch.ops.reductions import axes_of, length
-from symgrad.interop.importers.torch.table import RefusedError, aten, count
+from symgrad.interop.importers.torch.table import RefusedError, aten, integer_size
 
 __all__: list[str] = []
 
@@ -100,7 +100,7 @@ def attention(
     if dropout_p:
         raise RefusedError("dropout inside of attention", cure="module.eval(), or dropout_p=0")
     scores = (query @ l.swapaxes(key, -1, -2)) * (
-        1 / math.sqrt(count(query.shape[-1])) if scale is None else scale
+        1 / math.sqrt(integer_size(query.shape[-1])) if scale is None else scale
     )
     if is_causal:
         rows, columns = l.arange(query.shape[-2])[:, None], l.arange(key.shape[-2])[None, :]

@@ -9,7 +9,7 @@ from symgrad.api.functions import elementary as f
 from symgrad.api.functions import layout as l
 from symgrad.api.handles.expr import Expr
 from symgrad.interop.importers.torch.ops.products import linear
-from symgrad.interop.importers.torch.table import RefusedError, aten, count
+from symgrad.interop.importers.torch.table import RefusedError, aten, integer_size
 
 __all__: list[str] = []
 
@@ -22,7 +22,7 @@ CellState = tuple[Any, ...]
 
 def _parts(x: Any, number: int) -> list[Expr]:
     """Return equal parts of the last axis, one for each gate."""
-    n = count(x.shape[-1]) // number
+    n = integer_size(x.shape[-1]) // number
     return [x[..., k * n : (k + 1) * n] for k in range(number)]
 
 
@@ -91,7 +91,7 @@ def _layer(name: str) -> None:
         if len(params) != num_layers * directions * width:
             raise RefusedError("a projection of the output", expected="proj_size=0")
         axis = len(input.shape) - 2 if batch_first or len(input.shape) == 2 else 0
-        length = count(input.shape[axis])
+        length = integer_size(input.shape[axis])
         if length > _STEPS:
             raise RefusedError(f"{length:,} steps, more than {_STEPS}", cure="write one step, and call it")
         rows: list[Any] = [input[(*(slice(None),) * axis, k)] for k in range(length)]

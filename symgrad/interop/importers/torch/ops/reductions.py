@@ -10,10 +10,10 @@ from symgrad.api.functions import elementary as f
 from symgrad.api.functions import layout as l
 from symgrad.api.functions.layout import size
 from symgrad.api.handles.expr import Expr, as_expr
+from symgrad.interop.importers.booleans import all_of, any_of
 from symgrad.interop.importers.torch.ops.elementwise import truth
 from symgrad.interop.importers.torch.ops.layout import axis_of
-from symgrad.interop.importers.torch.table import RefusedError, aten, number, several
-from symgrad.interop.importers.truths import all_of, any_of
+from symgrad.interop.importers.torch.table import RefusedError, as_items, as_number, aten
 from symgrad.ir.sizes import Size, size_product
 
 __all__ = ["axes_of", "count_over", "length"]
@@ -23,7 +23,7 @@ def axes_of(x: Any, dim: Any) -> Any:
     """Return axes counted from the first; None for all of them."""
     if dim is None or dim == []:
         return None
-    dims = several(dim) or [dim]
+    dims = as_items(dim) or [dim]
     return tuple(axis_of(x, d) for d in dims) if x.shape else None
 
 
@@ -40,17 +40,17 @@ def count_over(x: Any, axes: Any) -> Any:
 
 @aten("sum")
 def total(self: Any, dim: Any = None, keepdim: bool = False) -> Expr:
-    return a.sum(number(self), axes_of(self, dim), keepdims=keepdim)
+    return a.sum(as_number(self), axes_of(self, dim), keepdims=keepdim)
 
 
 @aten("mean")
 def mean(self: Any, dim: Any = None, keepdim: bool = False) -> Expr:
-    return a.mean(number(self), axes_of(self, dim), keepdims=keepdim)
+    return a.mean(as_number(self), axes_of(self, dim), keepdims=keepdim)
 
 
 @aten("prod")
 def prod(self: Any, dim: Any = None, keepdim: bool = False) -> Expr:
-    return a.prod(number(self), axes_of(self, dim), keepdims=keepdim)
+    return a.prod(as_number(self), axes_of(self, dim), keepdims=keepdim)
 
 
 @aten("amax")
@@ -167,14 +167,14 @@ def norm(self: Any, p: Any = None, ord: Any = None, dim: Any = None, keepdim: bo
 
 @aten("cumsum")
 def cumsum(self: Any, dim: int) -> Expr:
-    return a.cumsum(number(self), axis_of(self, dim)) if self.shape else self
+    return a.cumsum(as_number(self), axis_of(self, dim)) if self.shape else self
 
 
 @aten("softmax", "_softmax", "special_softmax")
 def softmax(self: Any, dim: int) -> Expr:
-    return a.softmax(number(self), axis_of(self, dim))
+    return a.softmax(as_number(self), axis_of(self, dim))
 
 
 @aten("log_softmax", "_log_softmax", "special_log_softmax")
 def log_softmax(self: Any, dim: int) -> Expr:
-    return a.log_softmax(number(self), axis_of(self, dim))
+    return a.log_softmax(as_number(self), axis_of(self, dim))

@@ -9,14 +9,14 @@ from symgrad.api.functions import arrays as a
 from symgrad.api.functions import elementary as f
 from symgrad.api.functions import layout as l
 from symgrad.api.handles.expr import Expr
-from symgrad.interop.importers.torch.table import RefusedError, aten, count, several
+from symgrad.interop.importers.torch.table import RefusedError, as_items, aten, integer_size
 from symgrad.interop.importers.windows import convolved, dilated, padded, windows
 
 __all__: list[str] = []
 
 
 def _each(value: Any, rank: int) -> list[int]:
-    values = several(value) or [value]
+    values = as_items(value) or [value]
     return values * rank if len(values) == 1 else values
 
 
@@ -45,7 +45,7 @@ def conv(
     steps = _each(dilation, rank)
     if isinstance(padding, str):
         reach = [
-            (count(n) - 1) * d if padding == "same" else 0
+            (integer_size(n) - 1) * d if padding == "same" else 0
             for n, d in zip(weight.shape[2:], steps, strict=True)
         ]
         pads = [(r // 2, r - r // 2) for r in reach]
@@ -69,7 +69,7 @@ def conv_transpose(
     rank = len(weight.shape) - 2
     x, single = _batched(input, rank)
     axes, steps = range(2, 2 + rank), _each(dilation, rank)
-    channels, per, *window = (count(n) for n in weight.shape)
+    channels, per, *window = (integer_size(n) for n in weight.shape)
     pads = [
         ((n - 1) * d - p, (n - 1) * d - p + o)
         for n, d, p, o in zip(window, steps, _each(padding, rank), _each(output_padding, rank), strict=True)
@@ -80,13 +80,15 @@ def conv_transpose(
     return _with_bias(convolved(spread, turned, [1] * rank, pads, steps, groups), bias, rank, single)
 
 
-def _seen(x: Any, rank: int, window: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Any:
+def _pooling_windows(
+    x: Any, rank: int, window: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+) -> Any:
     """Return windows over the last axes, with which of their places are padding (None if none is)."""
     lengths, gaps = _each(window, rank), _each(dilation, rank)
     steps, pads = _each(window if stride in ((), [], None) else stride, rank), _each(padding, rank)
     axes = [len(x.shape) - rank + k for k in range(rank)]
     for axis, n, s, p, d in zip(axes, lengths, steps, pads, gaps, strict=True):
-        if ceil_mode and (count(x.shape[axis]) + 2 * p - d * (n - 1) - 1) % s:
+        if ceil_mode and (integer_size(x.shape[axis]) + 2 * p - d * (n - 1) - 1) % s:
             raise RefusedError("ceil_mode=True where windows reach beyond the edge", cure="pad the input")
 
     def over(y: Any) -> Expr:
@@ -108,7 +110,7 @@ def _max_pool(rank: int) -> Any:
         dilation: Any = 1,
         ceil_mode: bool = False,
     ) -> Expr:
-        seen, inside = _seen(self, rank, kernel_size, stride, padding, dilation, ceil_mode)
+        seen, inside = _pooling_windows(self, rank, kernel_size, stride, padding, dilation, ceil_mode)
         if inside is not None:
             seen = f.where(inside, seen, -math.inf)
         # The derivative goes to the first of equal entries.
@@ -128,7 +130,7 @@ def _avg_pool(rank: int) -> Any:
         count_include_pad: bool = True,
         divisor_override: Any = None,
     ) -> Expr:
-        seen, inside = _seen(self, rank, kernel_size, stride, padding, 1, ceil_mode)
+        seen, inside = _pooling_windows(self, rank, kernel_size, stride, padding, 1, ceil_mode)
         axis = len(seen.shape) - 1
         if divisor_override is not None:
             return a.sum(seen, axis) / divisor_override
@@ -143,7 +145,7 @@ def _adaptive(rank: int) -> Any:
     def apply(self: Any, _out: Any) -> Expr:
         x, lead = self, len(self.shape) - rank
         for k in range(rank):
-            n, m = count(x.shape[lead + k]), count(_out[lead + k])
+            n, m = integer_size(x.shape[lead + k]), integer_size(_out[lead + k])
             if n == m:
                 continue
             if m == 1:

@@ -1,0 +1,108 @@
+"""A claim as a row of data: what batches decide."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from symgrad.api.claims.domains import validate_domain
+from symgrad.api.claims.verify import equal, verify
+from symgrad.api.handles.program import parse
+from symgrad.ir.listing import suggest
+from symgrad.support.errors import SymgradError, UsageError
+
+if TYPE_CHECKING:
+    from symgrad.verification.verdict import Verdict
+
+__all__ = ["decide_claim"]
+
+_DERIVATIVE = ("program", "of", "wrt", "claim")
+_SIDES = ("a", "b")
+_MORE = ("id", "domain", "expect", "values_only")
+_ROW = "program, of, wrt, claim; or a, b; and perhaps id, domain, expect, values_only"
+
+
+def decide_claim(row: Mapping[str, Any], time_limit: float, *, replay: bool = False) -> dict[str, Any]:
+    """Decide a claim that came as data; never raise for what the row says.
+
+    Args:
+        row: ``program``, ``of``, ``wrt``, ``claim`` as in `verify` (without ``of`` the last line of the program), or
+            ``a``, ``b`` as in `equal`; the latter perhaps with ``values_only``,
+            either with ``domain``, if need be. ``id`` and ``expect`` are not read.
+        time_limit: seconds.
+        replay: whether the proof is checked as `symgrad check` does.
+
+    Returns:
+        What `Verdict.to_json` returns; with ``replay`` and a proof also ``checked``, the status that the checker finds.
+        If there is nothing to decide: ``status`` is ``"error"``, ``why`` is the message, ``error`` the class.
+
+    Example:
+        >>> decide_claim({"a": "x/x", "b": "1"}, 10)["status"]
+        'proved'
+        >>> decide_claim({"a": "x +", "b": "1"}, 10)["error"]
+        'ProgramSyntaxError'
+    """
+    try:
+        verdict = _verdict(row, time_limit)
+        found = verdict.to_json()  # a claim that is refuted looks for the mistake here
+    except SymgradError as error:
+        return {"status": "error", "why": str(error), "error": type(error).__name__}
+    except MemoryError:
+        raise
+    except Exception as fault:  # noqa: BLE001  a fault of ours is the result of its row
+        why = "".join(traceback.format_exception(fault)[-2:]).strip()
+        return {"status": "error", "why": f"a fault in symgrad: {why}", "error": type(fault).__name__}
+    if replay and verdict.proof is not None:
+        from symgrad.checker.check import check  # for start-up time
+
+        found["checked"] = check(json.loads(verdict.proof.to_json())).status
+    return found
+
+
+def _verdict(row: Mapping[str, Any], time_limit: float) -> Verdict:
+    derivative = _keys_of(row)
+    domain = validate_domain(row.get("domain"))
+    if derivative:
+        program = parse(_text(row, "program"))
+        y = program.last if row.get("of") is None else program[_text(row, "of")]
+        return verify(y, program[_text(row, "wrt")], _text(row, "claim"), domain, time_limit)
+    values_only = row.get("values_only", False)
+    if not isinstance(values_only, bool):
+        raise UsageError(f"'values_only' is {values_only!r}", expected="true or false")
+    return equal(_text(row, "a"), _text(row, "b"), domain, time_limit, values_only=values_only)
+
+
+def _keys_of(row: Mapping[str, Any]) -> bool:
+    """Tell whether a row is about a derivative, else about two sides.
+
+    Raises:
+        UsageError: if it is about neither, or about both, or has keys that mean nothing.
+    """
+    known = (*_DERIVATIVE, *_SIDES, *_MORE)
+    strange = next((key for key in row if key not in known), None)
+    if strange is not None:
+        raise UsageError(
+            f"the key {strange!r} of the row means nothing",
+            expected=_ROW,
+            cure=suggest(strange, known) or "leave it out",
+        )
+    both = [[key for key in keys if key in row] for keys in (_DERIVATIVE, _SIDES)]
+    if all(both):
+        raise UsageError(
+            f"the row is two claims: it has {', '.join(both[0])} and {', '.join(both[1])}",
+            expected=_ROW,
+            cure="make two rows of it",
+        )
+    missing = {"program", "wrt", "claim"}.difference(row), set(_SIDES).difference(row)
+    if all(missing):
+        raise UsageError("the row is no claim", expected=_ROW, cure="add the keys")
+    return not missing[0]
+
+
+def _text(row: Mapping[str, Any], key: str) -> str:
+    value = row.get(key)
+    if not isinstance(value, str):
+        raise UsageError(f"'{key}' is {value!r}", expected="text")
+    return value

@@ -1,0 +1,113 @@
+"""Claims whose shapes look different: equal for all sizes, or for some, or for none.
+
+Sizes that have a name are at least 1 in a claim. With n = k + 1 for a name k that counts from 0 a length such as
+``max(n - 1, 0) + 1`` is ``k + 1``, which is n: so what does not fit as it is written is built again with such names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice, product
+from typing import TYPE_CHECKING, TypeAlias
+
+from symgrad.api.limits import SIZE_ROWS
+from symgrad.ir.graph import Node
+from symgrad.ir.resize import never_equal, size_names
+from symgrad.ir.sizes import Shape, Size, names_of, size_sum
+from symgrad.support.errors import SymgradError
+
+if TYPE_CHECKING:
+    from symgrad.verification.verdict import Verdict
+
+__all__ = ["Built", "ShapeMismatch", "fit_shapes"]
+
+_LARGEST = {1: 30, 2: 6, 3: 3}  # of a size that is tried, by how many there are
+
+
+class ShapeMismatch(Exception):
+    """That shapes of a claim disagree.
+
+    Args:
+        why: in words.
+        shapes: the two whole shapes, if these are what disagrees.
+    """
+
+    def __init__(self, why: str, shapes: tuple[Shape, Shape] | None = None) -> None:
+        super().__init__(why)
+        self.why = why
+        self.shapes = shapes
+
+
+Built: TypeAlias = "tuple[Node, ...]"
+_Build: TypeAlias = "Callable[[Mapping[str, Size]], Built]"
+
+
+def fit_shapes(build: _Build, parts: Sequence[Node]) -> tuple[Built, Mapping[str, Size] | None] | Verdict:
+    """Build the sides of a claim so that their shapes agree; or say in which way they do not.
+
+    Args:
+        build: makes the nodes with other sizes in the place of names, none of which are as written; raises Misfit
+            if shapes of the claim disagree, and other errors if there is no claim with these sizes.
+        parts: nodes whose sizes these are.
+
+    Returns:
+        The nodes, and what to write instead of their names of sizes if these are others; or a verdict.
+    """
+    try:
+        return build({}), None
+    except ShapeMismatch as error:
+        misfit = error
+    names = size_names(parts)
+    below = _fresh(names)
+    try:
+        nodes = build({name: size_sum([k, 1]) for name, k in below.items()})
+    except (SymgradError, ShapeMismatch):
+        own = None if misfit.shapes is None else {*names_of(*misfit.shapes)}
+        return _verdict(misfit, build, names if own is None else sorted(own))
+    return nodes, {k: size_sum([name, -1]) for name, k in below.items()}
+
+
+def _fresh(names: Sequence[str]) -> dict[str, str]:
+    """Names of what sizes exceed 1 by; no program can declare them."""
+    return {name: f"__{name}" for name in names}
+
+
+def _verdict(misfit: ShapeMismatch, build: _Build, names: Sequence[str]) -> Verdict:
+    from symgrad.verification.verdict import Verdict  # for start-up time
+
+    if not names or (misfit.shapes is not None and _never(*misfit.shapes)):
+        return Verdict("refuted", f"the shapes disagree, at every point: {misfit.why}")
+    where: dict[bool, str] = {}
+    for sizes in _choices(names):
+        try:
+            build(sizes)
+            agree = True
+        except ShapeMismatch:
+            agree = False
+        except SymgradError:  # the program itself has no values with these sizes
+            continue
+        where.setdefault(agree, ", ".join(f"{name} = {value}" for name, value in sizes.items()))
+        if len(where) == 2:
+            break
+    if False in where:
+        some = f"; they agree where {where[True]}, and a claim is about all sizes" if True in where else ""
+        return Verdict("refuted", f"the shapes disagree where {where[False]}{some}: {misfit.why}")
+    return Verdict(
+        "undecided",
+        "the shapes agree for all sizes that were tried, and are not known to agree for others"
+        if where
+        else "no sizes were found for which both sides have values",
+    )
+
+
+def _never(a: Shape, b: Shape) -> bool:
+    return len(a) != len(b) or any(never_equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+def _choices(names: Sequence[str]) -> Iterator[dict[str, int]]:
+    """Different sizes first, then equal ones, then the others up to a largest one."""
+    largest = _LARGEST.get(len(names), 2)
+    rows = [tuple(range(start, start + len(names))) for start in (2, 3, 6)]
+    rows += [(size,) * len(names) for size in range(1, 5)]
+    for row in dict.fromkeys([*rows, *islice(product(range(1, largest + 1), repeat=len(names)), SIZE_ROWS)]):
+        yield dict(zip(names, row, strict=True))

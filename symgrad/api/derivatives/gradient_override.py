@@ -1,0 +1,210 @@
+"""A value with another derivative: forward f and backward g, and a value with noise whose gradient has none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast
+
+from symgrad.api.derivatives.targets import Wrt, Wrts, differentiable, differentiables, targets_of
+from symgrad.api.handles.expr import Expr, Operand, as_expr, build_expr, handle
+from symgrad.api.handles.formula_arguments import Formula
+from symgrad.ir.graph import SYMBOL, Node, apply
+from symgrad.ir.listing import one_of
+from symgrad.ir.traverse import substitute, topological
+from symgrad.ops.array.layout import full, shape_text
+from symgrad.ops.control import straight_through
+from symgrad.ops.random.laws import mean as mean_of
+from symgrad.support.errors import DomainError, NotInProgramError, ShapeError, UsageError
+
+__all__ = ["fixed_at", "ignore_noise", "with_gradient"]
+
+
+def with_gradient(forward: Formula, backward_of: Formula) -> Expr:
+    r"""Return an expression with the value of one and the derivatives of another, at every order.
+
+    It is ``stop_gradient(f) - (stop_gradient(g) - g)``. The parenthesis is exactly zero wherever g is finite, so the
+    value is f bit for bit, signed zeros and infinities included. Where g is infinite or NaN there is no derivative
+    either, and the value is NaN.
+
+    Args:
+        forward: f, whose value it has.
+        backward_of: g, whose derivatives it has; of the shape of f. A number stands for all entries.
+
+    Returns:
+        An Expr of the shape of f: one like any other, to differentiate, explain, compile and compare.
+
+    Raises:
+        ShapeError: if the shapes differ.
+        NotDifferentiableError: if one of them is a truth value.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x = sg.symbols("x")
+        >>> y = sg.with_gradient(forward=sg.round(x), backward_of=sg.sin(x))
+        >>> print(y)
+        stop_gradient(round(x)) - (stop_gradient(sin(x)) - sin(x))
+        >>> float(y(x=2.7)), str(sg.grad(y, x)), str(sg.grad(sg.grad(y, x), x))
+        (3.0, 'cos(x)', '-sin(x)')
+    """
+    f, g = differentiables([forward, backward_of])
+    if f.shape != g.shape and not (f.node.is_number() or g.node.is_number()):
+        raise ShapeError(
+            f"a value of shape {shape_text(f.shape)} with the gradient of one of shape {shape_text(g.shape)}",
+            expected="one shape",
+            cure="sg.arrays.broadcast_to(e, shape) repeats entries",
+        )
+    shape = f.shape or g.shape
+    return build_expr(lambda: straight_through(full(f.node, shape), full(g.node, shape)), [f, g])
+
+
+def ignore_noise(
+    y: Formula,
+    noise: Wrt | Wrts,
+    at: Literal["mean"] | Operand | Mapping[Any, Operand] = "mean",
+    local: Literal["clean", "noisy"] = "clean",
+) -> Expr:
+    r"""Return y with its noisy value, and with the gradient as if the noise were fixed.
+
+    With ``c`` for y where the noise is fixed, ``local="clean"`` is ``with_gradient(y, c)``: every local derivative is
+    taken at the values without noise, and the whole gradient is that of c.
+
+    ``local="noisy"`` changes as little as can be: in each operation v = op(a, e) on a value a and on what is computed
+    of noise and numbers alone, e, the local derivative is that of op(a, e0) with e0 for the fixed noise; all values a
+    stay as they are. An operation that reads no noise itself keeps its local derivative, at the noisy value. So a layer
+    that adds or multiplies noise passes on what it would without; what comes after it is differentiated where it is.
+
+    Args:
+        y: an expression.
+        noise: the inputs (or intermediate values) that are noise, one or a list, or their names.
+        at: what the noise is fixed at: ``"mean"`` for the mean of the declared distribution, a number or Expr for all
+            of them, or a mapping from each to its own.
+        local: where local derivatives are taken.
+
+    Returns:
+        An Expr with the value of y, bit for bit wherever what takes its place is finite (see `with_gradient`).
+
+    Raises:
+        NotInProgramError: if y does not read the noise.
+        UsageError: for noise without a declared distribution and no value to fix it at, or where y has no value with
+            the noise fixed there, such as a position between two entries.
+        ShapeError: for a value of another shape than the noise.
+
+    Example:
+        >>> import symgrad as sg
+        >>> p = sg.parse("x : real\nu ~ Uniform(0.9, 1.1)\nh = x**2\ny = sin(h*u)")
+        >>> clean = sg.ignore_noise(p["y"], noise=["u"])
+        >>> noisy = sg.ignore_noise(p["y"], noise=["u"], local="noisy")
+        >>> for y in (clean, noisy):
+        ...     print(sg.explain(y, "x").values[0])
+        2*x*cos(x**2)
+        2*x*cos(u*x**2)
+        >>> bool(clean(x=1.5, u=0.97) == p["y"](x=1.5, u=0.97) == noisy(x=1.5, u=0.97))
+        True
+    """
+    expr = differentiable(y)
+    if local not in ("clean", "noisy"):
+        raise UsageError(f"local={local!r}", expected="'clean' or 'noisy'")
+    found = targets_of(expr, noise)
+    below = set(topological([expr.node]))
+    if not found:
+        raise UsageError("no noise is named", expected="an input such as u, or a list of them")
+    for e in found:
+        if e.node not in below:
+            raise NotInProgramError(
+                f"the expression does not read '{e}'", expected=one_of(str(s) for s in expr.inputs)
+            )
+    fixed = fixed_at(found, at)
+    table = {e.node: f.node for e, f in zip(found, fixed, strict=True)}
+
+    def build() -> Node:
+        try:
+            if local == "clean":
+                return straight_through(expr.node, substitute([expr.node], table)[0])
+            return _noisy(expr.node, table)
+        except DomainError as error:  # such as a position that is half a number
+            where = ", ".join(f"{e} = {f}" for e, f in zip(found, fixed, strict=True))
+            raise UsageError(
+                f"the noise cannot be fixed at {where}: {error.what}",
+                expected="values that it takes",
+                cure=f"say which: at={{{str(found[0])!r}: 1}}",
+            ) from None
+
+    return build_expr(build, [expr, *fixed])
+
+
+def fixed_at(noise: Sequence[Expr], at: Any) -> list[Expr]:
+    """What each noise is fixed at, of its shape."""
+    given: list[Any]
+    if isinstance(at, Mapping):
+        table = cast("Mapping[Any, Any]", at)
+        by: dict[str | Node, Any] = {
+            k if isinstance(k, str) else as_expr(k).node: v for k, v in table.items()
+        }
+        known = {*(e.node for e in noise), *(e.name for e in noise)}
+        for k in by:
+            if k not in known:
+                raise UsageError(
+                    f"a value for '{k if isinstance(k, str) else handle(k)}', which is not among the noise",
+                    expected=one_of(str(e) for e in noise),
+                )
+        given = [by.get(e.node, by.get(str(e.name), "mean")) for e in noise]
+    else:
+        given = [at] * len(noise)
+    found: list[Expr] = []
+    for e, value in zip(noise, given, strict=True):
+        if isinstance(value, str):
+            if value != "mean":
+                raise UsageError(f"at={value!r}", expected="'mean', or a number, or an expression")
+            mean = mean_of(e.node) if e.node.op is SYMBOL else None
+            if mean is None:
+                drawn = e.node.declaration.distribution if e.node.op is SYMBOL else None
+                raise UsageError(
+                    f"'{e}' has no declared distribution, and so no mean"
+                    if drawn is None
+                    else f"'{e}' is drawn from {drawn}, which has no mean",
+                    expected="a random input, such as u ~ Normal(0, 1)",
+                    cure=f'say what to fix it at: at={{"{e}": 0}}',
+                )
+            value = handle(mean)
+        made = differentiable(value) if e.dtype != "bool" else as_expr(value)
+        if made.shape != e.shape and made.shape:
+            raise ShapeError(
+                f"'{e}' of shape {shape_text(e.shape)} fixed at a value of shape {shape_text(made.shape)}",
+                expected="the shape of the noise, or a number for all its entries",
+            )
+        found.append(build_expr(lambda made=made, e=e: full(made.node, e.shape), [made, e]))
+    return found
+
+
+def _noisy(y: Node, table: Mapping[Node, Node]) -> Node:
+    """Return y with the local derivatives of operations on noise taken where it is fixed; their values stay."""
+    order = topological([y], until=table)
+    pure = _of_noise_alone(order, table)
+    fixed: dict[Node, Node] = dict(table)  # of what is noise
+    made: dict[Node, Node] = {}
+    for n in order:
+        if n in pure:
+            made[n] = n
+            if n not in fixed:
+                fixed[n] = apply(n.op, tuple(fixed.get(a, a) for a in n.args), n.params)
+            continue
+        args = tuple(made[a] for a in n.args)
+        made[n] = n if args == n.args else apply(n.op, args, n.params)
+        if n.dtype == "real" and any(a in pure for a in n.args):
+            calm = apply(n.op, tuple(fixed.get(a, made[a]) for a in n.args), n.params)
+            made[n] = straight_through(made[n], calm)
+    return made[y]
+
+
+def _of_noise_alone(order: Sequence[Node], noise: Mapping[Node, Node]) -> set[Node]:
+    """Return the nodes that read noise and no input besides."""
+    pure: set[Node] = set(noise)
+    other: set[Node] = set()
+    for n in order:
+        if n in pure:
+            continue
+        if n.op is SYMBOL or any(a in other for a in n.args):
+            other.add(n)
+        elif any(a in pure for a in n.args):
+            pure.add(n)
+    return pure

@@ -1,0 +1,81 @@
+"""How handles are made of others: nodes are built, origins are joined, and errors name the operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import symgrad.ops  # noqa: F401  (registers the records that the operators look up)
+from symgrad.api.handles.base import E, Handle, handle_on
+from symgrad.api.handles.convert import expressions_in, node_of
+from symgrad.api.handles.inputs import listings_of, union
+from symgrad.ir.composite import form_of
+from symgrad.ir.graph import OPS, Node
+from symgrad.ir.shapes import fitting
+from symgrad.ops.array.layout import shape_text
+from symgrad.support.errors import ShapeError
+
+__all__ = ["lift", "make", "make_op"]
+
+
+def make(kind: type[E], build: Callable[[], Node], args: Iterable[Any]) -> E:
+    """Return what was built of expressions (and other values) as a handle, with their origins joined.
+
+    Args:
+        kind: the class of the handle.
+        build: makes the node.
+        args: what it is built of.
+
+    Raises:
+        ShapeError: if the shapes do not fit, with the names of the operands.
+    """
+    exprs = list(expressions_in(args))
+    try:
+        node = build()
+    except ShapeError as error:
+        raise _explain_product(_with_names(error, exprs), exprs) from None
+    listings = listings_of(exprs)
+    traces = tuple({id(t): t for e in exprs for t in e.traces}.values())
+    sources = union(e.sources for e in exprs)
+    if not listings and not traces and not sources:
+        return handle_on(kind, node)
+    return kind(node, listings=listings, traces=traces, sources=sources)
+
+
+def make_op(kind: type[E], name: str, *args: Any, params: tuple[Any, ...] = ()) -> E:
+    """Return an op, or a function that is written in ops, of expressions and numbers, with their origins joined."""
+    nodes = tuple(node_of(a) for a in args)
+    how = form_of(name, len(nodes))
+    return make(kind, lambda: OPS[name](*nodes, params=params) if how is None else how.build(*nodes), args)
+
+
+def lift(kind: type[E], value: Any) -> E:
+    """Return a handle as it is, a number as an exact constant, a list as the array that it spells."""
+    return value if isinstance(value, kind) else make(kind, lambda: node_of(value), [value])
+
+
+def _explain_product(error: ShapeError, operands: Sequence[Handle]) -> ShapeError:
+    """Return an error about gradients that do not fit with what is wrong with their product."""
+    traces = [t for e in operands for t in e.traces]
+    if not traces:
+        return error
+    from symgrad.analysis.explain.product_of_gradients import (
+        by_parts,  # for start-up time: only a message needs it
+    )
+
+    names = {
+        n: name for e in reversed(operands) for listing in e.listings for n, name in listing.name_of().items()
+    }
+    found = by_parts([e.node for e in operands], traces, None, names)
+    if found is None:
+        return error
+    cure = found.code[1] if len(found.code) > 1 else error.cure
+    return type(error)(f"{error.what}\n\n{found}\n", at=error.at, expected=error.expected, cure=cure)
+
+
+def _with_names(error: ShapeError, operands: Sequence[Handle]) -> ShapeError:
+    named = [f"{e.name} has shape {shape_text(e.node.shape)}" for e in operands if e.name is not None]
+    what = f"{error.what} ({', '.join(dict.fromkeys(named))})" if named else error.what
+    terms = [(e.name, e.node.shape) for e in operands if e.name is not None]
+    cure = fitting(*terms) if len(terms) == len(operands) == 2 and "broadcast" in error.what else None
+    return type(error)(what, at=error.at, expected=error.expected, cure=cure or error.cure)

@@ -1,0 +1,112 @@
+"""What a verb takes for a formula: an expression, the text of a program, a program; one reader for all verbs.
+
+Operators and functions of expressions (``x + ...``, ``sg.sin(...)``) take less, see `convert`: a text among the
+operands of an expression may be a name, a size or a formula, and nobody could tell which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from symgrad.api.handles.expr import Expr, ExprLike, Operand, as_expr
+from symgrad.api.handles.inputs import listings_of
+from symgrad.api.handles.program import Program, parse
+from symgrad.frontend.text import parse_expression
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import symbols_of
+from symgrad.support.errors import ProgramSyntaxError, RedefinitionError, SymgradError
+
+__all__ = ["Formula", "Formulas", "parse_closed", "formula", "formulas", "names_in"]
+
+Formula: TypeAlias = "ExprLike | str | Program"
+"""What verbs take for one formula."""
+
+Formulas: TypeAlias = "Sequence[Operand | str | Program]"
+"""Several of them: what verbs take that give a list for a list."""
+
+
+def formula(value: Any, beside: Sequence[Expr] = ()) -> Expr:
+    r"""Return what a user gave for a formula as an Expr.
+
+    Args:
+        value: an Expr, a number, a list that spells an array; the text of a program or a Program, for the value that
+            it ends with.
+        beside: expressions in whose names a text is read that declares nothing.
+
+    Raises:
+        UsageError: for anything else.
+        NotInProgramError: for a program that computes nothing.
+        ProgramSyntaxError: for a text that is no program; other errors of reading one likewise.
+
+    Example:
+        >>> formula("x : positive\ny = log(x)\nz = y**2")
+        Expr(log(x)**2)
+    """
+    if isinstance(value, str):
+        return formulas([value], beside)[0] if beside else parse(value).last
+    return value.last if isinstance(value, Program) else as_expr(value)
+
+
+def formulas(values: Sequence[Any], beside: Sequence[Expr] = ()) -> list[Expr]:
+    r"""Return several formulas that a user gave together as Exprs; texts are read in the names of the others.
+
+    Args:
+        values: as for `formula`. A text beside expressions or programs is one formula in their names.
+        beside: more expressions whose names texts may read.
+
+    Raises:
+        UnknownNameError: for a text with a name that the others have not; errors of `formula` likewise.
+
+    Example:
+        >>> p = parse("x : positive\ny = log(x)")
+        >>> formulas([p, "y**2", "x"])
+        [Expr(log(x)), Expr(log(x)**2), Expr(x)]
+    """
+    read = [parse_closed(value) for value in values]
+    found = [e for e in read if e is not None]
+    if len(found) == len(read):
+        return found  # no text asks for names, which would take a walk for each formula
+    found += beside
+    known: dict[str, Node] = {}
+    for expr in reversed(found):
+        known.update(names_in(expr))
+    if not known:
+        return [formula(value) for value in values]
+    listings = listings_of(found)
+    return [
+        Expr(_parse_in_names(value, known), listings=listings) if expr is None else expr
+        for value, expr in zip(values, read, strict=True)
+    ]
+
+
+def names_in(expr: Expr) -> dict[str, Node]:
+    """The names of its programs and inputs, with their nodes."""
+    found = {s.name: s for s in symbols_of([expr.node])}
+    for listing in expr.listings:
+        found.update({name: listing[name] for name in listing.names})
+    return found
+
+
+def _parse_in_names(text: str, known: Mapping[str, Node]) -> Node:
+    try:
+        return parse_expression(text, known)
+    except (ProgramSyntaxError, RedefinitionError):
+        formula(text)  # what is wrong with it alone says more
+        raise
+
+
+def parse_closed(value: Any, name: str = "<text>") -> Expr | None:
+    """Return what needs no names of others, None for a text that declares nothing, or that cannot be read so.
+
+    Args:
+        value: as for `formula`.
+        name: what messages call the text.
+    """
+    if not isinstance(value, str):
+        return formula(value)
+    try:
+        program = parse(value, name)
+    except SymgradError:
+        return None
+    return None if program.listing.undeclared or not program.names else program.last

@@ -1,0 +1,251 @@
+"""What the end of a search for a minimum is, by exact derivatives: a minimum, a saddle point, or a way further down.
+
+All tests compare changes of the loss, or steps, with others of their kind: with how far the search came down, with how
+far it went, and with rounding. None changes with the unit of the loss or of a variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from symgrad.api.limits import CURVED_VARIABLES, FLAT_DIRECTIONS, MINIMUM_STEPS
+from symgrad.api.training.curvature import Curvature, curvature_at
+
+__all__ = ["Established", "Landscape", "EndPoint", "classify_end"]
+
+Vector: TypeAlias = "np.ndarray[Any, Any]"
+
+Established: TypeAlias = Literal["minimum", "no lower value", "stationary", "saddle", "maximum", "nothing"]
+
+_EPSILON = float(np.finfo(float).eps)
+_GAIN = 1e-12
+"""Of how far the loss came down, what a further step may gain at a minimum: six digits of the variables."""
+_OF_THE_WAY = 1e-3
+"""Of how far the variables came, what a further step may be: where a loss falls for ever, it stays larger."""
+_NEAR = 1e-5
+"""Of the variables themselves, what such a step may be otherwise."""
+_OCTAVES = range(-120, 121, 2)
+"""Powers of two of the steps at which a value beside an end is looked at: any unit of the variables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Landscape:
+    """A loss of one vector, with its exact derivatives.
+
+    Args:
+        both: the value and the gradient at a point.
+        product: the Hessian at a point times a vector; None if the loss has none.
+        low: the lowest value of every variable.
+        high: the highest.
+        start: where the search began.
+        begun: the loss there.
+    """
+
+    both: Callable[[Vector], tuple[float, Vector]]
+    product: Callable[[Vector, Vector], Vector] | None
+    low: Vector
+    high: Vector
+    start: Vector
+    begun: float
+
+    def value(self, x: Vector) -> float:
+        """Return the loss."""
+        return self.both(x)[0]
+
+    def noise(self, x: Vector, value: float, slope: Vector) -> float:
+        """Return how much of a change of the loss may be rounding.
+
+        Beside its last digit that is what differs at the next floats from what the gradient says.
+        """
+        found = 0.0
+        for pattern in (1, 2, 3, 5):
+            signs = np.where(np.arange(len(x)) % (pattern + 1) % 2 == 0, 1.0, -1.0)
+            beside = np.clip(x + signs * 2 * _EPSILON * np.abs(x), self.low, self.high)
+            change = self.value(beside) - value - float(slope @ (beside - x))
+            if np.isfinite(change):
+                found = max(found, abs(change))
+        return 2 * found + 4 * _EPSILON * abs(value)
+
+    def fallen(self, value: float) -> float:
+        """Return by how much the loss came down since the start."""
+        fallen = self.begun - value
+        return max(0.0, fallen) if np.isfinite(fallen) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class EndPoint:
+    """Where a search is.
+
+    Args:
+        x: the variables.
+        value: the loss.
+        slope: its gradient.
+        established: what is known of the place.
+        lower: whether the search has to go on from here: Newton's steps were not enough, or this is a point below a
+            saddle point or a maximum.
+    """
+
+    x: Vector
+    value: float
+    slope: Vector
+    established: Established
+    lower: bool = False
+
+
+def classify_end(landscape: Landscape, x: Vector, *, go_on: bool, trusted: bool) -> EndPoint:
+    """Find out what the end of a search is, and take Newton's steps to where that can be told.
+
+    Args:
+        landscape: the loss.
+        x: where the search ended.
+        go_on: whether other points than this may be the end.
+        trusted: whether the end counts as stationary without a test: somebody said with which tolerance it is to be.
+
+    Returns:
+        The end with what was established of it, or, with ``lower``, a point below a saddle point or a maximum.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # of a loss without a lower limit
+        return _classify_end(landscape, x, go_on=go_on, trusted=trusted)
+
+
+def _classify_end(landscape: Landscape, x: Vector, *, go_on: bool, trusted: bool) -> EndPoint:
+    value, slope = landscape.both(x)
+    many = len(x) > CURVED_VARIABLES
+    steps = (MINIMUM_STEPS // 6 if many else MINIMUM_STEPS) if go_on and not trusted else 1
+    for _ in range(steps):
+        if not (np.isfinite(value) and np.isfinite(slope).all()):
+            return EndPoint(x, value, slope, "nothing")
+        noise = landscape.noise(x, value, slope)
+        threshold = max(_GAIN * landscape.fallen(value), noise)
+        free = ~_active_bounds(landscape, x, slope, threshold)
+        shape = curvature_at(landscape.product, x, slope, free)
+        step = np.zeros_like(x)
+        step[free] = shape.step
+        if trusted or _is_stationary(landscape, x, value, step, shape, noise):
+            return _classify_point(
+                landscape, EndPoint(x, value, slope, "nothing"), shape, free, threshold, go_on=go_on
+            )
+        if not go_on:
+            return EndPoint(x, value, slope, "nothing")
+        found = _newton_descent(landscape, x, value, step, shape, free, noise)
+        if found is None and shape.gain <= noise:
+            return _classify_point(
+                landscape, EndPoint(x, value, slope, "nothing"), shape, free, threshold, go_on=True
+            )
+        if found is None:
+            # No step that the derivatives suggest leads down: a kink, or no derivative of second order.
+            found = _first_change(landscape, x, value, -slope * free, threshold)
+        if found is None:
+            end = EndPoint(x, value, slope, "nothing")
+            return _classify_near_kink(landscape, end, free, threshold)
+        x = found
+        value, slope = landscape.both(x)
+    return EndPoint(x, value, slope, "nothing", lower=go_on)
+
+
+def _active_bounds(landscape: Landscape, x: Vector, slope: Vector, threshold: float) -> Any:
+    """Tell which variables an end of their domain holds: the rest of the way to it is worth nothing."""
+    share = threshold / max(1, len(x))
+    with np.errstate(invalid="ignore"):  # 0 times infinity: no slope, and no end
+        down = (slope > 0) & (slope * (x - landscape.low) <= share)
+        up = (slope < 0) & (slope * (x - landscape.high) <= share)
+    return down | up
+
+
+def _is_stationary(
+    landscape: Landscape, x: Vector, value: float, step: Vector, shape: Curvature, noise: float
+) -> bool:
+    if bool(np.all(np.abs(step) <= 8 * _EPSILON * np.abs(x))):  # with no gradient there is no step
+        return True
+    length, way, size = (float(np.linalg.norm(v / shape.unit)) for v in (step, x - landscape.start, x))
+    return shape.gain <= max(_GAIN * landscape.fallen(value), noise) and length <= max(
+        _OF_THE_WAY * way, _NEAR * size
+    )
+
+
+def _newton_descent(
+    landscape: Landscape, x: Vector, value: float, step: Vector, shape: Curvature, free: Any, noise: float
+) -> Vector | None:
+    """Return where Newton's step leads, or a part of it, if that is further down; None if none is."""
+    if not np.isfinite(step).all():
+        return None
+    for halvings in range(40):
+        trial = np.clip(x + step * 0.5**halvings, landscape.low, landscape.high)
+        if np.array_equal(trial, x):
+            return None
+        then, slope = landscape.both(trial)
+        if then < value - noise:
+            return trial
+        # Where rounding hides the change of the loss, the gradient tells: it has more digits there.
+        if then <= value + noise and shape.gain_of(slope[free]) < shape.gain / 2:
+            return trial
+    return None
+
+
+def _classify_point(
+    landscape: Landscape, at: EndPoint, shape: Curvature, free: Any, threshold: float, *, go_on: bool
+) -> EndPoint:
+    """Return what a stationary point is, or a point below it."""
+    for direction in _directions(shape, free):
+        found = _first_change(landscape, at.x, at.value, direction, threshold) if go_on else None
+        if found is not None:
+            return EndPoint(found, *landscape.both(found), "nothing", lower=True)
+    if shape.falling:
+        return EndPoint(at.x, at.value, at.slope, "maximum" if shape.all_fall and free.all() else "saddle")
+    return EndPoint(at.x, at.value, at.slope, "minimum" if shape.all_rise else "no lower value")
+
+
+def _classify_near_kink(landscape: Landscape, at: EndPoint, free: Any, threshold: float) -> EndPoint:
+    """Return what a point is at which the gradient is not zero, and against which no step leads down."""
+    for k in np.flatnonzero(free)[:FLAT_DIRECTIONS]:
+        axis = np.zeros_like(at.x)
+        axis[k] = 1.0
+        for direction in (axis, -axis):
+            found = _first_change(landscape, at.x, at.value, direction, threshold)
+            if found is not None:
+                return EndPoint(found, *landscape.both(found), "nothing", lower=True)
+    return EndPoint(at.x, at.value, at.slope, "no lower value")
+
+
+def _directions(shape: Curvature, free: Any) -> Iterator[Vector]:
+    """Yield both ways along which a loss falls by its curvature, and those along which it has none."""
+    for part in (*shape.falling, *shape.flat[:FLAT_DIRECTIONS]):
+        whole = np.zeros(len(free))
+        whole[free] = part
+        yield from (whole, -whole)
+
+
+def _first_change(
+    landscape: Landscape, x: Vector, value: float, direction: Vector, threshold: float
+) -> Vector | None:
+    """Go along a direction to where the loss changes first; return a point there if it is lower, else None.
+
+    Further out there may be lower values behind a hill, which are no answer to what the point itself is. If it is
+    lower, the way goes on while the loss falls as fast as a curvature makes it fall.
+    """
+    size = float(np.max(np.abs(direction), initial=0.0))
+    if not size:
+        return None
+    unit = max(1.0, float(np.max(np.abs(x), initial=0.0))) / size
+    found, below = None, 0.0
+    for octave in _OCTAVES:
+        trial = np.clip(x + np.ldexp(unit, octave) * direction, landscape.low, landscape.high)
+        if np.array_equal(trial, x):
+            continue
+        change = landscape.value(trial) - value
+        if not np.isfinite(change):
+            return found
+        if found is None:
+            if change > threshold:
+                return None
+            if change < -threshold:
+                found, below = trial, change
+            continue
+        if change > 8 * below or octave > 0:
+            return found
+        found, below = trial, change
+    return found

@@ -1,0 +1,311 @@
+"""Gradient code as it is called: of NumPy, torch and JAX alike, and what it does that no gradient should."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, cast
+
+import numpy as np
+
+from symgrad.apps.gradcheck.arguments import with_signature
+from symgrad.interop.importers.code.frameworks import FrameworkName, libraries_of
+from symgrad.interop.importers.refusals import line_in
+
+__all__ = ["GradientCode", "CallResult", "FaultKind", "by_name", "own_derivative", "primal"]
+
+FaultKind: TypeAlias = Literal[
+    "raises",
+    "wrong number of gradients",
+    "wrong shape",
+    "no numbers",
+    "changes its inputs",
+    "not deterministic",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """What gradient code gave at a point, or what is wrong with that.
+
+    Args:
+        values: the gradients by name, in double precision.
+        dtypes: what they came as, by name.
+        fault: what is wrong before any number is compared, in one word.
+        says: and in a sentence.
+    """
+
+    values: Mapping[str, Any]
+    dtypes: Mapping[str, np.dtype[Any]]
+    fault: FaultKind | None = None
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GradientCode:
+    """Gradient code.
+
+    Args:
+        code: as it was given.
+        foreign: of what other library it is, whose functions take no expressions; None for plain code.
+        call: takes arrays and numbers of NumPy, and the positions of those that one differentiates by among them.
+    """
+
+    code: Any
+    foreign: str | None
+    call: Callable[[Sequence[Any], Sequence[int], int], Any]
+
+    @classmethod
+    def of(cls, code: Any) -> GradientCode:
+        """Return gradient code as it is called."""
+        own, libraries = own_derivative(code), libraries_of(code)
+        foreign = (
+            "JAX"
+            if _is_jax(code) or "jax" in libraries
+            else "torch"
+            if _is_torch(code) or "torch" in libraries
+            else None
+        )
+        if own is not None:
+            return cls(code, foreign, own)
+        if "torch" in libraries and "numpy" not in libraries:
+            return cls(code, foreign, _with_tensors(code))
+        return cls(code, foreign, lambda values, _wrt, _count: code(*values))
+
+    def at(
+        self,
+        values: Mapping[str, Any],
+        shapes: Mapping[str, tuple[int, ...]],
+        count: int,
+        *,
+        twice: bool = False,
+    ) -> CallResult:
+        """Call the code at a point.
+
+        Args:
+            values: arrays and numbers by name, in the order in which it takes them.
+            shapes: of what one differentiates by, by name, in the order in which it returns gradients.
+            count: how many of the values are arguments of f: the others are cotangents.
+            twice: whether to see if it gives the same again.
+        """
+        names = list(values)
+        wrt = [names.index(n) for n in shapes]
+        given = [_copied(v) for v in values.values()]
+        try:
+            with np.errstate(all="ignore"):
+                returned = self.call(given, wrt, count)
+        except Exception as error:  # noqa: BLE001  the user's code is run, and may raise anything
+            return _failed("raises", _call_error(error, self.code))
+        for name, value, before in zip(names, given, values.values(), strict=True):
+            if not np.array_equal(np.asarray(value), np.asarray(before)):
+                return _failed("changes its inputs", f"it writes into its argument '{name}'")
+        found = by_name(returned, list(shapes), names[:count])
+        if isinstance(found, CallResult):
+            return found
+        arrays: dict[str, Any] = {}
+        dtypes: dict[str, np.dtype[Any]] = {}
+        for name, value in found.items():
+            array = np.zeros(shapes[name]) if value is None else _array(value)
+            if array is None:
+                return _failed("no numbers", f"by '{name}' it returns a value of type {type(value).__name__}")
+            if array.shape != shapes[name]:
+                return _failed(
+                    "wrong shape",
+                    f"by '{name}' it returns the shape {array.shape}, and '{name}' has {shapes[name]}",
+                )
+            dtypes[name] = array.dtype if array.dtype.kind == "f" else np.dtype(float)
+            arrays[name] = array.astype(np.float64)
+        called = CallResult(arrays, dtypes)
+        return self._again(called, values, shapes, count) if twice else called
+
+    def _again(
+        self, first: CallResult, values: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]], count: int
+    ) -> CallResult:
+        second = self.at(values, shapes, count)
+        if second.fault is not None:
+            return _failed(
+                "not deterministic", f"called twice at one point, the second time it fails: {second.says}"
+            )
+        for name, array in first.values.items():
+            other = second.values[name]
+            if not np.array_equal(array, other, equal_nan=True):
+                index = tuple(int(i) for i in np.argwhere(array != other)[0])
+                return _failed(
+                    "not deterministic",
+                    f"called twice at one point, by '{name}' it gives {array[index]!s} and then {other[index]!s}",
+                )
+        return first
+
+
+def _failed(fault: FaultKind, says: str) -> CallResult:
+    return CallResult({}, {}, fault, says)
+
+
+def _copied(value: Any) -> Any:
+    return cast("Any", value).copy() if isinstance(value, np.ndarray) else value
+
+
+def _array(value: Any) -> Any:
+    if hasattr(value, "detach"):  # a tensor of torch's
+        value = value.detach().cpu()
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiub":
+            array = (
+                array.astype(np.float64) if array.dtype.kind == "V" else None
+            )  # bfloat16 of JAX is of kind V
+    except (TypeError, ValueError, RuntimeError):
+        return None
+    return array
+
+
+def by_name(returned: Any, wrt: Sequence[str], arguments: Sequence[str]) -> dict[str, Any] | CallResult:
+    """Return the gradients by name: as the code lists them, or names them."""
+    if isinstance(returned, Mapping):
+        found = {str(k): v for k, v in cast("Mapping[Any, Any]", returned).items()}
+        missing = [n for n in wrt if n not in found]
+        if missing:
+            return _failed(
+                "wrong number of gradients", f"it returns none by '{missing[0]}', but {', '.join(found)}"
+            )
+        return {n: found[n] for n in wrt}
+    if isinstance(returned, list | tuple):
+        listed = list(cast("Sequence[Any]", returned))
+        if len(listed) == len(wrt):
+            return dict(zip(wrt, listed, strict=True))
+        if len(listed) == len(arguments):  # one for each argument, None where there is none, as torch has it
+            every = dict(zip(arguments, listed, strict=True))
+            return {n: every[n] for n in wrt}
+        if len(wrt) == 1 and listed and all(np.ndim(v) == 0 or isinstance(v, list) for v in listed):
+            return {wrt[0]: returned}
+        return _failed(
+            "wrong number of gradients",
+            f"it returns {len(listed)}, and there are {len(wrt)} to differentiate by: {', '.join(wrt)}",
+        )
+    if len(wrt) > 1:
+        return _failed(
+            "wrong number of gradients",
+            f"it returns one, and there are {len(wrt)} to differentiate by: {', '.join(wrt)}",
+        )
+    return {wrt[0]: returned}
+
+
+def _call_error(error: Exception, code: Any) -> str:
+    file = getattr(getattr(code, "__code__", None), "co_filename", "")
+    said = (str(error).strip().splitlines() or [""])[0]
+    return f"{type(error).__name__}: {said}{line_in(file, error.__traceback__)}"
+
+
+# ------------------------------------------------------------------------------------------------- other frameworks
+
+
+def primal(f: Any) -> tuple[Callable[..., Any], set[FrameworkName]]:
+    """Return the function that computes the values, and what it is written in.
+
+    Of one with a derivative of its own that is its forward, of any other the function itself.
+    """
+    if _is_jax(f):
+        return f.fun, {"jax"}
+    if _is_torch(f):
+        return _forward(f), {"torch"}
+    return f, libraries_of(f)
+
+
+def own_derivative(code: Any) -> Callable[[Sequence[Any], Sequence[int], int], Any] | None:
+    """Return what calls the derivative of a function that has one of its own; None for any other function."""
+    if _is_jax(code):
+        return _vjp_by_jax(code)
+    if _is_torch(code):
+        return _vjp_by_torch(code)
+    return None
+
+
+def _is_jax(f: Any) -> bool:
+    jax: Any = sys.modules.get("jax")
+    return jax is not None and isinstance(f, (jax.custom_vjp, jax.custom_jvp))
+
+
+def _is_torch(f: Any) -> bool:
+    torch: Any = sys.modules.get("torch")
+    return torch is not None and inspect.isclass(f) and issubclass(f, torch.autograd.Function)
+
+
+def _vjp_by_jax(f: Any) -> Callable[[Sequence[Any], Sequence[int], int], Any]:
+    jax: Any = sys.modules["jax"]
+
+    def call(values: Sequence[Any], wrt: Sequence[int], count: int) -> Any:
+        arguments, cotangents = values[:count], values[count:]
+
+        def along(*moved: Any) -> Any:
+            own = dict(zip(wrt, moved, strict=True))
+            return f(*(own.get(i, v) for i, v in enumerate(arguments)))
+
+        out, pull = jax.vjp(along, *(jax.numpy.asarray(arguments[i]) for i in wrt))
+        leaves, tree = jax.tree_util.tree_flatten(out)
+        given = cotangents or [1.0]
+        seeds = [jax.numpy.asarray(c, dtype=o.dtype) for c, o in zip(given, leaves, strict=True)]
+        return pull(jax.tree_util.tree_unflatten(tree, seeds))
+
+    return call
+
+
+def _vjp_by_torch(f: Any) -> Callable[[Sequence[Any], Sequence[int], int], Any]:
+    torch: Any = sys.modules["torch"]
+
+    def call(values: Sequence[Any], wrt: Sequence[int], count: int) -> Any:
+        arguments = [torch.as_tensor(np.asarray(v)) for v in values[:count]]
+        moved = [arguments[i].detach().requires_grad_() for i in wrt]
+        for i, tensor in zip(wrt, moved, strict=True):
+            arguments[i] = tensor
+        out = f.apply(*arguments)
+        outs: list[Any] = [
+            o for o in (cast("Any", out) if isinstance(out, tuple) else (out,)) if o.is_floating_point()
+        ]
+        seeds = [
+            torch.as_tensor(np.asarray(c), dtype=o.dtype) for c, o in zip(values[count:], outs, strict=False)
+        ]
+        found = torch.autograd.grad(
+            outs, moved, seeds or [torch.ones_like(o) for o in outs], allow_unused=True
+        )
+        return list(found)
+
+    return call
+
+
+def _with_tensors(code: Any) -> Callable[[Sequence[Any], Sequence[int], int], Any]:
+    torch: Any = sys.modules["torch"]
+    return lambda values, _wrt, _count: code(*(torch.as_tensor(np.asarray(v)) for v in values))
+
+
+class _Context:
+    """What the forward of a `torch.autograd.Function` is given while it is read: it takes anything."""
+
+    def __init__(self, count: int) -> None:
+        self.needs_input_grad = (True,) * count
+        self.saved_tensors: tuple[Any, ...] = ()
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        self.saved_tensors = tensors
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith(("mark_", "set_")):
+            return _nothing
+        raise AttributeError(name)
+
+
+def _nothing(*_: Any) -> None:
+    """Take what a context is told, and remember nothing."""
+
+
+def _forward(f: Any) -> Callable[..., Any]:
+    """Return the forward of a `torch.autograd.Function` as a function of its arguments."""
+    names = list(inspect.signature(f.forward).parameters)
+    apart = "setup_context" in vars(f)  # then forward takes no context
+    own = names if apart else names[1:]
+
+    def call(*values: Any) -> Any:
+        return f.forward(*values) if apart else f.forward(_Context(len(own)), *values)
+
+    return with_signature(call, f.__name__, own)

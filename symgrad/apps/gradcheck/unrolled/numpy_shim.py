@@ -1,0 +1,183 @@
+"""Functions of the user's with another ``np``: one whose new arrays may hold formulas.
+
+NumPy makes arrays of floats, into which no formula can be written. So the function is made anew from the same code,
+with names that mean NumPy, and functions of the user's, replaced. Nothing outside is changed.
+"""
+
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from types import CellType, FunctionType, MethodType, ModuleType
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.apps.gradcheck.unrolled.arrays import FUNCTIONS, as_objects, call_function, filled, traced_array
+from symgrad.apps.gradcheck.unrolled.entries import FormulaEntry
+from symgrad.interop.importers.names import of_user
+
+__all__ = ["rebind_numpy"]
+
+
+def _is_float(dtype: Any) -> bool:
+    return dtype is None or np.dtype(dtype).kind in "fO"
+
+
+def _new(function: Callable[..., Any], value: Any) -> Callable[..., Any]:
+    def make(shape: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
+        if not _is_float(dtype):
+            return function(shape, dtype, *args, **options)
+        return filled(shape, value)
+
+    return make
+
+
+def _full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
+    if not _is_float(dtype) or (dtype is None and isinstance(fill_value, bool | int)):
+        return np.full(shape, fill_value, dtype, **options)
+    return filled(shape, fill_value)
+
+
+def _array(function: Callable[..., Any], *, copies: bool) -> Callable[..., Any]:
+    def make(value: Any, dtype: Any = None, **options: Any) -> Any:
+        found = as_objects(value)
+        if _is_traced(found):
+            if not _is_float(dtype):
+                return function(value, dtype, **options)  # which raises
+            array = np.array(_nested(found), dtype=object)
+            return traced_array(array if array is not found or not copies else array.copy())
+        made = function(value, dtype, **options) if dtype is not None else function(value, **options)
+        return traced_array(made.astype(object)) if made.dtype.kind == "f" else made
+
+    def keep(value: Any, dtype: Any = None, **options: Any) -> Any:
+        if isinstance(value, np.ndarray) and not copies and (value.dtype == object or dtype is None):
+            return value  # the same memory
+        return make(value, dtype, **options)
+
+    return keep
+
+
+def _is_traced(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(_is_traced(v) for v in cast("list[Any]", value))
+    return isinstance(value, FormulaEntry) or (isinstance(value, np.ndarray) and value.dtype == object)
+
+
+def _nested(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist() if value.shape else value[()]
+    return [_nested(v) for v in cast("list[Any]", value)] if isinstance(value, list | tuple) else value
+
+
+def _like(name: str) -> Callable[..., Any]:
+    def make(a: Any, *args: Any, **options: Any) -> Any:
+        dtype = args[0] if args and name != "full_like" else options.get("dtype")
+        if np.asarray(as_objects(a)).dtype.kind in "iub" and dtype is None:
+            return getattr(np, name)(a, *args, **options)
+        return FUNCTIONS[name](a, *args, **options)
+
+    return make
+
+
+def _square(function: Callable[..., Any]) -> Callable[..., Any]:
+    def make(*args: Any, **options: Any) -> Any:
+        found = function(*args, **options)
+        return traced_array(found.astype(object)) if found.dtype.kind == "f" else found
+
+    return make
+
+
+_MADE: Mapping[str, Callable[..., Any]] = {
+    "zeros": _new(np.zeros, 0),
+    "ones": _new(np.ones, 1),
+    "empty": _new(np.empty, None),
+    "full": _full,
+    "array": _array(np.array, copies=True),
+    "copy": _array(np.array, copies=True),
+    "asarray": _array(np.asarray, copies=False),
+    "ascontiguousarray": _array(np.ascontiguousarray, copies=False),
+    "atleast_2d": lambda *a: call_function(np.atleast_2d, a, {}),
+    **{name: _like(name) for name in ("zeros_like", "ones_like", "empty_like", "full_like")},
+    **{name: _square(getattr(np, name)) for name in ("eye", "identity", "diag")},
+}
+"""Functions that make arrays, by their names in NumPy."""
+
+_BY_FUNCTION = {id(getattr(np, name)): made for name, made in _MADE.items()}
+
+
+class _NumPy(ModuleType):
+    """NumPy, but for the functions that make arrays."""
+
+    def __getattr__(self, name: str) -> Any:
+        return _MADE[name] if name in _MADE else getattr(np, name)
+
+
+_NUMPY = _NumPy("numpy")
+
+
+def rebind_numpy(function: Any) -> Any:
+    """Return a function made anew from the same code, for which NumPy makes arrays that may hold formulas."""
+    return _Rebinding(getattr(getattr(function, "__code__", None), "co_filename", "")).of(function)
+
+
+class _Rebinding:
+    """What replaces what, once each: functions call each other.
+
+    Args:
+        file: where the function is, which counts as the user's even if it is no file.
+    """
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._made: dict[int, Any] = {}
+        self._globals: dict[int, dict[str, Any]] = {}
+        self._kept: list[Any] = []  # so that no identity is that of something else
+
+    def of(self, value: Any) -> Any:
+        """Return what stands for a value."""
+        if value is np:
+            return _NUMPY
+        if id(value) in _BY_FUNCTION:
+            return _BY_FUNCTION[id(value)]
+        if isinstance(value, FunctionType):
+            return self._function(value)
+        if isinstance(value, MethodType):
+            return MethodType(self.of(value.__func__), value.__self__)
+        if isinstance(value, functools.partial):
+            return functools.partial(self.of(value.func), *value.args, **value.keywords)
+        return value
+
+    def _function(self, function: FunctionType) -> Any:
+        file = function.__code__.co_filename
+        if file != self._file and not of_user(file):
+            return function
+        if id(function) in self._made:
+            return self._made[id(function)]
+        self._kept.append(function)
+        cells = tuple(CellType() for _ in function.__closure__ or ())
+        made = FunctionType(
+            function.__code__,
+            self._outside(function.__globals__),
+            function.__name__,
+            function.__defaults__,
+            cells or None,
+        )
+        self._made[id(function)] = made
+        made.__kwdefaults__ = function.__kwdefaults__
+        made.__dict__.update(function.__dict__)
+        for cell, own in zip(cells, function.__closure__ or (), strict=True):
+            try:
+                cell.cell_contents = self.of(own.cell_contents)
+            except ValueError:  # not bound yet
+                continue
+        return made
+
+    def _outside(self, names: dict[str, Any]) -> dict[str, Any]:
+        if id(names) not in self._globals:
+            self._kept.append(names)
+            found = self._globals[id(names)] = {}
+            found.update({name: self.of(value) for name, value in names.items()})
+        return self._globals[id(names)]

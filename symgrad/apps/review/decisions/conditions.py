@@ -1,0 +1,176 @@
+"""Equations that a document takes to hold: what solves them, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from fractions import Fraction
+
+from symgrad.api.functions.matrices import solve
+from symgrad.api.handles.expr import Expr
+from symgrad.apps.review.assumptions import Condition
+from symgrad.apps.review.formulas.calculus import derivative
+from symgrad.ir.graph import Node, number
+from symgrad.ir.traverse import substitute, symbols_of
+from symgrad.ops.array.layout import full
+from symgrad.support.errors import SymgradError
+from symgrad.verification.verdict import Verdict
+
+__all__ = ["Sides", "deduce", "check_solution"]
+
+Sides = tuple[Node, Node]
+Equal = Callable[[Node, Node], Verdict]
+"""Decides whether two sides are equal wherever both are defined."""
+
+# By what both sides of an equation may have been multiplied where nothing can be solved: of matrices, say.
+_FACTORS = (1, -1, 2, -2)
+
+
+def check_solution(
+    conditions: Sequence[Condition], unknown: Node, value: Node, equal: Equal
+) -> tuple[Condition, Verdict]:
+    """Decide whether a value solves an equation, or several of them together with values of other unknowns.
+
+    Args:
+        conditions: equations that read the unknown, the last one first.
+        unknown: an input.
+        value: of the unknown.
+        equal: decides an equation.
+
+    Returns:
+        The equation that was decided, and whether it holds there. Of several it is that one for whose unknown the
+        value is, where the others were solved for theirs.
+    """
+    put = {unknown: value}
+    first: tuple[Condition, Verdict] | None = None
+    ordered = sorted(conditions, key=lambda c: unknown not in c.unknowns)
+    for condition in ordered:
+        found = condition, equal(*condition.at(put))
+        if found[1].status == "proved" or len(ordered) == 1:
+            return found
+        first = found if first is None or found[1].status == "undecided" else first
+    assert first is not None
+    chosen = ordered[0]
+    unknowns = [u for c in ordered for u in c.unknowns] or [u for c in ordered for u in c.reads]
+    others = eliminate(ordered[1:], [u for u in unknowns if u is not unknown], put)
+    if others is None:
+        return first[0], Verdict("undecided", "several equations are asked for, and are not solved together")
+    return chosen, equal(*chosen.at(others))
+
+
+def eliminate(
+    conditions: Sequence[Condition], unknowns: Sequence[Node], put: Mapping[Node, Node]
+) -> dict[Node, Node] | None:
+    """Return values for which equations hold, each solved for one unknown after the other; None where that fails."""
+    found = dict(put)
+    for condition in conditions:
+        sides = condition.at(found)
+        for unknown in unknowns:
+            value = None if unknown in found else solution(sides, unknown)
+            if value is not None:
+                at = {unknown: value}
+                found = {u: substitute([v], at)[0] for u, v in found.items()} | at
+                break
+        else:
+            return None
+    return found
+
+
+def solution(sides: Sides, unknown: Node) -> Node | None:
+    """Return the only value of an unknown for which two sides are equal, where they are linear in it; else None.
+
+    Example:
+        >>> from symgrad.frontend.text import parse_program
+        >>> from symgrad.api.handles.expr import handle
+        >>> p = parse_program("a, x, b : real; f = a*x; g = b - x")
+        >>> print(handle(solution((p["f"], p["g"]), p["x"])))
+        b/(a + 1)
+    """
+    residual = Expr(sides[0]) - Expr(sides[1])
+    if residual.shape not in ((), unknown.shape) or len(unknown.shape) > 1 or unknown.dtype != "real":
+        return None
+    if unknown.shape and not residual.shape:
+        return None
+    residual = residual.canonical()
+    if unknown not in symbols_of([residual.node]):
+        return None
+    try:
+        slope = derivative(residual, (Expr(unknown),)).canonical()
+        if unknown in symbols_of([slope.node]) or slope.node.is_number(0):
+            return None
+        nothing = full(number(0), unknown.shape) if unknown.shape else number(0)
+        rest = Expr(substitute([residual.node], {unknown: nothing})[0])
+        found = -solve(slope, rest) if unknown.shape else -rest / slope
+    except SymgradError:
+        return None
+    return found.canonical().node
+
+
+def deduce(conditions: Sequence[Condition], sides: Sides, equal: Equal) -> tuple[Condition, Verdict] | None:
+    """Decide an equation where others hold.
+
+    Args:
+        conditions: the others, the last one first.
+        sides: of the equation, which does not hold everywhere.
+        equal: decides an equation.
+
+    Returns:
+        The equation that it was decided with, and the verdict; None where none of them is about its inputs.
+    """
+    reads = set(symbols_of(sides))
+    about = [c for c in conditions if c.reads & reads]
+    if not about:
+        return None
+    connected = _connected(conditions, reads)
+    others = _in_order({s for c in connected for s in c.reads})
+    unknowns = list(dict.fromkeys([*(u for c in connected for u in c.unknowns), *_in_order(reads), *others]))
+    for together in [*([c] for c in about), connected] if len(connected) > 1 else [connected]:
+        values = eliminate(together, unknowns, {})
+        if values is not None:
+            verdict = equal(*substitute(list(sides), values))
+            if verdict.status == "proved" or together is connected:
+                return together[0], verdict
+    for condition in about:
+        if _otherwise(condition, sides, equal, unknowns):
+            return condition, Verdict("proved", f"it follows from {condition.said}")
+    return about[0], Verdict("undecided", f"it may hold where {about[0].said}, which is not solved here")
+
+
+def _connected(conditions: Sequence[Condition], reads: Collection[Node]) -> list[Condition]:
+    """Return the equations that have inputs of a formula, or of each other: y of x, and x of t."""
+    known, found = set(reads), [c for c in conditions if c.reads & set(reads)]
+    while True:
+        known.update(*(c.reads for c in found))
+        more = [c for c in conditions if c.reads & known]
+        if len(more) == len(found):
+            return found
+        found = more
+
+
+def _in_order(symbols: Iterable[Node]) -> list[Node]:
+    return sorted(symbols, key=lambda s: s.name)
+
+
+def _otherwise(condition: Condition, sides: Sides, equal: Equal, unknowns: Sequence[Node]) -> bool:
+    """Tell whether an equation is another form of a condition that is not solved.
+
+    That is where its own solution is one of the condition's, or where it is a multiple of that.
+    """
+    for unknown in unknowns:
+        value = None
+        if unknown in condition.reads:
+            value = solution(sides, unknown) or _root(sides, unknown)
+        if value is not None and equal(*condition.at({unknown: value})).status == "proved":
+            return True
+    here, there = (Expr(a) - Expr(b) for a, b in (sides, (condition.left, condition.right)))
+    return here.shape == there.shape and any(
+        equal(here.node, (factor * there).node).status == "proved" for factor in _FACTORS
+    )
+
+
+def _root(sides: Sides, unknown: Node) -> Node | None:
+    """Return what an unknown is whose power alone is a side, where that is one value of it."""
+    for side, other in (sides, sides[::-1]):
+        power = side.op.name == "pow" and side.args[0] is unknown and side.args[1].is_number()
+        if power and unknown not in symbols_of([other]):
+            return other ** (1 / Fraction(str(side.args[1].value)))
+    return None

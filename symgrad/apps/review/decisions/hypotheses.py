@@ -1,0 +1,340 @@
+"""What a document takes to hold: cases, equations that are asked for or known, facts."""
+
+from __future__ import annotations
+
+import re
+from functools import reduce
+
+from symgrad.api.handles.expr import Expr
+from symgrad.apps.review.assumptions import Condition, ImplicitCurve, ImplicitEquation
+from symgrad.apps.review.decisions.cases import (
+    DocumentCase,
+    case_text,
+    is_behind,
+    is_joined,
+    is_value_behind,
+    reaches,
+    scope_of,
+)
+from symgrad.apps.review.decisions.conditions import eliminate
+from symgrad.apps.review.decisions.implicit_curves import dependence
+from symgrad.apps.review.decisions.shapes import match_shapes
+from symgrad.apps.review.decisions.state import ReviewState, WrittenEquation, one_line
+from symgrad.apps.review.formulas.latex_declarations import declared_names
+from symgrad.apps.review.formulas.matrix_facts import StatedFact
+from symgrad.apps.review.formulas.notation import WrittenDerivative
+from symgrad.apps.review.formulas.related_rates import rate, rate_variables
+from symgrad.apps.review.formulas.side_reader import ReadSide
+from symgrad.apps.review.layout.prose import (
+    EXTREMUM_CUES,
+    FACT_CUES,
+    HELD_CUES,
+    SOUGHT_CUES,
+    WITH_CUES,
+    ZERO_CUES,
+)
+from symgrad.apps.review.layout.statements import ChainText, SideText
+from symgrad.frontend.latex.meaning.inputs import inputs_of
+from symgrad.ir.graph import OPS, SYMBOL, Node, number
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ops.array.contraction import transpose
+from symgrad.support.errors import SymgradError
+
+__all__ = ["HypothesisRules"]
+
+_NEAR = 120  # characters before a definition that may say that a name is fixed
+
+
+class HypothesisRules(ReviewState):
+    """The rules of what is taken to hold."""
+
+    def _says_case(self, statement: ChainText) -> bool:
+        """Take in ``x > 0`` of names that were read, where it says for which values the sentence holds."""
+        text = case_text(statement, self._source)
+        if text is None:
+            return False
+        before = self._prose(statement.sides[0].span.start)
+        scope = scope_of(before, statement, self._source)
+        was_used = any(s is statement for s in self._behind)
+        beside = None if was_used else self._beside
+        if beside is not None and not is_joined(beside[0], statement, self._source):
+            beside = None
+        if scope is None and beside is not None:
+            scope = beside[1]
+        if scope is None and not was_used:
+            return False
+        between = self._source.text[self._end : statement.sides[0].span.start]
+        if WITH_CUES.fullmatch(between) and self.steps and self.steps[-1].kind == "definition":
+            scope = "general"  # f = sqrt(c**2)*x with c > 0
+        node = self._truth(statement, text)
+        written = " ".join(text.text.split())
+        case = DocumentCase(text.span, written, scope or "sentence")
+        if node is None:
+            self._case, self._case_used = (case, None), False
+            return False
+        self._beside = statement, case.scope
+        message = "what this sentence says is judged there"
+        if case.scope == "general":
+            self._general.append(node)
+            self.names.assume(f"{written} from here on", self._line(text.span.start))
+            message = "taken to hold from here on"
+        elif not was_used:
+            before_it = None if beside is None or self._case is None else self._case[1]
+            whole = node if before_it is None else OPS["and_"](before_it, node)
+            self._case, self._case_used = (case, whole), False
+        if case.scope == "sentence":
+            self.names.assume(f"{written} in what that sentence says", self._line(text.span.start))
+        self._add("condition", text, self._first(statement), message=message)
+        return True
+
+    def _truth(self, statement: ChainText, text: SideText) -> Node | None:
+        """Return a case as a truth value; None where it reads a name that is new, or is none of numbers."""
+        for side in statement.sides:
+            latex = side.notation == "latex"
+            names = declared_names(side.text) if latex else re.findall(r"[^\W\d]\w*", side.text)
+            if any(n not in self.names and n not in ("abs", "pi", "oo") for n in names or ()):
+                return None
+        try:
+            return self._reader.truth(text)
+        except SymgradError:
+            return None
+
+    def _case_of(self, statement: ChainText) -> Node | None:
+        """Return where a statement is said to hold, as a truth value; None for everywhere."""
+        found, start = list(self._general), statement.sides[0].span.start
+        self._judge.unclear = None
+        if self._case is not None and self._case[0].span.end <= start:
+            case, node = self._case
+            if reaches(case.span, start, self._source, used=self._case_used):
+                if node is None:
+                    self._judge.unclear = case.said
+                else:
+                    found.append(node)
+                self._case_used = self._line(start) == self._line(case.span.start)
+            else:
+                self._case = None
+        self._behind, last = [], statement
+        for following in self._behind_it:
+            text = case_text(following, self._source)
+            is_next = is_behind if last is statement else is_joined
+            if text is None or not is_next(last, following, self._source):
+                break
+            node = self._truth(following, text)
+            if node is None:
+                self._judge.unclear = " ".join(text.text.split())
+            else:
+                found.append(node)
+                self._behind.append(following)
+            last = following
+        return reduce(OPS["and_"], found) if found else None
+
+    def _take_values(self, statement: ChainText) -> None:
+        """Take in the equations behind a statement that say at which values it holds: dy/dx = 6 at x = 3.
+
+        What is zero somewhere is an equation for that, which its solution follows.
+        """
+        self._judge.places.here = frozenset()
+        last = statement
+        if not statement.relations or statement.sides[-1].text.strip(" .,$&\\") == "0":
+            return
+        for following in self._behind_it:
+            first = last is statement
+            behind = is_value_behind(last, following, self._source, first=first)
+            symbol = self._gives(following) if behind else None
+            if symbol is None or self.names.asked_of(symbol):
+                return
+            try:
+                value = self._reader.side(following.sides[1]).expr.node
+            except SymgradError:
+                return
+            if value.shape != symbol.shape or symbol in symbols_of([value]):
+                return
+            self._judge.places.at[symbol] = value
+            self._judge.places.here |= {symbol}
+            self._values_behind.append(following)
+            last = following
+
+    def _is_value_behind(self, statement: ChainText) -> bool:
+        """Tell whether an equation was taken in with the statement before it, as a value for that."""
+        if not any(s is statement for s in self._values_behind):
+            return False
+        text = statement.sides[-1]
+        self._add("condition", text, self._first(statement), message="what stands before it is judged there")
+        self._end = text.span.end
+        return True
+
+    def _hold(self, left: ReadSide, right: ReadSide, equation: WrittenEquation, *, asked: bool) -> None:
+        """Take an equation to hold."""
+        a, b = match_shapes(left.expr, right.expr)
+        slope = left.slope or left.claimed or right.slope
+        unknowns = () if slope is None else tuple(x.node for x in slope.by)
+        if a.shape == b.shape:
+            written = f"{one_line(equation.left)} = {one_line(equation.right)}"
+            self.names.hold(Condition(a.node, b.node, written, unknowns, asked))
+            timeless = not asked and slope is None and not (left.values or right.values)
+            for x in rate_variables(self.names, [a.node, b.node]) if timeless else ():
+                here, there = (rate(self.names, side, x) for side in (a.node, b.node))
+                self.names.hold(
+                    Condition(here, there, f"{written}, differentiated by {x.name}", (), asked=False)
+                )
+        self._add("condition", equation.right, equation, message="read as a condition, which is not judged")
+
+    def _says_curve(self, left: ReadSide, right: ReadSide, equation: WrittenEquation) -> bool:
+        """Take in F(x, y) = c, which does not hold everywhere, where the document has dy/dx and does not define y."""
+        found = dependence(left.expr.node, right.expr.node, self._followed) if self._followed else None
+        if found is None or left.values or right.values or left.slope is not None:
+            return False
+        (y, x), a, b = found, left.expr, right.expr
+        if y in self.names.implied or y in self.names.fixed or a.shape or b.shape:
+            return False
+        read = symbols_of([a.node, b.node])
+        if any(s.name.endswith("_prime") for s in read) or self.names.innermost(
+            topological([a.node, b.node])
+        ):
+            return False
+        value = Expr(y) - (a - b)
+        self.names.implied[y] = ImplicitEquation(y, value.node, ImplicitCurve(a.node, b.node, y, x))
+        message = f"read as what {y.name} follows {x.name} by; d{y.name}/d{x.name} follows it, ∂ holds {y.name} fixed"
+        line = self._line(equation.left.span.start)
+        self.names.assume(
+            f"{y.name} follows {x.name} by {one_line(equation.left)} = {one_line(equation.right)}", line
+        )
+        self._add("condition", equation.right, equation, message=message)
+        return True
+
+    def _exchange(self, symbol: Node, side: ReadSide, equation: WrittenEquation) -> None:
+        """Take in h = V/(pi*r**2) behind V = pi*r**2*h: h follows V where words hold V fixed, which else is noted."""
+        if symbol.name in self.names.facts.held:
+            return
+        read = set(topological([side.expr.node]))
+        for name, (number_of, before) in self._defined_at.items():
+            value = self.names.values[name]
+            if value not in read or symbol not in symbols_of([value]):
+                continue
+            line = self._line(before.left.span.start)
+            start, end = before.left.span.start, equation.right.span.end
+            near = re.split(r"\n[ \t]*\n", self._source.text[max(0, start - _NEAR) : start])[-1]
+            if HELD_CUES.search(near + self._source.text[start : end + _NEAR // 4]) is not None:
+                self.late.append((number_of, self._number))
+                self._judge.idle = True
+                self.names.facts.held[name] = line
+            else:
+                self.names.assume(
+                    f"{name} moves with what {one_line(before.right)} reads, {symbol.name} held fixed; "
+                    f"otherwise: say that {name} is fixed",
+                    line,
+                    stated=False,
+                )
+            return
+
+    def _ask_for_zero(self, start: int) -> None:
+        """Take in that words between the last formula and a place set the derivative to zero that it is about."""
+        last = self._last
+        between = self._source.text[self._end : start] if self._end < start else ""
+        if not isinstance(last, ReadSide) or not last.values or ZERO_CUES.search(between) is None:
+            return
+        slope = last.slope or last.claimed
+        if slope is None:
+            return
+        if _is_second(slope):  # what is set to zero is the first one
+            slope = self._slopes.get(slope.by[0].node, slope)
+        self._hold_zero(slope)
+
+    def _ask_for_extremum(self, symbol: Node) -> None:
+        """Take in that words put an input where its last derivative is zero: at the minimum x = a."""
+        slope = self._slopes.get(symbol)
+        if slope is not None and EXTREMUM_CUES.search(self._before) and not self.names.asked_of(symbol):
+            self._hold_zero(slope)
+
+    def _hold_zero(self, slope: WrittenDerivative) -> None:
+        value, nothing = match_shapes(slope.value, Expr(number(0)))
+        unknowns = tuple(x.node for x in slope.by)
+        self.names.hold(Condition(value.node, nothing.node, "the derivative is zero", unknowns))
+
+    def _saw_slope(self, side: ReadSide) -> None:
+        """Remember a first derivative of a number."""
+        slope = side.slope
+        if slope is not None and not _is_second(slope):
+            self._slopes[slope.by[0].node] = slope
+
+    def _is_sought(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether an equation with a number on its right, which does not hold everywhere, asks for a value.
+
+        That is where words in its sentence say so, or where one of the next statements gives the value.
+        """
+        if not right.expr.node.is_number() or left.expr.node.op is SYMBOL:
+            return False
+        if SOUGHT_CUES.search(re.split(r"[.!?;](?:\s|$)", self._before)[-1]) is not None:
+            return True
+        reads = set(symbols_of([left.expr.node]))
+        return any(self._gives(statement) in reads for statement in self._behind_it)
+
+    def _gives(self, statement: ChainText) -> Node | None:
+        """Return the input for which an equation has a value, also where that is said of a name with a mark."""
+        if (
+            statement.continues
+            or not statement.relations
+            or statement.relations[0].kind not in ("equal", "define")
+        ):
+            return None
+        target = self._reader.target(statement.sides[0])
+        if target is None:
+            return None
+        name = target.name if target.name in self.names else self.names.plain_name(target.name)
+        return self.names.values[name] if name is not None and self.names.is_input(name) else None
+
+    def _says_symmetric(self, left: ReadSide, right: ReadSide, equation: WrittenEquation) -> bool:
+        """Take in that an input is its own transpose: a fact, since it cannot follow."""
+        for a, b in ((left.expr.node, right.expr.node), (right.expr.node, left.expr.node)):
+            if a.op is not SYMBOL or len(a.shape) != 2 or b is not transpose(a, (1, 0)):
+                continue
+            if not a.declaration.symmetric:  # all of the document is meant
+                self.names.facts.add(a.name, StatedFact("symmetric", self._line(equation.left.span.start)))
+                self.again = self._judge.idle = True
+            self._add("condition", equation.right, equation, message=f"{a.name} is symmetric")
+            return True
+        return False
+
+    def _moves(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether an equation of inputs that move holds at all times: x**2 + y**2 = 100 where dx/dt follows."""
+        nodes = [left.expr.node, right.expr.node]
+        if left.values or left.slope is not None or self.names.innermost(topological(nodes)):
+            return False
+        moved = {
+            s for x in rate_variables(self.names, nodes) for n in nodes for s in self.names.moved_by(n, x)
+        }
+        return len(moved) > 1 and not any(moved & c.reads for c in self.names.conditions)
+
+    def _is_known_rate(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether an equation says how fast something moves, which nothing has said before: dV/dt = 100."""
+        slope, (a, b) = left.slope, (left.expr.node, right.expr.node)
+        if slope is None or len(slope.by) != 1 or inputs_of(b):
+            return False
+        x = slope.by[0].node
+        if not self.names.moved_by(slope.of.node, x):
+            return False
+        values = {**self.names.fixed, **self._judge.places.at}
+        about = [c.where(values) for c in self.names.conditions if not c.asked]
+        rates = [s for s in symbols_of([a]) if s not in symbols_of([slope.of.node])]
+        others = {s for c in about for s in c.reads if s.name.endswith(f"_d{x.name}")}
+        known = eliminate([c for c in about if c.reads & others], [*rates, *others], {})
+        # What the document has said settles how fast it is, or this does.
+        return known is None or bool(symbols_of(substitute([a], {**values, **known})))
+
+    def _is_fact(self, left: ReadSide, right: ReadSide) -> bool:
+        """Tell whether an equation of inputs alone is one that words say to hold, or the first one of what moves.
+
+        That is what the document differentiates by something that the equation does not have, as in dx/dt.
+        """
+        nodes = [left.expr.node, right.expr.node]
+        if left.values or left.slope is not None or self.names.innermost(topological(nodes)):
+            return False
+        if FACT_CUES.search(self._before) is not None:
+            return True
+        moving = {s for s in symbols_of(nodes) if s.name in self._followed} - self.names.implied.keys()
+        return bool(moving) and not any(moving & c.reads for c in self.names.conditions)
+
+
+def _is_second(slope: WrittenDerivative) -> bool:
+    """Tell whether a derivative is one of second order, or one of an array: a Hessian is that of a gradient."""
+    return len(slope.by) != 1 or slope.of.shape != ()

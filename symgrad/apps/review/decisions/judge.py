@@ -1,0 +1,438 @@
+"""Verdicts on steps: by the engine that decides claims, in the names of the document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from symgrad.api.claims.verify import equal, verify
+from symgrad.api.functions.elementary import where
+from symgrad.api.handles.expr import Expr
+from symgrad.apps.review.assumptions import Condition, ImplicitCurve
+from symgrad.apps.review.decisions.conditions import check_solution, deduce, solution
+from symgrad.apps.review.decisions.implicit import implicit_mistakes
+from symgrad.apps.review.decisions.implicit_curves import Branch, branches
+from symgrad.apps.review.decisions.point_claims import PointClaims
+from symgrad.apps.review.decisions.shapes import match_shapes
+from symgrad.apps.review.decisions.solving import known_values, solve_for
+from symgrad.apps.review.formulas.calculus import derivative, implicit_derivative
+from symgrad.apps.review.formulas.names import DocumentNames
+from symgrad.apps.review.formulas.side_reader import ReadSide
+from symgrad.apps.review.steps import StepKind
+from symgrad.checker.clock import now
+from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.support.errors import ShapeError, SymgradError
+from symgrad.verification.diagnosis import Diagnoses
+from symgrad.verification.mistakes.candidate import agree_at_points
+from symgrad.verification.mistakes.kinds import OF_ALGEBRA
+from symgrad.verification.verdict import Verdict
+
+__all__ = ["Judge", "StepVerdict"]
+
+_IDLE = Verdict("undecided", "not looked at")
+_CERTAIN = ("proved", "refuted")
+_WORSE = ("proved", "supported", "undecided", "refuted")
+_QUICK = 2.0  # seconds, after which a step is tried with fewer details
+
+
+@dataclass(frozen=True, slots=True)
+class StepVerdict:
+    """What became of a step.
+
+    Args:
+        kind: ``derivative`` or ``rewriting``.
+        verdict: whether it is right.
+        message: what else there is to say.
+        corrected: what the side would have to be.
+    """
+
+    kind: StepKind
+    verdict: Verdict
+    message: str | None = None
+    corrected: str | None = None
+
+
+class Judge:
+    """Decides steps in the names of a document.
+
+    Args:
+        names: what they mean.
+        seconds: how long one step may take.
+
+    Attributes:
+        idle: whether nothing is decided, since the document is to be read again.
+        unclear: a case that was not understood; None for none.
+        case: where the steps are said to hold: a truth value; None for everywhere.
+        places: the values of inputs for which alone claims are meant.
+    """
+
+    def __init__(self, names: DocumentNames, seconds: float) -> None:
+        self._names = names
+        self._seconds = seconds
+        self.idle = False
+        self.case: Node | None = None
+        self.unclear: str | None = None
+        self.places = PointClaims(names, seconds)
+        self._written: dict[Node, Expr] = {}  # of a derivative the last form in which the document has it
+        self._branches_of: dict[ImplicitCurve, Sequence[Branch]] = {}
+
+    def judged(self, left: ReadSide, right: ReadSide) -> StepVerdict:
+        """Decide whether a side is equal to the one before."""
+        kind = _kind(left, right)
+        if self.idle:
+            return StepVerdict(kind, _IDLE)
+        try:
+            verdict = self._verdict(left, right)
+        except ShapeError as error:
+            verdict = Verdict("refuted", error.what)
+        except SymgradError as error:
+            verdict = Verdict("undecided", error.what)
+        message = None
+        if verdict.status == "proved":
+            verdict = self.places.unless_there_alone(left, right, verdict, self._in_case)
+        if verdict.status == "refuted" and (there := self.places.judged(left, right)) is not None:
+            return StepVerdict(kind, *there)
+        if verdict.status == "refuted":
+            verdict, message = self._where_others_hold(left, right, verdict)
+        if verdict.status == "refuted" and verdict.witness is not None:
+            verdict = self._unless_in_doubt(left, right, verdict)
+        if verdict.status == "refuted" and left.slope is None:
+            verdict = self._as_derivative(left, right, verdict)
+        if verdict.status == "refuted":
+            verdict = self._as_implicit(left, right, verdict)
+            verdict = self._as_higher(left, right, verdict)
+        written = left.slope or left.claimed
+        if verdict.status == "proved" and written is not None:
+            self._written[written.value.node] = right.expr
+        return StepVerdict(kind, verdict, message, self._corrected(left, verdict))
+
+    def solution(self, unknown: Node, value: ReadSide, conditions: Sequence[Condition]) -> StepVerdict:
+        """Decide whether a value solves equations that are asked for.
+
+        Args:
+            unknown: an input that they read.
+            value: what the document says that it is.
+            conditions: they, the last one first.
+        """
+        if self.idle:
+            return StepVerdict("solution", _IDLE)
+        names = self._names
+        others = {s: v for s, v in {**names.marked, **names.fixed}.items() if s is not unknown}
+        (node,) = substitute([value.expr.node], others)
+        at = [c.where(others) for c in conditions]
+        try:
+            condition, verdict = check_solution(at, unknown, node, self._equation)
+        except ShapeError as error:
+            return StepVerdict("solution", Verdict("refuted", f"its shapes disagree: {error.what}"))
+        if verdict.status != "proved" and len(at) > 1:
+            every = [c.where(others) for c in reversed(names.conditions)]
+            verdict = self._of_several(every, unknown, node, verdict)
+        if verdict.status == "proved":
+            single = solution(condition.at({}), unknown) is not None
+            return StepVerdict("solution", verdict, None if single else f"a solution of {condition.said}")
+        right = solution(condition.at({}), unknown) if len(conditions) == 1 else None
+        said = None if right is None else Expr(right)
+        corrected = None if said is None else said.latex() if value.text.notation == "latex" else str(said)
+        return StepVerdict("solution", verdict, f"the equation is {condition.said}", corrected)
+
+    def _of_several(
+        self, conditions: Sequence[Condition], unknown: Node, value: Node, verdict: Verdict
+    ) -> Verdict:
+        """Return the verdict on x = y, where several equations are asked for and y is an unknown of them, too."""
+        unknowns = {u for c in conditions for u in c.unknowns if u is not unknown}
+        if unknowns.isdisjoint(symbols_of([value])):
+            return verdict
+        found = deduce(conditions, (unknown, value), self._equation)
+        return verdict if found is None else found[1]
+
+    def _equation(self, left: Node, right: Node) -> Verdict:
+        """Decide an equation between values, where what else the document says holds."""
+        return self._on_branches([left, right], lambda branch: self._equation_on(left, right, branch))
+
+    def _equation_on(self, left: Node, right: Node, branch: int) -> Verdict:
+        nodes, message = self._given([left, right], branch)
+        a, b = match_shapes(*(self._names.expr(n) for n in nodes or (left, right)))
+        verdict = equal(self._in_case(a, b), b, time_limit=self._seconds, values_only=True)
+        if verdict.status == "refuted" and message is not None:
+            return _undecided(verdict, message)
+        return self._on_the_curve(verdict, a, b, branch)
+
+    def _unless_in_doubt(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
+        """Return that a step is undecided where the document says more of its names than is used."""
+        slopes = [s for s in (left.slope, right.slope) if s is not None]
+        nodes = [left.expr.node, right.expr.node, *(s.of.node for s in slopes)]
+        doubt = self._names.doubt(nodes)
+        if doubt is None and self.unclear is not None:
+            doubt = f"the sides differ, but perhaps not in the case '{self.unclear}', which is not understood"
+        symmetric = {} if doubt is not None else self._names.symmetric_cases(nodes)
+        if symmetric:
+            (a, b) = match_shapes(*map(Expr, substitute(nodes[:2], symmetric)))
+            if equal(a, b, time_limit=_QUICK, values_only=True).status == "proved":
+                said = ", ".join(s.name for s in symmetric)
+                doubt = f"the sides are equal for symmetric {said} alone, which the document says of a case"
+        return verdict if doubt is None else Verdict("undecided", doubt)
+
+    def _in_case(self, a: Expr, b: Expr) -> Expr:
+        """Return the first side where the case holds, the other one elsewhere: equal if they are so in that case."""
+        return a if self.case is None else where(Expr(self.case), a, b)
+
+    def _where_others_hold(
+        self, left: ReadSide, right: ReadSide, verdict: Verdict
+    ) -> tuple[Verdict, str | None]:
+        """Return the verdict on a step that does not hold everywhere, by the equations that are taken to hold.
+
+        What is asked for is no part of a derivative: that is taken before.
+        """
+        slopes = left.slope is not None or right.slope is not None or left.values
+        conditions = [c for c in reversed(self._names.conditions) if not (c.asked and slopes)]
+        if not conditions:
+            return verdict, None
+        fixed = {**self._names.fixed, **self.places.of(right)}
+        conditions = [c for c in (c.where(fixed) for c in conditions) if c.reads]
+        marked = self._names.unmarked(substitute([left.expr.node, right.expr.node], fixed))
+        a, b = match_shapes(*map(Expr, marked))
+        try:
+            found = deduce(conditions, (a.node, b.node), self._equation)
+        except SymgradError:
+            found = None
+        if found is None:
+            return verdict, None
+        condition, other = found
+        if other.status == "refuted":
+            return other, f"where {condition.said}"
+        return other, f"it follows from {condition.said}" if other.status == "proved" else None
+
+    def misfit(self, left: ReadSide | None, error: ShapeError, typed: str | None = None) -> StepVerdict:
+        """Return what becomes of a step whose side cannot be, since its shapes disagree; of a solution without one.
+
+        Args:
+            left: the side before.
+            error: how they disagree.
+            typed: the side in the notation of programs, where it can be read so: of sizes that are all alike it is
+                compared with the right derivative.
+        """
+        verdict = Verdict("refuted", f"its shapes disagree: {error.what}")
+        slope = None if left is None else left.slope
+        if slope is not None and slope.plain and len(slope.by) == 1 and typed is not None and not self.idle:
+            try:
+                known = verify(slope.of, slope.by[0], typed, time_limit=_QUICK)
+            except SymgradError:
+                known = verdict
+            if known.status == "refuted" and known.witness is None:
+                verdict = replace(verdict, diagnoses=known.diagnoses)
+        if left is None:
+            return StepVerdict("solution", verdict)
+        return StepVerdict(_kind(left), verdict, corrected=self._corrected(left, verdict))
+
+    def _as_derivative(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
+        """Return a verdict on a wrong rewriting that knows the mistake, where what is rewritten is a derivative."""
+        slope = left.claimed
+        if slope is None or not slope.plain or len(slope.by) != 1:
+            return verdict
+        try:
+            of_left = verify(slope.of, slope.by[0], left.expr, time_limit=_QUICK)
+            of_right = verify(slope.of, slope.by[0], right.expr, time_limit=_QUICK)
+        except SymgradError:
+            return verdict
+        if of_left.status == "refuted" or of_right.status != "refuted":
+            return verdict
+        known = verdict.diagnosis
+        if known and known[0].kind in OF_ALGEBRA:
+            return verdict  # who rewrote wrongly there made no mistake in differentiating
+        return replace(verdict, diagnoses=of_right.diagnoses.with_more(lambda: known))
+
+    def _as_implicit(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
+        """Return a verdict on a wrong derivative through an equation that knows the mistake."""
+        written = left.slope or left.claimed
+        if written is None or written.plain:
+            return verdict
+        if left.slope is not None:  # nobody wrote the formula that an algebraic mistake would be in
+            known = [d for d in verdict.diagnosis if d.kind not in OF_ALGEBRA]
+            verdict = replace(verdict, diagnoses=Diagnoses(known))
+        if len(written.by) != 1:
+            return verdict
+        try:
+            slope = implicit_derivative(written.of, written.by[0], tuple(self._names.implied.values()))
+        except SymgradError:
+            return verdict
+        found = [] if slope is None else implicit_mistakes(slope, right.expr, self._agree)
+        return replace(verdict, diagnoses=Diagnoses(found)) if found else verdict
+
+    def _as_higher(self, left: ReadSide, right: ReadSide, verdict: Verdict) -> Verdict:
+        """Return a verdict on a wrong derivative of second order that knows the mistake, if it is one of the last step.
+
+        That differentiates the first derivative as the document has it, where that is right.
+        """
+        slope = left.slope
+        if slope is None or not slope.plain or not slope.by:
+            return verdict
+        *before, last = slope.by
+        try:
+            first = derivative(slope.of, tuple(before)) if before else slope.of
+            written = self._written.get(first.node)
+            if not before and written is None:
+                return verdict  # it is none of second order
+            step = verify(first if written is None else written, last, right.expr, time_limit=_QUICK)
+        except SymgradError:
+            return verdict
+        if step.status == "refuted":
+            return replace(verdict, diagnoses=step.diagnoses)
+        if not before:
+            return verdict
+        return replace(verdict, diagnoses=Diagnoses())  # no formula of the document has an algebraic mistake
+
+    def _agree(self, one: Expr, other: Expr) -> bool:
+        """Tell whether two formulas are equal where the document's equations hold, at exact points."""
+        nodes, _ = self._given([one.node, other.node])
+        first, second = [one.node, other.node] if nodes is None else nodes
+        try:
+            return agree_at_points(first, second, now() + _QUICK / 4) is True
+        except SymgradError:
+            return False
+
+    def _corrected(self, left: ReadSide, verdict: Verdict) -> str | None:
+        """Return the right line where a derivative is wrong: that derivative."""
+        if verdict.status != "refuted" or left.slope is None:
+            return None
+        slope = left.slope
+        curve = any(i.curve is not None for i in self._names.implied.values())
+        given = [slope.value.node] if curve and not slope.plain else self._given([slope.value.node])[0]
+        if given is not None:
+            value = self._names.expr(given[0]).canonical()
+        else:  # made anew, since what a derivation made is printed in names
+            value = derivative(slope.of, slope.by) if slope.plain else slope.value
+        if value.node.op is SYMBOL and value.node is slope.value.node and not slope.plain:
+            return None  # dr/dt is what it is
+        said = value.latex() if left.text.notation == "latex" else str(value)
+        return f"{left.text.text.strip()} = {said}"
+
+    def _verdict(self, left: ReadSide, right: ReadSide) -> Verdict:
+        nodes = [left.expr.node, right.expr.node]
+        return self._on_branches(nodes, lambda branch: self._verdict_on(left, right, branch))
+
+    def _on_branches(self, nodes: Sequence[Node], decided: Callable[[int], Verdict]) -> Verdict:
+        """Return the verdict on all values that a curve has: the worst of those on each."""
+        found = decided(0)
+        both = self._branches(nodes)
+        if len(both) < 2:
+            return found
+        other = decided(1)
+        if other.status == found.status == "proved":
+            return replace(found, why=f"{found.why}, on both branches", proof=None)
+        if {found.status, other.status} == {"proved", "refuted"}:
+            right, wrong = both if found.status == "proved" else reversed(both)
+            return Verdict("undecided", f"it holds where {right}, and not where {wrong}")
+        return max(found, other, key=lambda v: _WORSE.index(v.status))
+
+    def _on_the_curve(self, verdict: Verdict, a: Expr, b: Expr, branch: int) -> Verdict:
+        """Return a verdict on sides in which a curve is solved, whose difference is one where it has points."""
+        for here in [found[branch].inside for found in self._curves() if len(found) > branch]:
+            if here is not None and verdict.status == "refuted":
+                there = equal(where(Expr(here), a, b), b, time_limit=_QUICK, values_only=True)
+                if there.status == "refuted":
+                    there = replace(there, why=verdict.why, regions=(), diagnoses=verdict.diagnoses)
+                verdict = there
+        return verdict
+
+    def _branches(self, nodes: Sequence[Node]) -> Sequence[Branch]:
+        """Return the values of the input for which the document's curve is solved, where formulas read it."""
+        read = set(symbols_of(nodes))
+        return next((b for b in self._curves() if len(b) > 1 and b[0].unknown in read), ())
+
+    def _curves(self) -> list[Sequence[Branch]]:
+        """Return for each curve of the document the values of the input that it is solved for."""
+        return [self._solved(i.curve) for i in self._names.implied.values() if i.curve is not None]
+
+    def _solved(self, curve: ImplicitCurve) -> Sequence[Branch]:
+        if curve not in self._branches_of:
+            self._branches_of[curve] = branches(curve)
+        return self._branches_of[curve]
+
+    def _verdict_on(self, left: ReadSide, right: ReadSide, branch: int) -> Verdict:
+        a, b = match_shapes(left.expr, right.expr)
+        nodes, message = self._given([a.node, b.node], branch)
+        # A derivative is a value: what it was made of with stop_gradient is not asked for its own derivative.
+        values_only = left.values or right.values or nodes is not None or self.case is not None
+        if nodes is not None:
+            a, b = (self._names.expr(node, (*left.names, *right.names)) for node in nodes)
+
+        def decided(seconds: float) -> Verdict:
+            for slope, claim in ((left.slope, b), (right.slope, a)):
+                if (
+                    nodes is None
+                    and self.case is None
+                    and slope is not None
+                    and slope.plain
+                    and len(slope.by) == 1
+                ):
+                    return verify(slope.of, slope.by[0], claim, time_limit=seconds)
+            return equal(self._in_case(a, b), b, time_limit=seconds, values_only=values_only)
+
+        verdict = decided(min(_QUICK, self._seconds))
+        if verdict.status not in _CERTAIN and values_only:
+            verdict = self._in_names(a, b, verdict)
+        if verdict.status not in _CERTAIN and self._seconds > _QUICK:
+            verdict = decided(self._seconds)
+        if verdict.status == "refuted" and message is not None:
+            return _undecided(verdict, message)
+        return self._on_the_curve(verdict, a, b, branch)
+
+    def _in_names(self, a: Expr, b: Expr, verdict: Verdict) -> Verdict:
+        """Return a proof that takes names of the document for variables, else the verdict that there is.
+
+        What holds for all values of a variable holds for those that a name has, and is found sooner.
+        """
+        if self.case is not None:
+            return verdict
+        named = self._names.innermost(topological([a.node, b.node]))
+        if not named:
+            return verdict
+        first, second = (Expr(n) for n in substitute([a.node, b.node], named))
+        general = equal(first, second, time_limit=self._seconds, values_only=True)
+        return general if general.status == "proved" else verdict
+
+    def _given(self, nodes: Sequence[Node], branch: int = 0) -> tuple[list[Node] | None, str | None]:
+        """Return the sides where the document's equations hold, None where it has none about them.
+
+        Args:
+            nodes: the sides.
+            branch: which of two values an input has for which a curve is solved.
+
+        Returns:
+            The sides, and why a difference of the two proves nothing, where it does not.
+        """
+        names = self._names
+        read = set(symbols_of(nodes))
+        if not (read & names.fixed.keys() or read & names.implied.keys()):
+            return None, None
+        found = substitute(nodes, names.fixed)
+        for equation in names.implied.values():
+            if equation.curve is not None:
+                known = self._solved(equation.curve)
+                if not known:
+                    name = equation.unknown.name
+                    return found, f"the sides differ, but perhaps not where {name} solves its equation"
+                chosen = known[min(branch, len(known) - 1)]
+                found = substitute(found, {chosen.unknown: chosen.value})
+                continue
+            if equation.unknown not in set(symbols_of(found)):
+                continue
+            found = substitute(found, known_values(equation.unknown, equation.value))
+            solution = solve_for(equation.unknown, equation.value)
+            if solution is None:
+                name = equation.unknown.name
+                return found, f"the sides differ, but perhaps not where {name} solves its equation"
+            found = substitute(found, dict([solution]))
+        return found, None
+
+
+def _undecided(verdict: Verdict, why: str) -> Verdict:
+    """Return a verdict of a difference that proves nothing: a point and a mistake would say that it does."""
+    return replace(
+        verdict, status="undecided", why=why, proof=None, witness=None, values=None, diagnoses=Diagnoses()
+    )
+
+
+def _kind(*sides: ReadSide) -> StepKind:
+    return "rewriting" if all(side.slope is None for side in sides) else "derivative"

@@ -1,0 +1,436 @@
+"""Formulas as people type them, 2x, x^2, sin x, e^x, in the notation of programs; what was changed is said."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from symgrad.apps.review.formulas.higher_derivatives import typed_quotients
+
+__all__ = ["InformalReading", "InformalText", "to_notation"]
+
+
+@dataclass(frozen=True, slots=True)
+class InformalReading:
+    """How something was read that programs would write otherwise.
+
+    Args:
+        what: as it is typed.
+        meaning: as programs write it.
+        kind: which habit it is: ``power``, ``product``, ``function``, ``exponential``; ``doubt`` where others may read
+            it otherwise, so that each place is told, and ``letters`` of a name that is taken for a product of letters.
+    """
+
+    what: str
+    meaning: str
+    kind: str
+
+    def __str__(self) -> str:
+        told = f"{self.what} is read as {self.meaning}"
+        if self.kind == "letters":
+            return f"{told}; otherwise: a declaration of {self.what}"
+        return f"{told}; otherwise: brackets" if self.kind == "doubt" else told
+
+
+@dataclass(frozen=True, slots=True)
+class InformalText:
+    """A text in the notation of programs.
+
+    Args:
+        text: it.
+        readings: what was changed for that.
+        places: offsets in it, and for each that in the text as it was typed.
+    """
+
+    text: str
+    readings: tuple[InformalReading, ...] = ()
+    places: tuple[tuple[int, int], ...] = ((0, 0),)
+
+    def typed(self, offset: int) -> int:
+        """Return where an offset is in the text as it was typed.
+
+        Example:
+            >>> found = to_notation("x^2 + 2y", {"x", "y"}.__contains__, set().__contains__)
+            >>> found.text, found.typed(found.text.index("y"))
+            ('x**2 + 2*y', 7)
+        """
+        made, typed = self.places[bisect_right([at for at, _ in self.places], offset) - 1]
+        return typed + offset - made
+
+
+@dataclass(slots=True)
+class _Typed:
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+_TOKEN = re.compile(
+    r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[∇∂]²?_?\w*|[^\W\d²³](?:(?![²³])\w)*)|(?P<prime>'+)"
+    r"|(?P<square>[²³])|(?P<power>\*\*|\^)|(?P<compared><=|>=|==|!=|[<>])|(?P<space>\s+)|(?P<open>[(\[{])"
+    r"|(?P<close>[)\]}])|(?P<other>.)",
+    re.DOTALL,
+)
+_KEYWORDS = frozenset(
+    {"and", "or", "not", "if", "else", "in", "is", "for", "lambda", "True", "False", "None"}
+)
+# fmt: off
+_FUNCTIONS = frozenset((
+    "sin", "cos", "tan", "sec", "csc", "cot", "sinh", "cosh", "tanh", "exp", "log", "ln", "sqrt", "grad",
+    "arcsin", "arccos", "arctan", "asin", "acos", "atan",
+))
+# fmt: on
+"""Functions that are written without brackets, too."""
+_LONG = 2000  # tokens of a side, beyond which it is taken as it stands
+_D = re.compile(r"[d∂][2-9²³]?")
+_HIGHER = re.compile(r"[d∂]\s*(?:[2-9²³]|\^|\*\*)")
+_SQUARES = {"²": "2", "³": "3"}
+
+
+def to_notation(
+    text: str,
+    known: Callable[[str], bool],
+    is_own: Callable[[str], bool],
+    is_array: Callable[[str], bool] = lambda _: False,
+    is_product: Callable[[str], bool] = lambda _: False,
+) -> InformalText:
+    """Return a formula as people type it in the notation of programs.
+
+    Args:
+        text: the formula.
+        known: tells whether a name means something.
+        is_own: tells whether it is a function of the document.
+        is_array: tells whether it is an array: beside one no sign is added but that behind a number, since there are
+            several products.
+        is_product: tells whether a name is a product of letters.
+
+    Example:
+        >>> found = to_notation("2 sin 3x + e^x/2y", {"x", "y"}.__contains__, set().__contains__)
+        >>> found.text
+        '2*sin(3*x) + exp(x)/2*y'
+        >>> for reading in found.readings:
+        ...     print(reading)
+        2 sin 3x is read as 2*sin(3*x)
+        e^x is read as exp(x)
+        e^x/2y is read as exp(x)/2*y; otherwise: brackets
+    """
+    tokens = [_Typed(m.lastgroup or "other", m.group(), *m.span()) for m in _TOKEN.finditer(text)]
+    tokens = _with_quotients(text, [t for t in tokens if t.kind != "space"])
+    return _Rewriter(text, tokens, known, is_own, is_array, is_product).made()
+
+
+def _with_quotients(text: str, tokens: list[_Typed]) -> list[_Typed]:
+    """Return tokens in which what stands above and below in a derivative of higher order is one name each."""
+    if not _HIGHER.search(text):
+        return tokens
+    for start, end, word in typed_quotients(text):
+        inside = [k for k, t in enumerate(tokens) if start <= t.start and t.end <= end]
+        if inside and (tokens[inside[0]].start, tokens[inside[-1]].end) == (start, end):
+            tokens = [
+                *tokens[: inside[0]],
+                _Typed("name", word, start, end),
+                *tokens[inside[-1] + 1 :],
+            ]
+    return tokens
+
+
+class _Rewriter:
+    def __init__(
+        self,
+        text: str,
+        tokens: Sequence[_Typed],
+        known: Callable[[str], bool],
+        is_own: Callable[[str], bool],
+        is_array: Callable[[str], bool],
+        is_product: Callable[[str], bool],
+    ) -> None:
+        self._text, self._tokens = text, tokens
+        self._known, self._is_own, self._is_product = known, is_own, is_product
+        self._arrays = any(t.kind == "name" and is_array(t.text) for t in tokens)
+        # What is put before and behind a token, and what stands in its place.
+        self._before = [""] * len(tokens)
+        self._behind = [""] * len(tokens)
+        self._shown = [t.text for t in tokens]
+        self._pairs = self._paired()
+        self._behind_function: dict[int, str] = {}
+        self._pairs_of_bare: dict[int, int] = {}
+        self._spots: list[tuple[str, int, int]] = []
+        self._letters: set[int] = set()  # the tokens that are products of letters
+
+    def made(self) -> InformalText:
+        if len(self._tokens) > _LONG:
+            return InformalText(self._text)
+        compares = any(t.kind == "compared" for t in self._tokens)
+        self._functions_beside()
+        self._letters_beside()
+        for k in range(1, len(self._tokens)):
+            if self._multiplies(k):
+                self._before[k] = "*"
+        for k in reversed(range(len(self._tokens))):  # the inner ones first
+            if self._is_bare(k):
+                self._bracketed(k)
+        for k, token in enumerate(self._tokens):
+            if token.kind == "square":
+                self._shown[k] = f"**{_SQUARES[token.text]}"
+                self._spots.append(("power", self._operand_before(k - 1), k))
+            elif (
+                token.text == "^" and not compares and self._shown[k] == "^"
+            ):  # between conditions it is theirs
+                self._raised(k)
+            if token.text == "e" and self._kind(k + 1) == "power" and not self._known("e"):
+                self._exponential(k)
+            if self._before[k] == "*":
+                first = self._operand_before(k - 1)
+                divides = self._text_at(first - 1) == "/"
+                attached = self._tokens[k - 1].end == token.start
+                doubt = divides or (attached and self._last_power(k - 1) >= 0)
+                start = self._operand_before(first - 2) if divides else first
+                self._spots.append(("doubt" if doubt else "product", start, self._operand_behind(k)))
+        changed = self._spots or any(
+            shown != self._text[t.start : t.end] for shown, t in zip(self._shown, self._tokens, strict=True)
+        )
+        return self._joined() if changed else InformalText(self._text)
+
+    def _raised(self, k: int) -> None:
+        if self._arrays and self._text_at(k + 1) == "T" and not self._known("T"):
+            self._shown[k] = "."
+        else:
+            self._shown[k] = "**"
+            if self._text_at(k + 1) == "{" and k + 1 in self._pairs:
+                self._shown[k + 1], self._shown[self._pairs[k + 1]] = "(", ")"
+        self._spots.append(("power", self._operand_before(k - 1), self._operand_behind(k + 1)))
+
+    def _exponential(self, k: int) -> None:
+        """Write exp(x) for e^x."""
+        end = self._operand_behind(k + 2)
+        self._shown[k], self._shown[k + 1] = "exp", ""
+        if self._pairs.get(k + 2) == end:
+            self._shown[k + 2], self._shown[end] = "(", ")"
+        else:
+            self._shown[k + 1] = "("
+            self._behind[end] += ")"
+        self._spots.append(("exponential", k, end))
+
+    def _bracketed(self, k: int) -> None:
+        """Put brackets around the argument of a function that has none: all up to the next operator or function."""
+        first = k + 1
+        if self._kind(first) == "power":  # sin^2 x
+            self._behind_function[k] = f"**{self._text_at(k + 2)}"
+            self._shown[k + 1] = self._shown[k + 2] = self._before[k + 3] = ""
+            first = k + 3
+        end = self._pairs.get(first, -1) if self._text_at(first) == "(" else -1
+        if end > 0:
+            self._behind[end] += self._behind_function.get(k, "")
+            self._pairs_of_bare[k] = end
+            self._spots.append(("function", k, end))
+            return
+        end = self._operand_behind(first)
+        while end + 1 < len(self._tokens) and self._before[end + 1] == "*" and not self._is_call(end + 1):
+            if self._is_quotient(end + 1):  # cos y dy/dx
+                break
+            end = self._operand_behind(end + 1)
+        self._before[first] = "("
+        self._behind[end] += ")" + self._behind_function.get(k, "")
+        self._pairs_of_bare[k] = end
+        self._spots.append(("function", k, end))
+
+    def _is_bare(self, k: int) -> bool:
+        token = self._tokens[k]
+        if token.kind != "name" or token.text not in _FUNCTIONS or self._known(token.text):
+            return False
+        raised = self._kind(k + 1) == "power" and self._kind(k + 2) == "number"
+        behind = k + 3 if raised else k + 1
+        if raised and self._text_at(behind) == "(":
+            return behind in self._pairs
+        return self._kind(behind) in ("name", "number") and self._text_at(behind) not in _KEYWORDS
+
+    def _is_call(self, k: int) -> bool:
+        name = self._text_at(k)
+        return (
+            self._kind(k) == "name" and (name in _FUNCTIONS or self._is_own(name)) and not self._known(name)
+        )
+
+    def _is_quotient(self, k: int) -> bool:
+        """Tell whether a token begins a derivative such as dy/dx."""
+        above, below = (self._text_at(j)[:1] for j in (k, k + 2))
+        return (
+            self._text_at(k + 1) == "/"
+            and above in ("d", "∂")
+            and above == below
+            and not self._known(self._text_at(k))
+        )
+
+    # -- what stands beside what -------------------------------------------------------------------------------------
+
+    def _multiplies(self, k: int) -> bool:
+        """Tell whether a token is a factor of what stands before it, with no sign between."""
+        left, right = self._tokens[k - 1], self._tokens[k]
+        if self._arrays and left.kind != "number":
+            return False
+        if "(" in (self._shown[k - 1], self._shown[k]) and "(" not in (left.text, right.text):
+            return False  # f ∘ g
+        if {left.text, right.text} & _KEYWORDS or left.text == "∇" or left.text.startswith(("∇_", "D_")):
+            return False
+        if left.kind == "name" and (self._is_bare(k - 1) or self._acts(k - 1)):
+            return False
+        if right.kind == "name":
+            return left.kind in ("name", "number", "square", "prime") or left.text in (")", "]")
+        if right.kind == "number":
+            return False
+        if right.text == "(":
+            if left.kind == "name":
+                return self._is_value(left.text)
+            if left.text == ")" and self._holds_functions(k - 1):
+                return False
+            return left.kind in ("number", "square") or left.text in (")", "]")
+        return False
+
+    def _functions_beside(self) -> None:
+        """Write f*g for fg, of functions of the document, and f(g) for f ∘ g."""
+        for k, token in enumerate(self._tokens):
+            letters = token.text
+            if token.kind == "name" and 1 < len(letters) < 5 and not self._known(letters):
+                if all(self._is_own(c) for c in letters) and self._text_at(k + 1) != "(":
+                    self._shown[k] = "*".join(letters)
+                    self._spots.append(("product", k, k))
+            elif letters in ("∘", "o") and self._composes(k):
+                last = k + 1
+                while self._text_at(last + 1) in ("∘", "o") and self._is_own(self._text_at(last + 2)):
+                    last += 2
+                self._shown[k] = "("
+                self._behind[last] += ")"
+
+    def _letters_beside(self) -> None:
+        """Write x*y for xy, which nothing is called; in brackets as an exponent, and behind a sign of division."""
+        if self._arrays:
+            return
+        for k, token in enumerate(self._tokens):
+            letters = token.text
+            is_word = letters in _FUNCTIONS or letters in _KEYWORDS or self._is_own(letters)
+            if token.kind != "name" or is_word or self._shown[k] != letters:
+                continue
+            if self._text_at(k + 1) == "(" or self._kind(k + 1) == "prime" or not self._is_product(letters):
+                continue
+            self._shown[k] = "*".join(letters)
+            self._letters.add(k)
+            if self._text_at(k - 1) == "/" or self._kind(k - 1) == "power":
+                self._before[k] = "("
+                self._behind[k if self._kind(k - 1) == "power" else self._operand_behind(k)] += ")"
+            self._spots.append(("letters", k, k))
+
+    def _composes(self, k: int) -> bool:
+        own = self._is_own(self._text_at(k - 1)) and self._is_own(self._text_at(k + 1))
+        return own and (self._text_at(k) == "∘" or not self._known("o"))
+
+    def _holds_functions(self, k: int) -> bool:
+        """Tell whether a bracket that ends at a token holds functions of the document without their arguments."""
+        first = self._pairs.get(k, k)
+        return any(
+            (self._is_own(self._text_at(j)) and self._kind(j + 1) != "prime" and self._text_at(j + 1) != "(")
+            or ("*" in self._shown[j][1:-1] and j not in self._letters)
+            for j in range(first, k)
+        )
+
+    def _is_value(self, name: str) -> bool:
+        return self._known(name) and not self._is_own(name)
+
+    def _acts(self, k: int) -> bool:
+        """Tell whether a name is the end of d/dx, which acts on what follows."""
+        return k > 1 and self._text_at(k - 1) == "/" and _D.fullmatch(self._text_at(k - 2)) is not None
+
+    def _last_power(self, k: int) -> int:
+        """Return the sign of a power whose exponent is a number that ends at a token, as 2 of e^2x; -1 for none."""
+        return k - 1 if k > 0 and self._kind(k) == "number" and self._kind(k - 1) == "power" else -1
+
+    # -- operands ----------------------------------------------------------------------------------------------------
+
+    def _operand_before(self, k: int) -> int:
+        """Return the first token of the operand that ends with one, with the power that it is."""
+        while True:
+            k = max(0, k - (self._kind(k) == "square"))
+            k = self._pairs.get(k, k)
+            if k > 0 and self._text_at(k) in ("(", "[") and self._tokens[k - 1].end == self._tokens[k].start:
+                k -= self._kind(k - 1) == "prime"
+                k -= self._kind(k - 1) == "name"
+            if k < 2 or self._kind(k - 1) != "power":
+                return k
+            k -= 2
+
+    def _operand_behind(self, k: int) -> int:
+        """Return the last token of the operand that begins with one, with the power that it is."""
+        last = len(self._tokens) - 1
+        while True:
+            while k < last and self._text_at(k) in ("-", "+"):
+                k += 1
+            k = min(k, last)
+            if k in self._pairs_of_bare:
+                return self._pairs_of_bare[k]
+            if self._kind(k) == "name" and self._kind(k + 1) == "prime":
+                k += 1
+            if self._kind(k) in ("name", "prime") and self._text_at(k + 1) in ("(", "["):
+                k += self._tokens[k + 1].start == self._tokens[k].end
+            k = self._pairs.get(k, k)
+            k += self._kind(k + 1) == "square"
+            if self._kind(k + 1) != "power" or k + 2 > last:
+                return k
+            k += 2
+
+    def _paired(self) -> dict[int, int]:
+        found, stack = dict[int, int](), list[int]()
+        for k, token in enumerate(self._tokens):
+            if token.kind == "open":
+                stack.append(k)
+            elif token.kind == "close" and stack:
+                found[k] = stack[-1]
+                found[stack.pop()] = k
+        return found
+
+    def _text_at(self, k: int) -> str:
+        return self._tokens[k].text if 0 <= k < len(self._tokens) else ""
+
+    def _kind(self, k: int) -> str:
+        return self._tokens[k].kind if 0 <= k < len(self._tokens) else ""
+
+    # -- what comes out ----------------------------------------------------------------------------------------------
+
+    def _joined(self) -> InformalText:
+        text, places, at = "", [(0, 0)], 0
+        for k, token in enumerate(self._tokens):
+            gap = self._text[at : token.start]
+            text += "" if (self._before[k] or not self._shown[k]) and not gap.strip() else gap
+            text += self._before[k]
+            places.append((len(text), token.start))
+            text += self._shown[k]
+            at = token.end
+            if self._behind[k] or len(self._shown[k]) != token.end - token.start:
+                text += self._behind[k]
+                places.append((len(text), at))
+        text += self._text[at:]
+        whole = [(i, j) for kind, i, j in self._spots if kind not in ("exponential", "letters")]
+        readings = dict.fromkeys(
+            InformalReading(
+                " ".join(self._text[self._tokens[i].start : self._tokens[j].end].split()),
+                self._meaning(i, j),
+                kind,
+            )
+            for kind, i, j in self._spots
+            if kind in ("exponential", "doubt", "letters")
+            or not any(a <= i and j <= b and b - a > j - i for a, b in whole)
+        )
+        return InformalText(text, tuple(readings), tuple(places))
+
+    def _meaning(self, i: int, j: int) -> str:
+        text = ""
+        for k in range(i, j + 1):
+            if k > i:
+                gap = self._text[self._tokens[k - 1].end : self._tokens[k].start]
+                text += self._before[k] or (gap if self._shown[k] else "")
+            text += self._shown[k]
+            closing = self._behind[k]
+            while closing.startswith(")") and text.count("(") - text.count(")") > 0:
+                text, closing = text + ")", closing[1:]
+            text += "" if closing.startswith(")") else closing
+        return text

@@ -1,0 +1,222 @@
+"""What the words of a document say of its matrices: that one is symmetric, or what declarations have no word for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from symgrad.apps.review.formulas.latex_declarations import declared_names
+
+__all__ = ["DocumentFacts", "StatedFact", "facts_in"]
+
+# "positive definite" is said of symmetric matrices, and every covariance is one.
+_SYMMETRIC = re.compile(
+    r"(?<![\w-])(?:symmetric(?:al)?|positive[- ](?:semi-?)?definite|spd|psd|covariance|precision matrix)(?!\w)",
+    re.IGNORECASE,
+)
+_OTHER = re.compile(
+    r"(?<![\w-])(?:orthogonal|orthonormal|unitary|diagonal|(?:upper|lower)[- ]triangular|triangular|idempotent"
+    r"|skew[- ]?symmetric|anti-?symmetric|projections?|unit vectors?|unit norm|unit length|normali[sz]ed"
+    r"|(?:row[- ])?stochastic"
+    r"|one-?hot)(?!\w)",
+    re.IGNORECASE,
+)
+_END = re.compile(r"[.;?!](?=\s|$)|\n[ \t]*\n")
+_TOKEN = re.compile(r"\$([^$]+)\$|\\\((.+?)\\\)|`([^`]+)`|([^\W\d]\w*|[,:])", re.DOTALL)
+_BRACKETS = re.compile(r"\[[^\[\]]*\]")
+_DECLARES = re.compile(r"\\in(?![a-zA-Z])|:")
+_CASE = re.compile(r"\b(if|when|unless|whenever)\b", re.IGNORECASE)
+_FOR = re.compile(r"\bfor(?: an?| the| any| all)?\s*$", re.IGNORECASE)
+_REACH = 160  # characters of a sentence on either side of a word
+_FILLERS = frozenset(
+    [
+        "is",
+        "are",
+        "be",
+        "being",
+        "a",
+        "an",
+        "the",
+        "both",
+        "all",
+        "each",
+        "real",
+        "square",
+        "matrix",
+        "matrices",
+        "which",
+        "that",
+        "assumed",
+        "to",
+        "also",
+        "and",
+        "with",
+        "invertible",
+        "positive",
+        "negative",
+        "definite",
+        "semidefinite",
+        "semi",
+        "spd",
+        "psd",
+        "operator",
+        "operators",
+        "full",
+        "rank",
+        "two",
+        "some",
+        "any",
+        "as",
+        "here",
+        "has",
+        "have",
+        "symmetric",
+        "covariance",
+        "precision",
+        "hessian",
+        "kernel",
+        "weight",
+        "stiffness",
+        "mass",
+        "noise",
+        "measurement",
+        "process",
+        "prior",
+        "posterior",
+        "state",
+        "error",
+        "by",
+        "vector",
+        "vectors",
+        ":",
+    ]
+)
+_WORDS = frozenset(
+    [
+        "let",
+        "if",
+        "for",
+        "when",
+        "since",
+        "we",
+        "here",
+        "where",
+        "with",
+        "as",
+        "because",
+        "assume",
+        "suppose",
+        "not",
+        "need",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFact:
+    """Something that words say of a name.
+
+    Args:
+        word: what: ``symmetric``, ``orthogonal``.
+        line: where.
+        case: whether it is said of one case alone: if A is symmetric.
+    """
+
+    word: str
+    line: int
+    case: bool = False
+
+
+class DocumentFacts:
+    """What is said of names.
+
+    Args:
+        found: each name with what is said of it.
+
+    Attributes:
+        held: names that keep their values while others move, with the lines that say it.
+    """
+
+    def __init__(self, found: Sequence[tuple[str, StatedFact]] = ()) -> None:
+        self.held: dict[str, int] = {}
+        self._facts: dict[str, list[StatedFact]] = {}
+        for name, fact in found:
+            self.add(name, fact)
+
+    def add(self, name: str, fact: StatedFact) -> None:
+        """Take in that something holds of a name."""
+        self._facts.setdefault(name, []).append(fact)
+
+    def symmetric(self, name: str) -> StatedFact | None:
+        """Return what says that a matrix is its own transpose, in all of the document."""
+        return next((f for f in self._facts.get(name, ()) if f.word == "symmetric" and not f.case), None)
+
+    def unused(self, name: str) -> str | None:
+        """Return what is said of a name and not used here; None for nothing."""
+        return next((f.word for f in self._facts.get(name, ()) if f.word != "symmetric"), None)
+
+    def in_case(self, name: str) -> StatedFact | None:
+        """Return what says of a case that a matrix is its own transpose there."""
+        return next((f for f in self._facts.get(name, ()) if f.word == "symmetric" and f.case), None)
+
+
+def facts_in(text: str) -> DocumentFacts:
+    """Return what the words of a document say of names.
+
+    Example:
+        >>> facts = facts_in("Let $A$ be a symmetric matrix, B not symmetric, and Q orthogonal.")
+        >>> facts.symmetric("A") is not None, facts.symmetric("B"), facts.unused("Q")
+        (True, None, 'orthogonal')
+    """
+    found: list[tuple[str, StatedFact]] = []
+    for pattern in (_SYMMETRIC, _OTHER):
+        for match in pattern.finditer(text):
+            start, end = match.span()
+            word = "symmetric" if pattern is _SYMMETRIC else match[0].lower()
+            before = text[max(0, start - _REACH) : start]
+            ends = [m.end() for m in _END.finditer(before)]
+            before = before[ends[-1] :] if ends else before
+            behind = text[end : end + _REACH]
+            stop = _END.search(behind)
+            behind = behind if stop is None else behind[: stop.start()]
+            case = _CASE.search(before) is not None or _FOR.search(before) is not None
+            article = before.split() == ["A"]
+            named = [] if article else _named(before, reverse=True)
+            named = named or _named(behind, reverse=False) or _named(before, reverse=True)
+            found += [(name, StatedFact(word, text.count("\n", 0, start) + 1, case)) for name in named]
+    return DocumentFacts(found)
+
+
+def _named(text: str, *, reverse: bool) -> list[str]:
+    """Return the names beside a word: the next one, or several of which it is said together."""
+    tokens = list(_tokens(_BRACKETS.sub(" ", text)))
+    names: list[str] = []
+    several = goes_on = linked = article = False
+    for is_formula, token in reversed(tokens) if reverse else tokens:
+        word = token if len(token) == 1 else token.lower()
+        if is_formula or not (token == "," or word in _FILLERS or word in _WORDS):
+            if (names and not (several and goes_on)) or (article and reverse and not linked):
+                break
+            if not is_formula and len(token) > 1 and token.islower():
+                break
+            names += (declared_names(_DECLARES.split(token)[0]) or []) if is_formula else [token]
+            goes_on = False
+        elif (
+            word in _WORDS
+            or (names and word not in ("and", ","))
+            or (token == "," and not reverse and not names)
+        ):
+            break
+        else:
+            article = article or word == "the"  # K the covariance: no more than words side by side
+            linked = linked or word in ("is", "are", "be", "being")
+            several = several or word in ("are", "both", "matrices", "be")
+            goes_on = goes_on or word in ("and", ",")
+    return names
+
+
+def _tokens(text: str) -> Iterator[tuple[bool, str]]:
+    for match in _TOKEN.finditer(text):
+        formula = match[1] or match[2] or match[3]
+        yield formula is not None, formula or match[4]

@@ -1,0 +1,449 @@
+"""What the names of a document mean, from its first line on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from symgrad.api.derivatives.differentiate import jvp
+from symgrad.api.handles.expr import Expr
+from symgrad.apps.review.assumptions import Assumption, Condition, ImplicitEquation
+from symgrad.apps.review.formulas.matrix_facts import DocumentFacts
+from symgrad.frontend.latex.meaning.inputs import inputs_of
+from symgrad.frontend.text import parse_program
+from symgrad.ir.graph import SYMBOL, Node, number, size_leaf, symbol
+from symgrad.ir.listing import Listing, Suggestions
+from symgrad.ir.sizes import names_of
+from symgrad.ir.traverse import substitute, symbols_of, topological
+from symgrad.ir.types import Declaration
+from symgrad.ops.array.layout import full
+from symgrad.support.errors import RedefinitionError, UnknownNameError
+
+__all__ = ["DocumentNames"]
+
+_NAME = re.compile(r"[^\W\d]\w*")
+_LETTERS = re.compile(r"∂?[^\W\d]\w*")
+# What a name is marked with that is the solution of an equation for the name without the mark.
+_MARKS = frozenset(
+    [
+        "star",
+        "hat",
+        "opt",
+        "min",
+        "max",
+        "mle",
+        "ml",
+        "map",
+        "ols",
+        "eq",
+        "ast",
+        "0",
+        "1",
+        "2",
+        "3",
+        "c",
+        "crit",
+        "bar",
+        "tilde",
+        "best",
+        "ss",
+    ]
+)
+_FEW = 64  # names of a document, up to which all are there to print a formula; else those that it reads
+
+
+class DocumentNames:
+    """Names with what they mean so far.
+
+    Args:
+        facts: what the words of the document say of names.
+
+    Attributes:
+        facts: likewise.
+        lost: names whose definitions were not understood, with the lines of these.
+        values: each name with its node.
+        functions: names of functions with their parameters; their values are formulas of these.
+        implied: for each unknown that an equation defines, that equation.
+        fixed: symbols that the document gives a value from some line on.
+        moving: those of them that it found, and did not choose: they follow what their values read.
+        followed: names that the document differentiates and never defines, with what by.
+        primed: names that have a prime somewhere in the document, and that it never defines.
+        conditions: equations that it takes to hold, the last one last.
+        solved: for each symbol that was found by such equations, these.
+        marked: for each symbol that a name with a mark is a solution for, as D_star for D, the value of that.
+        reading: the number of the statement that is read.
+        line: its line.
+        varied: the names whose differentials it has.
+        arguments: of functions that the document defines in LaTeX.
+        first_read: for each name, the number of the first statement with a formula that reads it.
+        assumptions: what was declared, and what was not and is taken to hold.
+    """
+
+    def __init__(self, facts: DocumentFacts | None = None) -> None:
+        self.facts = DocumentFacts() if facts is None else facts
+        self.lost: dict[str, int] = {}
+        self._unsure: dict[Node, int] = {}
+        self.values: dict[str, Node] = {}
+        self.functions: dict[str, tuple[str, ...]] = {}
+        self.implied: dict[Node, ImplicitEquation] = {}
+        self.fixed: dict[Node, Node] = {}
+        self.moving: set[Node] = set()
+        self.followed: Mapping[str, str | None] = {}
+        self.primed: frozenset[str] = frozenset()
+        self.conditions: list[Condition] = []
+        self.solved: dict[Node, list[Condition]] = {}
+        self.marked: dict[Node, Node] = {}
+        self.reading = 0
+        self.first_read: dict[str, int] = {}
+        self.assumptions: dict[str, Assumption] = {}
+        self._reads: dict[str, frozenset[str]] = {}
+        self._sizes: set[str] = set()
+        self._undeclared: dict[str, int] = {}
+        self._order: list[str] = []
+        self._missed: set[str] = set()
+        self._differentials: dict[Node, Node] = {}
+        self.varied: frozenset[str] = frozenset()
+        self.arguments: set[str] = set()
+        self.line = 0
+
+    # -- what is known -----------------------------------------------------------------------------------------
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.values or name in self._sizes
+
+    def is_input(self, name: str) -> bool:
+        """Tell whether a name is a symbol that the document declares, or that it uses without that."""
+        return name in self.values and self.values[name].op is SYMBOL
+
+    def is_array(self, name: str) -> bool:
+        """Tell whether a name is that of an array."""
+        return name in self.values and bool(self.values[name].shape)
+
+    def is_declared(self, name: str) -> bool:
+        """Tell whether the document declares a name."""
+        return name in self.values and name not in self._undeclared
+
+    def saw(self, names: Iterable[str]) -> None:
+        """Remember that the statement that is read has these names in a formula."""
+        for name in names:
+            self.first_read.setdefault(name, self.reading)
+
+    def missed(self, text: str) -> None:
+        """Remember that a formula could not be read: perhaps for want of a name in it that is defined below."""
+        words = _LETTERS.findall(text)
+        words += [word[1:] for word in words if word[0] in "d∂" and len(word) > 1]
+        found = [word for word in words if word not in self]
+        self._missed.update(found)
+        self.saw(found)
+
+    def was_missed(self, name: str) -> bool:
+        """Tell whether a formula above has a name that could not be read."""
+        return name in self._missed and self.first_read[name] < self.reading
+
+    def partial_of(self, name: str) -> tuple[str, tuple[str, ...]] | None:
+        """Return what f_x and f_xy differentiate, and by what: a computed number, by inputs that it reads.
+
+        None for a name that means something itself.
+        """
+        head, _, tail = name.rpartition("_")
+        if name in self or head not in self.values or not tail:
+            return None
+        value = self.values[head]
+        inputs = {s.name for s in inputs_of(value)}
+        by = (tail,) if tail in inputs else tuple(tail)
+        return (head, by) if value.args and not value.shape and inputs.issuperset(by) else None
+
+    def differential_of(self, name: str) -> str | None:
+        """Return the name whose differential dx is; None for a name that means something itself."""
+        rest = name[1:]
+        is_one = name.startswith("d") and name not in self and rest in self.values
+        return rest if is_one and self.values[rest].dtype == "real" else None
+
+    def differential(self, node: Node) -> Node:
+        """Return the differential of a value: of an input a symbol, else the total one.
+
+        It is by the inputs whose differentials the statement has, and by the arguments of functions; others are held
+        fixed.
+        """
+        if node.op is SYMBOL:
+            name = f"d{node.name}"
+            return self._differentials.setdefault(node, symbol(Declaration(name, shape=node.shape)))
+        arguments = self.arguments.union(*self.functions.values())
+        inputs = inputs_of(node)
+        moved = [s for s in inputs if s.name in self.varied or s.name in arguments]
+        held = [s.name for s in inputs if s not in moved]
+        if held:
+            self.assume(f"{', '.join(held)} held fixed in differentials", self.line, stated=False)
+        if not moved:
+            return full(number(0), node.shape)
+        return jvp(Expr(node), [Expr(s) for s in moved], [Expr(self.differential(s)) for s in moved]).node
+
+    def moved_by(self, node: Node, x: Node) -> list[Node]:
+        """Return the inputs of a value that move with what no formula reads: r where the document has dr/dt."""
+        if x.op is not SYMBOL or x.name in self.first_read:
+            return []
+        return [s for s in inputs_of(node) if s is not x and self.followed.get(s.name) == x.name]
+
+    def known_in(self, text: str) -> dict[str, Node]:
+        """Return the names in a text that mean something, and no others: a document may have thousands."""
+        found: dict[str, Node] = {}
+        for name in dict.fromkeys(_NAME.findall(text)):
+            if name in self.values:
+                found[name] = self.values[name]
+            elif name in self._sizes:
+                found[name] = size_leaf(name)
+        return found
+
+    def expr(self, node: Node, names: Iterable[str] = ()) -> Expr:
+        """Return a handle that prints in the names that a formula reads, and those that these are made of.
+
+        Args:
+            node: the formula.
+            names: those in its text.
+        """
+        return Expr(node, listings=(self._listing(names, node),))
+
+    def _listing(self, names: Iterable[str], node: Node) -> Listing:
+        waiting, reached = list(self.values if len(self.values) <= _FEW else names), dict[str, None]()
+        while waiting:
+            name = waiting.pop()
+            if name not in reached and name in self.values:
+                reached[name] = None
+                waiting += self._reads.get(name, ())
+        ordered = (
+            [n for n in self.values if n in reached] if len(reached) > len(self.values) // 8 else [*reached]
+        )
+        symbols = {n: self.values[n] for n in ordered if self.is_input(n)}
+        symbols |= {s.name: s for s in symbols_of([node]) if s.name not in symbols}
+        named = {n: self.values[n] for n in ordered if self.values[n].args}
+        return Listing(symbols, named)
+
+    def innermost(self, nodes: Sequence[Node]) -> dict[Node, Node]:
+        """Return those of some nodes that are named and read no other that is, each with a variable for it.
+
+        Args:
+            nodes: arguments before what reads them.
+        """
+        names = {node: name for name, node in self.values.items() if node.args and node.dtype == "real"}
+        found, above = dict[Node, Node](), set[Node]()
+        for node in nodes:
+            if any(a in above for a in node.args):
+                above.add(node)
+            elif node in names:
+                found[node] = symbol(Declaration(names[node], shape=node.shape))
+                above.add(node)
+        return found
+
+    @property
+    def count(self) -> int:
+        """How many names were taken in, with those of sizes."""
+        return len(self._order)
+
+    def newest(self, since: int) -> Sequence[str]:
+        """Return the names that were taken in since there were so many."""
+        return self._order[since:]
+
+    def _set(self, name: str, node: Node) -> None:
+        if name not in self:
+            self._order.append(name)
+        self.values[name] = node
+
+    # -- what is said ------------------------------------------------------------------------------------------
+
+    def declare(self, text: str, line: int) -> list[str]:
+        """Take in a declaration in the notation of programs.
+
+        Returns:
+            The names that formulas above took for values of another shape.
+
+        Raises:
+            SymgradError: if it is none, or contradicts one before.
+        """
+        known = {n: node for n, node in self.known_in(text).items() if n in self.values}
+        known = {n: node for n, node in known.items() if n not in self._undeclared}
+        listing = parse_program(text, "the declaration", known)
+        misread: list[str] = []
+        for name, plain in listing.symbols.items():
+            node = self._as_said(name, plain)
+            before = self.values.get(name)
+            if before is not None and before is not node and name not in self._undeclared:
+                raise RedefinitionError(f"'{name}' means something else already", cure="choose another name")
+            if before is not None and before.shape != node.shape and name in self.first_read:
+                misread.append(name)
+            if before is not None and before is not node:  # what was said above is meant of it, too
+                self._replace(before, node)
+            self._set(name, node)
+            self._undeclared.pop(name, None)
+        self._take_sizes(listing.symbols.values())
+        self.assume(text.strip(), line)
+        return misread
+
+    def _as_said(self, name: str, node: Node) -> Node:
+        """Return the symbol of a declaration, symmetric where words say that of a square matrix."""
+        fact, declaration = self.facts.symmetric(name), node.declaration
+        square = len(node.shape) == 2 and node.shape[0] == node.shape[1]
+        if fact is None or not square or declaration.symmetric or declaration.distribution is not None:
+            return node
+        self.assume(f"{name} is symmetric", fact.line)
+        return symbol(replace(declaration, symmetric=True))
+
+    def doubt(self, nodes: Sequence[Node]) -> str | None:
+        """Return what is said of an input of formulas and not used here, so that a difference proves nothing."""
+        for s in symbols_of(nodes):
+            word = self.facts.unused(s.name) if s.shape else None
+            if word is not None:
+                return f"the sides differ, but {s.name} is said to be {word}, which is not used here"
+            if s in self._unsure:
+                return f"the sides differ, but what line {self._unsure[s]} says of {s.name} is not understood"
+        return None
+
+    def symmetric_cases(self, nodes: Sequence[Node]) -> dict[Node, Node]:
+        """Return the matrices in formulas that are said to be symmetric in a case, each as a symmetric one."""
+        return {
+            s: symbol(replace(s.declaration, symmetric=True))
+            for s in symbols_of(nodes)
+            if len(s.shape) == 2 and s.shape[0] == s.shape[1] and self.facts.in_case(s.name) is not None
+        }
+
+    def check_slope(self, y: Node, x: Node) -> None:
+        """Refuse a derivative that would be zero only because something was not read.
+
+        Raises:
+            UnknownNameError: for a derivative of or by a name that nothing defines, or that was not understood.
+        """
+        reads = set(topological([y]))
+        for s in reads & self._unsure.keys():
+            raise UnknownNameError(
+                f"this is the derivative of a formula that reads {s.name},"
+                f" and what line {self._unsure[s]} says of it is not understood",
+                expected=f"a definition of {s.name} that can be read",
+            )
+        if y is x or (x.op is SYMBOL and x.name.startswith("__")):
+            return
+        if y.op is SYMBOL and y.name not in self.values:
+            raise UnknownNameError(
+                f"this is a derivative of '{y.name}', which nothing above defines",
+                expected=f"{y.name} = ... above",
+            )
+        if x.op is SYMBOL and x not in reads and x.name not in self.values and not self.moved_by(y, x):
+            raise UnknownNameError(
+                f"this is a derivative by '{x.name}', which nothing above reads",
+                expected="a name that is read above",
+            )
+
+    def is_said(self, name: str) -> bool:
+        """Tell whether a name means something, or would if its definition could be read."""
+        return name in self or name in self.lost
+
+    def _replace(self, before: Node, node: Node) -> None:
+        names = [n for n, value in self.values.items() if value.args]
+        values = substitute([self.values[n] for n in names], {before: node})
+        self.values.update(zip(names, values, strict=True))
+
+    def define(self, name: str, node: Node, reads: Iterable[str]) -> None:
+        """Give a name its meaning."""
+        self._set(name, node)
+        self._reads[name] = frozenset(reads) - {name}
+
+    def undeclared(self, name: str, line: int) -> Node:
+        """Take a name that nothing declares for a real number, which is an assumption."""
+        node = symbol(Declaration(name))
+        self.take_undeclared(name, node, line)
+        return node
+
+    def take_undeclared(self, name: str, node: Node, line: int) -> None:
+        """Take in an input that nothing declares."""
+        if name in self.lost:
+            self._unsure[node] = self.lost[name]
+        self._set(name, node)
+        self._undeclared[name] = line
+        self._take_sizes([node])
+
+    def fix(self, symbol: Node, value: Node) -> None:
+        """Give an input a value for all that is below, and for the values that others have by it."""
+        (value,) = substitute([value], {s: v for s, v in self.fixed.items() if s is not symbol})
+        self.fixed = {s: substitute([v], {symbol: value})[0] for s, v in self.fixed.items()}
+        self.fixed[symbol] = value
+
+    def following(self, node: Node, by: Sequence[Node]) -> Node:
+        """Return a formula where inputs that the document found as formulas of a variable are these formulas.
+
+        What follows x is differentiated by x with it: A = x*y, and y = 20 - x from a line above.
+        """
+        found = {s: v for s, v in self.fixed.items() if s in self.moving and s not in by}
+        found = {s: v for s, v in found.items() if not set(by).isdisjoint(symbols_of([v]))}
+        return substitute([node], found)[0] if found else node
+
+    def hold(self, condition: Condition) -> None:
+        """Take an equation to hold from here on."""
+        self.conditions.append(condition)
+
+    def settle(self, symbol: Node, conditions: Iterable[Condition]) -> None:
+        """Remember by which equations a symbol was found; what they ask for is answered."""
+        answered = [c for c in conditions if c.asked]
+        self.solved.setdefault(symbol, []).extend(answered)
+        self.conditions = [c for c in self.conditions if c not in answered]
+
+    def asked_of(self, symbol: Node) -> list[Condition]:
+        """Return the equations that ask for a symbol, the last one first; also those that were answered."""
+        fixed = {s: v for s, v in self.fixed.items() if s is not symbol}
+        found = [c for c in reversed(self.conditions) if c.asked and symbol in set(symbols_of(c.at(fixed)))]
+        return found + [c for c in self.solved.get(symbol, ()) if c not in found]
+
+    def plain_name(self, name: str) -> str | None:
+        """Return the name of an input that another one marks as its solution: w for w_hat, D for D_star.
+
+        Example:
+            >>> names = DocumentNames()
+            >>> _ = names.undeclared("w", 1)
+            >>> names.plain_name("w_hat"), names.plain_name("w_loss"), names.plain_name("v_hat")
+            ('w', None, None)
+        """
+        head, _, mark = name.rpartition("_")
+        found = (h for h in (head, f"{head}_") if self.is_input(h))  # lambda_, since lambda is Python's
+        return next(found, None) if mark.lower() in _MARKS else None
+
+    def unmarked(self, nodes: Sequence[Node]) -> list[Node]:
+        """Return formulas with names that nothing declares and that mark solutions as the names without the mark."""
+        plain: dict[Node, Node] = {}
+        for s in symbols_of(nodes):
+            name = self.plain_name(s.name) if s.name in self._undeclared else None
+            if name is not None and self.values[name].shape == s.shape:
+                plain[s] = self.values[name]
+        return substitute(nodes, plain)
+
+    def _take_sizes(self, nodes: Iterable[Node]) -> None:
+        for size in names_of(*(node.shape for node in nodes)):
+            if size not in self:
+                self._order.append(size)
+            self._sizes.add(size)
+
+    def assume(self, text: str, line: int, *, stated: bool = True) -> None:
+        """Remember what verdicts rest on, once."""
+        self.assumptions.setdefault(text, Assumption(text, line, stated))
+
+    def told(self) -> tuple[Assumption, ...]:
+        """Return what was assumed: what the document says, then what it does not."""
+        stated = [a for a in self.assumptions.values() if a.stated]
+        silent = [a for a in self.assumptions.values() if not a.stated]
+        by_line: dict[tuple[int, str], list[str]] = {}
+        known = Suggestions(name for name in self.values if name not in self._undeclared)
+        free: list[Assumption] = []
+        told = " ".join(self.assumptions)
+        for name, line in self._undeclared.items():
+            if f"{name} is read as any position of an axis" in told:
+                continue  # which says it
+            domain = str(self.values[name].declaration).partition(" : ")[2]
+            meant = (
+                known.suggest(name) if len(name) > 2 else None
+            )  # x1 and x2 are two names, and no slip of the pen
+            if meant is not None:
+                free.append(Assumption(f"{name} : {domain} (not declared; {meant})", line, False))
+            else:
+                by_line.setdefault((line, domain), []).append(name)
+        free += [
+            Assumption(f"{', '.join(names)} : {domain} (not declared)", line, False)
+            for (line, domain), names in by_line.items()
+        ]
+        return tuple(sorted([*stated, *free, *silent], key=lambda a: (not a.stated, a.line)))

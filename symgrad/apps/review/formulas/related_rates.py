@@ -1,0 +1,35 @@
+"""Related rates: inputs that move with a time that no formula reads, dV/dt = 4*pi*r**2*dr/dt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symgrad.api.derivatives.differentiate import jvp
+from symgrad.api.handles.expr import Expr
+from symgrad.apps.review.formulas.names import DocumentNames
+from symgrad.frontend.latex.meaning.inputs import inputs_of
+from symgrad.ir.graph import Node, symbol
+from symgrad.ir.traverse import symbols_of
+from symgrad.ir.types import Declaration
+
+__all__ = ["rate_variables", "rate"]
+
+
+def rate_variables(names: DocumentNames, nodes: Sequence[Node]) -> list[Node]:
+    """Return by what inputs of formulas move that no formula reads."""
+    by = [x for s in symbols_of(nodes) if (x := names.followed.get(s.name)) is not None]
+    found = [symbol(Declaration(name)) for name in dict.fromkeys(by) if name not in names.values]
+    return [x for x in found if any(names.moved_by(n, x) for n in nodes)]
+
+
+def rate(names: DocumentNames, node: Node, x: Node) -> Node:
+    """Return the derivative of a value by what its inputs move with: dV/dt is dV/dr times the symbol dr/dt.
+
+    Others are held fixed, which is noted.
+    """
+    moved = names.moved_by(node, x)
+    held = [s.name for s in inputs_of(node) if s not in moved]
+    if held:
+        names.assume(f"{', '.join(held)} held fixed in rates", names.line, stated=False)
+    rates = [symbol(Declaration(f"d{s.name}_d{x.name}", shape=s.shape)) for s in moved]
+    return jvp(Expr(node), [Expr(s) for s in moved], [Expr(r) for r in rates]).canonical().node

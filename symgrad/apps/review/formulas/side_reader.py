@@ -1,0 +1,261 @@
+"""What a side of an equation means: a formula over the names of its document, with derivatives in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from symgrad.api.handles.expr import Expr
+from symgrad.apps.review.formulas.calculus import derivative, reparametrised
+from symgrad.apps.review.formulas.derivative_notation import VERBS
+from symgrad.apps.review.formulas.informal_notation import InformalText, to_notation
+from symgrad.apps.review.formulas.latex_declarations import domain_of, macros_of, without_macros
+from symgrad.apps.review.formulas.latex_sides import LatexSideReader
+from symgrad.apps.review.formulas.letter_products import DocumentLetters
+from symgrad.apps.review.formulas.names import DocumentNames
+from symgrad.apps.review.formulas.notation import NAME, NotationReader, WrittenDerivative
+from symgrad.apps.review.layout.statements import SideText
+from symgrad.frontend.text import parse_expression
+from symgrad.ir.graph import Node
+from symgrad.ir.traverse import symbols_of
+from symgrad.ir.types import Shape
+from symgrad.support.errors import (
+    SymgradError,
+    UnknownFunctionError,
+)
+from symgrad.support.source import Location, Source, Span
+
+__all__ = ["ReadSide", "SideReader", "DefinedTarget"]
+
+_LONE_NAME = re.compile(rf"\s*({NAME.pattern})\s*")
+_LONE_POWER = re.compile(rf"\s*({NAME.pattern})\s*(?:\*\*|\^)\s*([2-9])\s*")
+_STARRED = re.compile(rf"\s*({NAME.pattern})\*\s*")
+_HEAD = re.compile(rf"\s*({NAME.pattern})\s*\(\s*({NAME.pattern}(?:\s*,\s*{NAME.pattern})*)\s*\)\s*")
+_SIGNS = str.maketrans({"≤": "<=", "≥": ">=", "≠": "!=", "·": "*", "×": "*", "−": "-", "⋅": "*", "\t": " "})
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSide:
+    """One side of an equation, read.
+
+    Args:
+        text: where it stands, and how it is written.
+        expr: what it means.
+        names: those that its text reads.
+        slope: the derivative that it is, where it is nothing else.
+        values: whether it is a derivative, or equal to one by the steps before: then it is a value.
+        claimed: the derivative that it is said to be, by the steps before.
+    """
+
+    text: SideText
+    expr: Expr
+    names: tuple[str, ...]
+    slope: WrittenDerivative | None = None
+    values: bool = False
+    claimed: WrittenDerivative | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DefinedTarget:
+    """What an equation may define.
+
+    Args:
+        name: a name.
+        parameters: of a function of the notation; None for a value.
+        alone: whether the name stands there alone, without arguments or subscripts that are letters.
+        power: of the name that stands there, which the equation gives.
+    """
+
+    name: str
+    parameters: tuple[str, ...] | None = None
+    alone: bool = True
+    power: int = 1
+
+
+class SideReader:
+    """Reads sides in the names of a document.
+
+    Args:
+        source: the document.
+        names: what names mean; what is read and means nothing is added, as a real number.
+        options: how LaTeX is read where it is ambiguous.
+
+    Attributes:
+        letters: those that stand alone in the document.
+    """
+
+    def __init__(self, source: Source, names: DocumentNames, options: Mapping[str, Any]) -> None:
+        self.letters = DocumentLetters()
+        self._source = source
+        self._names = names
+        self._papers = LatexSideReader(
+            names, macros_of(source.text) if "\\" in source.text else {}, options, source.text
+        )
+        self._notation = NotationReader(source, names)
+        self._habits: set[str] = set()
+
+    def domain(self, text: SideText) -> str | None:
+        """Return what a side in LaTeX says of a set, as programs write domains; None if they have no word for it."""
+        return domain_of(without_macros(text.text, self._papers.macros))
+
+    def target(self, text: SideText) -> DefinedTarget | None:
+        """Return what an equation with this left side may define; None if it defines nothing."""
+        if text.notation == "latex":
+            found = self._papers.target(text.text)
+            if found is None or self._names.partial_of(found[0]) is not None:
+                return None
+            return DefinedTarget(found[0], alone=found[1])
+        name, head = _LONE_NAME.fullmatch(text.text), _HEAD.fullmatch(text.text)
+        if head is not None and self._is_new_function(head[1]):
+            return DefinedTarget(head[1], tuple(p.strip() for p in head[2].split(",")))
+        starred = _STARRED.fullmatch(text.text)
+        if starred is not None:  # K* = ... on the left is the name of a solution
+            return DefinedTarget(f"{starred[1]}_star")
+        if name is None or self._names.partial_of(name[1]) or self._names.differential_of(name[1]):
+            return None
+        if self._is_product(name[1]):
+            return None
+        return DefinedTarget(name[1])
+
+    def power_target(self, text: SideText) -> DefinedTarget | None:
+        """Return the name that nothing defines yet and whose power is this left side, as in r**2 = x**2 + y**2."""
+        if text.notation == "latex":
+            found = self._papers.power_target(text.text)
+        else:
+            match = _LONE_POWER.fullmatch(text.text)
+            found = None if match is None else (match[1], int(match[2]))
+        if found is None or found[0] in self._names:
+            return None
+        return DefinedTarget(found[0], power=found[1])
+
+    def _is_new_function(self, name: str) -> bool:
+        if name in self._names or name in VERBS:
+            return False
+        try:
+            parse_expression(f"{name}(1)", {})
+        except UnknownFunctionError:
+            return True
+        except SymgradError:
+            return False
+        return False
+
+    def defined(self, target: DefinedTarget, left: SideText, right: SideText) -> tuple[str, ReadSide]:
+        """Return the name that an equation defines, which has arguments or subscripts on its left, and its value.
+
+        Entries for all positions, p_i = ..., define an array: p.
+
+        Raises:
+            SymgradError: if it says nothing, with the place in the document.
+        """
+        if right.notation == "symgrad":
+            for parameter in target.parameters or ():
+                if parameter not in self._names:
+                    self._names.undeclared(parameter, self._line(left.start))
+            self._names.functions[target.name] = target.parameters or ()
+            return target.name, self.side(right)
+        gap = right.start - left.start - len(left.text)
+        whole = replace(left, text=f"{left.text}{'='.rjust(gap)}{right.text}")
+        try:
+            name, node = self._papers.definition(whole.text, self._line(left.start))
+        except SymgradError as error:
+            raise self._placed(error, whole) from None
+        self._take_readings(left)
+        self._names.saw(s.name for s in symbols_of([node]))
+        return name, ReadSide(right, self._names.expr(node), ())
+
+    def _line(self, offset: int) -> int:
+        return self._source.line_column(offset)[0]
+
+    def side(self, text: SideText, like: Shape = ()) -> ReadSide:
+        """Return what a side means.
+
+        Args:
+            text: it.
+            like: the shape of the side before, which says the size of an identity matrix that stands alone.
+
+        Raises:
+            SymgradError: if it means nothing, with the place in the document.
+        """
+        if text.notation == "latex":
+            return self._paper_side(text, like)
+        self._notation.derived = False
+        typed = self.typed(text)
+        try:
+            node, slope = self._notation.read(typed.text, text.start)
+        except SymgradError as error:
+            raise self._placed(error, text, typed) from None
+        self._take_habits(typed, text)
+        names = tuple(dict.fromkeys(NAME.findall(typed.text)))
+        self._names.saw(names)
+        return ReadSide(text, self._names.expr(node, names), names, slope, values=self._notation.derived)
+
+    def typed(self, text: SideText) -> InformalText:
+        """Return a side that is no LaTeX in the notation of programs."""
+        names = self._names
+        return to_notation(
+            text.text.translate(_SIGNS),
+            names.__contains__,
+            names.functions.__contains__,
+            names.is_array,
+            self._is_product,
+        )
+
+    def _is_product(self, name: str) -> bool:
+        return self.letters.is_product(name, self._names.__contains__, self._is_factor)
+
+    def _is_factor(self, letter: str) -> bool:
+        names = self._names
+        return letter not in names.functions and letter in names.values and not names.values[letter].shape
+
+    def truth(self, text: SideText) -> Node | None:
+        """Return a relation such as ``x > 0`` as a truth value; None for one that is none of numbers.
+
+        Raises:
+            SymgradError: if it means nothing.
+        """
+        node = self.side(text).expr.node
+        return node if node.dtype == "bool" and not node.shape else None
+
+    def _paper_side(self, text: SideText, like: Shape) -> ReadSide:
+        try:
+            node = self._papers.value(text.text, self._line(text.span.start), like)
+        except SymgradError as error:
+            raise self._placed(error, text) from None
+        self._take_readings(text)
+        self._names.saw(s.name for s in symbols_of([node]))
+        slopes = self._papers.slopes
+        slope = None
+        if slopes and slopes[-1].value is node:
+            of, by, value = (self._names.expr(n) for n in (slopes[-1].of, slopes[-1].by, node))
+            implied = tuple(self._names.implied.values())
+            plain = not implied or derivative(of, (by,)).node is node
+            plain = plain and reparametrised(of.node, by.node) is None
+            plain = plain and not self._names.moved_by(of.node, by.node)
+            slope = WrittenDerivative(of, (by,), value, plain)
+        return ReadSide(text, self._names.expr(node), (), slope, values=bool(slopes))
+
+    def _take_habits(self, typed: InformalText, text: SideText) -> None:
+        """Note how a formula was read that is typed otherwise than in programs: each habit once, doubts each time."""
+        for reading in typed.readings:
+            if reading.kind not in self._habits or reading.kind in ("doubt", "letters"):
+                self._habits.add(reading.kind)
+                self._names.assume(str(reading), self._line(text.span.start), stated=False)
+
+    def _take_readings(self, text: SideText) -> None:
+        for reading in self._papers.readings:
+            self._names.assume(reading, self._line(text.span.start), stated=False)
+
+    def _placed(self, error: SymgradError, text: SideText, typed: InformalText | None = None) -> SymgradError:
+        """Return an error with its place in the document."""
+        if error.at is None:
+            span = text.span
+        else:
+            at = error.at.span
+            if typed is not None:
+                at = Span(typed.typed(at.start), typed.typed(at.end))
+            span = Span(text.start + at.start, text.start + max(at.end, at.start + 1))
+        return type(error)(
+            error.what, at=Location(self._source, span), expected=error.expected, cure=error.cure
+        )

@@ -1,0 +1,53 @@
+"""Lines that stand below what reads them: `where` by itself, and what each name stands for.
+
+    -dA_dT*y + t1
+    where
+      dA_dT = -A*t1
+      t1 = exp(x)
+
+They end a text, and each may read those below it: they are read in the reverse order, before the first line that reads
+one of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from symgrad.frontend.tokens.terms import Token
+
+__all__ = ["order_lines"]
+
+_WHERE = re.compile(r"^[ \t]*where[ \t]*(?:#.*)?$", re.MULTILINE)
+
+
+def order_lines(text: str, tokens: Iterable[Token]) -> Iterable[Token]:
+    """Return the tokens of a text with the lines below `where` before those that read them."""
+    return _reordered(tokens) if _WHERE.search(text) else tokens
+
+
+def _reordered(tokens: Iterable[Token]) -> Iterator[Token]:
+    above: list[list[Token]] = []
+    below: list[list[Token]] = []
+    found = above
+    for line in _lines(tokens):
+        if len(line) == 2 and line[0] == "where":
+            found = below
+        else:
+            found.append(line)
+    names = {str(line[0]) for line in below}
+    reads = (i for i, line in enumerate(above) if any(t.type == "NAME" and t in names for t in line))
+    at = next(reads, max(len(above) - 1, 0))
+    for line in (*above[:at], *reversed(below), *above[at:]):
+        yield from line
+
+
+def _lines(tokens: Iterable[Token]) -> Iterator[list[Token]]:
+    line: list[Token] = []
+    for token in tokens:
+        line.append(token)
+        if token.type == "_NEWLINE":
+            yield line
+            line = []
+    if line:
+        yield line

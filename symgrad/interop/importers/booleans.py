@@ -1,0 +1,94 @@
+"""Truth values as frameworks compute with them: made into numbers and back, compared, reduced, and what they choose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import symgrad.api.functions.elementary as fn
+from symgrad.api.functions.arrays import sum
+from symgrad.api.handles.expr import Expr, handle
+
+__all__ = [
+    "all_of",
+    "any_of",
+    "original_boolean",
+    "select_value",
+    "is_equal",
+    "as_boolean",
+    "clip",
+    "truncated_remainder",
+    "unequal",
+    "as_number",
+]
+
+
+def as_number(b: Expr) -> Expr:
+    """Return a truth value as a number."""
+    return fn.where(b, 1, 0)
+
+
+def original_boolean(n: Expr) -> Expr | None:
+    """Return the truth value that was made into a number by `as_number`; None for other numbers."""
+    node = n.node
+    made = node.op.name == "where" and node.args[1].is_number(1) and node.args[2].is_number(0)
+    return handle(node.args[0]) if made else None
+
+
+def as_boolean(n: Expr) -> Expr:
+    """Return a number as a truth value, whether it is not zero: what was one before, where that is seen."""
+    if n.dtype == "bool":
+        return n
+    before = original_boolean(n)
+    return n != 0 if before is None else before
+
+
+def select_value(condition: Expr, a: Any, b: Any) -> Expr:
+    """Return a where a condition holds and b elsewhere, be they numbers or truth values.
+
+    Example:
+        >>> import symgrad as sg
+        >>> c, a, b = (sg.symbols(name, "bool") for name in "cab")
+        >>> bool(select_value(c, a, b)(c=True, a=False, b=True))
+        False
+    """
+    if all(isinstance(e, Expr) and e.dtype == "bool" for e in (a, b)):
+        return (condition & a) | (fn.logical_not(condition) & b)
+    return fn.where(condition, a, b)
+
+
+def clip(x: Expr, low: Any, high: Any) -> Expr:
+    """Return x where it lies between two bounds, else the nearer one, with slope 0 at the bounds themselves.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x = sg.symbols("x")
+        >>> [float(sg.grad(e, x)(x=6.0)) for e in (clip(x, 0, 6), sg.clip(x, 0, 6))]
+        [0.0, 1.0]
+    """
+    return fn.where(x <= low, low, fn.where(x >= high, high, x))
+
+
+def is_equal(a: Expr, b: Expr) -> Expr:
+    """Tell whether two values are one, be they numbers or truth values."""
+    return fn.logical_not(fn.logical_xor(a, b)) if a.dtype == b.dtype == "bool" else a == b
+
+
+def unequal(a: Expr, b: Expr) -> Expr:
+    """Tell whether two values differ, be they numbers or truth values."""
+    return fn.logical_xor(a, b) if a.dtype == b.dtype == "bool" else a != b
+
+
+def all_of(b: Expr, axis: Any = None, keepdims: bool = False) -> Expr:
+    """Tell whether all truth values along axes hold."""
+    return sum(as_number(fn.logical_not(b)), axis=axis, keepdims=keepdims) <= 0
+
+
+def any_of(b: Expr, axis: Any = None, keepdims: bool = False) -> Expr:
+    """Tell whether one of the truth values along axes holds."""
+    return sum(as_number(b), axis=axis, keepdims=keepdims) > 0
+
+
+def truncated_remainder(x: Expr, y: Expr) -> Expr:
+    """Return the remainder with the sign of the dividend."""
+    q = x / y
+    return x - y * fn.where(q >= 0, fn.floor(q), fn.ceil(q))

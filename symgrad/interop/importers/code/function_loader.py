@@ -1,0 +1,223 @@
+"""A function in a file of Python's: the file is imported, and the function found in it."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib
+import linecache
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any, cast
+
+from symgrad.interop.importers.names import of_user
+from symgrad.ir.listing import one_of, suggest
+from symgrad.support.errors import FileError, ProgramSyntaxError, SymgradError, UnsupportedError, UsageError
+from symgrad.support.files import read_text
+from symgrad.support.source import Location, Place, Source, Span
+
+__all__ = ["LoadedFunction", "last_user_location", "load_function", "locate_errors"]
+
+_SIZE = 10_000_000  # bytes of a file
+
+
+@dataclass(frozen=True)
+class LoadedFunction:
+    """A function in a file.
+
+    Args:
+        file: its path as it was given.
+        name: of the function, dotted where it is in something.
+        function: what the name is of: a function, a module of torch's, a model.
+        tree: of the file.
+        module: the file as it was imported.
+    """
+
+    file: str
+    name: str
+    function: Callable[..., Any]
+    tree: ast.Module
+    module: ModuleType
+
+    def __str__(self) -> str:
+        return f"{self.file}::{self.name}"
+
+    def another(self, name: str) -> LoadedFunction:
+        """Return another function of the same file.
+
+        Raises:
+            UsageError: if it has no such function.
+        """
+        return replace(self, name=name, function=_function(self.module, self.tree, self.file, name))
+
+
+@contextmanager
+def load_function(file: str, name: str | None) -> Generator[LoadedFunction]:
+    """Import a file, and give a function of it; what is imported for it is found beside it, as Python does.
+
+    What the file prints while it is imported goes to standard error.
+
+    Args:
+        file: its path.
+        name: of the function, dotted where it is in something; None for the only one that the file defines.
+
+    Raises:
+        FileError: if it cannot be read.
+        ProgramSyntaxError: if it is not Python.
+        UsageError: if it has no such function, or several and none is named.
+        UnsupportedError: if it cannot be imported.
+    """
+    text = read_text(Path(file), _SIZE)
+    linecache.checkcache(file)  # places are shown as the file is now
+    tree = _tree(text, file)
+    name = name or _only(tree, file)
+    with _imported(text, file) as module:
+        yield LoadedFunction(file, name, _function(module, tree, file, name), tree, module)
+
+
+def _tree(text: str, file: str) -> ast.Module:
+    try:
+        return ast.parse(text, file)
+    except SyntaxError as error:
+        source = Source(text, file)
+        line = min(error.lineno or 1, text.count("\n") + 1)
+        start = source.offset(line, max(error.offset or 1, 1))
+        raise ProgramSyntaxError(
+            f"this is not Python: {error.msg}", at=Location(source, Span(start, start + 1))
+        ) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise ProgramSyntaxError(f"{file} is not Python: {error}") from None
+
+
+def _defined(tree: ast.Module) -> list[str]:
+    functions = [n for n in tree.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [n.name for n in functions if not n.name.startswith("_")]
+
+
+def _only(tree: ast.Module, file: str) -> str:
+    names = _defined(tree)
+    if len(names) != 1:
+        raise UsageError(
+            f"{file} defines {'several functions' if names else 'no function'}",
+            expected=one_of(names) or "FILE::FUNCTION, a function or a model of the file",
+            cure=f"name it: {file}::{names[0]}" if names else None,
+        )
+    return names[0]
+
+
+def _function(module: ModuleType, tree: ast.Module, file: str, name: str) -> Callable[..., Any]:
+    found: Any = module
+    for part in name.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            known = _defined(tree)
+            raise UsageError(
+                f"{file} has no '{name}'",
+                expected=one_of(known) or "the name of a function",
+                cure=suggest(name, known),
+            ) from None
+    if isinstance(found, type):
+        raise UsageError(
+            f"'{name}' is a class", cure="name an object of it, or a function that makes one and calls it"
+        )
+    if not callable(found):
+        raise UsageError(f"'{name}' is a value of type {type(found).__name__}", expected="a function")
+    return cast("Callable[..., Any]", found)
+
+
+# ---------------------------------------------------------------------------------------------------------- importing
+
+
+@contextmanager
+def _imported(text: str, file: str) -> Generator[ModuleType]:
+    """Run a file as the module that it is; in a package, with the package around it."""
+    path = Path(file).absolute()
+    parts = [path.stem]
+    root = path.parent
+    while (root / "__init__.py").exists() and root != root.parent:
+        parts.insert(0, root.name)
+        root = root.parent
+    package = ".".join(parts[:-1])
+    name = ".".join(parts)
+    while name in sys.modules:  # a file may be called what a library is
+        name += "_"
+    module = ModuleType(name)
+    module.__file__, module.__package__ = str(path), package
+    before = list(sys.path)
+    sys.path.insert(0, str(root))
+    sys.modules[name] = module
+    try:
+        with locate_errors(file, f"{file} cannot be imported"):
+            if package:
+                importlib.import_module(package)
+            # Under the path that was given, which messages name.
+            exec(compile(text, file, "exec", dont_inherit=True), module.__dict__)
+        yield module
+    finally:
+        sys.modules.pop(name, None)
+        sys.path[:] = before
+
+
+@contextmanager
+def locate_errors(file: str, what: str) -> Generator[None]:
+    """Say of what the user's code raises on which line that is; what it prints goes to standard error.
+
+    Args:
+        file: where the code is.
+        what: what fails by it, as a sentence.
+
+    Raises:
+        SymgradError: of the same kind, with the line, for one without.
+        UnsupportedError: for what else the user's code raises.
+    """
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    except SystemExit as error:
+        raise UnsupportedError(
+            f"{what}: it ends the process",
+            at=_location(file, error.__traceback__),
+            cure="put what a script does behind: if __name__ == '__main__':",
+        ) from None
+    except SymgradError as error:
+        at = None if isinstance(error, FileError) else _location(file, error.__traceback__)
+        if error.at is not None or at is None:
+            raise
+        raise type(error)(error.what, at=at, expected=error.expected, cure=error.cure) from error
+    except Exception as error:
+        at = _location(file, error.__traceback__)
+        if at is None and not isinstance(error, SyntaxError):
+            raise  # a fault of ours
+        said = next((line for line in str(error).splitlines() if line.strip()), "")
+        missing = isinstance(error, ModuleNotFoundError)
+        raise UnsupportedError(
+            f"{what}: {type(error).__name__}{': ' if said else ''}{said}",
+            at=at,
+            cure=f"install it beside symgrad, whose Python is {sys.executable}" if missing else None,
+        ) from error
+
+
+def _location(file: str, traceback: TracebackType | None) -> Location | None:
+    place = last_user_location(file, traceback)
+    return None if place is None else place.location()
+
+
+def last_user_location(file: str, traceback: TracebackType | None) -> Place | None:
+    """Return the last place in the user's code that an error went through; None if there is none."""
+    found: Place | None = None
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if code.co_filename == file or of_user(code.co_filename):
+            spots = list(code.co_positions())
+            line, last, start, end = (
+                spots[traceback.tb_lasti // 2] if traceback.tb_lasti >= 0 else (None,) * 4
+            )
+            line = line or traceback.tb_lineno
+            found = Place.of(code.co_filename, line, start, end if last == line else None)
+        traceback = traceback.tb_next
+    return found

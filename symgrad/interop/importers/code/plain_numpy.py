@@ -1,0 +1,131 @@
+"""Functions of plain NumPy as programs: they are called with expressions."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any, cast
+
+from symgrad.api.handles.expr import Expr, as_expr
+from symgrad.interop.importers.code.frameworks import code_of
+from symgrad.interop.importers.names import of_user
+from symgrad.interop.importers.program import ImportedProgram, UniqueNames, mark_places
+from symgrad.ir.graph import SYMBOL, Node
+from symgrad.ir.listing import Listing
+from symgrad.support.errors import SymgradError, UnsupportedError
+from symgrad.support.source import Place
+
+__all__ = ["from_plain"]
+
+
+def from_plain(function: Callable[..., Any], inputs: Mapping[str, Expr]) -> ImportedProgram:
+    """Return a function of NumPy, or of operators alone, as a program; names and lines are those of its variables.
+
+    Args:
+        function: what is called.
+        inputs: its arguments, by name.
+
+    Raises:
+        UnsupportedError: if it returns what is no number or array.
+
+    Example:
+        >>> import numpy as np, symgrad as sg
+        >>> def loss(w, x):
+        ...     h = np.tanh(x @ w)
+        ...     return (h**2).sum()
+        >>> p = from_plain(loss, {"w": sg.tensor("w", (3,)), "x": sg.tensor("x", ("n", 3))})
+        >>> print(p)
+        w : real[3]
+        x : real[n, 3]
+        h = tanh(x@w)
+        loss = sum(h**2)
+    """
+    code = code_of(function)
+    watch = _PlainWatch("" if code is None else code.co_filename)
+    returned = watch.running(lambda: function(*inputs.values()))
+    name = getattr(function, "__name__", "out")
+    name = name if name.isidentifier() else "out"
+    outputs = {key or "out": _expr(value, name) for key, value in _leaves(returned, "")}
+    if not outputs:
+        raise UnsupportedError(f"{name} returns nothing", expected="a number or an array")
+    taken = UniqueNames(inputs)
+    finals = {e.node for e in outputs.values()}
+    assignments: dict[str, Node] = {}
+    for node, called in watch.names.items():
+        if node not in finals and node.op is not SYMBOL:
+            assignments[taken.free(called)] = node
+    keys: list[tuple[str, str]] = []
+    for key, e in outputs.items():
+        plain = name if len(outputs) == 1 else f"{name}_{key}"
+        full = taken.free(watch.names.get(e.node, plain) if e.node.op is not SYMBOL else plain)
+        assignments[full] = e.node
+        keys.append((key, full))
+    listing = Listing({n: e.node for n, e in inputs.items()}, assignments, places=watch.places)
+    return ImportedProgram(listing, keys)
+
+
+def _leaves(value: Any, path: str) -> list[tuple[str, Any]]:
+    """Return what a function returns, by the keys of its structure."""
+    if value is None:
+        return []
+    if isinstance(value, dict):
+        items = [(str(k), v) for k, v in cast("dict[Any, Any]", value).items()]
+    elif isinstance(value, list | tuple):
+        items = [(str(k), v) for k, v in enumerate(cast("list[Any]", value))]
+    else:
+        return [(path, value)]
+    return [leaf for key, v in items for leaf in _leaves(v, f"{path}_{key}" if path else key)]
+
+
+def _expr(value: Any, name: str) -> Expr:
+    try:
+        return as_expr(value)
+    except SymgradError as error:
+        raise UnsupportedError(
+            f"{name} returns a value of type {type(value).__name__}", expected="a number or an array"
+        ) from error
+
+
+class _PlainWatch:
+    """Sees lines of the user's run: what variables are bound to, and on which line that was computed."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self.names: dict[Node, str] = {}
+        self.places: dict[Node, Place] = {}
+        self._lines: dict[FrameType, int] = {}
+
+    def running(self, call: Callable[[], Any]) -> Any:
+        """Call a function of the user's."""
+        before = sys.gettrace()
+        sys.settrace(self._enter)
+        try:
+            return call()
+        finally:
+            sys.settrace(before)
+
+    def _enter(self, frame: FrameType, *_: Any) -> Any:
+        file = frame.f_code.co_filename
+        if file != self._file and not of_user(file):
+            return None
+        if frame.f_code.co_flags & inspect.CO_GENERATOR:  # whose frames go on after others
+            return None
+        return self._step
+
+    def _step(self, frame: FrameType, event: str, value: Any) -> Any:
+        line = self._lines.get(frame, frame.f_lineno)
+        place = Place.of(frame.f_code.co_filename, line)
+        for name, bound in frame.f_locals.items():
+            if isinstance(bound, Expr):
+                if not name.startswith("_"):
+                    self.names.setdefault(bound.node, name)
+                mark_places(self.places, bound, place)
+        if event == "return":
+            self._lines.pop(frame, None)
+            for _, leaf in _leaves(value, ""):
+                mark_places(self.places, leaf, place)
+        else:
+            self._lines[frame] = frame.f_lineno
+        return self._step

@@ -1,0 +1,322 @@
+"""The equations of a jaxpr, one after the other, as expressions; imported when JAX is asked for.
+
+What is known while a function is read (positions, sizes, masks that follow from shapes alone) stays an array of NumPy
+and is computed by JAX; a value that broadcasts stays as small as it is.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.api.handles.expr import Expr, handle
+from symgrad.interop.importers.constants import uniform_value
+from symgrad.interop.importers.jax.control import CONTROL
+from symgrad.interop.importers.jax.custom import custom, of_library
+from symgrad.interop.importers.jax.layout import LAYOUT
+from symgrad.interop.importers.jax.linear import LIBRARY_CALLS, ORDERED
+from symgrad.interop.importers.jax.ops import ELEMENTWISE, REDUCTIONS, WITH_PARAMETERS
+from symgrad.interop.importers.jax.positions import POSITIONED, POSITIONS
+from symgrad.interop.importers.jax.scatter import SCATTERED
+from symgrad.interop.importers.jax.sizes import has_names, shape_of, translate_sizes
+from symgrad.interop.importers.jax.values import (
+    NOWHERE,
+    Value,
+    broadcastable,
+    core,
+    equation_function,
+    full_value,
+    jax,
+    kind_of,
+    of_variables,
+    place_of,
+    restore_booleans,
+    variable_of,
+)
+from symgrad.interop.importers.jax.windows import WINDOWED
+from symgrad.interop.importers.program import mark_places
+from symgrad.interop.importers.refusals import Problem
+from symgrad.interop.importers.specs import shape_matches
+from symgrad.ir.graph import SYMBOL, Node, symbol
+from symgrad.ir.traverse import symbols_of
+from symgrad.ir.types import DOMAINS, Declaration
+from symgrad.support.errors import InternalError, SymgradError, UnsupportedError
+from symgrad.support.source import Place
+
+__all__ = ["JaxprReader", "variable_of", "full_value"]
+
+_MOVES = frozenset(
+    [
+        "broadcast_in_dim",
+        "reshape",
+        "transpose",
+        "squeeze",
+        "expand_dims",
+        "slice",
+        "concatenate",
+        "rev",
+        "copy",
+        "iota",
+    ]
+)
+"""What of known real numbers JAX computes at once; arithmetic on them stays in the formula."""
+
+_EXACT = frozenset(["add", "sub", "mul", "max", "min", "neg", "abs", "sign", "integer_pow"])
+"""What whole numbers are made into whole numbers by."""
+
+_CALLS = {
+    "jit": "jaxpr",
+    "pjit": "jaxpr",
+    "closed_call": "call_jaxpr",
+    "core_call": "call_jaxpr",
+    "checkpoint": "jaxpr",
+    "remat": "jaxpr",
+    "remat2": "jaxpr",
+    "custom_lin": "jaxpr",
+}
+
+_SILENT = frozenset(("debug_callback", "debug_print"))
+
+_SAID = {"while": "while: a loop whose number of steps is not known"}
+_CURES = {
+    "random": "pass the noise in as an argument",
+    "threefry": "pass the noise in as an argument",
+    "while": "lax.fori_loop or lax.scan with a number of steps that does not depend on the data",
+}
+
+_STAND_IN = "what_is_not_covered"
+
+
+@dataclass
+class JaxprReader:
+    """A walk through equations.
+
+    Attributes:
+        names: the names of variables of jaxprs.
+        problems: what is not covered, in order.
+        named: expressions with the name that the user's code has for them, in order.
+        places: where expressions come from first.
+        here: where the equation comes from.
+        inside: of which calls with a derivative of their own that derivative is being read.
+        itself: those of them that it calls.
+    """
+
+    names: Mapping[Any, str]
+    problems: list[Problem] = field(default_factory=list[Problem])
+    named: list[tuple[str, Expr]] = field(default_factory=list[tuple[str, Expr]])
+    places: dict[Node, Place] = field(default_factory=dict[Node, Place])
+    here: Place = NOWHERE
+    inside: tuple[tuple[Any, ...], ...] = ()
+    itself: set[tuple[Any, ...]] = field(default_factory=set[tuple[Any, ...]])
+
+    def closed(self, closed: Any, args: Sequence[Value]) -> list[Value]:
+        """Return the outputs of a jaxpr with its constants."""
+        consts = [np.asarray(c) for c in closed.consts]
+        return self.jaxpr(closed.jaxpr, consts, args)
+
+    def jaxpr(self, jaxpr: Any, consts: Sequence[Value], args: Sequence[Value]) -> list[Value]:
+        """Return the outputs of a jaxpr."""
+        env: dict[Any, Value] = dict(zip(jaxpr.constvars, consts, strict=True))
+        env.update(zip(jaxpr.invars, args, strict=True))
+
+        def read(v: Any) -> Value:
+            return np.asarray(v.val) if isinstance(v, core.Literal) else env[v]
+
+        around = self.here
+        for equation in _live_equations(jaxpr):
+            given = [read(v) for v in equation.invars]
+            place = place_of(equation)
+            self.here = place if place.file else around
+            for v, value in zip(equation.outvars, self._tried(equation, given), strict=True):
+                env[v] = value
+                self._note(v, value, equation)
+        self.here = around
+        return [read(v) for v in jaxpr.outvars]
+
+    def _tried(self, equation: Any, given: Sequence[Value]) -> Sequence[Value]:
+        """Return the values of an equation; what stands in for them where it is not covered."""
+        before, name = len(self.problems), equation.primitive.name
+        try:
+            found = self._equation(equation, given)
+        except UnsupportedError as error:
+            self._problem(name, error.what, error.cure, equation, given)
+        except SymgradError as error:
+            self._problem(name, f"{name}: {error.what}", error.cure, equation, given)
+        except (KeyError, AttributeError, TypeError, ValueError, IndexError) as error:
+            said = f"{name} as jax {jax.__version__} has it ({type(error).__name__}: {error})"
+            named = _named(equation)
+            if named:
+                said = f"{name} of sizes with names, {', '.join(named)}"
+            self._problem(name, said, "read it for the sizes that it has" if named else None, equation, given)
+        else:
+            if len(self.problems) == before:
+                for value, v in zip(found, equation.outvars, strict=False):
+                    _check(name, value, v.aval)
+                return found
+        return [_placeholder(v.aval, len(self.problems), k) for k, v in enumerate(equation.outvars)]
+
+    def _note(self, v: Any, value: Value, equation: Any) -> None:
+        if not isinstance(value, Expr) or self.problems:
+            return
+        mark_places(self.places, value, self.here)
+        name = equation.params.get("name") if equation.primitive.name == "name" else self.names.get(v)
+        if name is not None and value.node.args and symbols_of([value.node]):
+            whole = full_value(value, v.aval)
+            mark_places(self.places, whole, self.here)
+            self.named.append((str(name), whole))
+
+    def _problem(self, name: str, what: str, cure: str | None, equation: Any, given: Sequence[Value]) -> None:
+        # What follows of a problem by bits and whole numbers, as noise does of a key, is none of its own.
+        stands_in = any(isinstance(v, Expr) and _is_placeholder(v) for v in given)
+        if stands_in and not any(kind_of(v.aval) == "f" for v in equation.invars):
+            self.problems.append(Problem("", self.here))
+            return
+        cure = cure or next((c for part, c in _CURES.items() if part in name), None)
+        self.problems.append(Problem(what, self.here, cure))
+
+    def _equation(self, equation: Any, given: Sequence[Value]) -> Sequence[Value]:
+        name = equation.primitive.name
+        params = {key: translate_sizes(value) for key, value in equation.params.items()}
+        avals = [v.aval for v in equation.invars]
+        outs = [v.aval for v in equation.outvars]
+        if name in _SILENT or not outs:
+            return []
+        special = _SPECIAL.get(name)
+        folded = _fold_constants(equation, given, outs)
+        if folded is not None:
+            return folded
+        if name in _CALLS:
+            inner = params[_CALLS[name]]
+            known = of_library(inner, LIBRARY_CALLS) if hasattr(inner, "consts") else None
+            if known is not None and len(given) == len(inspect.signature(known).parameters):
+                found = known(*(full_value(v, a) for v, a in zip(given, avals, strict=True)))
+                return [found] if isinstance(found, Expr) else found
+            return self.closed(inner, given) if hasattr(inner, "consts") else self.jaxpr(inner, [], given)
+        if special is not None:
+            return special(self, equation, given)
+        if name == "select_n" and not isinstance(given[0], Expr) and given[0].size:
+            first = int(given[0].flat[0])
+            if (given[0] == first).all():
+                return [given[1 + first]]
+        if name == "select_n":
+            which, *cases = given
+            return [ELEMENTWISE[name](broadcastable(which), *_sides(cases))]
+        if name in ("max", "min"):
+            given = _without_unit(name, given)
+            if len(given) == 1:
+                return given
+        if name in ("div", "rem") and kind_of(outs[0]) in ("i", "u"):
+            raise UnsupportedError("whole numbers divided, with truncation")
+        if name in ELEMENTWISE:
+            return [ELEMENTWISE[name](*map(broadcastable, given))]
+        if name in WITH_PARAMETERS:
+            return [WITH_PARAMETERS[name](*map(broadcastable, given), **params)]
+        if name in REDUCTIONS:
+            return [REDUCTIONS[name](full_value(given[0], avals[0]), **params)]
+        if name in _ARRAYS:
+            positions = (1,) if name in SCATTERED else POSITIONS.get(name, ())
+            args = [
+                v if k in positions and not isinstance(v, Expr) else full_value(v, a)
+                for k, (v, a) in enumerate(zip(given, avals, strict=True))
+            ]
+            found = _ARRAYS[name](*args, **params)
+            several = cast("list[Expr]", found if isinstance(found, list) else [found])
+            return [restore_booleans(e, a) for e, a in zip(several, outs, strict=True)]
+        raise UnsupportedError(_SAID.get(name, name))
+
+    def below(self, call: tuple[Any, ...]) -> JaxprReader:
+        """Return a walk through what is pulled back through a call with a derivative of its own."""
+        return JaxprReader({}, self.problems, here=self.here, inside=(*self.inside, call), itself=self.itself)
+
+
+def _named(equation: Any) -> list[str]:
+    """Return the sizes of an equation that are no numbers, as text."""
+    shapes = [v.aval.shape for v in (*equation.invars, *equation.outvars)]
+    return [str(n) for n in dict.fromkeys(n for shape in shapes for n in shape if has_names(n))]
+
+
+def _check(name: str, value: Value, aval: Any) -> None:
+    """Check that a value broadcasts to the shape that JAX says; a reader that is wrong must not go on."""
+    if not isinstance(value, Expr):
+        return
+    shape = shape_of(aval)
+    lead = len(shape) - len(value.shape)
+    pairs = zip(value.shape, shape[max(lead, 0) :], strict=False)
+    if lead < 0 or not all(n == 1 or shape_matches((n,), (m,)) for n, m in pairs):
+        raise InternalError(f"{name} read as of shape {value.shape}; JAX has {shape}")
+
+
+def _live_equations(jaxpr: Any) -> list[Any]:
+    """The equations that outputs need, in order."""
+    wanted = {v for v in jaxpr.outvars if not isinstance(v, core.Literal)}
+    kept: list[Any] = []
+    for equation in reversed(jaxpr.eqns):
+        if wanted.intersection(equation.outvars):
+            kept.append(equation)
+            wanted.update(v for v in equation.invars if not isinstance(v, core.Literal))
+    return kept[::-1]
+
+
+def _without_unit(name: str, given: Sequence[Value]) -> Sequence[Value]:
+    """Leave out the infinite number that a maximum or minimum begins with."""
+    unit = -np.inf if name == "max" else np.inf
+    left = [v for v in given if isinstance(v, Expr) or not (v == unit).all()]
+    return left or given
+
+
+def _sides(cases: Sequence[Value]) -> list[Any]:
+    """What is chosen from, as expressions; what is infinite everywhere stays a number beside an expression."""
+    numbers = [None if isinstance(v, Expr) else uniform_value(v) for v in cases]
+    infinite = [isinstance(n, float) and bool(np.isinf(n)) for n in numbers]
+    if all(infinite):
+        raise UnsupportedError("a choice between infinities")
+    return [n if far else broadcastable(v) for v, n, far in zip(cases, numbers, infinite, strict=True)]
+
+
+def _is_placeholder(value: Value) -> bool:
+    return isinstance(value, Expr) and value.node.op is SYMBOL and value.node.name.startswith(_STAND_IN)
+
+
+def _placeholder(aval: Any, *numbers: int) -> Expr:
+    """What takes the place of a value that is not covered, so that the rest can be looked at."""
+    name = "_".join(map(str, (_STAND_IN, *numbers)))
+    domain = {"b": "bool", "i": "int", "u": "int"}.get(kind_of(aval), "real")
+    return handle(symbol(Declaration(name, DOMAINS[domain], shape_of(aval))))
+
+
+def _fold_constants(equation: Any, given: Sequence[Value], outs: Sequence[Any]) -> Sequence[Value] | None:
+    """What JAX makes of known values, where the formula should not say how."""
+    name = equation.primitive.name
+    if any(isinstance(v, Expr) for v in given) or name.startswith("random") or _named(equation):
+        return None
+    whole = all(kind_of(a) in ("i", "u", "b") for a in outs)
+    converted = name == "convert_element_type" and kind_of(outs[0]) in ("i", "u", "b", "f")
+    counts = name in _EXACT and all(map(_counts, given))
+    if (
+        name in _CALLS
+        or (name in _SPECIAL and name != "broadcast_in_dim")
+        or not (whole or counts or converted or name in _MOVES)
+    ):
+        return None
+    with jax.ensure_compile_time_eval():
+        found = [np.asarray(x) for x in equation_function(equation)(*of_variables(equation, given))]
+    return None if counts and not all(map(_counts, found)) else found
+
+
+def _counts(value: Value) -> bool:
+    """Tell whether a known value is whole numbers, with which arithmetic is exact."""
+    known = not isinstance(value, Expr)
+    return known and bool(np.all(np.abs(value) < 2**40) and np.all(value == np.floor(value)))
+
+
+_ARRAYS = {**LAYOUT, **ORDERED, **POSITIONED, **SCATTERED, **WINDOWED}
+_SPECIAL = {
+    **CONTROL,
+    "custom_jvp_call": custom,
+    "custom_vjp_call": custom,
+    "custom_vjp_call_jaxpr": custom,
+}

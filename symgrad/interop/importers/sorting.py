@@ -1,0 +1,92 @@
+"""Sorting, and running products and extremes, of operations that an expression has: each entry is compared with each.
+
+There is no operation that sorts. The rank of an entry is how many stand before it, which is a sum of comparisons; the
+position of each rank is a sum again, and reading along these positions has the derivative of reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import symgrad.api.functions.elementary as fn
+from symgrad.api.functions.arrays import sum
+from symgrad.api.functions.layout import arange, concatenate, moveaxis, take_along_axis
+from symgrad.api.handles.expr import Expr
+from symgrad.interop.importers.booleans import any_of, as_number
+from symgrad.support.errors import UnsupportedError
+
+__all__ = ["cumulative", "is_nan", "sort_along", "sort_positions", "propagate_nan"]
+
+_ENTRIES = 1024
+"""Entries that are compared with each other."""
+
+_STEPS = 100
+"""Steps that are written out, as of a loop."""
+
+
+def is_nan(x: Expr) -> Expr:
+    """Tell which entries are no numbers."""
+    return fn.logical_not(x <= x)
+
+
+def propagate_nan(found: Expr, x: Expr, axis: int, *, keepdims: bool = False) -> Expr:
+    """Return what was found along an axis, and NaN where an entry there is one."""
+    return fn.where(any_of(is_nan(x), axis, keepdims), sum(x, axis=axis, keepdims=keepdims), found)
+
+
+def sort_positions(x: Expr, axis: int, *, descending: bool = False) -> Expr:
+    """Return the positions that sort along an axis: equal entries stay in order, and NaN counts as the largest.
+
+    Raises:
+        UnsupportedError: for an axis of very many entries.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x = sg.tensor("x", (4,))
+        >>> [int(k) for k in sort_positions(x, 0)(x=[2.0, -1.0, float("nan"), -1.0])]
+        [1, 3, 0, 2]
+    """
+    n = x.shape[axis]
+    if isinstance(n, int) and n > _ENTRIES:
+        raise UnsupportedError(f"sorting {n:,} entries, each of which is compared with each")
+    along = moveaxis(x, axis, -1)
+    one, other, count = along[..., :, None], along[..., None, :], arange(n)
+
+    def smaller(a: Expr, b: Expr) -> Expr:
+        return a < b if x.dtype == "int" else (a < b) | (is_nan(b) & fn.logical_not(is_nan(a)))
+
+    less, more = smaller(other, one), smaller(one, other)
+    less, more = (more, less) if descending else (less, more)
+    before = less | (fn.logical_not(more) & (count[None, :] < count[:, None]))
+    rank = sum(as_number(before), axis=-1)
+    places = sum(fn.where(rank[..., :, None] == count[None, :], count[:, None], 0), axis=-2)
+    return moveaxis(places, -1, axis)
+
+
+def sort_along(x: Expr, axis: int, *, descending: bool = False) -> tuple[Expr, Expr]:
+    """Return an array sorted along an axis, and the positions that do it, as `sort_positions` has them."""
+    places = sort_positions(x, axis, descending=descending)
+    return take_along_axis(x, places, axis), places
+
+
+def cumulative(x: Expr, axis: int, combine: Callable[[Any, Any], Expr], *, reverse: bool = False) -> Expr:
+    """Return what is combined of all entries up to each, along an axis of known length.
+
+    Example:
+        >>> import symgrad as sg
+        >>> x = sg.tensor("x", (3,))
+        >>> cumulative(x, 0, lambda a, b: a*b)(x=[2.0, 3.0, 5.0])
+        array([ 2.,  6., 30.])
+    """
+    n, lead = x.shape[axis], (slice(None),) * axis
+    if not isinstance(n, int) or n > _STEPS:
+        raise UnsupportedError(
+            f"{n} steps along an axis", expected=f"at most {_STEPS}, which are written out"
+        )
+    parts: list[Expr] = []
+    for k in range(n):
+        entry = x[(*lead, slice(n - 1 - k, n - k) if reverse else slice(k, k + 1))]
+        parts.append(combine(parts[-1], entry) if parts else entry)
+    parts = parts[::-1] if reverse else parts
+    return concatenate(parts, axis) if n > 1 else x
