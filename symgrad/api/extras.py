@@ -1,4 +1,4 @@
-"""What is said where a framework is asked for that is not installed."""
+"""The error for a framework that is not installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other libraries call what symgrad has under another name: for messages that say what to write here."""
+"""Names of other libraries (NumPy, torch, SymPy) and their equivalents in symgrad, for error messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A claim as a row of data: what batches decide."""
+"""Decide one row of a batch: a claim as plain data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ROW = "program, of, wrt, claim; or a, b; and perhaps id, domain, expect, values
 
 
 def decide_claim(row: Mapping[str, Any], time_limit: float, *, replay: bool = False) -> dict[str, Any]:
-    """Decide a claim that came as data; never raise for what the row says.
+    """Decide a claim given as plain data; report every fault of the row, raise for none.
 
     Args:
         row: ``program``, ``of``, ``wrt``, ``claim`` as in `verify` (without ``of`` the last line of the program), or

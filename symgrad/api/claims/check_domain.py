@@ -26,7 +26,7 @@ __all__ = ["DomainCheck", "Gap", "check_domain"]
 
 @dataclass(frozen=True, slots=True)
 class DomainCheck:
-    """What was found of the domain of a formula.
+    """The result of `check_domain`: removable singularities of a formula.
 
     Attributes:
         gaps: points at which it has no value beside which it tends to one, each with ``.where``, ``.kind`` (0/0,

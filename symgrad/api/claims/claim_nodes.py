@@ -1,4 +1,4 @@
-"""A claim about a derivative as nodes, with other sizes in the place of names where its shapes ask for them."""
+"""Turn a claim about a derivative into nodes; named sizes may be replaced so that its shapes fit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def read_claim(text: str, known: Mapping[str, Node], sizes: Mapping[str, Size], 
 
 
 def claim_nodes(value: Expr, target: Expr, claim: SideLike, sizes: Mapping[str, Size]) -> Built:
-    """What is differentiated, by what, and the claim, with other sizes in the place of names."""
+    """Return the output, the variable and the claimed derivative as nodes, with named sizes replaced."""
     known = {**names_in(target), **names_in(value)}
     y, wrt, *given = resized([value.node, target.node, *known.values()], sizes)
     if isinstance(claim, str):

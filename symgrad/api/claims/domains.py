@@ -1,4 +1,4 @@
-"""Domains of names that count instead of the declared ones, for one comparison."""
+"""Replace declared domains of names for one comparison (the argument `domain`)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def validate_domain(domain: Any) -> Mapping[str, str] | str | None:
 def redeclare(
     nodes: Sequence[Node], domain: Mapping[str, str] | str | None, sizes: Mapping[str, Size] | None = None
 ) -> tuple[list[Node], list[str] | None]:
-    """Declare names anew; return also which are complex, None if the numbers are real.
+    """Redeclare names in other domains; return also the complex ones, None if all numbers are real.
 
     Args:
         nodes: the sides of a claim.

@@ -1,4 +1,4 @@
-"""Which mistakes a wrong claim about a derivative is told."""
+"""Diagnose a wrong claim about a derivative: which known mistakes give it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def with_mistakes(
     claim: Expr | str,
     domain: Mapping[str, str] | str | None,
 ) -> Verdict:
-    """Return a verdict that, if it refutes a claim, finds the mistakes in it when it is asked for them.
+    """Return the verdict; if it refutes the claim, it finds the mistakes lazily, on first access.
 
     Args:
         verdict: on the claim.
@@ -74,7 +74,7 @@ def with_mistakes(
 def with_mistakes_of_algebra(
     verdict: Verdict, given: tuple[SideLike, SideLike], sides: Sequence[Node]
 ) -> Verdict:
-    """Return a verdict that, if it refutes an equation, finds the wrong rewriting in it when it is asked.
+    """Return the verdict; if it refutes the equation, it finds the wrong rewriting lazily.
 
     Args:
         verdict: on the equation.

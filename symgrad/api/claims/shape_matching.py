@@ -1,4 +1,4 @@
-"""Claims whose shapes look different: equal for all sizes, or for some, or for none.
+"""Match the shapes of the two sides of a claim: they agree for all sizes, for some, or for none.
 
 Sizes that have a name are at least 1 in a claim. With n = k + 1 for a name k that counts from 0 a length such as
 ``max(n - 1, 0) + 1`` is ``k + 1``, which is n: so what does not fit as it is written is built again with such names.
@@ -25,7 +25,7 @@ _LARGEST = {1: 30, 2: 6, 3: 3}  # of a size that is tried, by how many there are
 
 
 class ShapeMismatch(Exception):
-    """That shapes of a claim disagree.
+    """The way in which the shapes of a claim disagree.
 
     Args:
         why: in words.

@@ -163,7 +163,7 @@ def decide_equality(
     decide: Callable[[Sequence[Node], float], Verdict],
     seconds: float,
 ) -> Verdict:
-    """Return the verdict on two sides, in words of their programs.
+    """Decide whether two sides are equal; return the verdict in the names of their programs.
 
     Args:
         given: the sides as they were given.
@@ -354,7 +354,7 @@ def _format_verdict(verdict: Verdict, sides: Sequence[Node], names: Mapping[Node
 
 
 def _only_in_numbers(opaque: Sequence[OwnOp], complexes: Sequence[str] | None, *, held: bool) -> None:
-    """Refuse what is not decided of ops of which only values are known."""
+    """Refuse the kinds of claim that cannot be decided for ops known only by their values."""
     if complexes is None and not held:
         return
     raise UnsupportedError(

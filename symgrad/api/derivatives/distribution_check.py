@@ -1,4 +1,4 @@
-"""Derivatives by what the distribution of a random input depends on: refused, with the way to write them.
+"""Refuse derivatives by parameters of distributions, and show how to write them (reparametrisation).
 
 A draw is a number like any input. What it would have been, had a parameter been another, no formula of the draw alone
 says, so that a derivative at fixed draws leaves out what moves with them. Written as a function of a standard draw,

@@ -1,4 +1,4 @@
-"""What a program with stop_gradient computes: its value, and what it sends back, without a stop_gradient left."""
+"""`effective`: resolve stop_gradient. The value and the backward function of a program as plain formulas."""
 
 from __future__ import annotations
 
@@ -349,7 +349,7 @@ def value_text(y: Expr, text: str) -> str:
 
 
 def lift_constants(y: Expr, wrt: Sequence[Expr]) -> tuple[Expr, list[Expr], NamedConstants] | None:
-    """Return a program in which long numbers are symbols, with what they stand for; None for one without (internal).
+    """Replace the long numbers of a program by symbols; return it with their values, None without any (internal).
 
     Args:
         y: what is computed.

@@ -1,4 +1,4 @@
-"""Differentiating by entries of an input: the input is put together anew, with symbols in their places."""
+"""Differentiate by entries of an input: rebuild the input with a new symbol for each such entry."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _root(node: Node) -> Node | None:
 
 
 class _SplitInputs:
-    """Inputs put together anew: each is itself, with new symbols in the place of entries.
+    """Inputs rebuilt from their entries, with new symbols in the place of some.
 
     Args:
         entries: the nodes that take them.
@@ -242,7 +242,7 @@ def _factors(node: Node) -> list[Node]:
 
 
 def _unit_product(factors: Sequence[Node]) -> Node | None:
-    """Return the sum of a product of vectors and numbers one of which is a unit vector; None if none is."""
+    """Return the sum of a product of factors if one is a unit vector: the entry it selects; else None."""
     vectors = [f for f in factors if f.shape]
     unit = next((f for f in vectors if _unit(f) is not None), None)
     if unit is None or any(f.shape != unit.shape for f in vectors):

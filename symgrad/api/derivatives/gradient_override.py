@@ -1,4 +1,4 @@
-"""A value with another derivative: forward f and backward g, and a value with noise whose gradient has none."""
+"""Override derivatives: the value of f with the gradient of g, and a noisy value with a gradient without noise."""
 
 from __future__ import annotations
 

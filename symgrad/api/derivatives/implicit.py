@@ -1,4 +1,4 @@
-"""Functions that equations define: what is asked for, checked."""
+"""`implicit`: check the arguments that define unknowns as functions of the other inputs of equations."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def implicit(
 
 
 def _difference(equation: Expr) -> Expr:
-    """Return what is zero where an equation holds, whether it was given so or with ``==``."""
+    """Return the residual of an equation: the formula itself, or left - right of ``left == right``."""
     node = equation.node
     if node.op is eq and all(side.dtype != "bool" for side in node.args):
         left, right = (Expr(side, listings=equation.listings, traces=equation.traces) for side in node.args)

@@ -1,4 +1,4 @@
-"""Unknowns as functions of the other inputs of equations: their values, and derivatives of what is made of them."""
+"""Implicit functions: solve equations for unknowns, and differentiate by the implicit function theorem."""
 
 from __future__ import annotations
 

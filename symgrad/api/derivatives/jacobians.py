@@ -260,7 +260,7 @@ def _several(y: Any) -> list[Expr]:
 
 
 def _arranged(rows: list[list[Expr]], y: Any, x: Any) -> Any:
-    """Return a row for each y of an entry for each x as asked for: a list for a list, what it holds for no list."""
+    """Arrange Jacobians as rows (one per y) of entries (one per x); a bare argument gives a bare result."""
     found = rows if isinstance(x, list | tuple) else [row[0] for row in rows]
     return found if isinstance(y, list | tuple) else found[0]
 

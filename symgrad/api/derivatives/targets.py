@@ -1,4 +1,4 @@
-"""What the derivative verbs take: outputs, and what one differentiates by, checked against their programs."""
+"""Check the arguments of derivative verbs: the outputs, and the variables to differentiate by."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def as_list(value: Any) -> Sequence[Any]:
 
 
 def differentiable(y: Any, beside: Sequence[Expr] = ()) -> Expr:
-    """Return what is to be differentiated as an Expr, as `formula` reads it.
+    """Return the expression to differentiate, read by `formula`.
 
     Raises:
         NotDifferentiableError: if it is a truth value.
@@ -70,7 +70,7 @@ def origins_of(exprs: Sequence[Expr]) -> tuple[Node, ...]:
 
 
 def prints_in_names(outputs: Sequence[Expr]) -> bool:
-    """Tell whether what is derived from expressions is printed in names: from none that is printed without."""
+    """Tell whether results derived from expressions are printed in names: yes, unless one of these is not."""
     return all(e.in_names or e.slope is not None or not e.derived for e in outputs)
 
 
@@ -82,7 +82,7 @@ def slope_of(y: Expr) -> Derivative | None:
 
 
 def one_per_expression(given: Any, single: bool, count: int, what: str, of: str) -> list[Any]:
-    """Return what is given for each of several expressions; for a single one a list is the array of its entries.
+    """Return one value per expression; for a single expression, a list is the array of its entries.
 
     Args:
         given: one value, or a list or tuple of them.
@@ -185,14 +185,14 @@ def _resolved(wrt: Any, known: Mapping[str, Expr]) -> Expr:
 
 
 def _kinds_of_targets(wrt: Any) -> str:
-    """Return what to write for what is neither a name nor an expression."""
+    """Return the cure for a target that is neither a name nor an expression."""
     if isinstance(wrt, set | dict | frozenset):
         return "a list has an order: [x, y], or its names, ['x', 'y']"
     return "name the input, and give its value to the result: sg.grad(y, 'x')(x=2.0)"
 
 
 def suggest_target(wrt: str, known: Mapping[str, Expr]) -> str | None:
-    """Return what to differentiate by instead of what is no name: the closest name, else the inputs of the program."""
+    """Suggest a target for an unknown name: the closest name, else the inputs of the program."""
     parts = wrt.replace(",", " ").split()
     if len(parts) > 1 and all(part in known for part in parts):
         return Cure(f"give a list: {parts}", command=f"--wrt {','.join(parts)}")

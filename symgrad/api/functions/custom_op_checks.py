@@ -1,4 +1,4 @@
-"""Whether the partials that come with an op are those of its values: at points of its domain, by differences."""
+"""Check the partial derivatives of a custom op against finite differences, at points of its domain."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CENTRES = (0.37, -0.61, 1.27, 2.71, -2.3, 0.083, 7.9, -11.3, 0.93)
 
 
 def generic_points(count: int) -> list[tuple[Any, ...]]:
-    """Return points of moderate size at which nothing is special, always the same ones."""
+    """Return generic points of moderate size; they are the same in every run."""
     source = random.Random(7)
     found: list[tuple[Any, ...]] = []
     for k in range(_TRIED):
@@ -223,7 +223,7 @@ def check_kinks(
     reference: Callable[..., Any],
     name: str,
 ) -> None:
-    """Compare what formulas of partials give at kinks with what is said of them.
+    """Compare the values of partials at kinks with the declared ones.
 
     Raises:
         UsageError: if it is something else.

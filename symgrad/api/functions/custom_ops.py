@@ -327,7 +327,7 @@ def _check_spelling(name: str, names: Sequence[str]) -> None:
 
 
 def _identity(names: Sequence[str], formulas: Sequence[CompositeFunction | None], values: str) -> str:
-    """What tells the op from another one of its name: its formulas, and what it gives at some points."""
+    """Return the identity of an op beyond its name: its formulas, and its values at some points."""
     hashed = hashlib.sha256(f"{names} {values}".encode())
     for written in formulas:
         hashed.update(b"-" if written is None else digest(written.formula))

@@ -1,4 +1,4 @@
-"""Where entries come from that are moved about: `x[1:][3]` is `x[4]`, an entry that zeros were put around is 0.
+"""Trace an entry back through data movement: `x[1:][3]` is `x[4]`; an entry of the padding is 0.
 
 Moves (slices, gathers at fixed positions, what writes values into zeros) are followed with numbers that tell where each
 came from. Sizes with a name are tried as all small numbers: beyond the sum of all offsets nothing changes any more.
@@ -29,7 +29,7 @@ _MOVES = frozenset(("slice", "gather", "reshape", "unslice", "scatter_add", "bro
 
 
 def entry_of(node: Node) -> Node | None:
-    """Return a number that moves take from an array, as the entry of what is moved; None if that depends on sizes.
+    """Return a scalar selected by data movement as a formula of the moved entries; None if it depends on sizes.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -95,7 +95,7 @@ def _is_move(node: Node) -> bool:
 
 
 def _moved_array(node: Node) -> Node:
-    """Return what is moved, whose entries are computed otherwise."""
+    """Return the array below all data movement."""
     while _is_move(node):
         node = node.args[0]
     return node

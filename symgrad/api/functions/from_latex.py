@@ -1,4 +1,4 @@
-r"""Formulas in LaTeX: text in, expressions and programs out, with how what is ambiguous was read."""
+r"""Read LaTeX into expressions and programs, with a record of how each ambiguity was resolved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What NumPy's functions mean when they are called on expressions, by their names in NumPy.
+"""Implement NumPy's functions for expressions (the `__array_function__` and ufunc protocols), by name.
 
 A function takes the class of the expression that it makes, then what NumPy's takes: expressions, numbers and lists.
 """
@@ -231,7 +231,7 @@ def size(kind: type[E], a: Any, axis: int | None = None) -> Size:
 
 
 def one_list(name: str, arrays: Any, axis: Any) -> None:
-    """Refuse arrays that are given one by one: what stands second is the axis."""
+    """Refuse arrays passed as separate arguments: the second argument is the axis."""
     if isinstance(arrays, Handle) and isinstance(axis, Handle):
         raise UsageError(
             f"{name} takes its arrays in one list", expected=f"{name}([a, b], axis=0)", cure=f"{name}([a, b])"

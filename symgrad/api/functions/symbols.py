@@ -176,7 +176,7 @@ def _values(domain: Values) -> Domain | Distribution:
 
 
 def declaration(name: str, domain: Values, shape: Shape = (), *, symmetric: bool = False) -> Declaration:
-    """Return what a name is declared as, from a domain or what a random input is drawn from.
+    """Return the declaration of a name, from a domain or a distribution.
 
     Raises:
         UsageError: for an unknown domain.

@@ -1,1 +1,1 @@
-"""What users hold: expressions and programs, their operators, methods and forms."""
+"""Expressions and programs as users hold them: operators, methods, forms. Open `expr.py` first."""

@@ -1,4 +1,4 @@
-"""What every handle on a node holds: the node, and what is known about where it came from."""
+"""The base of all handles: a node with its origin."""
 
 from __future__ import annotations
 

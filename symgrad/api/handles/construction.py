@@ -1,4 +1,4 @@
-"""How handles are made of others: nodes are built, origins are joined, and errors name the operands."""
+"""Build handles from handles: build the node, join the origins, name the operands in errors."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def lift(kind: type[E], value: Any) -> E:
 
 
 def _explain_product(error: ShapeError, operands: Sequence[Handle]) -> ShapeError:
-    """Return an error about gradients that do not fit with what is wrong with their product."""
+    """Add to an error about gradient shapes why their product does not fit."""
     traces = [t for e in operands for t in e.traces]
     if not traces:
         return error

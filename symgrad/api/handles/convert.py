@@ -1,4 +1,4 @@
-"""What becomes part of a formula: expressions, numbers and lists of these; anything else is refused with a cure."""
+"""Convert operands to nodes: expressions, numbers, and lists of these; refuse others with a cure."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _nested(array: Any) -> Any:
 
 
 def is_foreign(value: Any) -> bool:
-    """Tell whether a value is of no kind that operators take: Python then asks the value what the operator means.
+    """Tell whether no operator takes such a value: Python then asks the value what the operator means.
 
     Complex numbers are not foreign, although no formula has them: they are refused, with a cure. Lists are, because
     Python's own operators on lists (``+``, ``*``) mean other things.

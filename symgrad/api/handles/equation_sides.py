@@ -1,4 +1,4 @@
-"""The two sides of an equation: which names they share, and what is declared of them."""
+"""Read the two sides of an equation: shared names, and declarations that must agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formulas that are shown together: in the names of their program, with one set of new ones."""
+"""Format several formulas together: in the names of their program, with one set of new names."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def latex_many(exprs: Sequence[Expr], titles: Sequence[str], *, expand: bool = F
 
 
 def title(y: Expr, by: Sequence[Expr]) -> str:
-    """Return what a derivative is called: ``d2y/dx dt``, or ``y`` of what is none."""
+    """Return the name of a derivative, such as ``d2y/dx dt``; ``y`` for a value."""
     name = y.name or ""
     power = f"{len(by)}" if len(by) > 1 else ""
     return f"d{power}{name}/" + " ".join(f"d{w.name or f'({w})'}" for w in by) if by else name or "value"

@@ -1,4 +1,4 @@
-"""What a verb takes for a formula: an expression, the text of a program, a program; one reader for all verbs.
+"""Read the formula arguments of all verbs: an expression, the text of a program, or a program.
 
 Operators and functions of expressions (``x + ...``, ``sg.sin(...)``) take less, see `convert`: a text among the
 operands of an expression may be a name, a size or a formula, and nobody could tell which.
@@ -27,7 +27,7 @@ Formulas: TypeAlias = "Sequence[Operand | str | Program]"
 
 
 def formula(value: Any, beside: Sequence[Expr] = ()) -> Expr:
-    r"""Return what a user gave for a formula as an Expr.
+    r"""Read one formula argument as an Expr.
 
     Args:
         value: an Expr, a number, a list that spells an array; the text of a program or a Program, for the value that
@@ -49,7 +49,7 @@ def formula(value: Any, beside: Sequence[Expr] = ()) -> Expr:
 
 
 def formulas(values: Sequence[Any], beside: Sequence[Expr] = ()) -> list[Expr]:
-    r"""Return several formulas that a user gave together as Exprs; texts are read in the names of the others.
+    r"""Read several formula arguments as Exprs; texts are read in the names of the others.
 
     Args:
         values: as for `formula`. A text beside expressions or programs is one formula in their names.
@@ -97,7 +97,7 @@ def _parse_in_names(text: str, known: Mapping[str, Node]) -> Node:
 
 
 def parse_closed(value: Any, name: str = "<text>") -> Expr | None:
-    """Return what needs no names of others, None for a text that declares nothing, or that cannot be read so.
+    """Parse a formula that needs no names of others; None for a text that declares nothing, or cannot be read so.
 
     Args:
         value: as for `formula`.

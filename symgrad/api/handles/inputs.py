@@ -1,4 +1,4 @@
-"""Which symbols a call needs: those that are read, and those whose shapes alone give a size."""
+"""Find the inputs of a call: symbols that are read, and those needed for their shapes only."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def inputs_of(exprs: Iterable[Handle], offered: Collection[str] = ()) -> list[No
 
 
 def known_symbols(exprs: Iterable[Handle]) -> list[Node]:
-    """Return the symbols of all that expressions come from: their programs, and what they are derivatives of."""
+    """Return the symbols of the origins of expressions: their programs, and the differentiated formulas."""
     exprs = list(exprs)
     found = dict.fromkeys(s for listing in listings_of(exprs) for s in listing.symbols.values())
     found.update(dict.fromkeys(n for n in topological(union(e.sources for e in exprs)) if n.op is SYMBOL))
@@ -85,7 +85,7 @@ def unbound_sizes(outputs: Sequence[Node], inputs: Iterable[Node]) -> list[str]:
 
 
 def sizes_by_name(expr: Handle, inputs: Sequence[Node], values: Mapping[str, Any]) -> dict[str, int]:
-    """Return the sizes that are given as numbers: those that no input has in its shape, and others if one likes.
+    """Return sizes passed as numbers: required where no input has them in its shape, optional elsewhere.
 
     Raises:
         MissingInputError: for one that no input has and that is not given.

@@ -1,4 +1,4 @@
-"""A derivative in the words of its program: what is printed of it, in whichever notation."""
+"""Express derivatives in the names of their program before they are printed, in any notation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["name_derivative", "readable", "named_together"]
 
 
 def readable(expr: Handle) -> Node:
-    """Return what is printed of an expression over inputs alone: a derivative in canonical form, others as built."""
+    """Return the form that is printed, over inputs alone: canonical for a derivative, as built otherwise."""
     if not expr.derived:
         return expr.node
     from symgrad.rewrite.pipeline import canonical

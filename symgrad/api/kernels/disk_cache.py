@@ -1,4 +1,4 @@
-"""Whole kernels on disk: what is compiled again in another process is there without derivation, arrangement and LLVM.
+"""Cache compiled kernels on disk: another process loads them without derivation, lowering and LLVM.
 
 The key is a digest of all that a kernel follows from: the formulas as `compile` is given them, with what they are
 derivatives of, the inputs with their declarations, the options that change code, the processor, and the versions of
@@ -70,7 +70,7 @@ class CachedKernel:
 
     @classmethod
     def of(cls, outputs: Sequence[Output], inputs: Sequence[Node], *options: object) -> CachedKernel | None:
-        """Return the place of a kernel, or None where none is kept.
+        """Return the cache entry of a kernel, or None where nothing is cached.
 
         Args:
             outputs: what is asked for, as it was given.
@@ -94,7 +94,7 @@ class CachedKernel:
         return self._found == _MARK and self._key not in _marked
 
     def load(self, make: Callable[[bytes], KernelT]) -> KernelT | None:
-        """Return the kernel that is made of what is kept; None if nothing is, or it is of no use here.
+        """Rebuild the kernel from its cache entry; None if there is none, or it does not fit this machine.
 
         Args:
             make: makes it.
@@ -121,7 +121,7 @@ class CachedKernel:
 
 
 def cache_usage() -> tuple[int, dict[str, int]]:
-    """Return how many bytes are kept on disk, and how many files of which kind."""
+    """Return the size of the cache in bytes, and the number of files of each kind."""
     kinds: dict[str, int] = dict.fromkeys((_ELEMENTWISE, _OF_ARRAYS, _SHARED, _MARKS), 0)
     size = 0
     for start, length in store.list_entries():
@@ -137,7 +137,7 @@ def cache_usage() -> tuple[int, dict[str, int]]:
 
 
 def _nodes_of(outputs: Sequence[Output]) -> list[Node]:
-    """Return all nodes that the form of outputs is chosen by."""
+    """Return all nodes that decide the form of the outputs."""
     found: dict[Node, None] = {}
     for output in outputs:
         found.update(dict.fromkeys((output.node, *output.origins)))
@@ -185,7 +185,7 @@ def _versions() -> tuple[object, ...]:
 
 
 def _scipy() -> tuple[int, int] | None:
-    """What tells one SciPy from another, without importing it."""
+    """Identify the installed SciPy without importing it."""
     # Installing writes version.py. To look into each directory takes a tenth of asking importlib, which follows.
     for place in sys.path:
         with suppress(OSError, ValueError):
@@ -202,7 +202,7 @@ def _state(path: str) -> tuple[int, int]:
 
 
 def _sources() -> tuple[object, ...]:
-    """What tells one state of symgrad's own text from another.
+    """Identify the state of symgrad's own sources.
 
     Installing writes every file; who works on symgrad changes some, so of a checkout each counts.
     """

@@ -1,4 +1,4 @@
-"""A loss that is a sum over rows of data, with its gradient: block by block, in a fixed tree of additions.
+"""`over_data`: a loss summed over rows of data, with its gradient, in blocks and a fixed tree of additions.
 
 Blocks have a fixed length, each is computed by the same kernel, and their results are added in a tree that depends on
 their number alone. So the bits do not depend on where blocks are computed, or on what is ready first.

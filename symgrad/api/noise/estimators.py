@@ -124,7 +124,7 @@ class Estimator:
 
 
 def _short(found: Any) -> Any:
-    """Return a formula as it is shortest: what is simplified may be so again."""
+    """Return a formula in its simplest form: a sum of simplified parts may simplify further."""
     if isinstance(found, Estimated):
         return found
     return Expr(simplest(found.node), listings=found.listings, origins=found.origins)

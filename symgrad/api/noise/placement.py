@@ -251,7 +251,7 @@ def _check(by: Sequence[Expr], noise: Sequence[Expr]) -> None:
 
 
 def _goal_text(by: Sequence[Expr], fixed: Sequence[tuple[Expr, Expr]], at: Any) -> str:
-    """Return what is wanted, in words."""
+    """Describe the goal of the placement in words."""
     names = [str(u.name or u) for u, _ in fixed]
     if isinstance(at, str):
         what = f"{join_texts(names)} at {'its mean' if len(names) == 1 else 'their means'}"

@@ -1,4 +1,4 @@
-"""What an audit asks: the moments of a gradient over random inputs, and what they are held against."""
+"""The moments of a gradient over random inputs, and the reference that gives its bias."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class AuditQuestion:
     def bound(
         self, moments: Sequence[Moment], values: Mapping[str, Any]
     ) -> tuple[dict[Node, Any], dict[str, int]]:
-        """Return what is given for names as values of symbols, checked against their declarations, and sizes."""
+        """Bind values by name to symbols, checked against their declarations; return them with the sizes."""
         needed = symbols_needed(moments, self.gradients, self.over)
         names = {s.name for s in needed}
         others = [s for s in known_symbols([self.y]) if s.name not in names]

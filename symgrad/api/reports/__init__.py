@@ -1,1 +1,1 @@
-"""What answers that users hold say, as reports: one file for each kind."""
+"""Turn results into reports, one module for each kind of result."""

@@ -1,4 +1,4 @@
-"""What a verdict is about: the claim, with its formulas."""
+"""The claim of a verdict as a block of a report, with its formulas."""
 
 from __future__ import annotations
 

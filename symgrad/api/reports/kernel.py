@@ -1,4 +1,4 @@
-"""What a kernel computes: the program, the outputs as formulas, and how many bits of them are wrong."""
+"""A kernel as a report: its program, its outputs as formulas, and their rounding error in bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a training step reads beside its parameters: data, whole or in minibatches, and draws of random inputs."""
+"""Feed training steps: data, in full batches or minibatches, and samples of random inputs."""
 
 from __future__ import annotations
 

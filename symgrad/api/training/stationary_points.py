@@ -1,4 +1,4 @@
-"""What the end of a search for a minimum is, by exact derivatives: a minimum, a saddle point, or a way further down.
+"""Classify the end of a search by exact derivatives: a minimum, a saddle point, or a direction of descent.
 
 All tests compare changes of the loss, or steps, with others of their kind: with how far the search came down, with how
 far it went, and with rounding. None changes with the unit of the loss or of a variable.
@@ -97,7 +97,7 @@ class EndPoint:
 
 
 def classify_end(landscape: Landscape, x: Vector, *, go_on: bool, trusted: bool) -> EndPoint:
-    """Find out what the end of a search is, and take Newton's steps to where that can be told.
+    """Classify the end of a search, after Newton's steps to where its gradient is zero within rounding.
 
     Args:
         landscape: the loss.
@@ -148,7 +148,7 @@ def _classify_end(landscape: Landscape, x: Vector, *, go_on: bool, trusted: bool
 
 
 def _active_bounds(landscape: Landscape, x: Vector, slope: Vector, threshold: float) -> Any:
-    """Tell which variables an end of their domain holds: the rest of the way to it is worth nothing."""
+    """Return the active bounds: variables whose remaining way to their bound would gain nothing."""
     share = threshold / max(1, len(x))
     with np.errstate(invalid="ignore"):  # 0 times infinity: no slope, and no end
         down = (slope > 0) & (slope * (x - landscape.low) <= share)

@@ -1,1 +1,1 @@
-"""Programs as functions of other frameworks: one file a framework, imported only when it is asked for."""
+"""Export programs as functions of other frameworks: one module per framework, imported on demand."""

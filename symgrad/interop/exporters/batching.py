@@ -1,4 +1,4 @@
-"""Arrays with axes before the declared ones: the program for them, and what shapes follow where lengths are unknown."""
+"""Batch a program: arrays with axes before the declared ones, and the shapes that result."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def broadcast(shapes: Sequence[KnownShape]) -> KnownShape:
 
 @dataclass(frozen=True)
 class Lengths:
-    """What the named sizes are, None where that is not known."""
+    """Values of the named sizes; None for an unknown one."""
 
     known: Mapping[str, Any]
 

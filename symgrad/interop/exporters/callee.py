@@ -1,4 +1,4 @@
-"""A program as a framework calls it: its kernel, and the programs that its derivatives are.
+"""A program called by a framework: its kernel, and its derivatives as further programs.
 
 A framework asks for tangents or cotangents of a call, and then for those of that call. Each is a program again, derived
 symbolically and compiled when it is first called, so that derivatives of every order are exact and nothing is
@@ -204,7 +204,7 @@ class Callee:
 
 
 def _detached(exprs: Sequence[Expr]) -> list[Expr]:
-    """Expressions without their programs, which do not know the inputs beside them: tangents, and what is not read."""
+    """Detach expressions from their programs, which do not know the added inputs: tangents, and unread inputs."""
     return [Expr(e.node, traces=e.traces, origins=e.origins, sources=e.sources) for e in exprs]
 
 

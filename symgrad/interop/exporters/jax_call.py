@@ -74,7 +74,7 @@ def _dtype(array: Any) -> Any:
 
 
 def _array(e: Expr, value: Any) -> Any:
-    """Check what is given for an input; bare numbers stay what they are, for they take the dtype of others."""
+    """Check an argument; Python numbers stay, because they take the dtype of the others."""
     if isinstance(value, Expr):
         raise ArrayTypeError(f"input '{e}' is a formula", expected="an array")
     if not isinstance(value, bool | int | float):
@@ -96,7 +96,7 @@ def _array(e: Expr, value: Any) -> Any:
 
 @final
 class TangentProgram:
-    """What the primitive calls: a Callee, its derivatives, and what it is the tangent program of."""
+    """The parameter of the primitive: a Callee with its derivatives; a tangent program knows its primal."""
 
     __slots__ = ("_derived", "called", "kinds", "label", "pushed")
 

@@ -1,4 +1,4 @@
-"""What torch calls: one operator for all programs, with its derivatives in both of torch's ways of asking for them.
+"""One operator of torch for all programs, with derivatives for autograd and for `torch.func`.
 
 A program is known to torch by its key. Derivatives are programs again, and called by the same operator.
 """
@@ -33,7 +33,7 @@ _INT = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
 def _validate_inputs(program: KeyedProgram, tensors: _Tensors) -> Any:
-    """Return the dtype to compute in, after a look at what is given."""
+    """Check the arguments; return the dtype to compute in."""
     real: tuple[str, Any] | None = None
     for (e, kind), t in zip(program.inputs, tensors, strict=True):
         if t.layout is not torch.strided:

@@ -1,4 +1,4 @@
-"""What a program is in torch: a function of tensors, and a module that holds some of them."""
+"""A program as a function of tensors, and as a module that holds some of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The programs that torch knows by their keys: a key is a text that stands in torch's graphs.
+"""The registry of programs for torch: graphs of torch hold only the key of a program, a string.
 
 It is that of a whole program, and behind it how a derivative was made of it, such as ``3f2a/vjp10``. Derivatives are
 programs again, so derivatives of every order are there.
@@ -79,7 +79,7 @@ def register_program(callee: Callee) -> KeyedProgram:
 
 
 def program_of(key: str) -> KeyedProgram:
-    """Return the program of a key; a derivative is made when it is first asked for.
+    """Return the program of a key; derivatives are built lazily.
 
     Raises:
         MissingInputError: for a program that this process does not have.

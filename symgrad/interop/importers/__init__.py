@@ -1,1 +1,1 @@
-"""Functions of other frameworks as programs: one file a framework, imported only when it is asked for."""
+"""Import functions of other frameworks as programs: one package per framework, imported on demand."""

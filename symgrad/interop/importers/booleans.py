@@ -1,4 +1,4 @@
-"""Truth values as frameworks compute with them: made into numbers and back, compared, reduced, and what they choose."""
+"""Booleans of other frameworks: conversion to numbers and back, comparison, reduction, selection."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def as_number(b: Expr) -> Expr:
 
 
 def original_boolean(n: Expr) -> Expr | None:
-    """Return the truth value that was made into a number by `as_number`; None for other numbers."""
+    """Return the boolean below `as_number`; None for other numbers."""
     node = n.node
     made = node.op.name == "where" and node.args[1].is_number(1) and node.args[2].is_number(0)
     return handle(node.args[0]) if made else None

@@ -76,7 +76,7 @@ class ImportedProgram(Program):
 
 
 class UniqueNames:
-    """Names of a program, each given once.
+    """An allocator of unique names for a program.
 
     Example:
         >>> names = UniqueNames(["x"])
@@ -100,7 +100,7 @@ class UniqueNames:
 
 
 def mark_places(places: dict[Node, Place], value: Any, place: Place | None) -> None:
-    """Note the place of an expression and of all that was made for it: what has a place already keeps it."""
+    """Record the place of an expression and of its new nodes; nodes with a place keep it."""
     if not isinstance(value, Expr) or place is None or not place.file:
         return
     pending = [value.node]

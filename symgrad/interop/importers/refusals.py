@@ -1,4 +1,4 @@
-"""What a function has that no program can: collected while it is read, and said all at once."""
+"""Unsupported operations of an imported function: collected by its reader, reported in one error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Problem", "depends_on_data", "line_in", "needs_number", "not_covered
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is not covered, and where; with nothing in ``what`` it only follows of others."""
+    """An unsupported operation and its place; an empty ``what`` marks a consequence of another problem."""
 
     what: str
     place: Place
@@ -40,7 +40,7 @@ def depends_on_data(name: str, file: str, traceback: TracebackType | None, cure:
 
 
 def needs_number(what: str, said: str, framework: str, at: Location | None = None) -> UnsupportedError:
-    """Return the error for a function that cannot be traced where a size is a name; ``said`` is its error."""
+    """Return the error for a function that cannot be traced with a named size; ``said`` is its error."""
     return UnsupportedError(
         f"{what} needs the number of a size that is a name: {framework} says '{said[:200]}'",
         at=at,

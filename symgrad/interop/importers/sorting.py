@@ -71,7 +71,7 @@ def sort_along(x: Expr, axis: int, *, descending: bool = False) -> tuple[Expr, E
 
 
 def cumulative(x: Expr, axis: int, combine: Callable[[Any, Any], Expr], *, reverse: bool = False) -> Expr:
-    """Return what is combined of all entries up to each, along an axis of known length.
+    """Return the cumulative combination of entries along an axis of known length.
 
     Example:
         >>> import symgrad as sg

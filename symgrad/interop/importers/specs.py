@@ -1,4 +1,4 @@
-"""What users say of the arguments of a function that is read: texts, sizes, and structures of these."""
+"""Specs of the arguments of an imported function: texts, shapes, and nested structures of these."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def declare_input(name: str, shape: Shape, domain: str = "real") -> Expr:
 
 
 def shape_matches(found: Shape, told: Shape) -> bool:
-    """Tell whether a shape is the one that a framework told; its sizes are never below zero, which it leaves out.
+    """Tell whether a shape matches that of a framework, which omits that sizes are not negative.
 
     Example:
         >>> from symgrad.ir.sizes import size_max, size_sum

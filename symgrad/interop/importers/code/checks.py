@@ -1,4 +1,4 @@
-"""What tracing cannot see: values that leave the graph as plain numbers, and still flow into what is returned."""
+"""Find what tracing cannot see: values that leave the graph as plain numbers, and flow into the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which values flow into what a function returns, by its text: a forward pass over its statements.
+"""Forward dataflow analysis of a function's source: the values that reach its result.
 
 A value has the arguments that its gradient goes back to (its sources), and the places where it lost sources on its way
 (its breaks). Both are joined wherever values meet, so that a loop is done after two passes: what

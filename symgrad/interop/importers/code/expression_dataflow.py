@@ -1,4 +1,4 @@
-"""What the values of expressions come from."""
+"""Dataflow of one function: the arguments that each expression of its source depends on."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class FlowValues:
     # Values
 
     def _parts(self, node: ast.expr) -> list[tuple[Any, Flow]]:
-        """Return what is returned, by position or key where it is written out as several."""
+        """Return the flow of the returned value, one per position or key of a tuple, list or dict display."""
         if isinstance(node, ast.Tuple | ast.List) and node.elts:
             return [(k, self._value(e)) for k, e in enumerate(node.elts)]
         if isinstance(node, ast.Dict) and node.keys and all(isinstance(k, ast.Constant) for k in node.keys):
@@ -264,7 +264,7 @@ class FlowValues:
         given: Sequence[Flow],
         named: Mapping[str | None, Flow],
     ) -> Flow:
-        """Return the value of a call of what is neither special nor known: of all that goes in, or by its text."""
+        """Return the flow of a call without a special rule: from the source of the function, else all arguments."""
         every = union([*given, *named.values()])
         plain = not any(isinstance(a, ast.Starred) for a in node.args) and None not in named
         name = dotted(func)

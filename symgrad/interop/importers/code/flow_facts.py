@@ -1,4 +1,4 @@
-"""What is known of a value while a text is passed over, and the names that change it."""
+"""Facts of the dataflow analysis: the sources of a value, and the functions that cut its gradient."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """What a value comes from: arguments with their gradients, and places where it lost those of others."""
+    """The sources of a value: arguments with a gradient, and the places where the gradient of others was lost."""
 
     sources: frozenset[str] = frozenset()
     breaks: frozenset[Break] = frozenset()

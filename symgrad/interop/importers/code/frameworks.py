@@ -84,7 +84,7 @@ def _module(value: Any) -> str:
 
 
 def unwrap(function: Any) -> Any:
-    """Return the function whose text computes: of an object of a framework's, or of what is decorated."""
+    """Return the Python function below a framework's object or a decorator."""
     while isinstance(function, functools.partial):
         function = cast("Any", function).func
     for name in ("forward", "call", "__call__"):
@@ -100,7 +100,7 @@ def unwrap(function: Any) -> Any:
 
 
 def code_of(function: Any) -> CodeType | None:
-    """Return the code of a function, or of what an object of a framework's computes; None for what has none."""
+    """Return the code object of a function or of a framework's object; None if there is none."""
     return getattr(unwrap(function), "__code__", None)
 
 

@@ -1,4 +1,4 @@
-"""A function in a file of Python's: the file is imported, and the function found in it."""
+"""Load a function from a Python file: import the file, and find the function in it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class LoadedFunction:
 
 @contextmanager
 def load_function(file: str, name: str | None) -> Generator[LoadedFunction]:
-    """Import a file, and give a function of it; what is imported for it is found beside it, as Python does.
+    """Import a file and return a function of it; its own imports are searched in its folder, as Python does.
 
     What the file prints while it is imported goes to standard error.
 

@@ -1,4 +1,4 @@
-"""The program of a function in a file: what is said of its arguments, and the importer that traces it."""
+"""Turn a function of a file into a program: parse the specs of its arguments, and call its importer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Arguments", "parse_arguments", "trace_function"]
 
 
 class Arguments:
-    """What is said of the arguments of a function.
+    """The specs of the arguments of a function.
 
     Args:
         inputs: those that are inputs of the program, as they are declared.

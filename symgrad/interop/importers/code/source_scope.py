@@ -1,4 +1,4 @@
-"""The texts of functions: found, and what the names in them mean."""
+"""The source of functions, and the scope of the names in it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def arguments(node: Function) -> list[ast.arg]:
 
 @dataclass(frozen=True, slots=True)
 class CodeScope:
-    """What names outside a function mean, and where its text is.
+    """The scope of a function's free names, and the place of its source.
 
     Args:
         file: of the text.

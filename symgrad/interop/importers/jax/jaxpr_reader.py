@@ -1,4 +1,4 @@
-"""The equations of a jaxpr, one after the other, as expressions; imported when JAX is asked for.
+"""Read the equations of a jaxpr in order, as expressions; imported on demand.
 
 What is known while a function is read (positions, sizes, masks that follow from shapes alone) stays an array of NumPy
 and is computed by JAX; a value that broadcasts stays as small as it is.
@@ -269,7 +269,7 @@ def _without_unit(name: str, given: Sequence[Value]) -> Sequence[Value]:
 
 
 def _sides(cases: Sequence[Value]) -> list[Any]:
-    """What is chosen from, as expressions; what is infinite everywhere stays a number beside an expression."""
+    """Return the branches of a select as expressions; an infinite constant stays a number."""
     numbers = [None if isinstance(v, Expr) else uniform_value(v) for v in cases]
     infinite = [isinstance(n, float) and bool(np.isinf(n)) for n in numbers]
     if all(infinite):
@@ -282,14 +282,14 @@ def _is_placeholder(value: Value) -> bool:
 
 
 def _placeholder(aval: Any, *numbers: int) -> Expr:
-    """What takes the place of a value that is not covered, so that the rest can be looked at."""
+    """Return a placeholder for an unsupported value, so that the reader can go on and find more problems."""
     name = "_".join(map(str, (_STAND_IN, *numbers)))
     domain = {"b": "bool", "i": "int", "u": "int"}.get(kind_of(aval), "real")
     return handle(symbol(Declaration(name, DOMAINS[domain], shape_of(aval))))
 
 
 def _fold_constants(equation: Any, given: Sequence[Value], outs: Sequence[Any]) -> Sequence[Value] | None:
-    """What JAX makes of known values, where the formula should not say how."""
+    """Fold constants: evaluate an equation whose operands are known, where the formula need not show it."""
     name = equation.primitive.name
     if any(isinstance(v, Expr) for v in given) or name.startswith("random") or _named(equation):
         return None
@@ -308,7 +308,7 @@ def _fold_constants(equation: Any, given: Sequence[Value], outs: Sequence[Any]) 
 
 
 def _counts(value: Value) -> bool:
-    """Tell whether a known value is whole numbers, with which arithmetic is exact."""
+    """Tell whether a known value consists of integers, on which arithmetic is exact."""
     known = not isinstance(value, Expr)
     return known and bool(np.all(np.abs(value) < 2**40) and np.all(value == np.floor(value)))
 

@@ -133,7 +133,7 @@ def _replaced(rows: Expr, flat: Places, updates: Expr, spread: Sequence[Any]) ->
 
 
 def _combined(combine: Callable[[Expr, Expr], Expr]) -> Callable[..., Expr]:
-    """Entries replaced by what is made of them, each once."""
+    """Replace entries by a function of them, each once."""
 
     def write(rows: Expr, flat: Places, updates: Expr, spread: Sequence[Any]) -> Expr:
         known = _known(flat)

@@ -91,7 +91,7 @@ def broadcastable(value: Value) -> Expr:
 
 
 def restore_booleans(found: Expr, aval: Any) -> Expr:
-    """What moves entries of truth values makes numbers of them: make them truth values again."""
+    """Restore booleans: data movement turned them into numbers."""
     return found > 0 if kind_of(aval) == "b" and found.dtype != "bool" else found
 
 

@@ -380,7 +380,7 @@ def _is_placeholder(value: Any) -> bool:
 
 
 def _placeholder(t: Any, *numbers: int) -> Any:
-    """What takes the place of a value that is not covered, so that the rest can be looked at."""
+    """Return a placeholder for an unsupported value, so that the reader can go on and find more problems."""
     domain = domain_of(t.dtype)
     if domain is None or t.shape.rank is None or None in t.shape.as_list():
         return _UNCOVERED

@@ -1,4 +1,4 @@
-"""What is known while a function of TensorFlow is read: operations, shapes and what follows of them, and lists."""
+"""Values known while a graph of TensorFlow is read: shapes, constants folded from them, tensor lists."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def domain_of(dtype: Any) -> str | None:
 
 @final
 class Operation:
-    """What rules see of an operation of TensorFlow."""
+    """An operation of TensorFlow as the rules see it."""
 
     __slots__ = ("_op", "count", "inputs", "type")
 
@@ -92,7 +92,7 @@ def sizes(op: Any) -> list[Any]:
 
 
 def fold_constants(op: Any, given: Sequence[Any]) -> list[Any] | None:
-    """What TensorFlow makes of known values, where the formula should not say how."""
+    """Fold constants: evaluate an operation whose operands are known, where the formula need not show it."""
     if not given or not all(isinstance(v, np.ndarray) for v in given) or "Random" in op.type:
         return None
     if op.op_def.is_stateful or not hasattr(tf.raw_ops, op.type):

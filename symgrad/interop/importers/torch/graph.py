@@ -312,7 +312,7 @@ def _written(put: Callable[..., Any], rest: Mapping[str, Any], old: Any, new: An
 
 
 def _of_kind(found: Any, meta: Any) -> Any:
-    """What moves entries of truth values makes numbers of them: make them truth values again."""
+    """Restore booleans: data movement turned them into numbers."""
     parts, metas = as_items(found), as_items(meta)
     if parts is not None and metas is not None:
         return [_of_kind(e, m) for e, m in zip(parts, metas, strict=True)]

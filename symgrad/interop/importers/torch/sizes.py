@@ -58,7 +58,7 @@ def hints(names: Sequence[str], taken: Sequence[int]) -> dict[str, int]:
 
 
 def dimensions(tensors: Sequence[tuple[Any, Shape]], given: Mapping[str, Any]) -> Any:
-    """Return what torch.export is told of the shapes of tensors; None where all sizes are numbers."""
+    """Return the `dynamic_shapes` for torch.export; None where all sizes are numbers."""
     named = [(t, shape) for t, shape in tensors if any(isinstance(n, str) for n in shape)]
     if not named:
         return None
@@ -71,7 +71,7 @@ def dimensions(tensors: Sequence[tuple[Any, Shape]], given: Mapping[str, Any]) -
 
 
 class SizeNames:
-    """What the symbols of torch's sizes are called."""
+    """Names of torch's size symbols."""
 
     def __init__(self) -> None:
         self._names: dict[Any, str] = {}

@@ -107,7 +107,7 @@ def as_number(e: Any) -> Any:
 
 
 def as_items(value: Any) -> list[Any] | None:
-    """Return what is in a list or tuple; None for what is neither."""
+    """Return the items of a list or tuple; None for any other value."""
     return list(cast("list[Any]", value)) if isinstance(value, list | tuple) else None
 
 

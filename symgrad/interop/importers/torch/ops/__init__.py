@@ -1,1 +1,1 @@
-"""What the operations of torch mean."""
+"""Operations of torch as expressions, one module per group; `../table.py` registers them."""

@@ -1,4 +1,4 @@
-"""What tensors of torch's hold: values that are written to in place, and views of parts of them."""
+"""Storage of tensors: values written in place, and views that alias parts of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["TensorCell", "TensorView", "whole_view"]
 
 
 class TensorCell:
-    """What a tensor of torch's holds: written to in place, it holds another value."""
+    """The storage of a tensor: an in-place write replaces its value."""
 
     def __init__(self, value: Any) -> None:
         self._value, self.version = value, 0
@@ -56,7 +56,7 @@ class TensorView(TensorCell):
 
 
 def whole_view(value: Any) -> Any:
-    """Return what is given: a view of all of it."""
+    """Return the argument: a view of the whole tensor."""
     return value
 
 
