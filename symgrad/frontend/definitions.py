@@ -1,4 +1,4 @@
-"""What a text defines, found without reading formulas: for the message about a name that is not known yet."""
+"""Find the definitions of a text without reading formulas, for messages about unknown names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lines of a program define: names, declarations, places, and what is said when one of them is wrong."""
+"""The scope of a program: names, declarations, places, and the errors about them."""
 
 from __future__ import annotations
 

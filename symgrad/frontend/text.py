@@ -153,7 +153,7 @@ def reread_program(listing: Listing, stands_for: Callable[[str, Node], Node]) ->
 
 
 def _reader(text: str, name: str, known: Mapping[str, Node], *, strict: bool) -> ProgramReader:
-    """Return what has read a text."""
+    """Read a text; return the reader with its scope."""
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  (users may pass anything)
         raise UsageError(
             f"a program is a text (str), not {type(text).__name__}",

@@ -1,4 +1,4 @@
-"""What an unknown name is most likely to be, by where it stands: zeros(k) wants a size, x[i] a whole number."""
+"""Infer the likely domain of an unknown name from its use: zeros(k) needs a size, x[i] an integer."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def declared_as_arrays(
     free: Sequence[Node],
     unused: Callable[[str], str],
 ) -> str | None:
-    """Return how names that nothing declares have to be declared for what is built of them; None if no way is found.
+    """Find declarations of undeclared names as arrays that make the formula valid; None if there are none.
 
     Shapes are tried, those with the fewest axes first.
 

@@ -1,4 +1,4 @@
-"""Lines that stand below what reads them: `where` by itself, and what each name stands for.
+"""Reorder the lines of `where` clauses, which define names below their use.
 
     -dA_dT*y + t1
     where

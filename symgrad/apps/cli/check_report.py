@@ -1,4 +1,4 @@
-"""What the checker found, in lines."""
+"""Report the result of the checker as lines of text."""
 
 from __future__ import annotations
 

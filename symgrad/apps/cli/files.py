@@ -1,4 +1,4 @@
-"""Programs in, texts and arrays out. What is written is written whole or not at all."""
+"""Read programs; write texts and arrays atomically."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands take that read a program, or a function of the user's in a file of Python's."""
+"""Arguments of commands that read a program, or a function in a Python file."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def names_function(source: str) -> bool:
 
 
 def require_function(sources: Sequence[str]) -> None:
-    """See that one of the sources is a function, where options are given that are about functions.
+    """Refuse options about functions unless one of the sources is a function.
 
     Raises:
         UsageError: if there is none.
@@ -133,7 +133,7 @@ def read_expression(
 
 
 def output_of(found: LoadedFunction, program: ImportedProgram, of: str | None) -> tuple[str, symgrad.Expr]:
-    """Return what is differentiated of what a function returns: its one value, or the first that is a real number."""
+    """Choose the output to differentiate: the only one, or the first real scalar."""
     if of is not None:
         keys = [key for key, e in program.returned.items() if of in (key, e.name)]
         return (keys[0], program.returned[keys[0]]) if keys else ("", program[of])

@@ -104,7 +104,7 @@ def _names(said: str | None, option: str) -> list[str] | None:
 
 
 class _LintOptions(NamedTuple):
-    """What is to be found: of which value, by what, and what its gradient is not to carry or to reach."""
+    """Options of `lint`: the value, the variables, and the inputs that its gradient must not carry or reach."""
 
     of: str | None
     wrt: list[str] | None

@@ -100,7 +100,7 @@ def _end(message: str, code: int) -> NoReturn:
 
 
 def _quiet() -> None:
-    """Let what is still to be printed go nowhere: at its end Python would complain that it cannot print it."""
+    """Discard remaining output: at exit Python would report that it cannot write it."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -1,4 +1,4 @@
-"""What commands share: their options, which values and names those say, and where output goes."""
+"""Options that commands share, the values and names they select, and the destination of output."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def list_option(*names: str, separator: str = ",", **settings: Any) -> Callable[
 
 
 def refuse_repeated(command: click.Command, context: click.Context, words: Sequence[str]) -> None:
-    """See that no option is repeated of which the last would count alone.
+    """Refuse a repeated option where only the last one would take effect.
 
     Args:
         command: the command.

@@ -1,4 +1,4 @@
-"""What the commands print: formulas, derivations and tables, as text, LaTeX or JSON."""
+"""Reports of the commands: formulas, derivations and tables, as text, LaTeX or JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands about programs with stop_gradients: what they really compute, and whether two compute the same."""
+"""Commands about programs with stop_gradient: `effective` and `equivalent`."""
 
 from __future__ import annotations
 

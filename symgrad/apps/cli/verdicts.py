@@ -320,7 +320,7 @@ def _document(path: Path) -> str:
 
 
 def domains(options: tuple[str, ...]) -> dict[str, str] | str | None:
-    """Return what --domain said: a domain for every name, or one for all."""
+    """Return the value of --domain: a domain for every name, or one for all."""
     if len(options) == 1 and "=" not in options[0]:
         return options[0]
     found = dict(map(_declared, options))

@@ -1,1 +1,1 @@
-"""Code that computes gradients, held against the derivative of what it is said to differentiate."""
+"""Check hand-written gradient code against the exact derivative of its function. Open `verify.py` first."""

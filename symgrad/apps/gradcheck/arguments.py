@@ -1,4 +1,4 @@
-"""What is said of the arguments of a function whose gradient code is looked at: declarations, or sample arrays."""
+"""Parse the specs of the arguments of a function under test: declarations, or sample arrays."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def signature_function(f: Any) -> Callable[..., Any]:
 
 
 def with_signature(function: Callable[..., Any], name: str, parameters: Sequence[str]) -> Callable[..., Any]:
-    """Return a function of any arguments as one of these, which is what it then says of itself."""
+    """Return a function of ``*args`` with an explicit name and signature."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     told: Any = function
     told.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in parameters])

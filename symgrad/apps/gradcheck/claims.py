@@ -1,4 +1,4 @@
-"""What gradient code computes, as formulas, where it can be called with expressions."""
+"""Trace gradient code into formulas, by calling it with expressions."""
 
 from __future__ import annotations
 

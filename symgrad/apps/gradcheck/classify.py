@@ -1,4 +1,4 @@
-"""What the comparisons at all points say together: which kind of right or wrong, and at which inputs."""
+"""Classify the comparisons at all points: right, wrong, or inaccurate, and for which inputs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MANY = 5  # points on each side of what is found of the inputs alone
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """What is to be said of a gradient.
+    """The classification of a gradient.
 
     Args:
         kind: which kind of right or wrong.

@@ -1,4 +1,4 @@
-"""Values of gradient code against the derivative: how far off, and what explains it.
+"""Compare values of gradient code with the derivative: the error, and its likely cause.
 
 An error is held against four others. What a change of the inputs in their last digit does to the derivative: no code
 can be better. What the backward pass gives, operation by operation in floats: so much is lost where large terms cancel.
@@ -74,7 +74,7 @@ class Measurement:
 
 
 class Neighbourhood:
-    """What is known of code and derivative around a point: found out once, for all that one differentiates by.
+    """Code and derivative in the neighbourhood of a point, computed once for all variables.
 
     Args:
         backward: the code, to be called beside the point.
@@ -144,7 +144,7 @@ class Neighbourhood:
 
 @dataclass(slots=True)
 class _NearbyPoint:
-    """A point beside another: the gradients there, in floats too, and what the code gives, once these are asked for."""
+    """A nearby point, with the exact gradients, those in floats, and those of the code, computed lazily."""
 
     point: Values
     exact: Mapping[str, Any]
@@ -230,7 +230,7 @@ def _floats(exact: Any) -> Any:
 
 
 def _distances(given: Any, wanted: Any) -> Any:
-    """Return the distances of floats from exact numbers; infinity for what is no finite number."""
+    """Return the distances of floats from exact numbers; infinity where a float is not finite."""
 
     def one(a: float, b: Any) -> float:
         return float(abs(b - float(a))) if np.isfinite(a) else np.inf

@@ -1,4 +1,4 @@
-"""Which mistake gives what gradient code gives, of code that is known by its values alone."""
+"""Diagnose gradient code known only by its values: find the mistake that reproduces them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SQUARES = (4, 9, 16, 25, 36, 49), (9, 16, 25, 36, 49, 64)
 def with_code_mistakes(
     verdict: Verdict, question: CodeQuestion, loss: Expr, name: str, claim: Expr | None = None
 ) -> Verdict:
-    """Return a verdict on code that finds the mistakes in it when it is asked for them.
+    """Return the verdict on code; it finds the mistakes lazily.
 
     Args:
         verdict: on the gradient by an argument.
@@ -125,7 +125,7 @@ def grad_at(question: CodeQuestion, name: str) -> Expr:
 
 
 def _opaque_op(question: CodeQuestion, name: str, shape: Shape) -> Op:
-    """Return an op, which no program can name, whose values are what the code gives by an argument."""
+    """Return an op, without a name in programs, whose values are those of the code for one argument."""
     inputs = question.inputs
     elementwise = not any(e.shape for e in inputs.values())
     kinds = [{"real": np.float64, "int": np.int64, "bool": np.bool_}[e.dtype] for e in inputs.values()]

@@ -1,4 +1,4 @@
-"""Gradient code as it is called: of NumPy, torch and JAX alike, and what it does that no gradient should."""
+"""Call gradient code of NumPy, torch or JAX, and detect side effects and wrong shapes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FaultKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """What gradient code gave at a point, or what is wrong with that.
+    """The result of gradient code at a point, or the fault in it.
 
     Args:
         values: the gradients by name, in double precision.
@@ -280,7 +280,7 @@ def _with_tensors(code: Any) -> Callable[[Sequence[Any], Sequence[int], int], An
 
 
 class _Context:
-    """What the forward of a `torch.autograd.Function` is given while it is read: it takes anything."""
+    """The `ctx` of a `torch.autograd.Function` while its forward is traced: it accepts anything."""
 
     def __init__(self, count: int) -> None:
         self.needs_input_grad = (True,) * count
@@ -296,7 +296,7 @@ class _Context:
 
 
 def _nothing(*_: Any) -> None:
-    """Take what a context is told, and remember nothing."""
+    """Accept any call, and do nothing."""
 
 
 def _forward(f: Any) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""What is asked of gradient code: the function as a program, where it can be read, and what the code is called with."""
+"""The arguments of `verify_code`, parsed: the function as a program if it can be read, and the code."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class CodeQuestion:
 def parse_question(
     f: Any, grad_f: Any, specs: Any, wrt: Any, sizes: Mapping[str, int] | None = None
 ) -> CodeQuestion:
-    """Return what is asked, from what users pass to `verify_code`; with numbers for names of sizes, if there are any.
+    """Parse the arguments of `verify_code`; replace named sizes by numbers, if there are any.
 
     Raises:
         UsageError: if it is no question.

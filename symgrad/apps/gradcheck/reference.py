@@ -1,4 +1,4 @@
-"""The derivative that code is compared with: in 60 digits, or by differences of a function that cannot be read."""
+"""The reference derivative: exact in 60 digits, or finite differences for a function that cannot be read."""
 
 from __future__ import annotations
 

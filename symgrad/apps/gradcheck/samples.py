@@ -113,6 +113,6 @@ def _plain(value: Any) -> Any:
 
 
 def _typed(value: Any, dtype: Any) -> Any:
-    """Return an array, a number of NumPy for what has no axes."""
+    """Return an array; without axes, a scalar of NumPy."""
     array = np.asarray(value) if dtype is None else np.asarray(value, dtype=dtype)
     return array if array.shape else array[()]

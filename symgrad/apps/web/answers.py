@@ -1,4 +1,4 @@
-"""From the text of a program and what is asked about it to an answer: plain data, and nothing of the web.
+"""Answer a question about a program as plain data, independent of the web.
 
 An answer has parts, one after the other, so that the first is there while the others are found. Each is a list of
 blocks, which are what JSON can hold: a ``kind`` and the fields that `blocks.py` lists.

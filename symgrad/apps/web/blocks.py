@@ -1,4 +1,4 @@
-"""What an answer consists of: blocks, which are plain data, and which the page knows how to show.
+"""The blocks of an answer: plain data that the page can show.
 
 text     text
 code     text, label: set as it is, with a button that copies it
@@ -42,12 +42,12 @@ def code(said: str, label: str = "") -> Block:
 
 
 def fold(title: str, blocks: Sequence[Block]) -> Block:
-    """Return what is closed until it is asked for."""
+    """Return a block that is collapsed until the reader opens it."""
     return {"kind": "fold", "title": shortened(title), "blocks": list(blocks)}
 
 
 def html(blocks: Iterable[Told]) -> Block:
-    """Return blocks of a report, or that they are too long."""
+    """Return the blocks of a report as HTML, or a note that they are too long."""
     found = blocks_html(blocks)
     if len(found) > HTML_CHARACTERS:
         return text(

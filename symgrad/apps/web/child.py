@@ -1,4 +1,4 @@
-"""What a process does that answers questions of strangers: within limits that the operating system holds.
+"""The worker process for untrusted questions: it runs within limits enforced by the operating system.
 
 It reads questions and writes the parts of answers, a line of JSON each, and has nothing else: no file may be written,
 none read but those of the installation, no program started, no connection opened. The first defence is that nothing in
@@ -57,7 +57,7 @@ def warm_up() -> None:
 
 
 def restrict_process(*, memory: int = MEMORY) -> None:
-    """Have the operating system hold limits from now on, and Python refuse what no answer needs."""
+    """Set resource limits of the process, and install an audit hook that refuses everything no answer needs."""
     os.environ["SYMGRAD_CACHE"] = ""
     clock.PATIENCE = 1.5  # whoever waits rather has an answer that knows less than none
     if sys.platform != "win32":

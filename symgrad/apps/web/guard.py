@@ -1,4 +1,4 @@
-"""What stands before every request: whose name it came by, how often its address asks, and what browsers are told.
+"""Middleware for every request: host check, rate limit per client, security headers.
 
 - A name in ``Host`` that is not ours is refused: else a page elsewhere, whose name is made to lead here, could ask
   (DNS rebinding). An address of numbers is no name, and so cannot be made to lead anywhere.
@@ -65,7 +65,7 @@ def client_key(address: str) -> str:
 
 
 class Rates:
-    """How often each address has asked: a bucket of tokens for each of the last ones.
+    """Rate limits: a token bucket for each recent client.
 
     Example:
         >>> now = [0.0]

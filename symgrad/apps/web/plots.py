@@ -65,7 +65,7 @@ def plot(question: PageQuestion) -> list[Block]:
 
 
 def _grid(said: str, w: symgrad.Expr) -> Any:
-    """Return where the formula is computed: what was said, or what is declared, without the ends."""
+    """Return the grid of the plot: the requested range, else the declared domain, without its ends."""
     declared = w.node.declaration.values
     low, high = (None if end is None else float(end) for end in declared.span)
     if said:

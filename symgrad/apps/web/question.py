@@ -1,4 +1,4 @@
-"""A question as it is worked on: what several parts of its answer need is found once.
+"""A question with the values that several parts of its answer share, computed once.
 
 A claim is a derivative that somebody types: as Python writes it or in LaTeX, alone or behind ``dy/dx =``.
 """
@@ -34,7 +34,7 @@ _LATEX = re.compile(r"\\[A-Za-z]|\$|[\^_]\{")
 
 
 class PageQuestion:
-    """A program, and what is asked about it.
+    """A program with a question about it.
 
     Args:
         data: as `symgrad.apps.web.answers.validate_question` returns it.

@@ -1,4 +1,4 @@
-"""The server: uvicorn, with connections that say soon what they want, or are closed."""
+"""The server: uvicorn with a timeout for slow connections."""
 
 from __future__ import annotations
 

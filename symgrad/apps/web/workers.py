@@ -247,7 +247,7 @@ class Workers:
 
 
 class _LostError(Exception):
-    """A process had to be ended, or ended by itself; the sentence is for who asked."""
+    """A worker process was ended or crashed; the message is for the user."""
 
 
 def _late(seconds: float) -> str:

@@ -1,1 +1,1 @@
-"""What an expression means."""
+"""Build the nodes of expressions and declarations: semantic actions of the grammar. Open `reader.py` first."""

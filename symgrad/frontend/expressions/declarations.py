@@ -1,4 +1,4 @@
-"""What the lines of a program define: declarations, random inputs, assignments, the result."""
+"""Semantic actions of lines: declarations, random inputs, assignments, the result."""
 
 from __future__ import annotations
 

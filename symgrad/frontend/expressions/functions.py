@@ -1,4 +1,4 @@
-"""Functions that a program defines, g(t) = t**2 + 1: a body that is read anew, of other arguments, at every call.
+"""Functions that a program defines, g(t) = t**2 + 1: the body is expanded with the arguments at every call.
 
 A call is what its body is with the arguments in the place of the parameters, so arrays are arguments like numbers, and
 what is printed is the formula.
@@ -34,7 +34,7 @@ __all__ = ["UserFunction", "FunctionRules", "is_function", "without_functions"]
 
 @dataclass(frozen=True, slots=True)
 class UserFunction:
-    """What a program defines a name with arguments as.
+    """A function defined by a program.
 
     Args:
         name: its name, where it is defined.
@@ -53,7 +53,7 @@ class UserFunction:
 
 
 class _SyntaxOnly:
-    """Takes what the parser finds, and makes nothing of it: for the syntax alone."""
+    """Semantic actions that build nothing: they check the syntax alone."""
 
     def __getattr__(self, rule: str) -> Any:
         return self._ignore

@@ -21,7 +21,7 @@ _Value: TypeAlias = "Number | Size"
 
 @dataclass(frozen=True, slots=True)
 class IntervalEnd:
-    """What stands in the brackets.
+    """One end of an interval, or a parameter in the brackets.
 
     Args:
         value: a number, ``"oo"``, ``"-oo"``, or what is computed from names of sizes.

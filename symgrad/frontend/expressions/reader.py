@@ -1,4 +1,4 @@
-"""What each rule of an expression means: the nodes it makes, as written, nothing evaluated."""
+"""Semantic actions of expressions: each rule builds its node as written, nothing is evaluated."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From text to a tree: tokens, the parser, and what is said of what it refuses."""
+"""Lexer, LALR parser, and their error messages. Open `lexer.py` first."""

@@ -1,4 +1,4 @@
-"""What other notations write, said in this one with the text at hand, so that a cure can be copied."""
+"""Translate syntax of other notations into this one, from the text at hand, so that a cure can be copied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens of the program notation: one regular expression, brackets that join lines, what is refused at sight."""
+"""The lexer of the program notation: one regular expression, lines joined within brackets, early errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lexer refuses at sight, each with its cure: words, characters and operators of other notations."""
+"""Errors of the lexer, each with its cure: words, characters and operators of other notations."""
 
 from __future__ import annotations
 

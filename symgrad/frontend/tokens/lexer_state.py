@@ -1,4 +1,4 @@
-"""Where a lexer stands in its text, which is what a message about the text needs to know."""
+"""The position of a lexer in its text, for error messages."""
 
 from __future__ import annotations
 

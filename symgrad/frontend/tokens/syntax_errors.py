@@ -1,4 +1,4 @@
-"""What a token in the wrong place means: from the parser's state to a message with one cure."""
+"""Explain an unexpected token: from the state of the parser to an error with one cure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BEGINS_OPERAND = frozenset({"NAME", "NUMBER", "LPAR", "TRUE", "FALSE"})
 
 
 def syntax_error(lexer: Lexer, token: Token, expected: AbstractSet[str]) -> SymgradError:
-    """Return the error for a token that the grammar has no place for.
+    """Return the error for an unexpected token.
 
     Args:
         lexer: the lexer that gave the token last.

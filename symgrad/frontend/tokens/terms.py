@@ -1,4 +1,4 @@
-"""What has been read so far of an expression: values, and what stands beside values in calls and subscripts."""
+"""Values of the parser's stack: operands, and other items of calls and subscripts."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def _damaged(what: str, error: Exception) -> FileError:
 
 
 def _read(file: Any, held: int, what: str) -> Any:
-    """Read an array from a stream of which so many bytes are known to be there."""
+    """Read an array from a stream with a known number of bytes left."""
     try:
         header = io.BytesIO(file.read(min(held, _HEADER)))
         with warnings.catch_warnings():

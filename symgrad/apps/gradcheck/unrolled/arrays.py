@@ -1,4 +1,4 @@
-"""Arrays whose entries are formulas. They are NumPy's own, which knows what shares memory and what a write does."""
+"""Arrays whose entries are formulas, built on NumPy's object arrays, which handle views and writes."""
 
 # NumPy's annotations know no arrays of objects.
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -325,7 +325,7 @@ class MaskedEntries(np.lib.mixins.NDArrayOperatorsMixin):
     def applied(
         self, ufunc: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]
     ) -> MaskedEntries:
-        """Return a ufunc of what is masked, and of numbers."""
+        """Apply a ufunc to masked entries and numbers."""
         fits = all(np.ndim(i) == 0 or (isinstance(i, MaskedEntries) and i.is_of(self.mask)) for i in inputs)
         if method != "__call__" or options or not fits:
             raise UnsupportedError("what a mask takes out together with another array")

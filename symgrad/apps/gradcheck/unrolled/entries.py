@@ -55,7 +55,7 @@ def formula_of(value: Any) -> Expr:
 
 
 def apply_ufunc(name: str, *values: Any) -> Any:
-    """Return what a ufunc of NumPy, by its name, gives of entries and numbers."""
+    """Apply a ufunc of NumPy, by name, to entries and numbers."""
     if name in _EXACT and not any(isinstance(v, FormulaEntry) for v in values):
         plain = [_exact(v) for v in values]
         if all(isinstance(v, int | Fraction) for v in plain):

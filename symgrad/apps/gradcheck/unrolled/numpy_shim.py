@@ -1,4 +1,4 @@
-"""Functions of the user's with another ``np``: one whose new arrays may hold formulas.
+"""Rebind user functions to a shim of ``np`` whose new arrays may hold formulas.
 
 NumPy makes arrays of floats, into which no formula can be written. So the function is made anew from the same code,
 with names that mean NumPy, and functions of the user's, replaced. Nothing outside is changed.
@@ -124,7 +124,7 @@ def rebind_numpy(function: Any) -> Any:
 
 
 class _Rebinding:
-    """What replaces what, once each: functions call each other.
+    """The rebound copies of functions, one each, because functions call each other.
 
     Args:
         file: where the function is, which counts as the user's even if it is no file.

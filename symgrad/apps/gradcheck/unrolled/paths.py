@@ -1,4 +1,4 @@
-"""Runs of code that asks which of two values is larger: one for each way in which its questions come out.
+"""Explore the execution paths of code that branches on traced values: one run per outcome of its comparisons.
 
 A run is made again from the start for each way, with the answers that led there given.
 """
@@ -29,7 +29,7 @@ class OutsideError(IndexError):
 
 @dataclass(slots=True)
 class _Path:
-    """The answers that are given, those that were, and what they say of whole numbers."""
+    """One execution path: the decisions to replay, those made so far, and the integers they imply."""
 
     given: Sequence[bool]
     answers: list[tuple[Node, bool]] = field(default_factory=list[tuple[Node, bool]])
@@ -51,7 +51,7 @@ _path: ContextVar[_Path | None] = ContextVar("path of unrolled code", default=No
 
 @dataclass(frozen=True, slots=True)
 class Run(Generic[T]):
-    """What a run gave.
+    """The result of a run.
 
     Args:
         answers: what led to it, each a condition with whether it holds.
@@ -65,7 +65,7 @@ class Run(Generic[T]):
 
 
 def explore_paths(call: Callable[[], T]) -> Iterator[Run[T]]:
-    """Yield what a call gives on each way through it; ways that ask for positions that no axis has are left out.
+    """Yield the result of a call on each execution path; paths that ask for positions that no axis has are left out.
 
     Raises:
         UnsupportedError: if there are too many ways.
@@ -99,7 +99,7 @@ def _current() -> _Path:
 
 
 def decide(condition: Expr) -> bool:
-    """Return whether a condition holds on this way.
+    """Decide a condition on the current path.
 
     Raises:
         UnsupportedError: for one that is no order of two numbers, and for equality of real numbers: where these are
@@ -135,7 +135,7 @@ def decide(condition: Expr) -> bool:
 
 
 def _whole(node: Node, path: _Path) -> Node | int:
-    """Return a whole number where it is known on this way."""
+    """Return an integer that the current path determines."""
     if node in path.numbers:
         return path.numbers[node]
     if node.is_number() and node.value.denominator == 1:

@@ -1,4 +1,4 @@
-"""Functions of plain NumPy as formulas, by running them on arrays of entries; and proofs about one entry at a time."""
+"""Trace functions of plain NumPy by running them on arrays of entries; prove claims about one entry at a time."""
 
 # NumPy's annotations know no arrays of objects.
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -66,7 +66,7 @@ class _Inputs:
             self.symbols[name] = table
 
     def arrays(self) -> dict[str, Any]:
-        """Return new arrays, by name: code may write into those that it is given."""
+        """Return new arrays, by name: code may write into its arguments."""
         found: dict[str, Any] = {}
         for name, table in self.symbols.items():
             array = np.empty(table.shape, dtype=object)
@@ -116,7 +116,7 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 
 def _merge_paths(found: Sequence[Run[list[Any]]], depth: int = 0) -> list[Any]:
-    """Return what the ways through code give as one, by the conditions that tell them apart."""
+    """Merge the results of all paths into one formula, by their conditions."""
     if len(found) == 1 and depth >= len(found[0].answers):
         return found[0].value
     sides = [[r for r in found if r.answers[depth][1] is answer] for answer in (True, False)]

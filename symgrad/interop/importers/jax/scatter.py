@@ -133,7 +133,7 @@ def _replaced(rows: Expr, flat: Places, updates: Expr, spread: Sequence[Any]) ->
 
 
 def _combined(combine: Callable[[Expr, Expr], Expr]) -> Callable[..., Expr]:
-    """Replace entries by a function of them, each once."""
+    """Return a scatter that combines each entry with its update; an entry may be written only once."""
 
     def write(rows: Expr, flat: Places, updates: Expr, spread: Sequence[Any]) -> Expr:
         known = _known(flat)
