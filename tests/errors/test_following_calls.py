@@ -10,7 +10,8 @@ import pytest
 import sympy
 
 import symgrad as sg
-from symgrad.errors import Cure, SymgradError
+from symgrad.errors import SymgradError
+from symgrad.support.errors import Cure
 
 X, Y = sg.symbols("x y")
 V = sg.tensor("V", ("n",))

@@ -48,8 +48,8 @@ _TOO_LARGE = b"large"
 _ELEMENTWISE, _OF_ARRAYS = "kernels of formulas", "kernels of array programs"
 _SHARED, _MARKS = "functions that kernels share", "formulas that were compiled once"
 
-_ROOMS = ("api/kernels", "arrange", "backward", "ir", "kernel", "llvm", "lower", "ops", "rewrite", "rules")
-"""What decides the code of a kernel, once there are formulas."""
+_PACKAGES = ("api/kernels", "autodiff", "compiler", "ir", "ops", "rewrite")
+"""Packages that decide the code of a kernel, once there are formulas."""
 
 _marked: set[bytes] = set()
 """Keys of what this process compiled first itself."""
@@ -212,7 +212,7 @@ def _sources() -> tuple[object, ...]:
     if not os.path.exists(f"{above}{os.sep}pyproject.toml"):  # noqa: PTH110  (as in `_state`)
         return found
     states: list[str] = []
-    open_ = [f"{package}{os.sep}{room}" for room in _ROOMS]
+    open_ = [f"{package}{os.sep}{name}" for name in _PACKAGES]
     while open_:
         with os.scandir(open_.pop()) as entries:
             for entry in entries:
