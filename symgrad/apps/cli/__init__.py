@@ -9,8 +9,8 @@ wrong; 3 a file cannot be read or written; 4 a fault in symgrad (please report i
 import sys
 
 try:
-    from symgrad.apps.cli import audit, lint, verdicts  # registers their commands
-    from symgrad.apps.cli import stop_gradients as stops
+    from symgrad.apps.cli import audit, lint, stop_gradients, verdicts  # registers their commands
+
     from symgrad.apps.cli.main import main
     from symgrad.apps.web.command import serve
 except KeyboardInterrupt:  # Ctrl-C while it starts ends as it does later, without a traceback
@@ -19,4 +19,4 @@ except KeyboardInterrupt:  # Ctrl-C while it starts ends as it does later, witho
 
 main.add_command(serve)
 
-__all__ = ["audit", "lint", "main", "serve", "stops", "verdicts"]
+__all__ = ["audit", "lint", "main", "serve", "stop_gradients", "verdicts"]
