@@ -1,0 +1,62 @@
+"""List the words that names in symgrad/ are made of: `python tools/names.py` prints those that tools/names.txt lacks.
+
+Names are those of modules, packages, classes and functions. The list has three parts: words with their meaning, one a
+line (`word: meaning`), to which a new word is added; words of plain English and of the field from before there was the
+list; and words that no new name may use (`! word count`), with the number of names that still do.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LIST = ROOT / "tools" / "names.txt"
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def words() -> Counter[str]:
+    """Return how many names in symgrad/ have each word."""
+    found: Counter[str] = Counter()
+    for file in sorted((ROOT / "symgrad").rglob("*.py")):
+        names = [file.parent.name if file.stem == "__init__" else file.stem]
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                names.append(node.name)
+        for name in names:
+            if not name.startswith("__"):
+                found.update({word.lower() for word in _WORD.findall(name)})
+    return found
+
+
+def listed() -> tuple[dict[str, str], set[str], dict[str, int]]:
+    """Return words with their meanings, words without, and words to avoid with how often they are used."""
+    meanings: dict[str, str] = {}
+    plain: set[str] = set()
+    avoided: dict[str, int] = {}
+    for line in LIST.read_text(encoding="utf-8").splitlines():
+        if line.startswith("! "):
+            _, word, count = line.split()
+            avoided[word] = int(count)
+        elif ": " in line:
+            word, _, meaning = line.partition(": ")
+            meanings[word] = meaning
+        elif line and not line.startswith("#"):
+            plain.update(line.split())
+    return meanings, plain, avoided
+
+
+def main() -> int:
+    """Print words that the list lacks."""
+    meanings, plain, avoided = listed()
+    missing = sorted(set(words()) - set(meanings) - plain - set(avoided))
+    print("\n".join(missing) or "no word is missing")
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
