@@ -39,9 +39,9 @@ if {call}:
 print(done - start, time.thread_time() - done, int(kernel.quick))
 """
 _PARTS = """
-from symgrad.api.kernels import kept
+from symgrad.api.kernels import disk_cache
 start = time.thread_time()
-kept._versions()
+disk_cache._versions()
 print(time.thread_time() - start)
 """
 _LLVM = """

@@ -24,9 +24,9 @@ def words() -> Counter[str]:
     found: Counter[str] = Counter()
     for file in sorted((ROOT / "symgrad").rglob("*.py")):
         names = [file.parent.name if file.stem == "__init__" else file.stem]
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                names.append(node.name)
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+        names += [node.name for node in ast.walk(tree) if isinstance(node, kinds)]
         for name in names:
             if not name.startswith("__"):
                 found.update({word.lower() for word in _WORD.findall(name)})

@@ -224,7 +224,7 @@ def test_keys_of_drawn_formulas_are_equal_only_where_formulas_are() -> None:
 
 def test_the_key_is_the_same_in_every_process(place: Path) -> None:
     code = (
-        "import symgrad as sg\nfrom symgrad.api.kernels import kept, compile as c\n"
+        "import symgrad as sg\nfrom symgrad.api.kernels import disk_cache as kept, compile as c\n"
         "p = sg.parse('x, y : real\\nf = sin(x*y)*x')\no = [p['f'], *sg.grad(p['f'], ['x', 'y'])]\n"
         "print(kept._key_of(c._asked(o), [p['x'].node, p['y'].node], ()).hex())"
     )

@@ -442,7 +442,7 @@ def test_the_layout_is_checked(monkeypatch):
     """Made for jax 0.10 with version 0.3 of the foreign function interface."""
     assert export._native_failure() is None
     assert layout_fits()
-    monkeypatch.setitem(xla.KNOWN, "frame", 10**6)
+    monkeypatch.setitem(xla.MINIMUM_SIZES, "frame", 10**6)
     assert not layout_fits()
     export._native_failure.cache_clear()
     try:

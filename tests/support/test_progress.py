@@ -129,7 +129,7 @@ def test_rewriting_counts_the_equations_that_it_makes(monkeypatch, terms):
         look()
         return step(*arguments)
 
-    monkeypatch.setattr(engine, "working", kept)
+    monkeypatch.setattr(engine, "reports_progress", kept)
     monkeypatch.setattr(engine, "_step", checked)
     x = sg.symbols("x")
     y = sg.sum(sg.arrays.stack([(x + k) * (x - k) * sg.exp(k * x) * sg.exp(-x) for k in range(terms)]))
@@ -209,14 +209,14 @@ def test_who_watches_usually():
 def test_a_forked_process_shows_nothing_and_does_not_wait():
     code = """
 import os
-from symgrad.support.progress import watching, working
+from symgrad.support.progress import reports_progress, watching
 from tests.support.test_progress import Seen, threads
 from tests.waiting import until
 watcher = Seen()
-with watching(watcher), working("ir", "of the parent"):
+with watching(watcher), reports_progress("ir", "of the parent"):
     until(lambda: watcher.seen)
     child = os.fork()
-    with working("ir", "a part"):
+    with reports_progress("ir", "a part"):
         if child == 0:
             os._exit(len(threads()))
         seen = len(watcher.seen)

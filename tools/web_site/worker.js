@@ -11,10 +11,10 @@ from importlib.util import find_spec
 
 const ANSWER = `
 import json
-from symgrad.apps.web.answers import QuestionError, answer, checked
+from symgrad.apps.web.answers import QuestionError, answer, validate_question
 
 def answered(text):
-    (part,) = answer(checked(json.loads(text)))
+    (part,) = answer(validate_question(json.loads(text)))
     return json.dumps(part)
 
 answered

@@ -10,7 +10,6 @@ import sys
 
 try:
     from symgrad.apps.cli import audit, lint, stop_gradients, verdicts  # registers their commands
-
     from symgrad.apps.cli.main import main
     from symgrad.apps.web.command import serve
 except KeyboardInterrupt:  # Ctrl-C while it starts ends as it does later, without a traceback

@@ -129,7 +129,7 @@ def test_a_threshold_turns_round_with_the_sign_of_its_factor(c: float, t: float)
     """Where c*u + t < 0, of any c: with c = 0 the sign of t decides."""
     law = stats.norm(0.25, 0.75)
     less = law.cdf(-t / c) if c > 0 else 1 - law.cdf(-t / c) if c < 0 else float(t < 0)
-    _within(_mean("c, t : real\nu ~ Normal(1/4, 3/4)\ny = where(c*u + t < 0, 1, 0)", c=c, t=t), less)
+    _within(_mean("c, t : real\nu ~ Normal(1/4, 3/4)\ny = where(c*u + t < 0, 1, 0)", c=c, t=t), float(less))
 
 
 @pytest.mark.parametrize("c", [-2.0, 3.0])
@@ -180,7 +180,8 @@ def test_integers_have_no_such_regions() -> None:
 
 @pytest.mark.parametrize("power", [Fraction(1), Fraction(2), Fraction(1, 2)])
 def test_moments_over_a_region(power: Fraction) -> None:
-    law, p = stats.gamma(2.5, scale=0.375), float(power)
+    law: Any = stats.gamma(2.5, scale=0.375)
+    p = float(power)
     grid = np.linspace(0.3, 1.2, 20_001)
     expected = float(np.trapezoid(grid**p * law.pdf(grid), grid))
     low, value, high = _mean(f"u ~ Gamma(5/2, 3/8)\ny = where(u > 3/10 and u < 6/5, u**({power}), 0)")

@@ -56,8 +56,8 @@ class Nowhere:
 sys.meta_path.insert(0, Nowhere())
 import mpmath, opt_einsum, symgrad, sympy
 assert all(module.__file__.startswith(sys.argv[1]) for module in (mpmath, opt_einsum, symgrad, sympy))
-from symgrad.apps.web.answers import answer, checked
-(part,) = answer(checked({"program": "x : real; y = sin(x)"}))
+from symgrad.apps.web.answers import answer, validate_question
+(part,) = answer(validate_question({"program": "x : real; y = sin(x)"}))
 print(part["blocks"][1]["text"])
 """
 

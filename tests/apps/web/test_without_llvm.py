@@ -14,11 +14,11 @@ class Nowhere:
             raise ModuleNotFoundError("No module named 'llvmlite'", name="llvmlite")
 sys.meta_path.insert(0, Nowhere())
 import json, symgrad
-from symgrad.apps.web.answers import LANGUAGES, PARTS, answer, checked
+from symgrad.apps.web.answers import LANGUAGES, PARTS, answer, validate_question
 asked = {"program": sys.argv[1], "wrt": "x", "claim": "2*x", "parts": list(PARTS)}
-found = {part["part"]: part for part in answer(checked(asked))}
+found = {part["part"]: part for part in answer(validate_question(asked))}
 for language in LANGUAGES:
-    (found[language],) = answer(checked({**asked, "parts": ["source"], "language": language}))
+    (found[language],) = answer(validate_question({**asked, "parts": ["source"], "language": language}))
 assert "llvmlite" not in sys.modules
 print(json.dumps(found))
 """

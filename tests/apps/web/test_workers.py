@@ -122,11 +122,11 @@ def test_more_questions_than_may_wait_are_refused(monkeypatch: pytest.MonkeyPatc
 
 FENCED = """
 import os, sys, tempfile
-from symgrad.apps.web.child import fenced, warm_up
+from symgrad.apps.web.child import restrict_process, warm_up
 import symgrad, subprocess, socket, pathlib
 symgrad.parse("x**2").last.text()
 mine = os.path.join(sys.argv[1], "mine.txt")
-fenced()
+restrict_process()
 def refused(what):
     try:
         what()
@@ -151,8 +151,8 @@ def test_a_process_reads_and_writes_no_file_of_a_users(tmp_path: Any) -> None:
 
 LIMITS = """
 import resource
-from symgrad.apps.web.child import fenced
-fenced(memory=200)
+from symgrad.apps.web.child import restrict_process
+restrict_process(memory=200)
 print(*[resource.getrlimit(k)[0] for k in (resource.RLIMIT_FSIZE, resource.RLIMIT_CORE)])
 try:
     bytearray(400 * 2**20)

@@ -104,11 +104,11 @@ def test_pools_of_processes(tmp_path, method):
 
 _PASSES = """
 import gc, os, threading
-from symgrad.ir import collector, graph
+from symgrad.ir import garbage_collection, graph
 inside, leave = threading.Event(), threading.Event()
 
 def build():
-    with collector.growing(), graph._lock:
+    with garbage_collection.gc_paused(), graph._lock:
         inside.set()
         leave.wait()
 
@@ -118,7 +118,7 @@ inside.wait()
 child = os.fork()
 if not child:
     right = gc.isenabled() and graph._lock.acquire(timeout=5)
-    with collector.growing():
+    with garbage_collection.gc_paused():
         right = right and not gc.isenabled()
     os._exit(0 if right and gc.isenabled() else 1)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), gc.isenabled())

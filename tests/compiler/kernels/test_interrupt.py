@@ -156,7 +156,7 @@ def slow(ir):  # as deaf as LLVM is for a large module, and done when the main t
     over.wait(120)
     return parse(ir)
 
-jit._LONG, jit._parse = 0, slow
+jit._LONG_MODULE, jit._parse = 0, slow
 
 def press():
     while not any(t.name == "symgrad LLVM" for t in threading.enumerate()):

@@ -87,11 +87,11 @@ _BOTH_WAYS = """
 import sys
 from tests.compiler.kernels.test_safety import digests
 from symgrad.compiler.kernels.calls import direct, team
-from symgrad.compiler.kernels.calls.output_pool import Spares
+from symgrad.compiler.kernels.calls.output_pool import OutputPool
 ways = dict.fromkeys(["direct", "spares", "team"], 0)
 for owner, name, way in (
     (direct._Machinery, "function", "direct"),
-    (Spares, "_take", "spares"),
+    (OutputPool, "_take", "spares"),
     (team.Team, "share", "team"),
 ):
     def counted(*arguments, _call=getattr(owner, name), _way=way, **more):

@@ -86,11 +86,12 @@ def _integral(f: FamilyFactor, given: Given, low: Node, high: Node, name: str = 
     name = name or f.u.name
     a = f.power
     if not f.size.is_number(0):
-        if given.known_to_hold(OPS["le"](high, _0)) and a.is_number() and isinstance(a.value, int):
+        if not given.known_to_hold(OPS["ge"](low, _0)):
+            whole_power = a.is_number() and isinstance(a.value, int)
+            if not whole_power or not given.known_to_hold(OPS["le"](high, _0)):
+                raise Undecided
             sign = (-1) ** a.value
             return _integral(replace(f, rate=-f.rate), given, -high, -low) * as_node(sign)
-        if not given.known_to_hold(OPS["ge"](low, _0)):
-            raise Undecided
         a = a + f.size
     _check_zero(a, f.logs, given, low, high, name)
     if isinstance(f.rate, Node) and f.rate.is_number(0):
