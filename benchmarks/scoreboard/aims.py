@@ -81,7 +81,7 @@ def inaccuracy(board: Board) -> tuple[float, str] | None:
     """Return the largest ratio of a worst error to that of the most accurate peer; below half an ulp all are one."""
     found: list[tuple[float, str]] = []
     for r in board.results:
-        peers = [e.worst for p, e in r.errors.items() if p not in OURS and not e.fill_value]
+        peers = [e.worst for p, e in r.errors.items() if p not in OURS and not e.missing]
         if SYMGRAD in r.errors and peers:
             best = max(min(peers), 0.5)
             found.append((max(r.errors[SYMGRAD].worst, 0.5) / best, f"{r.workload}, {r.points:,} points"))

@@ -203,7 +203,7 @@ def measure(board: Board, name: str, settings: Settings) -> None:
                     if values:
                         result.errors[peer] = errors(workload, list(map(unpacked, values)), exact)
                 except UnableError as reason:
-                    absent[peer] = result.is_zero_literal[peer] = str(reason)
+                    absent[peer] = result.absent[peer] = str(reason)
                     del workers[peer]
             _rounds(result, workers, settings)
     finally:
@@ -219,7 +219,7 @@ def _reference(name: str, points: int) -> list[Any]:
 def _not_in_vain(board: Board, name: str, peer: str) -> None:
     """Do not wait again for what took a peer too long: the same in one thread, or what is less work."""
     for r in board.results:
-        reason = r.is_zero_literal.get(peer, "")
+        reason = r.absent.get(peer, "")
         if r.workload in (name, LESS.get(name)) and reason.startswith(LATE):
             raise UnableError(reason if r.workload == name or "(" in reason else f"{reason} ({r.workload})")
 
@@ -278,7 +278,7 @@ def _rounds(result: Result, workers: dict[str, Worker], settings: Settings) -> N
             try:
                 found = workers[peer].ask("sample", limit=_ANSWER_S)
             except UnableError as reason:
-                result.is_zero_literal[peer] = str(reason)
+                result.absent[peer] = str(reason)
                 for told in (result.errors, *result.ways):
                     told.pop(peer, None)
                 del workers[peer]

@@ -104,7 +104,7 @@ def measure_first(board: Board, settings: Settings) -> None:
                 if name != BASELINE and not math.isclose(float(text), _EXPECTED, rel_tol=1e-9):
                     raise UnableError(f"it prints another number: {text.strip()}")
             except UnableError as reason:
-                board.first.is_zero_literal[name] = str(reason)
+                board.first.absent[name] = str(reason)
                 del scripts[name]
                 continue
             if k:
@@ -125,7 +125,7 @@ def _scripts(first: First, settings: Settings) -> Iterator[tuple[str, _Script]]:
         try:
             python = python_for(name, settings.pythons)
         except UnableError as reason:
-            first.is_zero_literal[name] = str(reason)
+            first.absent[name] = str(reason)
             continue
         variables = _variables(name, python)
         yield name, _Script(path, python, variables)

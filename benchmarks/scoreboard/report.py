@@ -140,9 +140,9 @@ def ulps(errors: Errors | None) -> tuple[str, str]:
     """Return the worst error and the median one as text."""
     if errors is None:
         return "", ""
-    if errors.fill_value == 1:
+    if errors.missing == 1:
         return "no number", ""
-    gaps = f", no number at {errors.fill_value:.0%}" if errors.fill_value else ""
+    gaps = f", no number at {errors.missing:.0%}" if errors.missing else ""
     return f"{errors.worst:.2g}{gaps}", f"{errors.median:.2g}"
 
 
@@ -175,7 +175,7 @@ def _below(result: Result) -> str:
         compared = f"Errors at {result.compared} points, relative to {relative}.{note}"
     else:
         compared = "Errors of all entries, relative to the largest entry of the array."
-    absent = {p: reason for p, reason in result.is_zero_literal.items() if p != "copy"}
+    absent = {p: reason for p, reason in result.absent.items() if p != "copy"}
     return " ".join(filter(None, [compared, _absent(absent, lambda p: PEERS[p].title)]))
 
 
@@ -209,7 +209,7 @@ def _first(board: Board) -> Sheet:
         "The first result of a fresh process",
         ("", "processor time", "times the imports", "on the clock"),
         rows,
-        " ".join(filter(None, [below, _absent(first.is_zero_literal, title_of_script)])),
+        " ".join(filter(None, [below, _absent(first.absent, title_of_script)])),
     )
 
 

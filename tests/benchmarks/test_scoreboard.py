@@ -123,7 +123,7 @@ def board() -> Board:
     given = {"symgrad": [1e-3, 1e-3, 1e-3], "heyoka-fast": [1e-2, 1e-2, 1e-2]}
     close = Errors(1.0, 0.5, 0.0)
     result = Result("W5", 1_000, 200, fresh, given, {"symgrad": Errors(3.0, 1.0, 0.0), "heyoka-fast": close})
-    result.is_zero_literal = {"symjit": "not installed", "numexpr": "a | b"}
+    result.absent = {"symjit": "not installed", "numexpr": "a | b"}
     quick = {"compile": [0.03], "derive": [0.001]}
     return Board(
         results=[result],
@@ -208,7 +208,7 @@ def test_first_results_are_those_of_whole_processes() -> None:
     found = first_of(("symgrad", "numpy", "jax", "copy"))
     assert list(found.processor) == list(found.wall)
     assert set(found.processor) == {BASELINE, "symgrad", NOTHING, "numpy"}
-    assert found.is_zero_literal == {"jax": "not installed"}
+    assert found.absent == {"jax": "not installed"}
     for name in (BASELINE, "symgrad", "numpy"):
         assert len(found.processor[name]) == len(found.wall[name]) == 1
         assert found.processor[name][0] > 0.01
@@ -230,7 +230,7 @@ def test_a_first_result_that_is_none_is_told(
     (tmp_path / "with_numpy.py").write_text(script)
     monkeypatch.setattr("benchmarks.scoreboard.first.SCRIPTS", tmp_path)
     found = first_of(("numpy",), limit=1.0)
-    assert found.is_zero_literal == {"numpy": reason}
+    assert found.absent == {"numpy": reason}
     assert list(found.processor) == [BASELINE]
 
 
@@ -283,7 +283,7 @@ def test_threads_have_aims_and_one_table_of_their_own() -> None:
 
 def test_what_took_a_peer_too_long_is_not_begun_again() -> None:
     late = board()
-    late.results[0].is_zero_literal = {"numpy": "compile: not done after 5 s", "sympy": "not installed"}
+    late.results[0].absent = {"numpy": "compile: not done after 5 s", "sympy": "not installed"}
     late.results.append(replace(late.results[0], workload="W4"))
     settings = Settings(("numpy", "sympy"), [("no-such-python", frozenset({"sympy"}))], threads=2)
     for name, expected in (
@@ -295,7 +295,7 @@ def test_what_took_a_peer_too_long_is_not_begun_again() -> None:
             patch.setattr("benchmarks.scoreboard.board._reference", lambda *_: [])
             patch.setattr("benchmarks.scoreboard.board.Worker", _unable)
             measure(late, name, settings)
-        assert late.results[-1].is_zero_literal == {"numpy": expected, "sympy": "begun"}
+        assert late.results[-1].absent == {"numpy": expected, "sympy": "begun"}
 
 
 def _unable(*_: object) -> None:

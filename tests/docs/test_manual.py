@@ -89,15 +89,15 @@ class _Resources(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.load_lines: list[str] = []
+        self.loaded: list[str] = []
         self.links: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
         if source := given.get("src"):
-            self.load_lines.append(source)
+            self.loaded.append(source)
         if href := given.get("href"):
-            (self.links if tag == "a" else self.load_lines).append(href)
+            (self.links if tag == "a" else self.loaded).append(href)
 
 
 @pytest.mark.slow
@@ -117,7 +117,7 @@ def test_the_manual_is_built_and_needs_no_network(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     built = {path.relative_to(folder).as_posix(): _read(path) for path in folder.rglob("*.html")}
     assert {page.relative_to(ROOT).with_suffix(".html").as_posix() for page in pages()} <= set(built)
-    assert [s for page in built.values() for s in page.load_lines if "//" in s] == []
+    assert [s for page in built.values() for s in page.loaded if "//" in s] == []
     for name, page in built.items():
         for link in page.links:
             target = link.partition("#")[0]

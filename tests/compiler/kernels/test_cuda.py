@@ -60,8 +60,8 @@ class Recording:
     def __init__(self, emulated: Emulated) -> None:
         self._emulated = emulated
         self.launched: list[tuple[str, tuple[int, int], tuple[int, int], int]] = []
-        self.synchronizes: list[tuple[int, int]] = []
-        self.load_lines = 0
+        self.waits: list[tuple[int, int]] = []
+        self.loaded = 0
         self.names: list[str] = []
 
     def device_of(self, address: int) -> int:
@@ -74,7 +74,7 @@ class Recording:
 
     def load(self, device: int, ptx: str, names: Sequence[str]) -> list[int]:
         assert all(f".entry {name}(" in ptx for name in names)
-        self.load_lines += 1
+        self.loaded += 1
         self.names = list(names)
         return list(range(len(names)))
 
@@ -89,7 +89,7 @@ class Recording:
         self._emulated.launch(name, (min(blocks[0], 2), min(blocks[1], 2)), 3, arguments)
 
     def wait(self, device: int, stream: int, other: int) -> None:
-        self.synchronizes.append((stream, other))
+        self.waits.append((stream, other))
 
     def finish(self, device: int, stream: int) -> None:
         raise AssertionError("no library of these is waited for")
@@ -135,7 +135,7 @@ def test_a_call_on_whole_arrays_is_one_launch(dtype: str, cupy: None) -> None:
     for _ in range(2):
         check(kernel(*map(GpuArray, arrays)), cpu, arrays, (3, 4, 5))
     assert gpu.launched == [("k", (1, 1), (64, 1), 44)] * 2
-    assert gpu.load_lines == 1
+    assert gpu.loaded == 1
     named = kernel(*map(GpuArray, arrays[:2]), u=GpuArray(arrays[2]))
     check(named, cpu, arrays, (3, 4, 5))
 
@@ -191,7 +191,7 @@ def test_out_and_streams(cupy: None) -> None:
     found = kernel(*given, out=(None, out))
     assert found[1] is out
     check(found, cpu, arrays, (40,))
-    assert gpu.synchronizes == [(44, 5)]
+    assert gpu.waits == [(44, 5)]
     for stream, handle in (
         (9, 9),
         (types.SimpleNamespace(cuda_stream=11), 11),
