@@ -246,18 +246,18 @@ def test_an_interrupted_pass_leaves_the_collector_as_it_was(pauses, step, enable
         raise KeyboardInterrupt
 
     setattr(switch, step, interrupted)
-    with contextlib.suppress(KeyboardInterrupt), pauses.growing():
+    with contextlib.suppress(KeyboardInterrupt), pauses.gc_paused():
         assert not switch.on
     assert switch.on == enabled
     setattr(switch, step, does)
-    with pauses.growing():
+    with pauses.gc_paused():
         assert not switch.on
     assert switch.on == enabled
 
 
 def test_the_collector_runs_again_after_the_last_of_several_passes(pauses):
     switch = pauses.gc = Switch(on=True)
-    first, inner, other = pauses.growing(), pauses.growing(), pauses.growing()
+    first, inner, other = pauses.gc_paused(), pauses.gc_paused(), pauses.gc_paused()
     first.__enter__()
     with inner:
         pass
