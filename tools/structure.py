@@ -37,6 +37,7 @@ PARALLEL = {
     "symgrad/apps": "each application has its limits, its report and its question",
     "symgrad/checker": "real numbers, complex numbers and arrays have a file of one name for what is one thing in all",
     "symgrad/compiler": "each stage has a part for elementwise code and one for arrays",
+    "symgrad/frontend/latex": "subscripts and superscripts are read as syntax, then given a meaning",
     "symgrad/interop": "each framework is imported and exported",
     "symgrad/interop/importers": "each framework has a file of one name for what is one thing in all",
     "symgrad/verification": "verdicts and the diagnosis of mistakes have limits of their own",

@@ -83,10 +83,10 @@ def from_tensorflow(fn: Callable[..., Any], *specs: Any, dtype: str = "float32")
         raise UsageError(
             f"a value of type {type(fn).__name__} is no function", expected="a function of TensorFlow"
         )
-    return _FunctionReader(fn, graphs, dtype).program(specs)
+    return _SourceFunctionReader(fn, graphs, dtype).program(specs)
 
 
-class _FunctionReader:
+class _SourceFunctionReader:
     """One function while it is read."""
 
     def __init__(self, fn: Callable[..., Any], graphs: Any, dtype: str) -> None:

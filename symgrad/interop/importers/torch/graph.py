@@ -41,7 +41,7 @@ from symgrad.ir.types import DOMAINS, Declaration
 from symgrad.support.errors import InternalError, SymgradError, UnsupportedError
 from symgrad.support.source import Place
 
-__all__ = ["GraphReader", "Stopped", "kind_of"]
+__all__ = ["ExportedGraphReader", "Stopped", "kind_of"]
 
 torch: Any = import_module("torch")  # whose values are of any type here
 
@@ -65,7 +65,7 @@ _RANDOM = ("rand", "normal", "bernoulli", "multinomial", "poisson", "uniform", "
 
 
 @final
-class GraphReader:
+class ExportedGraphReader:
     """Reads graphs node by node; what it does not know it collects, to say all of it at once.
 
     Args:

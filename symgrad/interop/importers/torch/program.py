@@ -11,7 +11,7 @@ from typing import Any, cast
 from symgrad.api.handles.expr import Expr, as_expr, handle
 from symgrad.interop.importers.program import ImportedProgram, ImportNote, UniqueNames
 from symgrad.interop.importers.specs import declare_input, is_shape, parse_spec
-from symgrad.interop.importers.torch.graph import GraphReader, Stopped, kind_of
+from symgrad.interop.importers.torch.graph import ExportedGraphReader, Stopped, kind_of
 from symgrad.interop.importers.torch.ops.storage import TensorCell
 from symgrad.interop.importers.torch.sizes import (
     SizeNames,
@@ -100,7 +100,7 @@ def read_program(
         if name not in inputs:
             inputs[name] = declare_input(name, tuple(map(int, meta.shape)), kind_of(meta.dtype))
         cells.append(TensorCell(inputs[name]))
-    reader = GraphReader(found.places, sizes)
+    reader = ExportedGraphReader(found.places, sizes)
     try:
         outputs: list[Any] = reader.run(found.program.graph_module, cells)
     except Stopped:
@@ -135,7 +135,7 @@ def _spelled(value: Any) -> Any:
     return as_expr(value.tolist())
 
 
-def _check_problems(reader: GraphReader) -> None:
+def _check_problems(reader: ExportedGraphReader) -> None:
     if not reader.problems:
         return
     lines = [
@@ -152,7 +152,7 @@ def _check_problems(reader: GraphReader) -> None:
 
 def _program(
     found: TracedGraph,
-    reader: GraphReader,
+    reader: ExportedGraphReader,
     inputs: Mapping[str, Expr],
     outputs: Sequence[Any],
     parameters: Sequence[str],
