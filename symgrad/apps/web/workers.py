@@ -40,7 +40,7 @@ class BusyError(Exception):
 
 
 @dataclass(eq=False, slots=True)
-class _AnsweringWorker:
+class _PageWorker:
     """A process that answers, as it is talked to."""
 
     reader: asyncio.StreamReader
@@ -89,7 +89,7 @@ class Workers:
         self._of_one = max(1, self._count // 2)
         self._turns_of: dict[str, tuple[asyncio.Semaphore, int]] = {}
         self._waiting = 0
-        self._free: list[_AnsweringWorker] = []
+        self._free: list[_PageWorker] = []
         self._forking = _Forker() if _FORKS else None
         self._processes: set[asyncio.subprocess.Process] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -202,12 +202,12 @@ class Workers:
         finally:
             self._given_back(worker, whole=whole)
 
-    async def _taken(self) -> _AnsweringWorker:
+    async def _taken(self) -> _PageWorker:
         if self._forking is not None:
             return await self._forking.forked()
         return self._free.pop() if self._free else await self._spawned()
 
-    def _given_back(self, worker: _AnsweringWorker, *, whole: bool) -> None:
+    def _given_back(self, worker: _PageWorker, *, whole: bool) -> None:
         worker.left -= 1
         if whole and worker.left > 0:
             self._free.append(worker)
@@ -222,7 +222,7 @@ class Workers:
         with suppress(InternalError):  # whoever needs it then is told
             self._free.append(await self._spawned())
 
-    async def _spawned(self) -> _AnsweringWorker:
+    async def _spawned(self) -> _PageWorker:
         """Start a process that answers several questions."""
         process = await asyncio.create_subprocess_exec(
             # -P: what lies in the folder where the server was started is not imported.
@@ -241,7 +241,7 @@ class Workers:
             with suppress(ProcessLookupError):
                 process.kill()
 
-        worker = _AnsweringWorker(process.stdout, process.stdin, end, JOBS_PER_PROCESS)
+        worker = _PageWorker(process.stdout, process.stdin, end, JOBS_PER_PROCESS)
         await worker.begin(SECONDS_TO_START)
         return worker
 
@@ -312,7 +312,7 @@ class _Forker:
                 process.kill()
                 process.wait()
 
-    async def forked(self) -> _AnsweringWorker:
+    async def forked(self) -> _PageWorker:
         """Return a process that answers one question.
 
         Raises:
@@ -326,7 +326,7 @@ class _Forker:
                     await self.start()
             return await self._fork()
 
-    async def _fork(self) -> _AnsweringWorker:
+    async def _fork(self) -> _PageWorker:
         control = self._control
         if control is None:
             raise InternalError("the process that forks others has ended")
@@ -342,6 +342,6 @@ class _Forker:
             with suppress(OSError):
                 control.send(b"k" + job)
 
-        worker = _AnsweringWorker(reader, writer, end, 1)
+        worker = _PageWorker(reader, writer, end, 1)
         await worker.begin(SECONDS_TO_START)
         return worker
