@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 import pytest
@@ -48,8 +48,9 @@ def _mean(program: str, **values: float) -> tuple[float, float, float]:
     return float(estimate.low), float(estimate.value), float(estimate.high)
 
 
-def _within(found: tuple[float, float, float], expected: float) -> None:
+def _within(found: tuple[float, float, float], expected: SupportsFloat) -> None:
     low, value, high = found
+    expected = float(expected)
     assert low - 1e-7 <= expected <= high + 1e-7
     assert value == pytest.approx(expected, abs=1e-7 + (high - low))
 
