@@ -1,0 +1,92 @@
+"""Traversals of graphs: preorder, postorder, and the operands of a nested operation. None of them recurses.
+
+The caller gives ``descend``, which returns the children of a vertex, so that a traversal may stop anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from typing import TypeVar
+
+__all__ = ["leaves", "postorder", "walk"]
+
+T = TypeVar("T", bound=Hashable)
+U = TypeVar("U")
+
+
+def walk(roots: Iterable[T], descend: Callable[[T], Iterable[T]]) -> Iterator[T]:
+    """Yield the vertices that can be reached from roots in preorder, each once: depth first, from left to right.
+
+    Args:
+        roots: where to start.
+        descend: the children of a vertex; it is called when the vertex has been yielded.
+
+    Example:
+        >>> list(walk([12], lambda n: [d for d in (2, 3) if n % d == 0 and d < n]))
+        [12, 2, 3]
+    """
+    seen: set[T] = set()
+    pending = list(roots)[::-1]
+    while pending:
+        top = pending.pop()
+        if top not in seen:
+            seen.add(top)
+            yield top
+            pending += list(descend(top))[::-1]
+
+
+def postorder(
+    roots: Iterable[T], descend: Callable[[T], Iterable[T]], *, until: Collection[T] = ()
+) -> list[T]:
+    """Return the vertices that can be reached from roots, each once and after its children, from left to right.
+
+    Args:
+        roots: where to start.
+        descend: the children of a vertex.
+        until: vertices that are left out, with what only they lead to: those of an earlier call, say.
+
+    Example:
+        >>> postorder([12], lambda n: [n // d for d in (2, 3) if n % d == 0])
+        [1, 3, 2, 6, 4, 12]
+    """
+    order: list[T] = []
+    entered: set[T] = set()
+    for root in roots:
+        if root in entered or root in until:
+            continue
+        entered.add(root)
+        path = [(root, iter(descend(root)))]
+        while path:
+            top, rest = path[-1]
+            for child in rest:
+                if child not in entered and child not in until:
+                    entered.add(child)
+                    path.append((child, iter(descend(child))))
+                    break
+            else:
+                order.append(top)
+                path.pop()
+    return order
+
+
+def leaves(root: U, descend: Callable[[U], Iterable[U] | None]) -> list[U]:
+    """Flatten a nested operation: return its operands from left to right, as often as they occur.
+
+    Args:
+        root: the operation.
+        descend: the operands of what is flattened, None for what is not.
+
+    Example:
+        >>> leaves((1, (2, (1, 3))), lambda n: n if isinstance(n, tuple) else None)
+        [1, 2, 1, 3]
+    """
+    found: list[U] = []
+    pending = [root]
+    while pending:
+        top = pending.pop()
+        inner = descend(top)
+        if inner is None:
+            found.append(top)
+        else:
+            pending += list(inner)[::-1]
+    return found
