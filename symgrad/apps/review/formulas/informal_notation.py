@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from symgrad.apps.review.formulas.higher_derivatives import typed_quotients
+from symgrad.frontend.expressions.functions import is_function
+from symgrad.frontend.latex.syntax.vocabulary import GREEK
 
 __all__ = ["InformalReading", "InformalText", "to_notation"]
 
@@ -277,6 +279,8 @@ class _Rewriter:
         if left.kind == "name" and (self._is_bare(k - 1) or self._acts(k - 1)):
             return False
         if right.kind == "name":
+            if not all(self._is_operand(t) for t in (left, right)):
+                return False
             return left.kind in ("name", "number", "square", "prime") or left.text in (")", "]")
         if right.kind == "number":
             return False
@@ -287,6 +291,19 @@ class _Rewriter:
                 return False
             return left.kind in ("number", "square") or left.text in (")", "]")
         return False
+
+    def _is_operand(self, token: _Typed) -> bool:
+        """Tell whether a token may be a factor without a sign: a word that means nothing may not."""
+        word = token.text
+        if token.kind != "name" or len(word) < 3 or not word.isalpha() or word in GREEK or self._known(word):
+            return True
+        return (
+            word in _FUNCTIONS
+            or is_function(word)
+            or self._is_own(word)
+            or self._is_product(word)
+            or word[0] in "d∂∇"
+        )
 
     def _functions_beside(self) -> None:
         """Write f*g for fg, of functions of the document, and f(g) for f ∘ g."""
