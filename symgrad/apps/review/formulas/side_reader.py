@@ -10,7 +10,7 @@ from typing import Any
 from symgrad.api.handles.expr import Expr
 from symgrad.apps.review.formulas.calculus import derivative, reparametrised
 from symgrad.apps.review.formulas.derivative_notation import VERBS
-from symgrad.apps.review.formulas.informal_notation import InformalText, to_notation
+from symgrad.apps.review.formulas.informal_notation import InformalText, program_name, to_notation
 from symgrad.apps.review.formulas.latex_declarations import domain_of, macros_of, without_macros
 from symgrad.apps.review.formulas.latex_sides import LatexSideReader
 from symgrad.apps.review.formulas.letter_products import DocumentLetters
@@ -117,7 +117,7 @@ class SideReader:
             return None
         if self._is_product(name[1]):
             return None
-        return DefinedTarget(name[1])
+        return DefinedTarget(program_name(name[1]))
 
     def power_target(self, text: SideText) -> DefinedTarget | None:
         """Return the name that nothing defines yet and whose power is this left side, as in r**2 = x**2 + y**2."""
@@ -200,6 +200,7 @@ class SideReader:
             names.functions.__contains__,
             names.is_array,
             self._is_product,
+            euler=self.letters.euler,
         )
 
     def _is_product(self, name: str) -> bool:

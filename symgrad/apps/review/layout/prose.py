@@ -9,6 +9,7 @@ from symgrad.apps.review.layout.remarks import Vocabulary, has_equation_numbers,
 from symgrad.ir.types import DISTRIBUTIONS, DOMAINS
 
 __all__ = [
+    "ALTERNATIVE_CUES",
     "ANEW_CUES",
     "ASKED_CUES",
     "CONDITION_CUES",
@@ -68,6 +69,9 @@ VALUE_CUES = re.compile(
     re.IGNORECASE,
 )
 """Words right before an equation that gives an input a value."""
+
+ALTERNATIVE_CUES = re.compile(r"\bor\b\W*$", re.IGNORECASE)
+"""Words right before an equation that gives an input another value beside the one before."""
 
 CASE_CUES = re.compile(
     r"\b(for|if|when|where|whenever|case|provided|wherever|region|on|in|as long as|inside|assuming|with)"
