@@ -154,8 +154,12 @@ class Reviewer(HypothesisRules):
         names = declared_names(left.text) if latex else [n.strip() for n in left.text.split(",")]
         if not names or any(not n.isidentifier() or n in self.names.values for n in names):
             return False
+        line = self._line(left.span.start)
+        names = [n for n in names if not self.names.restrict_entries(n, domains[0], line)]
+        if not names:
+            return True
         try:
-            self.names.declare(f"{', '.join(names)} : {domains[0]}", self._line(left.span.start))
+            self.names.declare(f"{', '.join(names)} : {domains[0]}", line)
         except SymgradError:
             return False
         return True
@@ -166,6 +170,9 @@ class Reviewer(HypothesisRules):
         Returns:
             Whether it is one, and no claim; its value, None if that cannot be read.
         """
+        array = self._reader.entries_of(equation.left)
+        if array is not None and self.names.is_input(array) and array not in self.names.first_read:
+            self.names.forget(array)  # declared, and now defined by its entries
         target = self._reader.target(equation.left)
         if target is None:
             target = self._reader.power_target(equation.left)

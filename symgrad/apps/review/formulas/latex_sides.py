@@ -27,6 +27,7 @@ from symgrad.frontend.latex.syntax.tree import (
     Tree,
     Word,
 )
+from symgrad.frontend.latex.syntax.words import join_words
 from symgrad.frontend.tokens.terms import Term
 from symgrad.ir.graph import Node, size_leaf
 from symgrad.ir.types import Shape
@@ -37,6 +38,10 @@ __all__ = ["LatexSideReader", "LatexSideDerivative"]
 
 _WORD = re.compile(r"[a-zA-Z]+")
 _COMMAND = re.compile(r"\\([a-zA-Z]+)")
+_DEFINED_WORD = re.compile(
+    r"(?:^|[$&\[(])\s*([a-zA-Z]{2,8})\s*(?:\([^()=]*\)\s*)?&?\s*:?=|\\partial\s*([a-zA-Z]{2,8})\b",
+    re.MULTILINE,
+)
 _FRACTION = r"\\[dt]?frac\s*"
 _PRODUCT = re.compile(_FRACTION + r".*" + _FRACTION, re.DOTALL)
 _LEIBNIZ = re.compile(
@@ -90,6 +95,16 @@ class LatexSideDerivative:
     value: Node
 
 
+def _words_in(document: str) -> list[str]:
+    """Return the words in math italics that a document uses as names: KL = ..., if K and L do not stand alone in it."""
+    if "\\" not in document:
+        return []
+    found = dict.fromkeys(m[1] or m[2] for m in _DEFINED_WORD.finditer(document))
+    return [
+        w for w in found if any(re.search(rf"(?<![a-zA-Z\\]){c}(?![a-zA-Z])", document) is None for c in w)
+    ]
+
+
 class LatexSideReader:
     """Reads formulas in LaTeX in the names of a document.
 
@@ -119,6 +134,7 @@ class LatexSideReader:
         self._indexed = 0
         self._like: Shape = ()
         self._bodies: set[str] = set()
+        self._words = _words_in(document)
 
     # -- what is on the left --------------------------------------------------------------------------------------
 
@@ -161,11 +177,24 @@ class LatexSideReader:
         if name is None or base_of(tree) is None:
             return None
         found = known.find(name)
-        if found is None and isinstance(tree, Scripted) and isinstance(tree.base, Word) and tree.below:
-            alone = any(
-                len(i.text) > 1 for i in tree.below if isinstance(i, Word)
-            )  # else h_i = ..., for all i
+        if found is None and isinstance(tree, Scripted) and base_of(tree.base) is not None and tree.below:
+            # else h_i = ..., for all i
+            alone = alone and any(len(i.text) > 1 for i in tree.below if isinstance(i, Word))
         return (name, alone) if found is None else (found, True)
+
+    def entries_of(self, text: str) -> str | None:
+        """Return the array whose entries, at indices that nothing declares, are this left side: y of y_i."""
+        try:
+            _, lines = self._lines(text)
+        except SymgradError:
+            return None
+        tree = lines[0].sides[0] if len(lines) == 1 and not lines[0].relations else None
+        if not isinstance(tree, Scripted) or not tree.below or tree.above is not None or tree.primes:
+            return None
+        words = [
+            i for i in tree.below if isinstance(i, Word) and len(i.text) == 1 and i.text not in self._names
+        ]
+        return spelled_name(tree.base) if len(words) == len(tree.below) else None
 
     def _is_another(self, tree: Scripted) -> bool:
         """Tell whether x' is a new name beside x, as in a change of coordinates: x is no function of something."""
@@ -303,7 +332,9 @@ class LatexSideReader:
         """Return the macros that a text needs, and what it is as trees."""
         used = {m[1] for m in _COMMAND.finditer(text)} & self.macros.keys()
         before = "".join(self.macros[name] for name in self.macros) + " " if used else ""
-        return before, latex_statements(Source(before + text))
+        lines = latex_statements(Source(before + text))
+        words = [w for w in self._words if w in text]
+        return before, [join_words(line, words) for line in lines] if words else lines
 
     def _reader(
         self, source: Source, text: str, *, rows: bool = False, calls: str | None = None
@@ -333,5 +364,6 @@ class LatexSideReader:
         found: dict[str, Node] = {}
         for head in sorted(heads):
             for name in self._heads.get(head, ()):
-                found[name] = names.values[name] if name in names.values else size_leaf(name)
+                if name in names:
+                    found[name] = names.values[name] if name in names.values else size_leaf(name)
         return found

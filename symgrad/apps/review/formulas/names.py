@@ -291,6 +291,29 @@ class DocumentNames:
         self.assume(text.strip(), line)
         return misread
 
+    def forget(self, name: str) -> None:
+        """Take back the declaration of a name, which a formula defines."""
+        del self.values[name]
+
+    def restrict_entries(self, entry: str, kind: str, line: int) -> bool:
+        """Take in x_i > 0 for an array x: all of its entries are of a kind; tell whether that is meant.
+
+        Args:
+            entry: the name of an entry at an index that nothing declares.
+            kind: a domain of programs, such as ``positive``.
+            line: of the document.
+        """
+        name, _, index = entry.partition("_")
+        before = self.values.get(name)
+        if before is None or before.op is not SYMBOL or not before.shape or not index.isalpha():
+            return False
+        shape = ", ".join(map(str, before.shape))
+        node = parse_program(f"{name} : {kind}[{shape}]").symbols[name]
+        self._replace(before, node)
+        self._set(name, node)
+        self.assume(f"{name} : {kind}[{shape}]", line)
+        return True
+
     def _as_said(self, name: str, node: Node) -> Node:
         """Return the symbol of a declaration, symmetric where words say that of a square matrix."""
         fact, declaration = self.facts.symmetric(name), node.declaration

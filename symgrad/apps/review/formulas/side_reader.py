@@ -33,6 +33,11 @@ _LONE_NAME = re.compile(rf"\s*({NAME.pattern})\s*")
 _LONE_POWER = re.compile(rf"\s*({NAME.pattern})\s*(?:\*\*|\^)\s*([2-9])\s*")
 _STARRED = re.compile(rf"\s*({NAME.pattern})\*\s*")
 _HEAD = re.compile(rf"\s*({NAME.pattern})\s*\(\s*({NAME.pattern}(?:\s*,\s*{NAME.pattern})*)\s*\)\s*")
+_OWN_PI = re.compile(
+    r"\\pi\s*_|\\partial\s*\\pi\b|\bd\s*\\pi\b|\\pi\s*\\in\b"
+    r"|(?:^|[$&\[])\s*\\pi\s*(?:\([^()=]*\)\s*)?&?\s*:?=(?!\s*-?[\d.])",
+    re.MULTILINE,
+)
 _SIGNS = str.maketrans({"≤": "<=", "≥": ">=", "≠": "!=", "·": "*", "×": "*", "−": "-", "⋅": "*", "\t": " "})
 
 
@@ -90,9 +95,10 @@ class SideReader:
         self.letters = DocumentLetters()
         self._source = source
         self._names = names
-        self._papers = LatexSideReader(
-            names, macros_of(source.text) if "\\" in source.text else {}, options, source.text
-        )
+        macros = macros_of(source.text) if "\\" in source.text else {}
+        if _OWN_PI.search(source.text) is not None:  # a profit or a policy, and not 3.14159...
+            macros = {**macros, "pi": r"\newcommand{\pi}{\varpi}"}
+        self._papers = LatexSideReader(names, macros, options, source.text)
         self._notation = NotationReader(source, names)
         self._habits: set[str] = set()
 
@@ -118,6 +124,10 @@ class SideReader:
         if self._is_product(name[1]):
             return None
         return DefinedTarget(program_name(name[1]))
+
+    def entries_of(self, text: SideText) -> str | None:
+        """Return the array whose entries at free indices are this left side; None for another one."""
+        return self._papers.entries_of(text.text) if text.notation == "latex" else None
 
     def power_target(self, text: SideText) -> DefinedTarget | None:
         """Return the name that nothing defines yet and whose power is this left side, as in r**2 = x**2 + y**2."""
