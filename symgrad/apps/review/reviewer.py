@@ -173,6 +173,13 @@ class Reviewer(HypothesisRules):
         array = self._reader.entries_of(equation.left)
         if array is not None and self.names.is_input(array) and array not in self.names.first_read:
             self.names.forget(array)  # declared, and now defined by its entries
+        inner = self._reader.without_logarithm(equation.left, equation.right)
+        if inner is not None:
+            target = self._reader.target(inner[0])
+            if target is None or target.name in self.names:
+                return False, None
+            found = self._defined(target, equation._replace(left=inner[0], right=inner[1]))
+            return True, None if found is None else self._read(equation.right)
         target = self._reader.target(equation.left)
         if target is None:
             target = self._reader.power_target(equation.left)

@@ -14,10 +14,13 @@ from symgrad.apps.review.formulas.names import DocumentNames
 from symgrad.apps.review.formulas.related_rates import rate
 from symgrad.frontend.latex.document import latex_statements
 from symgrad.frontend.latex.meaning.functions.function_values import LatexFunction
+from symgrad.frontend.latex.meaning.inputs import inputs_of
 from symgrad.frontend.latex.meaning.letters import RowTerm
 from symgrad.frontend.latex.meaning.lines import LatexReader
 from symgrad.frontend.latex.meaning.names import KnownNames, base_of, spelled_name
+from symgrad.frontend.latex.syntax.trampoline import Steps
 from symgrad.frontend.latex.syntax.tree import (
+    Accent,
     Bracket,
     Command,
     LatexLine,
@@ -60,6 +63,28 @@ class _DocumentReader(LatexReader):
     """
 
     curves: Sequence[ImplicitCurve] = ()
+
+    def letter(self, tree: Tree) -> Steps[Term]:
+        rate = self.rate_of(tree)
+        return rate if rate is not None else (yield super().letter(tree))
+
+    def rate_of(self, tree: Tree) -> Term | None:
+        r"""Return the derivative by time that a dot above a formula of t means: \dot x, \ddot x."""
+        if (
+            not isinstance(tree, Accent)
+            or tree.mark not in ("dot", "ddot")
+            or self.name_here(tree) is not None
+        ):
+            return None
+        name = self.name_here(tree.body)
+        if name is None or self.differentiate is None:
+            return None
+        y = self.named(name, tree.body)
+        time = next((s for s in inputs_of(y.node) if s.name == "t"), None)
+        if time is None or y.node is time or not y.node.args:
+            return None
+        by = Term(time, tree.start, tree.end)
+        return self.differentiated(y, [(by, tree)] * (2 if tree.mark == "ddot" else 1), tree)
 
     def slope_of_name(self, tree: Scripted) -> Term | None:
         name = self.name_here(tree.base) if tree.below is None else None
@@ -154,7 +179,8 @@ class LatexSideReader:
         tree = lines[0].sides[0]
         known = KnownNames(self._known(text))
         reader = self._reader(Source(text), text)
-        if reader.derivative_of(tree) is not None:
+        reader.differentiate = lambda y, x: self._differentiated(y, x, partial=False)
+        if reader.derivative_of(tree) is not None or reader.rate_of(tree) is not None:
             return None
         if isinstance(tree, Scripted) and tree.primes and self._is_another(tree):
             return spelled_name(tree) or "", True
@@ -338,7 +364,7 @@ class LatexSideReader:
 
     def _reader(
         self, source: Source, text: str, *, rows: bool = False, calls: str | None = None
-    ) -> LatexReader:
+    ) -> _DocumentReader:
         known = self._known(text)
         if (
             self._names.varied or _LEIBNIZ.search(text)
@@ -359,6 +385,7 @@ class LatexSideReader:
             self._heads.setdefault("" if head is None else head[0], []).append(name)
         self._indexed = names.count
         heads = {"", *_WORD.findall(text), *self._bodies}
+        heads |= {"varpi"} if "pi" in heads else set()  # where pi is a name
         heads |= {letter for head in heads for letter in head}
         heads |= {head.upper() for head in heads if len(head) == 1}  # of x_i the matrix X that it is a row of
         found: dict[str, Node] = {}

@@ -33,6 +33,8 @@ _LONE_NAME = re.compile(rf"\s*({NAME.pattern})\s*")
 _LONE_POWER = re.compile(rf"\s*({NAME.pattern})\s*(?:\*\*|\^)\s*([2-9])\s*")
 _STARRED = re.compile(rf"\s*({NAME.pattern})\*\s*")
 _HEAD = re.compile(rf"\s*({NAME.pattern})\s*\(\s*({NAME.pattern}(?:\s*,\s*{NAME.pattern})*)\s*\)\s*")
+_LOGARITHM = re.compile(rf"\s*(?:log|ln)\s*(?:\(\s*(?=.*\)\s*$))?(?P<of>{NAME.pattern})\s*\)?\s*")
+_LATEX_LOGARITHM = re.compile(r"\s*&?\s*\\(?:log|ln)\s*(?P<of>[^=]*?)\s*")
 _OWN_PI = re.compile(
     r"\\pi\s*_|\\partial\s*\\pi\b|\bd\s*\\pi\b|\\pi\s*\\in\b"
     r"|(?:^|[$&\[])\s*\\pi\s*(?:\([^()=]*\)\s*)?&?\s*:?=(?!\s*-?[\d.])",
@@ -124,6 +126,16 @@ class SideReader:
         if self._is_product(name[1]):
             return None
         return DefinedTarget(program_name(name[1]))
+
+    def without_logarithm(self, left: SideText, right: SideText) -> tuple[SideText, SideText] | None:
+        """Return an equation for the logarithm of something as one for that itself: p = exp(f) for log p = f."""
+        latex = left.notation == "latex"
+        match = (_LATEX_LOGARITHM if latex else _LOGARITHM).fullmatch(left.text)
+        if match is None or NAME.search(right.text) is None:
+            return None
+        begin, end = (r"\exp\left(", r"\right)") if latex else ("exp(", ")")
+        raised = SideText(right.start - len(begin), f"{begin}{right.text}{end}", right.notation)
+        return SideText(left.start + match.start("of"), match["of"], left.notation), raised
 
     def entries_of(self, text: SideText) -> str | None:
         """Return the array whose entries at free indices are this left side; None for another one."""
