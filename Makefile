@@ -13,7 +13,7 @@ TESTS ?=
 CORE := ir ops rewrite autodiff frontend pretty
 # OpenBLAS's code for processors of 2008, which every x86 runs and none takes by itself: it sums in another order.
 OTHER_BLAS ?= Nehalem
-OF_BLAS := apps/gradcheck verification compiler/kernels --ignore=tests/verification/mistakes
+OF_BLAS := apps/gradcheck verification compiler/kernels
 OF_FRAMEWORKS := symgrad/interop/exporters symgrad/interop/importers
 # What runs the tests of the frameworks.
 CHECKERS := 'hypothesis>=6.130,<7' 'pytest>=8.4,<10' 'pytest-xdist>=3.6,<4'
@@ -55,7 +55,7 @@ test-frameworks: $(VENV)/dev.stamp $(FRAMEWORKS)/frameworks.stamp ## types and t
 
 test-blas: $(VENV)/dev.stamp ## run the tests that a BLAS could matter to with another one: OTHER_BLAS of OpenBLAS's kernels
 	@echo "== tests with the BLAS of $(OTHER_BLAS)"
-	@OPENBLAS_CORETYPE=$(OTHER_BLAS) $(BIN)/python -m pytest -n $(WORKERS) $(or $(TESTS),$(foreach layer,$(OF_BLAS),tests/$(layer) symgrad/$(layer)))
+	@OPENBLAS_CORETYPE=$(OTHER_BLAS) $(BIN)/python -m pytest -n $(WORKERS) $(or $(TESTS),$(foreach layer,$(OF_BLAS),tests/$(layer) symgrad/$(layer)) --ignore=tests/verification/mistakes)
 
 # torch by itself and by pip, which finds a build for CPUs if the machine has one; the rest by uv if it is there.
 $(FRAMEWORKS)/frameworks.stamp: pyproject.toml requirements-frameworks.lock

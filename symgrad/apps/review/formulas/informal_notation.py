@@ -133,7 +133,7 @@ def to_notation(
 
 
 def _with_inverses(tokens: list[_Typed], known: Callable[[str], bool]) -> list[_Typed]:
-    """Return tokens in which sin^-1, sin^(-1) and log_2 are the name of one function."""
+    """Return tokens in which sin^-1, sin^(-1) and log_2 are the name of one function, and sin² is sin^2."""
     found: list[_Typed] = []
     k = 0
     while k < len(tokens):
@@ -145,8 +145,13 @@ def _with_inverses(tokens: list[_Typed], known: Callable[[str], bool]) -> list[_
                 length = 4
             elif behind[1:5] in (["(", "-", "1", ")"], ["{", "-", "1", "}"]):
                 length = 6
+        squared = found[-1:] and token.kind == "square" and _is_bare_function(found[-1].text)
         name = _INVERSES[name] if length > 1 else _LOGARITHMS.get(name, "")
-        found.append(_Typed("name", name, token.start, tokens[k + length - 1].end) if name else token)
+        if squared:  # sin² x is sin^2 x
+            found.append(_Typed("power", "^", token.start, token.end))
+            found.append(_Typed("number", _SQUARES[token.text], token.end, token.end))
+        else:
+            found.append(_Typed("name", name, token.start, tokens[k + length - 1].end) if name else token)
         k += length
     return found
 

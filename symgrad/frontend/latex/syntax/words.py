@@ -40,7 +40,7 @@ def _children(tree: Tree) -> Iterator[Tree]:
         if isinstance(value, Tree):
             yield value
         elif isinstance(value, tuple):
-            pending += value[::-1]  # pyright: ignore[reportUnknownArgumentType]  (of any field)
+            pending += value[::-1]
 
 
 def _replaced(value: Any, done: dict[Tree, Tree]) -> Any:
