@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,13 +17,11 @@ from symgrad.checker.balls.piecewise_ops import POINTWISE_OPS, SMOOTH_OPS
 from symgrad.checker.balls.scalar_ops import Binary, Value, add, div, exp, log, mul, neg, sqrt
 from symgrad.checker.clock import STEP, tick
 from symgrad.checker.limits import ARRAY_ENTRIES, CONTRACTION_PRODUCTS, UNBATCHED_PRODUCTS
-from symgrad.checker.numbers import flint
+from symgrad.checker.numbers import fmpq
 
 __all__ = ["ARRAY_OPS", "SMOOTH_ARRAY_OPS"]
 
 _Reduction: TypeAlias = "Callable[[Axes, Array], Array]"
-
-fmpq: Any = flint.fmpq
 
 
 def _total(values: Sequence[Value]) -> Value:
@@ -44,11 +42,7 @@ def _product(values: Sequence[Value]) -> Value:
 
 def _over(combine: Callable[[list[Value]], Value]) -> _Reduction:
     """Turn a function of a list of values into a reduction over axes."""
-
-    def apply(axes: Axes, x: Array) -> Array:
-        return reduce_axes(axes, x, combine)
-
-    return apply
+    return partial(reduce_axes, combine=combine)
 
 
 def _einsum(labels: tuple[Axes, ...], result: Axes, *operands: Array) -> Array:

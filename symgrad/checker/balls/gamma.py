@@ -6,17 +6,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from symgrad.checker.balls.scalar_ops import Unary, Value, ball, finite_or_none
+from symgrad.checker.balls.scalar_ops import ARGUMENT_BOUND, Unary, Value, ball, finite_or_none
 from symgrad.checker.limits import EXACT_FACTORIAL, FUNCTION_ORDER
-from symgrad.checker.numbers import flint
+from symgrad.checker.numbers import acb, arb, fmpq
 
 __all__ = ["GAMMA", "polygamma"]
 
-fmpq: Any = flint.fmpq
-arb: Any = flint.arb
-acb: Any = flint.acb
 
-_ARGUMENT_BOUND = arb(2) ** 64  # beyond it the value is unknown
 _LEAST_ARGUMENT = -10_000  # zeta(s, x) at x < 0 takes |x| terms
 
 
@@ -31,7 +27,7 @@ def _gamma_like(method: Callable[[Any], Any], exact: Callable[[int], int | None]
             if value is not None:
                 return fmpq(value)
         x = ball(x)
-        return finite_or_none(method(x)) if abs(x) < _ARGUMENT_BOUND else None
+        return finite_or_none(method(x)) if abs(x) < ARGUMENT_BOUND else None
 
     return apply
 

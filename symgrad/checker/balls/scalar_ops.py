@@ -17,9 +17,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from symgrad.checker.limits import BALL_ROOT_ORDER, EXACT_BITS
-from symgrad.checker.numbers import flint
+from symgrad.checker.numbers import arb, fmpq
 
 __all__ = [
+    "ARGUMENT_BOUND",
     "BINARY",
     "CONSTANTS",
     "SMOOTH_UNARY",
@@ -45,9 +46,9 @@ Value: TypeAlias = Any
 Unary: TypeAlias = "Callable[[Value], Value]"
 Binary: TypeAlias = "Callable[[Value, Value], Value]"
 
-fmpq: Any = flint.fmpq
-arb: Any = flint.arb
 
+ARGUMENT_BOUND = arb(2) ** 64
+"""The arguments of special functions from which on a value is unknown."""
 
 CONSTANTS: Mapping[str, Callable[[], Value]] = {
     "pi": arb.pi,

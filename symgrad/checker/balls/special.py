@@ -12,17 +12,21 @@ from typing import Any
 
 from symgrad.checker.balls.bessel import BESSEL_OPS, always, defined_where, is_integer, is_positive
 from symgrad.checker.balls.gamma import polygamma
-from symgrad.checker.balls.scalar_ops import Binary, Unary, Value, ball, exp, finite_or_none, mul, neg
+from symgrad.checker.balls.scalar_ops import (
+    ARGUMENT_BOUND,
+    Binary,
+    Unary,
+    Value,
+    ball,
+    exp,
+    finite_or_none,
+    mul,
+    neg,
+)
 from symgrad.checker.limits import ELLIPTIC_ANGLE, FUNCTION_ORDER, SPECIAL_TERMS
-from symgrad.checker.numbers import flint
+from symgrad.checker.numbers import acb, arb, flint, fmpq
 
 __all__ = ["SMOOTH_SPECIAL", "SMOOTH_SPECIAL_BINARY", "SPECIAL", "SPECIAL_BINARY"]
-
-fmpq: Any = flint.fmpq
-arb: Any = flint.arb
-acb: Any = flint.acb
-
-_ARGUMENT_BOUND = arb(2) ** 64  # beyond it the value is unknown
 
 
 # ---------------------------------------------------------------------------------------------- functions of one number
@@ -93,7 +97,7 @@ def _with_order(value: Binary) -> Binary:
     """Return a function of an order and an argument that is unknown for large ones."""
 
     def apply(n: Value, x: Value) -> Value:
-        if n is None or x is None or not (abs(n) < FUNCTION_ORDER and abs(x) < _ARGUMENT_BOUND):
+        if n is None or x is None or not (abs(n) < FUNCTION_ORDER and abs(x) < ARGUMENT_BOUND):
             return None
         return value(n, x)
 
@@ -178,11 +182,8 @@ def _polylog_smooth(n: Value, x: Value) -> Value:
 def _rational_polylog(m: int, x: Any) -> Value:
     """The polylogarithm of order -m: the sum of k!*S(m + 1, k + 1)*(x/(1 - x))**(k + 1) over k <= m, DLMF 25.12.10."""
     w = x / (1 - x)
-    numbers = [1]  # of Stirling, S(j, 1), S(j, 2), ...
-    for j in range(1, m + 1):
-        numbers = [(i + 1) * s + (numbers[i - 1] if i else 0) for i, s in enumerate([*numbers, 0])]
-        assert len(numbers) == j + 1
-    return finite_or_none(sum((math.factorial(k) * s * w ** (k + 1) for k, s in enumerate(numbers)), arb(0)))
+    terms = (math.factorial(k) * flint.fmpz.stirling_s2(m + 1, k + 1) * w ** (k + 1) for k in range(m + 1))
+    return finite_or_none(sum(terms, arb(0)))
 
 
 def _polylog(n: Value, x: Value) -> Value:
@@ -220,7 +221,7 @@ def _ive_smooth(n: Value, x: Value) -> Value:
 
 def _has_real_integrand(phi: Value, m: Value) -> bool:
     """Tell whether 1 - m*sin(t)**2 is certainly positive from 0 to phi: m < 1, or phi is short of the first zero."""
-    if not (abs(phi) < ELLIPTIC_ANGLE and abs(m) < _ARGUMENT_BOUND):
+    if not (abs(phi) < ELLIPTIC_ANGLE and abs(m) < ARGUMENT_BOUND):
         return False
     if m < 1:
         return True

@@ -9,7 +9,7 @@ Names are at least 1. Lengths with the same form are equal for all values of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from itertools import compress, product
@@ -125,11 +125,14 @@ def is_nonnegative(a: Size) -> bool:
 
 
 def _atom_is_nonnegative(atom: Any) -> bool:
-    if isinstance(atom, str):
-        return True
+    return isinstance(atom, str) or _atom_satisfies(atom, is_nonnegative)
+
+
+def _atom_satisfies(atom: Any, holds: Callable[[Size], bool]) -> bool:
+    """Tell whether a maximum, a minimum or a rounded quotient has a property that larger lengths have, too."""
     if atom[0] == "ceil":
-        return is_nonnegative(atom[1])
-    known = (is_nonnegative(atom[1]), is_nonnegative(atom[2]))
+        return holds(atom[1])
+    known = (holds(atom[1]), holds(atom[2]))
     return any(known) if atom[0] == "max" else all(known)
 
 
@@ -203,7 +206,7 @@ def length_polynomial(length: int | str) -> Size:
         if isinstance(item, Fraction):
             stack.append(_number(int(item)))
         elif item.isidentifier():
-            stack.append(_name_atom(item))
+            stack.append((((item,), 1),))
         elif item == "ceil()":
             top = stack.pop()
             if not isinstance(top, _Quotient):
@@ -216,10 +219,6 @@ def length_polynomial(length: int | str) -> Size:
     if isinstance(found, _Quotient):
         raise UsageError(f"the length '{length}' is a quotient that is not rounded")
     return found
-
-
-def _name_atom(name: str) -> Size:
-    return (((name,), 1),)
 
 
 def _apply_operator(operator: str, left: Size | _Quotient, right: Size | _Quotient) -> Size | _Quotient:
@@ -267,14 +266,7 @@ def _is_positive(a: Size) -> bool:
         return True
     if len(a) != 1 or a[0][1] < 1:
         return False
-    return all(isinstance(x, str) or _atom_is_positive(x) for x in a[0][0])
-
-
-def _atom_is_positive(atom: Any) -> bool:
-    if atom[0] == "ceil":
-        return _is_positive(atom[1])
-    known = (_is_positive(atom[1]), _is_positive(atom[2]))
-    return any(known) if atom[0] == "max" else all(known)
+    return all(isinstance(x, str) or _atom_satisfies(x, _is_positive) for x in a[0][0])
 
 
 def slice_length(whole: Size, start: int | str | None, stop: int | str | None, step: int) -> Size:

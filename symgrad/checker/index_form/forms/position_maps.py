@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from symgrad.checker.index_form.forms.product_rules import Dependency, delta
-from symgrad.checker.index_form.forms.terms import Form, FormAlgebra
+from symgrad.checker.index_form.forms.terms import Form, FormAlgebra, single_factor
 
 __all__ = ["affine", "iota_difference", "position_map", "slice_map", "order_map"]
 
@@ -54,13 +54,11 @@ def iota_difference(t: FormAlgebra, form: Form) -> tuple[str, str, str] | None:
     ends: dict[int, str] = {}
     lengths: list[str] = []
     for monomial, c in form.items():
-        if abs(c) != 1 or len(monomial) != 1 or monomial[0][0][0] or monomial[0][1] != 1:
+        found = single_factor(t, {monomial: abs(c)})
+        if found is None or found[0].kind != "iota":
             return None
-        head, positions, _ = monomial[0][0][1][0]
-        if t.heads[head].kind != "iota":
-            return None
-        ends[int(c)] = positions[0]
-        lengths.append(t.heads[head].params[0])
+        ends[int(c)] = found[1][0]
+        lengths.append(found[0].params[0])
     if len(lengths) != 2 or set(ends) != {1, -1} or len(set(lengths)) != 1:
         return None
     return ends[1], ends[-1], lengths[0]
