@@ -51,9 +51,9 @@ class ExactDerivative:
 
     def at(self, values: Values) -> dict[str, Any] | None:
         """Return the gradients as arrays of exact numbers; None where they cannot be computed."""
-        return self._evaluated(values, self._given(values))
+        return self._gradients_at(values, self._given(values))
 
-    def _evaluated(self, values: Values, inputs: Mapping[Node, Any]) -> dict[str, Any] | None:
+    def _gradients_at(self, values: Values, inputs: Mapping[Node, Any]) -> dict[str, Any] | None:
         try:
             found = evaluate_mp(self._mp, [*self._gradients.values()], inputs)
         except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError):
@@ -77,7 +77,7 @@ class ExactDerivative:
             else v
             for node, v in given.items()
         }
-        return self._evaluated(values, moved)
+        return self._gradients_at(values, moved)
 
     def plainly(self, values: Values) -> dict[str, Any]:
         """Return the gradients by the backward pass in double precision, operation by operation."""

@@ -79,11 +79,11 @@ def content(name: str) -> bytes:
 def _file(name: str, kind: str) -> Any:
     found = content(name)
 
-    async def respond(request: Request) -> Response:
+    async def send_file(request: Request) -> Response:
         del request
         return Response(found, media_type=kind, headers={"Cache-Control": "no-cache"})
 
-    return respond
+    return send_file
 
 
 class _Questions:

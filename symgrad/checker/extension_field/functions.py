@@ -124,10 +124,12 @@ class Functions(Powers):
         fourth = self.power(half, half)
         z = F.constant(1), F.constant(0)
         for _ in range(k.numerator % 24):
-            z = self._rotated(self._rotated(z, third), (fourth, F.neg(fourth)))
+            z = self._complex_product(self._complex_product(z, third), (fourth, F.neg(fourth)))
         return z
 
-    def _rotated(self, z: tuple[Element, Element], w: tuple[Element, Element]) -> tuple[Element, Element]:
+    def _complex_product(
+        self, z: tuple[Element, Element], w: tuple[Element, Element]
+    ) -> tuple[Element, Element]:
         """Return the product of two complex numbers."""
         F, (a, b), (c, s) = self.field, z, w
         return F.sub(F.mul(a, c), F.mul(b, s)), F.add(F.mul(a, s), F.mul(b, c))
@@ -143,7 +145,7 @@ class Functions(Powers):
         size = self.inverse(F.add(F.constant(1), F.mul(t, t)))
         turn = F.mul(F.sub(F.constant(1), F.mul(t, t)), size), F.mul(F.scaled(t, Fraction(2)), size)
         for _ in range(r.numerator * (order // r.denominator) % (2 * order)):
-            z = self._rotated(z, turn)
+            z = self._complex_product(z, turn)
         return z
 
     def _tan_of_pi_over(self, n: int) -> Element:

@@ -125,10 +125,10 @@ def is_nonnegative(a: Size) -> bool:
 
 
 def _atom_is_nonnegative(atom: Any) -> bool:
-    return isinstance(atom, str) or _atom_satisfies(atom, is_nonnegative)
+    return isinstance(atom, str) or _atom_has(atom, is_nonnegative)
 
 
-def _atom_satisfies(atom: Any, holds: Callable[[Size], bool]) -> bool:
+def _atom_has(atom: Any, holds: Callable[[Size], bool]) -> bool:
     """Tell whether a maximum, a minimum or a rounded quotient has a property that larger lengths have, too."""
     if atom[0] == "ceil":
         return holds(atom[1])
@@ -266,7 +266,7 @@ def _is_positive(a: Size) -> bool:
         return True
     if len(a) != 1 or a[0][1] < 1:
         return False
-    return all(isinstance(x, str) or _atom_satisfies(x, _is_positive) for x in a[0][0])
+    return all(isinstance(x, str) or _atom_has(x, _is_positive) for x in a[0][0])
 
 
 def slice_length(whole: Size, start: int | str | None, stop: int | str | None, step: int) -> Size:
