@@ -1,6 +1,6 @@
-"""Calls of array functions: from the arguments in a text to those of what makes the array.
+"""Calls of array functions: convert the arguments of a text to those of a builder.
 
-The signature of a builder is the signature in programs, and the name of a parameter says what its argument is: an array
+The signature of a builder is the signature in programs. The name of a parameter is the kind of its argument: an array
 (``x``), an axis, a shape made of sizes, a literal.
 """
 
@@ -205,7 +205,7 @@ class _CallReading:
         return self.scope.source.text[item.start : item.end]
 
     def _of_values(self, arguments: Sequence[Argument]) -> str | None:
-        """Return how the largest or smallest of the arguments is written; None for other functions."""
+        """Return the cure for an extreme of several arguments; None for other functions."""
         values = [a for a in arguments if isinstance(a, Term)]
         if self._extreme is None or len(values) < 2:
             return None
@@ -229,7 +229,7 @@ class _CallReading:
         return item.node
 
     def _of_items(self, item: ItemList) -> str:
-        """Return what to write for values in one tuple or list."""
+        """Return the cure for values in one tuple or list."""
         shown = ", ".join(map(self._said, item.values))
         if self._extreme is not None and len(item.values) > 1:
             return f"write {self._extreme}({shown})"
@@ -280,7 +280,7 @@ class _CallReading:
         if isinstance(item, ItemList):
             return tuple(self._widths(name, value) for value in item.values)
         size = self.scope.size_of(item.node) if isinstance(item, Term) else None
-        return self._size(name, item) if size is None else size  # `pad` says more of one that is negative
+        return self._size(name, item) if size is None else size  # `pad` reports a negative size better
 
     def _flag(self, name: str, item: Item) -> bool:
         if isinstance(item, Term) and item.node.op is NUMBER and item.node.dtype == "bool":

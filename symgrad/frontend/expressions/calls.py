@@ -200,7 +200,7 @@ def _apply(
 
 
 def _with_one_more(scope: Scope, spelled: str, terms: Sequence[Term]) -> str | None:
-    """Return what two arguments mean elsewhere of functions that take one here: a root, a number of digits."""
+    """Return the cure for a second argument that other notations accept: a root, a number of digits."""
     if spelled not in ("sqrt", "round") or len(terms) != 2:
         return None
     x, n = (scope.source.text[t.start : t.end] for t in terms)
@@ -215,7 +215,7 @@ def signature(op: Op, spelled: str) -> str:
 
 
 def _no_value(scope: Scope, item: ItemList | Text | NoneLiteral) -> Term:
-    """Keep the error for what is no operand."""
+    """Record the error for an invalid operand."""
     if isinstance(item, ItemList):
         return scope.wrong(
             ProgramSyntaxError,
@@ -265,7 +265,7 @@ _ELSEWHERE = {
     **dict.fromkeys(["detach", "sg", "no_grad", "stopgrad", "frozen"], "write stop_gradient(...)"),
     "lg": "write log10(...), or log2(...)",
 }
-"""What functions of other libraries, and of textbooks, are called here."""
+"""Names of functions in other libraries and textbooks, with the names in this notation."""
 
 
 def _unknown(
@@ -316,7 +316,7 @@ def _log(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> T
 
 
 def _written(name: str) -> Callable[[Scope, Sequence[Argument], int, int], Term | None]:
-    """A function that is written in others."""
+    """A function that is defined by others."""
 
     def read(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
         terms = [a for a in arguments if isinstance(a, Term)]
