@@ -101,10 +101,6 @@ def _align_axes(x: Array, own: list[int], order: list[int]) -> Array:
     return turned[tuple(slice(None) if i in own else None for i in order)]
 
 
-def _mean_of(values: list[Value]) -> Value:
-    return div(_total(values), fmpq(len(values)))
-
-
 def _norm_of(values: list[Value]) -> Value:
     total = _total(_map(lambda v: mul(v, v), values))
     if total is not None and type(total) is not fmpq and not total > 0:
@@ -118,10 +114,7 @@ def _smooth_norm_of(values: list[Value]) -> Value:
 
 
 def _extremum(op: Binary) -> _Reduction:
-    def of(values: list[Value]) -> Value:
-        return reduce(op, values) if values else None
-
-    return _over(of)
+    return _over(lambda values: reduce(op, values) if values else None)
 
 
 def _first_extremum(least: bool, values: list[Value]) -> int | None:
@@ -180,11 +173,7 @@ def _prod_except(axis: int, x: Array) -> Array:
     return np.moveaxis(out, -1, axis)
 
 
-def _logsumexp_of(values: list[Value]) -> Value:
-    return log(_total(_map(exp, values))) if values else None
-
-
-_logsumexp = _over(_logsumexp_of)
+_logsumexp = _over(lambda values: log(_total(_map(exp, values))) if values else None)
 
 
 def _softmax(axes: Axes, x: Array) -> Array:
@@ -212,7 +201,7 @@ def _logcumsumexp(axis: int, x: Array) -> Array:
 
 ARRAY_OPS: dict[str, Callable[..., Array]] = {
     "einsum": _einsum,
-    "mean": _over(_mean_of),
+    "mean": _over(lambda values: div(_total(values), fmpq(len(values)))),
     "max": _extremum(POINTWISE_OPS["maximum"]),
     "min": _extremum(POINTWISE_OPS["minimum"]),
     "argmax": _argument_of_extreme(_first_extremum, False),

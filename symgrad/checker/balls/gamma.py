@@ -32,12 +32,10 @@ def _gamma_like(method: Callable[[Any], Any], exact: Callable[[int], int | None]
     return apply
 
 
-def _log_gamma(x: Any) -> Any:
-    return x.lgamma() if x > 0 else abs(x.gamma()).log()
-
-
 _gamma = _gamma_like(arb.gamma, lambda n: math.factorial(n - 1) if n <= EXACT_FACTORIAL else None)
-_lgamma = _gamma_like(_log_gamma, lambda n: 0 if n <= 2 else None)
+_lgamma = _gamma_like(
+    lambda x: x.lgamma() if x > 0 else abs(x.gamma()).log(), lambda n: 0 if n <= 2 else None
+)
 _digamma = _gamma_like(arb.digamma, lambda n: None)
 
 

@@ -72,14 +72,6 @@ def _exp_sum(u: FormulaTerm, sign: int) -> FormulaTerm:
     return u("exp") + other if sign > 0 else u("exp") - other
 
 
-def _erfcx(u: FormulaTerm) -> FormulaTerm:
-    return (u * u)("exp") * u("erfc")
-
-
-def _dawsn(u: FormulaTerm) -> FormulaTerm:
-    return u.constant("pi")("sqrt") / 2 * (-(u * u))("exp") * u("erfi")
-
-
 def _tanh(u: FormulaTerm) -> FormulaTerm:
     e = (2 * u)("exp")
     return (e - 1) / (e + 1)
@@ -123,8 +115,8 @@ _DEFINITIONS: dict[str, Callable[[FormulaTerm], FormulaTerm]] = {
     "log1p": lambda u: (1 + u)("log"),
     "sigmoid": lambda u: 1 / (1 + (-u)("exp")),
     "softplus": lambda u: (1 + u("exp"))("log"),
-    "erfcx": _erfcx,
-    "dawsn": _dawsn,
+    "erfcx": lambda u: (u * u)("exp") * u("erfc"),
+    "dawsn": lambda u: u.constant("pi")("sqrt") / 2 * (-(u * u))("exp") * u("erfi"),
     "tan": lambda u: u("sin") / u("cos"),
     "cot": lambda u: u("cos") / u("sin"),
     "sec": lambda u: 1 / u("cos"),

@@ -318,17 +318,8 @@ def _of_reciprocal(
     return lambda k, u: function(k, k.inverse(u))
 
 
-def _softplus(k: Functions, u: Element) -> Element:
-    return k.log(k.plus(k.exp(u), 1))
-
-
 def _log_base(base: int) -> Callable[[Functions, Element], Element]:
     return lambda k, u: k.div(k.log(u), k.log(k.field.constant(base)))
-
-
-def _atan2(k: Functions, y: Element, x: Element) -> Element:
-    """Return an opaque angle: atan2(c*y, c*x) = atan2(y, x) holds only for positive c."""
-    return k.opaque("atan2", y, x)
 
 
 def _hyperbolic(part: int, *, inverse: bool = False) -> Callable[[Functions, Element], Element]:
@@ -362,7 +353,7 @@ _UNARY: dict[str, Unary] = {
     "log10": _log_base(10),
     "log1p": lambda k, u: k.log(k.plus(u, 1)),
     "sigmoid": lambda k, u: k.inverse(k.plus(k.exp(k.field.neg(u)), 1)),
-    "softplus": _softplus,
+    "softplus": lambda k, u: k.log(k.plus(k.exp(u), 1)),
     "abs": Functions.absolute,
     "sign": Functions.signum,
     "relu": lambda k, u: k.half(k.field.add(u, k.absolute(u))),
@@ -405,7 +396,8 @@ _BINARY: dict[str, Binary] = {
     "hypot": lambda k, u, v: k.sqrt(k.field.add(k.field.mul(u, u), k.field.mul(v, v))),
     "maximum": Functions.maximum,
     "minimum": Functions.minimum,
-    "atan2": _atan2,
+    # An opaque angle: atan2(c*y, c*x) = atan2(y, x) holds only for positive c.
+    "atan2": lambda k, y, x: k.opaque("atan2", y, x),
 }
 
 

@@ -112,7 +112,7 @@ def is_nonnegative(a: Size) -> bool:
     """Tell whether a length is certainly nonnegative: all coefficients are, after the substitution n = 1 + (n - 1)."""
     above: dict[tuple[Any, ...], int] = {}
     for m, c in a:
-        if not all(map(_atom_is_nonnegative, m)):
+        if not all(isinstance(x, str) or _atom_has(x, is_nonnegative) for x in m):
             return False
         names = [x for x in m if isinstance(x, str)]
         if len(names) > LENGTH_FACTORS:
@@ -122,10 +122,6 @@ def is_nonnegative(a: Size) -> bool:
             kept = tuple(compress(names, chosen))
             above[kept, others] = above.get((kept, others), 0) + c
     return all(c >= 0 for c in above.values())
-
-
-def _atom_is_nonnegative(atom: Any) -> bool:
-    return isinstance(atom, str) or _atom_has(atom, is_nonnegative)
 
 
 def _atom_has(atom: Any, holds: Callable[[Size], bool]) -> bool:

@@ -69,16 +69,12 @@ def slice_map(t: FormAlgebra, triple: Sequence[Any], inner: End, outer: End) -> 
     start, stop, step = map(str, triple)
     by = int(step)
     size = t.size(outer[1])
-    if by > 0 and (start == "None" or _is_nonnegative(t.size(start))):
+    if by > 0 and (start == "None" or all(c > 0 for c in t.size(start).values())):
         return affine(t, {} if start == "None" else t.size(start), by, inner, outer)
     if by < 0 and start == "None":
         return affine(t, t.subtract(size, t.number(1)), by, inner, outer)
     ways: tuple[Dependency, ...] = (((0,), (1,), True), ((1,), (0,), False))
     return _drop_unit_axes(t, ("slice", start, stop, step, outer[1], inner[1]), inner, outer, ways, None)
-
-
-def _is_nonnegative(form: Form) -> bool:
-    return all(c > 0 for c in form.values())
 
 
 def affine(t: FormAlgebra, offset: Form, step: int, inner: End, outer: End) -> Form:
