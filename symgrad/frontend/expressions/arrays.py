@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from inspect import Parameter, signature
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.subscripts import section_ends
@@ -85,6 +85,10 @@ def _with(value: Any, found: Mapping[Node, Node]) -> Any:
     return found.get(value, value) if isinstance(value, Node) else value
 
 
+def _is_integer_literal(item: Item) -> TypeGuard[Term]:
+    return isinstance(item, Term) and item.node.is_number() and isinstance(item.node.value, int)
+
+
 class _CallReading:
     """The arguments of one call."""
 
@@ -154,12 +158,12 @@ class _CallReading:
         parameters = _parameters(self.name)
         least = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in parameters)
         short = count < least
-        return ProgramSyntaxError(
-            f"{self.name} takes {'at least' if short else 'at most'} "
-            f"{least if short else len(parameters)} argument{'s' * ((least if short else len(parameters)) != 1)}, "
+        limit = least if short else len(parameters)
+        return self.error(
+            ProgramSyntaxError,
+            f"{self.name} takes {'at least' if short else 'at most'} {limit} argument{'s' * (limit != 1)}, "
             f"got {count}",
-            at=self.scope.location(self.start, self.end),
-            expected=_usage(self.name),
+            self,
             cure="add the missing argument" if short else "remove an argument",
         )
 
@@ -260,7 +264,7 @@ class _CallReading:
         return self._array(name, item)
 
     def _int(self, name: str, item: Item) -> int:
-        if isinstance(item, Term) and item.node.is_number() and isinstance(item.node.value, int):
+        if _is_integer_literal(item):
             return item.node.value
         raise self.error(
             DomainError,
@@ -279,8 +283,7 @@ class _CallReading:
     def _widths(self, name: str, item: Item) -> Any:
         if isinstance(item, ItemList):
             return tuple(self._widths(name, value) for value in item.values)
-        size = self.scope.size_of(item.node) if isinstance(item, Term) else None
-        return self._size(name, item) if size is None else size  # `pad` reports a negative size better
+        return self._any_size(name, item)  # `pad` reports a negative size better
 
     def _flag(self, name: str, item: Item) -> bool:
         if isinstance(item, Term) and item.node.op is NUMBER and item.node.dtype == "bool":
@@ -292,7 +295,7 @@ class _CallReading:
             cure=self._of_values(self.arguments) or f"write {name}=True",
         )
 
-    def _size(self, name: str, item: Item) -> Size:
+    def _any_size(self, name: str, item: Item) -> Size:
         size = self.scope.size_of(item.node) if isinstance(item, Term) else None
         if size is None:
             raise self.error(
@@ -302,6 +305,10 @@ class _CallReading:
                 expected="whole numbers and names of sizes, with + - *, such as n*5",
                 cure="use the names of sizes in declarations: n of X : real[n, 5]",
             )
+        return size
+
+    def _size(self, name: str, item: Item) -> Size:
+        size = self._any_size(name, item)
         if isinstance(size, int) and size < 0 and not (self.name == "reshape" and size == -1):
             raise self.error(
                 ShapeError,
@@ -326,7 +333,7 @@ class _CallReading:
             return None
         if isinstance(item, Text):
             return item.value
-        if isinstance(item, Term) and item.node.is_number() and isinstance(item.node.value, int):
+        if _is_integer_literal(item):
             return item.node.value
         raise self.error(
             DomainError,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import reduce
+from operator import truediv
 
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.arrays import array_call
@@ -33,42 +35,22 @@ from symgrad.support.errors import (
 
 __all__ = ["FUNCTIONS", "call"]
 
-_LINEAR_ALGEBRA = "write its formula, or compute it in NumPy and pass it as an input"
-_BY_SCIPY = "compute it in SciPy and pass it as an input"
-_BY_HAND = "write it with subscripts, concatenate and where"
 _NOT_HERE = {
     **dict.fromkeys(
-        [
-            "cholesky",
-            "pinv",
-            "eig",
-            "eigh",
-            "svd",
-            "qr",
-            "matrix_rank",
-        ],
-        _LINEAR_ALGEBRA,
+        ["cholesky", "pinv", "eig", "eigh", "svd", "qr", "matrix_rank"],
+        "write its formula, or compute it in NumPy and pass it as an input",
     ),
     **dict.fromkeys(
-        [
-            "roll",
-            "tile",
-            "repeat",
-            "tril",
-            "triu",
-            "diff",
-            "hstack",
-            "vstack",
-            "array_split",
-            "split",
-            "linspace",
-            "empty",
-            "cumprod",
-        ],
-        _BY_HAND,
+        ["roll", "tile", "repeat", "tril", "triu", "diff", "hstack", "vstack", "split", "array_split"],
+        "write it with subscripts, concatenate and where",
     ),
     **dict.fromkeys(
-        ["elliptic_pi", "hyp0f1", "hyp1f1", "hyp2f1", "hyper", "lerchphi", "legendre", "hermite"], _BY_SCIPY
+        ["linspace", "empty", "cumprod"],
+        "write it with subscripts, concatenate and where",
+    ),
+    **dict.fromkeys(
+        ["elliptic_pi", "hyp0f1", "hyp1f1", "hyp2f1", "hyper", "lerchphi", "legendre", "hermite"],
+        "compute it in SciPy and pass it as an input",
     ),
     **dict.fromkeys(["hankel1", "hankel2"], "write its parts: besselj(n, x) and bessely(n, x)"),
     "all": "write min(where(c, 1, 0)) == 1",
@@ -225,37 +207,26 @@ def _no_value(scope: Scope, item: ItemList | Text | NoneLiteral) -> Term:
             expected="one value",
             cure="write one value, or stack((a, b)) for an array of values",
         )
-    what = (
-        "texts in quotes (and f-strings) are not part of formulas"
-        if isinstance(item, Text)
-        else "'None' is a word of Python, not of formulas"
-    )
-    cure = "write the formula itself" if isinstance(item, Text) else "leave it out"
+    if isinstance(item, Text):
+        what, cure = "texts in quotes (and f-strings) are not part of formulas", "write the formula itself"
+    else:
+        what, cure = "'None' is a word of Python, not of formulas", "leave it out"
     return scope.wrong(ForbiddenSyntaxError, what, item.start, item.end, cure=cure)
 
 
 def _wrong_keyword(
     scope: Scope, spelled: str, op: Op | None, argument: Keyword, terms: Sequence[Term]
 ) -> Term:
-    start, end = span_of(argument.name)
-    if str(argument.name) in ("axis", "keepdims", "axes", "dim", "keepdim", "out", "dtype"):
-        return scope.wrong(
-            ProgramSyntaxError,
-            f"{spelled} acts entry by entry and takes no argument named '{argument.name}'",
-            start,
-            end,
-            expected=signature(op, spelled) if op is not None else _SIGNATURES[spelled],
-            cure="leave it out",
-        )
-    cure = "write == to compare, or leave the name out"
-    if spelled == "log" and str(argument.name) == "base" and len(terms) == 1:
+    name, acts, cure = str(argument.name), "", "write == to compare, or leave the name out"
+    if name in ("axis", "keepdims", "axes", "dim", "keepdim", "out", "dtype"):
+        acts, cure = " acts entry by entry and", "leave it out"
+    elif spelled == "log" and name == "base" and len(terms) == 1:
         x, base = (scope.source.text[item.start : item.end] for item in (terms[0], argument.value))
         cure = f"write log({x}, {base})"
     return scope.wrong(
         ProgramSyntaxError,
-        f"{spelled} takes no argument named '{argument.name}'",
-        start,
-        end,
+        f"{spelled}{acts} takes no argument named '{name}'",
+        *span_of(argument.name),
         expected=signature(op, spelled) if op is not None else _SIGNATURES[spelled],
         cure=cure,
     )
@@ -330,12 +301,10 @@ def _written(name: str) -> Callable[[Scope, Sequence[Argument], int, int], Term 
 
 def _rational(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
     """Rational(1, 3) is the number 1/3."""
-    values = [a.node.value for a in arguments if isinstance(a, Term) and a.literal]
-    if len(values) != len(arguments) or not 1 <= len(values) <= 2 or (len(values) == 2 and values[1] == 0):
+    values = [Fraction(a.node.value) for a in arguments if isinstance(a, Term) and a.literal]
+    if len(values) != len(arguments) or not 1 <= len(values) <= 2 or 0 in values[1:]:
         return None
-    divisor = Fraction(values[1]) if len(values) == 2 else Fraction(1)
-    node = number(Fraction(values[0]) / divisor)
-    return scope.term(node, start, end)
+    return scope.term(number(reduce(truediv, values)), start, end)
 
 
 def _piecewise(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
