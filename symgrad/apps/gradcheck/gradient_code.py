@@ -288,8 +288,12 @@ class _Context:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith(("mark_", "set_")):
-            return lambda *_: None
+            return _ignore
         raise AttributeError(name)
+
+
+def _ignore(*_: Any) -> None:
+    """Do nothing."""
 
 
 def _forward(f: Any) -> Callable[..., Any]:

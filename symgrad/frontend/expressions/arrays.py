@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from inspect import Parameter, signature
-from typing import Any, TypeGuard, cast
+from typing import Any, cast
 
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.subscripts import section_ends
@@ -85,8 +85,10 @@ def _with(value: Any, found: Mapping[Node, Node]) -> Any:
     return found.get(value, value) if isinstance(value, Node) else value
 
 
-def _is_integer_literal(item: Item) -> TypeGuard[Term]:
-    return isinstance(item, Term) and item.node.is_number() and isinstance(item.node.value, int)
+def _integer(item: Item) -> int | None:
+    """Return the value of a literal integer; None for anything else."""
+    value = item.node.value if isinstance(item, Term) and item.node.is_number() else None
+    return value if isinstance(value, int) else None
 
 
 class _CallReading:
@@ -264,8 +266,9 @@ class _CallReading:
         return self._array(name, item)
 
     def _int(self, name: str, item: Item) -> int:
-        if _is_integer_literal(item):
-            return item.node.value
+        value = _integer(item)
+        if value is not None:
+            return value
         raise self.error(
             DomainError,
             f"{name} of {self.name} is not a literal whole number",
@@ -333,8 +336,9 @@ class _CallReading:
             return None
         if isinstance(item, Text):
             return item.value
-        if _is_integer_literal(item):
-            return item.node.value
+        value = _integer(item)
+        if value is not None:
+            return value
         raise self.error(
             DomainError,
             f"{name} of {self.name} is no order of a norm",

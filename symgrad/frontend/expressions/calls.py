@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import reduce
-from operator import truediv
 
 from symgrad.frontend.expressions.array_functions import ARRAYS
 from symgrad.frontend.expressions.arrays import array_call
@@ -304,7 +302,7 @@ def _rational(scope: Scope, arguments: Sequence[Argument], start: int, end: int)
     values = [Fraction(a.node.value) for a in arguments if isinstance(a, Term) and a.literal]
     if len(values) != len(arguments) or not 1 <= len(values) <= 2 or 0 in values[1:]:
         return None
-    return scope.term(number(reduce(truediv, values)), start, end)
+    return scope.term(number(values[0] / (*values, 1)[1]), start, end)
 
 
 def _piecewise(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
