@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from symgrad.apps.cli.files import read_text
-from symgrad.apps.cli.verdicts import EXIT
+from symgrad.apps.cli.options import EXIT
 from symgrad.support.errors import UsageError
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from symgrad.support.errors import UsageError
 
 __all__ = [
     "DTYPE",
+    "EXIT",
     "OF",
     "ORDER",
     "OUTPUT",
@@ -33,6 +34,9 @@ __all__ = [
     "refuse_repeated",
     "targets",
 ]
+
+EXIT = {"proved": 0, "refuted": 5, "supported": 6, "undecided": 7}
+"""Exit codes of verdicts; 1 to 4 are errors, as in every command."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 

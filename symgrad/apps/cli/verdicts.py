@@ -20,6 +20,7 @@ from symgrad.apps.cli.files import read_source, read_text, reading_options, writ
 from symgrad.apps.cli.functions import code_and_gradient
 from symgrad.apps.cli.main import INTERRUPTED, main
 from symgrad.apps.cli.options import (
+    EXIT,
     OUTPUT,
     READINGS,
     emit,
@@ -39,12 +40,9 @@ if TYPE_CHECKING:
     from symgrad.verification.batch import Row
     from symgrad.verification.verdict import Verdict
 
-__all__ = ["DOMAIN", "EXIT", "PROOF", "TIME", "domains", "finish"]
+__all__ = ["DOMAIN", "PROOF", "TIME", "domains", "finish"]
 
 # Imports in functions keep the start-up time of other commands short.
-
-EXIT = {"proved": 0, "refuted": 5, "supported": 6, "undecided": 7}
-"""Exit codes of verdicts; 1 to 4 are errors, as in every command."""
 
 TIME = click.option(
     "--time-limit", type=float, default=10, show_default=True, metavar="SECONDS", help="For one claim."
