@@ -10,10 +10,22 @@ import flint as _flint
 
 from symgrad.checker.limits import NUMBER_CHARACTERS
 
-__all__ = ["NUMERAL", "Rational", "flint", "number_from_json", "number_to_json", "rational"]
+__all__ = [
+    "NUMERAL",
+    "Rational",
+    "acb",
+    "arb",
+    "context",
+    "flint",
+    "fmpq",
+    "number_from_json",
+    "number_to_json",
+    "rational",
+]
 
 # python-flint has no type information.
 flint = cast(Any, _flint)
+fmpq, arb, acb, context = flint.fmpq, flint.arb, flint.acb, flint.ctx
 Rational: TypeAlias = Any
 
 NUMERAL = re.compile(r"-?[0-9]++(/[0-9]++)?")
@@ -22,7 +34,7 @@ NUMERAL = re.compile(r"-?[0-9]++(/[0-9]++)?")
 
 def rational(value: Any) -> Rational:
     """Convert a Fraction or an int to flint's rational."""
-    return flint.fmpq(value.numerator, value.denominator)
+    return fmpq(value.numerator, value.denominator)
 
 
 def number_to_json(value: Fraction | int) -> str:
@@ -32,7 +44,7 @@ def number_to_json(value: Fraction | int) -> str:
         >>> number_to_json(Fraction(-1, 2)), len(number_to_json(10**5000))
         ('-1/2', 5001)
     """
-    return str(flint.fmpq(value.numerator, value.denominator))
+    return str(rational(value))
 
 
 def number_from_json(value: Any) -> Fraction:

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from symgrad.checker.balls.programs import context, evaluate, in_domain
+from symgrad.checker.balls.programs import evaluate, in_domain
 from symgrad.checker.clock import now
 from symgrad.checker.limits import SAMPLE_SECONDS, SAMPLES
+from symgrad.checker.numbers import context
 from symgrad.checker.program.length_values import length_value
 from symgrad.checker.program.steps import ProofProgram, Symbol, resolve_ends
 from symgrad.checker.witness import all_certain, disjoint, paired_entries

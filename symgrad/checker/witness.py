@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from symgrad.checker.balls.entries import box
-from symgrad.checker.balls.programs import EVERY_VARIABLE, context, evaluate, flint, in_domain
+from symgrad.checker.balls.programs import EVERY_VARIABLE, evaluate, in_domain
 from symgrad.checker.balls.scalar_ops import Value, ball, number
 from symgrad.checker.limits import POINT_DIGITS
+from symgrad.checker.numbers import arb, context, fmpq
 from symgrad.checker.program.steps import ProofProgram
 
 __all__ = [
@@ -25,7 +26,6 @@ __all__ = [
     "distinct_values",
 ]
 
-fmpq: Any = flint.fmpq
 _DIGITS = 25
 _BITS = 256
 
@@ -93,7 +93,7 @@ def distinct_texts(x: Value, y: Value) -> tuple[str, str]:
 def _round_trip(value: Value, digits: int) -> tuple[str, Value]:
     """Return a value as text, and the number that the text represents."""
     text = ball_text(value, digits)
-    return text, value if "." not in text and "[" not in text and "e" not in text else flint.arb(text)
+    return text, value if "." not in text and "[" not in text and "e" not in text else arb(text)
 
 
 def all_certain(values: Sequence[Any]) -> bool:

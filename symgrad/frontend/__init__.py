@@ -1,1 +1,4 @@
-"""Text to graphs: each front end turns what the user wrote into a Listing, nodes with their places."""
+"""Parse text to graphs: each front end returns a Listing, the nodes with their places.
+
+Open `text.py` first for the program notation, `latex/document.py` for LaTeX. Imports no derivatives and no compiler.
+"""

@@ -53,7 +53,7 @@ def _statements(text: str) -> list[tuple[int, int]]:
 
 
 def find_cycle(known: Mapping[str, Definition], name: str, target: str | None) -> tuple[str, ...] | None:
-    """Return the names by which a definition leads back to itself, each using the next, or None.
+    """Return the names of a cycle of definitions, each using the next; None without a cycle.
 
     Args:
         known: the definitions.

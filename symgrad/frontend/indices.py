@@ -44,7 +44,7 @@ class IndexedReduction(NamedTuple):
 
 
 def bound_names(text: str) -> Iterator[IndexedReduction]:
-    """Find the calls of reductions whose arguments behind the first are names, some of which the first one reads.
+    """Find calls of reductions with names after the first argument, some of which the first argument reads.
 
     Example:
         >>> list(bound_names("y = sum(A[i, j]*x[j], i, j) + sum(x, axis=0) + sum(x)"))
@@ -71,12 +71,12 @@ def bound_names(text: str) -> Iterator[IndexedReduction]:
 
 
 def index_symbol(name: str) -> Node:
-    """Return what stands for an index until it is summed over; no program can declare its name."""
+    """Return the symbol of an index before it is summed; no program can declare its name."""
     return symbol(Declaration(_PREFIX + name, INT))
 
 
 def index_name(node: Node) -> str | None:
-    """Return the name of an index that stands alone, else None."""
+    """Return the name of a node that is an index, else None."""
     is_index = not node.args and node.op.name == "symbol" and node.name.startswith(_PREFIX)
     return node.name.removeprefix(_PREFIX) if is_index else None
 
@@ -85,13 +85,13 @@ def reduce_over_indices(name: str, indices: Sequence[Node], body: Node) -> Node:
     """Return a reduction over indices, the last one first.
 
     Args:
-        name: of the reduction.
-        indices: made by `index_symbol`.
-        body: what is summed.
+        name: the name of the reduction.
+        indices: symbols by `index_symbol`.
+        body: the summand.
 
     Raises:
         UnsupportedError: if an index is part of a formula in a subscript.
-        DomainError: if nothing says how far an index runs.
+        DomainError: if the range of an index is not known.
         ShapeError: if it runs along axes of different lengths.
     """
     for i in reversed(indices):
@@ -101,12 +101,12 @@ def reduce_over_indices(name: str, indices: Sequence[Node], body: Node) -> Node:
 
 
 def array_over_indices(indices: Sequence[Node], body: Node, lengths: Sequence[Size | None]) -> Node:
-    """Return the array of a formula's values, an axis for each index.
+    """Return the array of the values of a formula, with an axis for each index.
 
     Args:
-        indices: made by `index_symbol`.
+        indices: symbols by `index_symbol`.
         body: a formula that reads arrays at them.
-        lengths: how far each runs; None for as far as the arrays that it is a subscript of.
+        lengths: the range of each index; None for that of the arrays with this subscript.
 
     Raises:
         SymgradError: as `reduce_over_indices`, for an index without a length.

@@ -1,6 +1,6 @@
-"""How long and how deep programs may be.
+"""Limits of the length and the nesting of programs, which bound the time of parsing.
 
-They guard against waiting, and against texts that nobody reads; a number with no reason beside it was not tuned.
+A number without a reason was not tuned.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TEXT_CHARACTERS = 2**26
 """Characters of a program: a guard against a file that is none."""
 
 SPELLING_CHARACTERS = 60
-"""Characters that are searched for the other end of what another notation writes."""
+"""Characters that are searched for the end of a construct of another notation."""
 
 NESTING = 1_000
 """Open brackets, or powers of powers, signs and `not`, at one place: more than anybody writes, few enough to print."""

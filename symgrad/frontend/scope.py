@@ -43,14 +43,14 @@ _INFINITY = "oo"  # a leaf that no graph keeps: a choice takes it, or it is an e
 
 
 class Scope:
-    """The state of one reading.
+    """The state of a parse: the symbol table and the first semantic error.
 
-    An error of meaning (an unknown name, a wrong operand) is kept and the reading goes on, because a wrong syntax
-    further on is the more basic fault and is reported first; the first error of meaning is raised at the end.
+    A semantic error (an unknown name, a wrong operand) is recorded, and the parse continues, because a later syntax
+    error is more basic, and reported first. The first semantic error is raised at the end.
 
     Args:
         source: the text.
-        given: names that mean something before the first line.
+        given: names that are known before the first line.
         strict: whether names must be known even if the text is one bare expression.
     """
 
@@ -88,10 +88,10 @@ class Scope:
     # ---------------------------------------------------------------------------------------------- results, errors
 
     def listing(self) -> Listing:
-        """Return what was read.
+        """Return the listing.
 
         Raises:
-            SymgradError: the first error of meaning, if there was one.
+            SymgradError: the first semantic error, if any.
         """
         self._drop_sizes()
         self._check_infinities()
@@ -109,7 +109,7 @@ class Scope:
         )
 
     def size_of(self, node: Node) -> Size | None:
-        """Return the size that a node stands for; a name that nothing declares is a size where one is expected."""
+        """Return the size of a node; an undeclared name is a size if one is expected."""
         found = as_size(node)
         if found is None and self.free and node.op is not NUMBER:
             free = [s for s in symbols_of([node]) if s.name in self.free]
@@ -169,7 +169,7 @@ class Scope:
         return self.wrong(cls, what, start, end, expected=expected, cure=cure)
 
     def term(self, node: Node, start: int, end: int, literal: bool = False) -> Term:
-        """Return a term and remember where its node was first written."""
+        """Return a term, and record the first place of its node."""
         if node not in self.spans:
             self.spans[node] = Span(start, end)
         return Term(node, start, end, literal)
@@ -203,7 +203,7 @@ class Scope:
         return Term(node, start, end)
 
     def _where_infinite(self, terms: Sequence[Term]) -> Callable[..., Node] | None:
-        """Return what builds a choice one of whose branches is an infinity; None if none is."""
+        """Return the builder of a choice with an infinite branch; None if no branch is infinite."""
         _, first, second = (self._sign(t.node) for t in terms)
         if bool(first) == bool(second):
             return None
@@ -238,7 +238,7 @@ class Scope:
     def build(
         self, function: Callable[..., Node], terms: Sequence[Term], start: int, end: int, *rest: Any
     ) -> Term:
-        """Apply a builder of `symgrad.ops` to terms, and to what else it takes; its errors get their place."""
+        """Apply a builder of `symgrad.ops` to terms and other arguments; add the place to its errors."""
         if self.error is not None:
             return Term(number(1), start, end)
         try:
@@ -255,7 +255,7 @@ class Scope:
         return self.term(node, start, end)
 
     def keep(self, error: SymgradError, start: int, end: int) -> Term:
-        """Keep an error, at a place if it has none of its own."""
+        """Record an error, with a place if it has none."""
         if error.at is not None:
             self.error = self.error or error
             return Term(number(1), start, end)
@@ -294,7 +294,7 @@ class Scope:
         return f"{what}; " + ", ".join(f"{name} is {shape}" for name, shape in shown)
 
     def is_index(self, token: Token) -> bool:
-        """Tell whether a name that nothing defines stands in a sum over it: i in sum(x[i]*y[i], i)."""
+        """Tell whether an undefined name is the index of a surrounding sum: i in sum(x[i]*y[i], i)."""
         if self._bound is None:
             self._bound = tuple(bound_names(self.source.text))
         return any(b.start < token.start_pos < b.end and token in b.names for b in self._bound)
@@ -305,13 +305,13 @@ class Scope:
         return f"'{text if len(text) <= QUOTED_CHARACTERS else text[: QUOTED_CHARACTERS - 3] + '...'}'"
 
     def unused(self, name: str) -> str:
-        """Return a name that nothing in the text or before it has: the name itself, or with a number behind it."""
+        """Return an unused name: the name itself, or the name with a number."""
         taken = {*re.findall(r"\w+", self.source.text), *self.given, *self.sizes, *OPS, *WRITTEN}
         numbered = (self.numbered(name, k) for k in count(2))
         return next(n for n in chain([name], numbered) if n not in taken)
 
     def numbered(self, name: str, number: int) -> str:
-        """Return a name with a number behind it, as the notation spells it."""
+        """Return a name with a number, in the notation."""
         return f"{name}{number}"
 
     def unknown(self, token: Token) -> Term:

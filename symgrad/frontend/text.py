@@ -43,14 +43,14 @@ def parse_program(text: str, name: str = "<text>", symbols: Mapping[str, Node] |
     Args:
         text: declarations, assignments and at most one bare expression, the last line. A text that is a bare expression
             alone declares its names as real symbols, unless ``symbols`` is given.
-        name: what messages call the text (a file name).
+        name: the name of the text in messages (a file name).
         symbols: names that are known before the first line.
 
     Returns:
         The symbols, the assigned nodes, the result, and the place of each.
 
     Raises:
-        SymgradError: what is wrong with the text, with the place. Faults of syntax come before faults of meaning.
+        SymgradError: the error in the text, with its place. Syntax errors precede semantic errors.
 
     Example:
         >>> listing = parse_program("x : real\ny = x**2 + 1/3")
@@ -63,11 +63,11 @@ def parse_program(text: str, name: str = "<text>", symbols: Mapping[str, Node] |
 
 
 def parse_declarations(text: str, name: str = "<text>") -> tuple[Listing, dict[str, Node]]:
-    """Read what is known before another text: names, and sizes that no array has yet.
+    """Parse declarations for another text: names, and sizes that no array has yet.
 
     Args:
         text: declarations and definitions; it may be empty.
-        name: what messages call the text.
+        name: the name of the text in messages.
 
     Returns:
         The listing, and the nodes of the sizes.
@@ -90,7 +90,7 @@ def parse_expression(text: str, symbols: Mapping[str, Node], name: str = "<text>
     Args:
         text: the expression.
         symbols: every name that it may use, with its node.
-        name: what messages call the text.
+        name: the name of the text in messages.
 
     Raises:
         SymgradError: as `parse_program`; also if the text is more than an expression.
@@ -113,7 +113,7 @@ def parse_expression(text: str, symbols: Mapping[str, Node], name: str = "<text>
 
 
 class _Rereader(ProgramReader):
-    """Reads a text once more, in which an assigned name means something else in the lines below."""
+    """Parses a text again with other nodes for assigned names in the following lines."""
 
     def __init__(self, listing: Listing, source: Source, stands_for: Callable[[str, Node], Node]) -> None:
         super().__init__(source, listing.given, not listing.undeclared)
@@ -129,11 +129,11 @@ class _Rereader(ProgramReader):
 
 
 def reread_program(listing: Listing, stands_for: Callable[[str, Node], Node]) -> Listing:
-    r"""Read the text of a listing with other nodes in the place of its names: what each line says by itself.
+    r"""Parse the text of a listing with other nodes for its names, so that each line is read by itself.
 
     Args:
-        listing: what `parse_program` returned.
-        stands_for: returns what the lines below read where they read an assigned name, from the name and its node.
+        listing: a result of `parse_program`.
+        stands_for: maps an assigned name and its node to the node that the following lines read.
 
     Example:
         >>> from symgrad.ir.graph import symbol

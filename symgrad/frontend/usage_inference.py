@@ -15,7 +15,7 @@ __all__ = ["declared_as_arrays", "likely_domain"]
 _TOGETHER = 3
 """Names of one call for which shapes are looked for."""
 
-# For functions that take sizes or positions, what each of their arguments is; the last one repeats.
+# For functions of sizes or positions, the kinds of their arguments; the last one repeats.
 _ARGUMENTS: dict[str, tuple[str, ...]] = {
     "zeros": ("size", "real"),
     "ones": ("size", "real"),
@@ -83,10 +83,10 @@ def declared_as_arrays(
     Shapes are tried, those with the fewest axes first.
 
     Args:
-        build: makes the value of its operands.
+        build: builds the value of the operands.
         operands: the operands.
-        free: those that are names which nothing declares: numbers, as they stand.
-        unused: makes a name of one that may be taken.
+        free: the operands that are undeclared names, so far numbers.
+        unused: returns an unused name for a name.
     """
     names = list(dict.fromkeys(free))
     if not 0 < len(names) <= _TOGETHER:

@@ -22,7 +22,7 @@ _WHERE = re.compile(r"^[ \t]*where[ \t]*(?:#.*)?$", re.MULTILINE)
 
 
 def order_lines(text: str, tokens: Iterable[Token]) -> Iterable[Token]:
-    """Return the tokens of a text with the lines below `where` before those that read them."""
+    """Move the lines after `where` before the lines that read them, in the tokens of a text."""
     return _reordered(tokens) if _WHERE.search(text) else tokens
 
 

@@ -1,1 +1,4 @@
-"""Programs of other frameworks read (`interop/importers/`), and kernels made theirs (`exporters/`)."""
+"""Import programs from other frameworks (`importers/`), and export programs to them (`exporters/`).
+
+Open `importers/program.py` or `exporters/callee.py` first. `apps/` must not be imported.
+"""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from symgrad.checker.balls.programs import flint
+from symgrad.checker.numbers import flint
 
 __all__ = ["TOO_FEW", "agreement", "shrinks"]
 

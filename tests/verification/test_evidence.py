@@ -8,8 +8,8 @@ import re
 import pytest
 
 import symgrad as sg
-from symgrad.checker.balls.programs import flint
 from symgrad.checker.check import check
+from symgrad.checker.numbers import flint
 
 
 def read(text: str):

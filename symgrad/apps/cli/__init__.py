@@ -9,10 +9,10 @@ wrong; 3 a file cannot be read or written; 4 a fault in symgrad (please report i
 import sys
 
 try:
-    from symgrad.apps.cli import audit, lint, stop_gradients, verdicts  # registers their commands
+    from symgrad.apps.cli import audit, lint, stop_gradients, verdicts  # they register their commands
     from symgrad.apps.cli.main import main
     from symgrad.apps.web.command import serve
-except KeyboardInterrupt:  # Ctrl-C while it starts ends as it does later, without a traceback
+except KeyboardInterrupt:  # Ctrl-C during the imports ends without a traceback, as it does later
     sys.stderr.write("symgrad: interrupted\n")
     sys.exit(130)
 

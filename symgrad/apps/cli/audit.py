@@ -1,9 +1,9 @@
-"""The command about noise: what random inputs make of a gradient."""
+"""The command `symgrad audit`: the effect of random inputs on a gradient."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -16,7 +16,7 @@ from symgrad.apps.cli.functions import FRAMEWORK, SPECS, read_expression
 from symgrad.apps.cli.inputs.values import read_values
 from symgrad.apps.cli.main import main
 from symgrad.apps.cli.options import OF, OUTPUT, WRT, emit, format_option, targets
-from symgrad.report.blocks import Column, Heading, Prose, Table, prose
+from symgrad.report.blocks import Column, Heading, Table, prose
 from symgrad.report.report import Report
 from symgrad.support.progress import reports_progress
 
@@ -99,29 +99,27 @@ def audit(
     lines = [report["text"]]
     if numbers:
         lines += ["", f"at {', '.join(values)}"]
-        for name, each in numbers.items():
-            for k, m in enumerate(cast("list[Any]", each) if isinstance(each, list) else [each]):
-                label = f"{name} by {by[k]}" if isinstance(each, list) else name
-                lines.append(
-                    f"  {label.ljust(14)} {_shown(m.value)}  in [{_shown(m.low)}, {_shown(m.high)}]  ({m.how})"
-                )
+        lines += [f"  {row[0].ljust(14)} {row[1]}  in {row[2]}  ({row[3]})" for row in _rows(numbers, by)]
     emit("\n".join(lines), output)
+
+
+def _rows(numbers: dict[str, Any], by: Sequence[symgrad.Expr]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the label, the value, the interval and the method of each moment."""
+    for name, each in numbers.items():
+        for k, m in enumerate(cast("list[Any]", each) if isinstance(each, list) else [each]):
+            label = f"{name} by {by[k]}" if isinstance(each, list) else name
+            yield label, _shown(m.value), f"[{_shown(m.low)}, {_shown(m.high)}]", m.how
 
 
 def _with_numbers(
     report: Report, values: Sequence[str], numbers: dict[str, Any], by: Sequence[symgrad.Expr]
 ) -> Report:
-    """Return a report with the moments at numbers, each with its interval and its method."""
+    """Add a table of the moments at numbers to a report."""
     if not numbers:
         return report
-    rows: list[tuple[Prose, ...]] = []
-    for name, each in numbers.items():
-        for k, m in enumerate(cast("list[Any]", each) if isinstance(each, list) else [each]):
-            label = f"{name} by {by[k]}" if isinstance(each, list) else name
-            interval = f"[{_shown(m.low)}, {_shown(m.high)}]"
-            rows.append((prose(label), prose(_shown(m.value)), prose(interval), prose(m.how)))
+    rows = tuple(tuple(map(prose, row)) for row in _rows(numbers, by))
     columns = (Column("moment"), Column("value", number=True), Column("in"), Column("known by"))
-    table = Table(f"At {', '.join(values)}", columns, tuple(rows))
+    table = Table(f"At {', '.join(values)}", columns, rows)
     return replace(report, blocks=(*report.blocks, Heading("At numbers"), table))
 
 

@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 __all__ = ["checked_lines"]
 
-_DEFINITIONS = 60  # definitions that are shown
-_LONG = 200  # characters of a value that is shown
+_DEFINITIONS = 60  # printed definitions
+_LONG = 200  # characters of a printed value
 
 
 def checked_lines(found: CheckResult, *, whole: bool = False) -> Iterator[str]:
-    """Yield the verdict, the statement, where it differs, and what is not claimed.
+    """Yield the verdict, the statement, the witness of a refutation, and the exceptions.
 
     Args:
-        found: what the checker found.
-        whole: whether all definitions of a long statement are shown.
+        found: the result of the checker.
+        whole: whether all definitions of a long statement are printed.
     """
     yield f"{found.status}: {found.why}"
     for part in found.parts:

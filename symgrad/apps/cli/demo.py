@@ -1,6 +1,6 @@
-"""The demonstration: the question symgrad was made for, answered from end to end.
+"""The demonstration: how noise enters a gradient, and how to keep it out, from formula to kernel.
 
-The program is an example; every formula, number, sentence and path below is computed from its graph.
+The program is an example; all printed formulas, numbers, sentences and paths are computed from its graph.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ dz/dy = 1/(2*sqrt(stop_gradient(y*u - y) + y))
 dz/dx = dz/dy*dy/dx
       = x/sqrt(y*u)
 """
-_HOPED = ("= 1/(2*sqrt(y*u))", "= 1/(2*sqrt(y))")  # what is right, and what one would like to be
+_HOPED = ("= 1/(2*sqrt(y*u))", "= 1/(2*sqrt(y))")  # the right line, and the common mistake
 
 _POINTS = np.array([-2.0, -1.0, 1.0])
 _DRAWS = 3
 _MANY = 100_000
-_TOLD = ("mean", "bias", "variance")
+_MOMENTS = ("mean", "bias", "variance")
 
 
 def run_demo(directory: Path, seed: int) -> None:
@@ -83,7 +83,7 @@ def run_demo(directory: Path, seed: int) -> None:
                 click.echo(f"    path: {' <- '.join(verdict.path)}")
         click.echo("\n  against the gradient without noise:")
         for label, texts in symgrad.audit(z, x).question.told():
-            if label in _TOLD:
+            if label in _MOMENTS:
                 click.echo(f"    {label:<8}  {texts[0]}")
         click.echo()
     _bits(kernels, program, seed)
@@ -106,7 +106,7 @@ def draw(random_input: Node, count: int, seed: int) -> np.ndarray:
 
 
 def _written(name: str) -> str:
-    """Return the right-hand side of a definition as the text has it."""
+    """Return the right-hand side of a definition, as written in the program."""
     line = next(row for row in PROGRAM.splitlines() if row.split("=")[0].strip() == name)
     return line.split("=", 1)[1].split("#")[0].strip()
 
@@ -122,7 +122,7 @@ def _table(kernel: symgrad.Kernel, name: str, draws: np.ndarray) -> None:
 
 
 def _bits(kernels: dict[str, symgrad.Kernel], program: symgrad.Program, seed: int) -> None:
-    """Compare the values of the outputs with those of z, bit by bit, for the declared noise and for a wild one."""
+    """Compare the values of the outputs with those of z, bit by bit, for the declared noise and for a wide range."""
     _title(f"Is the value still that of z, bit for bit? {_MANY:,} random points")
     generator = np.random.Generator(np.random.Philox(key=seed + 1))
     x = generator.normal(size=_MANY) * 10.0 ** generator.integers(-8, 9, _MANY)

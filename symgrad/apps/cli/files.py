@@ -27,10 +27,10 @@ def read_source(source: str) -> symgrad.Program:
     return symgrad.parse(*read_text(source))
 
 
-def reading_options(said: Sequence[str]) -> dict[str, Any]:
-    """Return options of reading LaTeX, as they are said on the command line: ``slash=product``."""
+def reading_options(texts: Sequence[str]) -> dict[str, Any]:
+    """Parse options of the LaTeX reader, such as ``slash=product``."""
     found: dict[str, Any] = {}
-    for text in said:
+    for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
             raise UsageError(f"--read is '{text}'", expected="OPTION=VALUE, such as slash=product")
@@ -41,7 +41,7 @@ def reading_options(said: Sequence[str]) -> dict[str, Any]:
 
 
 def read_latex_source(source: str, declarations: str | None, options: Mapping[str, Any]) -> symgrad.Program:
-    """Return the program of formulas in LaTeX; say on standard error how what is ambiguous in them was read."""
+    """Return the program of formulas in LaTeX; print the readings of ambiguous notation to standard error."""
     text, name = read_text(source)
     found = symgrad.read_latex(text, declarations, name=name, **options)
     for reading in found.readings:
@@ -50,21 +50,21 @@ def read_latex_source(source: str, declarations: str | None, options: Mapping[st
 
 
 def read_text(source: str) -> tuple[str, str]:
-    """Return the text of a source, and what messages call it."""
+    """Return the text of a source, and its name in messages."""
     if source == "-":
         return _standard_input(), "<stdin>"
-    # A long inline program is no path.
+    # A long source is an inline program, not a path.
     looks_like_a_file = "\n" not in source and len(source) < 1000 and Path(source).suffix in {".sg", ".txt"}
-    # Asked of os.path, which takes what no file can be called.
+    # os.path accepts names that no file can have.
     there = "\n" not in source and os.path.exists(source) and not os.path.isdir(source)  # noqa: PTH110, PTH112  (see above)
     if looks_like_a_file or there:
         return read_file(Path(source), TEXT_CHARACTERS), source
-    # Where the locale has no other than ASCII's letters, Python leaves the bytes of others as they are.
+    # In an ASCII locale, Python encodes other bytes of an argument as surrogates.
     return os.fsencode(source).decode("utf-8", "surrogateescape"), "<command line>"
 
 
 def _standard_input() -> str:
-    if sys.stdin is None:  # closed by whoever started us
+    if sys.stdin is None:  # closed by the parent process
         raise UsageError("standard input is closed", cure="name a file, or pipe the program in")
     try:
         content = sys.stdin.buffer.read(TEXT_CHARACTERS + 1)
@@ -76,7 +76,7 @@ def _standard_input() -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
+    """Write a text file atomically."""
     _write(path, text.encode(errors="backslashreplace"))
 
 
@@ -86,7 +86,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
-    """Write results to a .npy (one array), .npz or .csv file, whole or not at all."""
+    """Write results atomically to a .npy (one array), .npz or .csv file."""
     if path.suffix == ".npy":
         if len(arrays) != 1:
             raise UsageError(
@@ -98,7 +98,7 @@ def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
         _write(path, file.getvalue())
     elif path.suffix == ".npz":
         file = io.BytesIO()
-        with zipfile.ZipFile(file, "w") as members:  # numpy.savez takes no array called "file"
+        with zipfile.ZipFile(file, "w") as members:  # numpy.savez refuses the name "file"
             for name, value in arrays.items():
                 with members.open(f"{name}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, np.asarray(value), allow_pickle=False)

@@ -32,7 +32,7 @@ __all__ = [
     "read_expression",
 ]
 
-# What is imported in functions here is for start-up time: programs need no framework.
+# Imports in functions keep the start-up time short: programs need no framework.
 
 SPECS = list_option(
     "--specs",
@@ -55,7 +55,7 @@ def python_function(
     """Return the file and the function that ``FILE.py::FUNCTION`` names, None for a program.
 
     Raises:
-        UsageError: for options that are about functions, and a program.
+        UsageError: for options of functions with a program.
     """
     found = _PYTHON.fullmatch(source)
     if found is not None:
@@ -66,7 +66,7 @@ def python_function(
 
 
 def names_function(source: str) -> bool:
-    """Tell whether a source is a function in a file of Python's."""
+    """Tell whether a source is a function in a Python file."""
     return _PYTHON.fullmatch(source) is not None
 
 
@@ -86,10 +86,10 @@ def _for_functions(option: str) -> UsageError:
 
 @contextmanager
 def code_and_gradient(code: str, gradient: str) -> Generator[tuple[Callable[..., Any], Callable[..., Any]]]:
-    """Give a function and its gradient code, each ``FILE.py::FUNCTION``; of one file the second may be a name alone.
+    """Load a function and its gradient code, each ``FILE.py::FUNCTION``; the second may be a name in the same file.
 
     Raises:
-        UsageError: for what names no function in a file of Python's.
+        UsageError: if an argument names no function in a Python file.
     """
     from symgrad.interop.importers.code.function_loader import load_function
 
@@ -108,7 +108,7 @@ def code_and_gradient(code: str, gradient: str) -> Generator[tuple[Callable[...,
         raise UsageError(f"'{code}' names no function", expected=f"{first['file']}::FUNCTION")
     name = gradient if second is None else second["function"]
     with load_function(first["file"], first["function"]) as found:
-        # Imported twice, classes of a file would not be those that its functions know.
+        # Import a file once: a second import would create other classes.
         if second is None or Path(second["file"]).absolute() == Path(first["file"]).absolute():
             yield found.function, found.another(name).function
             return
@@ -119,7 +119,7 @@ def code_and_gradient(code: str, gradient: str) -> Generator[tuple[Callable[...,
 def read_expression(
     source: str, of: str | None, specs: str | None, framework: FrameworkName | None
 ) -> symgrad.Expr:
-    """Return what a command works on: a value of a program, or one that a function in a file of Python's returns."""
+    """Return the value that a command works on: an output of a program, or of a function in a Python file."""
     python = python_function(source, specs, framework)
     if python is None:
         return expression_of(read_source(source), of)

@@ -1,4 +1,4 @@
-"""`explain` as a teacher: a derivation without its last line, whether an answer is right, and what comes next."""
+"""Exercises of `symgrad explain`: hide the last line of a derivation, check an answer, or find the next line."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from symgrad.apps.cli.files import read_text
+from symgrad.apps.cli.options import EXIT
 from symgrad.support.errors import UsageError
 
 if TYPE_CHECKING:
@@ -14,17 +15,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Exercise"]
 
-_CODES = {"proved": 0, "refuted": 5, "supported": 6, "undecided": 7}
-
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """What is asked of a derivation.
+    """An exercise about a derivation.
 
     Args:
         form: ``text`` or ``json``.
-        answer: a formula for its last line; None if that is only to be hidden, or another line is asked for.
-        lines: those that somebody has so far; None if the next one is not asked for.
+        answer: a formula for the last line; None to hide the line, or for the next line.
+        lines: the lines before the requested next line; None for the last line.
     """
 
     form: str
@@ -32,7 +31,7 @@ class Exercise:
     lines: str | None
 
     @classmethod
-    def asked(
+    def from_options(
         cls,
         source: str,
         form: str,
@@ -42,10 +41,10 @@ class Exercise:
         hide_last: bool,
         next_step: bool,
     ) -> Exercise | None:
-        """Return what the options ask for; None if they ask for the derivation itself.
+        """Return the exercise that the options request; None if they request the derivation itself.
 
         Raises:
-            UsageError: for options that do not go together.
+            UsageError: for contradictory options.
         """
         if so_far is not None and not next_step:
             raise UsageError("--so-far are the lines that a next one follows", cure="add --next-step")
@@ -57,19 +56,17 @@ class Exercise:
             raise UsageError(f"an exercise is no {form}", expected="--format text or json")
         if source == "-" and so_far == "-":
             raise UsageError("the program and the lines cannot both come from standard input")
-        lines = None
-        if next_step:
-            lines = "" if so_far is None else read_text(so_far)[0]
-        return cls(form, answer, lines)
+        written = "" if so_far is None else read_text(so_far)[0]
+        return cls(form, answer, written if next_step else None)
 
     def report(self, derivation: Derivation) -> tuple[str, int]:
-        """Return what is printed, and the exit code: a wrong line or answer is refuted."""
+        """Return the printed text, and the exit code; that of a wrong line or answer is the code of ``refuted``."""
         if self.lines is not None:
             step = derivation.next_step(self.lines)
             return self._shown(str(step), step.to_json()), 5 if step.wrong is not None else 0
         if self.answer is not None:
             verdict = derivation.check_answer(self.answer)
-            return self._shown(str(verdict), verdict.to_json()), _CODES[verdict.status]
+            return self._shown(str(verdict), verdict.to_json()), EXIT[verdict.status]
         hidden = derivation.hide_last()
         return self._shown(hidden, {"derivation": hidden}), 0
 

@@ -1,4 +1,4 @@
-"""The command that looks for what in a program, or in a function of the user's, may not be what its author meant."""
+"""The command `symgrad lint`: find code in a program or a function that may not do what its author intended."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["lint"]
 
-# What is imported in functions here is for start-up time: each command has its own.
+# Imports in functions keep the start-up time of other commands short.
 
 _OTHER = re.compile(r"(?P<file>\S+\.(?:sg|txt))::(?P<name>\S*)")
 
@@ -81,26 +81,22 @@ def lint(
     The exit code is 0 if there is nothing but notes, and 1 if there is an error or a warning.
     """
     ignored = _codes(ignore)
-    asked = _LintOptions(
-        of, _names(wrt, "--wrt"), _names(noise, "--noise"), _names(frozen, "--frozen"), time_limit
+    options = _LintOptions(
+        of, names_in(wrt, "--wrt"), names_in(noise, "--noise"), names_in(frozen, "--frozen"), time_limit
     )
     python = python_function(source, specs, framework)
     if python is not None:
-        found = _of_file(*python, specs, framework, asked)
+        found = _of_file(*python, specs, framework, options)
         texts: dict[str, str] = {}
     else:
-        found, texts = _of_program(source, asked)
+        found, texts = _of_program(source, options)
     from symgrad.analysis.stop_gradient.ignore_comments import unignored
 
     left = [f for f in unignored(found, texts) if f.code not in ignored and f.name not in ignored]
     report = _report(left, form)
-    if report or output is not None:  # nothing is no line for a workflow
+    if report or output is not None:  # without findings, print no empty line
         emit(report, output)
     sys.exit(int(any(f.severity != "note" for f in left)))
-
-
-def _names(said: str | None, option: str) -> list[str] | None:
-    return None if said is None else names_in(said, option)
 
 
 class _LintOptions(NamedTuple):
@@ -113,23 +109,23 @@ class _LintOptions(NamedTuple):
     seconds: float
 
     def found(self, y: symgrad.Expr) -> list[Finding]:
-        """Return what is found in a program."""
+        """Return the findings in a program."""
         return list(symgrad.lint(y, self.wrt, self.noise, self.frozen, time_limit=self.seconds))
 
 
-def _of_program(source: str, asked: _LintOptions) -> tuple[list[Finding], dict[str, str]]:
+def _of_program(source: str, options: _LintOptions) -> tuple[list[Finding], dict[str, str]]:
     other = _OTHER.fullmatch(source)
     if other is not None:
         raise UsageError(
             f"'{source}' is no file", cure=f"symgrad lint {other['file']} --of {other['name'] or 'NAME'}"
         )
     text, name = read_text(source)
-    linecache.checkcache(name)  # places are shown as the file is now
-    return asked.found(expression_of(symgrad.parse(text, name), asked.of)), {name: text}
+    linecache.checkcache(name)  # show places in the current file
+    return options.found(expression_of(symgrad.parse(text, name), options.of)), {name: text}
 
 
 def _of_file(
-    file: str, function: str | None, specs: str | None, said: FrameworkName | None, asked: _LintOptions
+    file: str, function: str | None, specs: str | None, named: FrameworkName | None, options: _LintOptions
 ) -> list[Finding]:
     from symgrad.interop.importers.code.checks import source_findings
     from symgrad.interop.importers.code.frameworks import framework_of
@@ -138,44 +134,38 @@ def _of_file(
     from symgrad.support.progress import reports_progress
 
     with reports_progress("cli", "reading"), load_function(file, function) as found:
-        framework = framework_of(found, said)
+        framework = framework_of(found, named)
         arguments = parse_arguments(found, specs)
-        sources = _sources(arguments, asked)
+        sources = _sources(arguments, options)
         differentiated = framework != "numpy"
         try:
             program = trace_function(found, framework, arguments)
         except SymgradError as error:
-            lost = (
-                []
-                if isinstance(error, UsageError)
-                else source_findings(found.function, sources, differentiated)
-            )
+            usage = isinstance(error, UsageError)
+            lost = [] if usage else source_findings(found.function, sources, differentiated)
             if not lost:
                 raise
             click.echo(f"symgrad: the text alone is checked: {error.text(command=True)}", err=True)
             return lost
-        key, y = output_of(found, program, asked.of)
+        key, y = output_of(found, program, options.of)
         position = [0] if key == next(iter(program.returned), None) else []
         path = [int(part) for part in key.split("_")[:1] if part.isdecimal()]
         lost = source_findings(found.function, sources, differentiated, [key, *path, *position])
-        return [*lost, *asked.found(y)]
+        return [*lost, *options.found(y)]
 
 
-def _sources(arguments: Arguments, asked: _LintOptions) -> list[str]:
-    """Return the arguments by which a gradient is meant."""
-    by = asked.wrt
+def _sources(arguments: Arguments, options: _LintOptions) -> list[str]:
+    """Return the arguments by which the program is differentiated."""
+    by = options.wrt
     if by is None:
-        drawn = [n for n, e in arguments.inputs.items() if e.node.declaration.distribution is not None]
-        by = [n for n in arguments.inputs if n not in drawn]
-    kept = [n for n in by if n not in (asked.frozen or ())]
-    return [n for n in kept if n in arguments.inputs and arguments.inputs[n].dtype == "real"]
+        by = [n for n, e in arguments.inputs.items() if e.node.declaration.distribution is None]
+    names = [n for n in by if n in arguments.inputs and n not in (options.frozen or ())]
+    return [n for n in names if arguments.inputs[n].dtype == "real"]
 
 
-def _codes(said: str | None) -> list[str]:
-    """Return the codes or names of checks that are left out."""
-    if said is None:
-        return []
-    found = names_in(said, "--ignore")
+def _codes(ignore: str | None) -> list[str]:
+    """Return the codes or names of ignored checks."""
+    found = names_in(ignore, "--ignore") or []
     known = [*(code for code, _ in _checks()), *(name for _, (name, _) in _checks())]
     for code in found:
         if code not in known:
@@ -186,7 +176,7 @@ def _codes(said: str | None) -> list[str]:
 
 
 def _checks() -> list[tuple[str, tuple[str, str]]]:
-    """Return the code of every check with its name and what it is about."""
+    """Return the code of every check with its name and its description."""
     from symgrad.analysis.stop_gradient.table import CHECKS
     from symgrad.interop.importers.code.checks import SOURCE_CHECKS
 
@@ -204,7 +194,7 @@ def _report(findings: Sequence[Finding], form: str) -> str:
     if form == "json":
         return json.dumps([f.json() for f in findings], indent=2, ensure_ascii=False)
     if form == "sarif":
-        helps = {code: said for code, (_, said) in _checks()}
+        helps = {code: text for code, (_, text) in _checks()}
         log = findings_sarif(findings, helps, symgrad.__version__)
         return json.dumps(log, indent=2, ensure_ascii=False)
     return findings_github(findings) if form == "github" else findings_text(findings)

@@ -37,7 +37,7 @@ from symgrad.support.files import make_folder, reason
 
 __all__ = ["INTERRUPTED", "main"]
 
-# What is imported in functions here is for start-up time: each command has its own.
+# Imports in functions keep the start-up time of other commands short.
 
 _EXIT = """
 \b
@@ -47,12 +47,12 @@ Exit codes: 0 done; 1 the program or a value is wrong; 2 the command line is wro
 """
 
 
-INTERRUPTED = 130  # what shells report of a command that Ctrl-C ended
-_NOBODY_READS = 141  # and of one whose output nobody reads any more
+INTERRUPTED = 130  # 128 + SIGINT, as in shells
+_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 
 class _Commands(click.Group):
-    """Turns what commands raise into a message on standard error and the documented exit code."""
+    """Turns exceptions of commands into a message on standard error and the documented exit code."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -66,7 +66,7 @@ class _Commands(click.Group):
         if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
             ctx.color = False
         for stream in (sys.stdout, sys.stderr):
-            # What an encoding does not have is written out: \\u03c3.
+            # Escape characters that the encoding does not have: \\u03c3.
             if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
                 stream.reconfigure(errors="backslashreplace")
         show_usually(command=True)
@@ -85,7 +85,7 @@ class _Commands(click.Group):
             _end("there is not enough memory for this", 1)
         except BrokenPipeError:
             _quiet()
-            sys.exit(_NOBODY_READS)
+            sys.exit(_BROKEN_PIPE)
         except OSError as error:
             _quiet()
             _end(f"{error.filename or 'standard output'}: {reason(error)}", 3)
@@ -100,7 +100,7 @@ def _end(message: str, code: int) -> NoReturn:
 
 
 def _quiet() -> None:
-    """Discard remaining output: at exit Python would report that it cannot write it."""
+    """Discard the remaining output: at exit Python would report that it cannot be written."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -203,7 +203,7 @@ def explain(
     from symgrad.apps.cli.report import explain_report
     from symgrad.support.progress import reports_progress
 
-    exercise = Exercise.asked(source, form, so_far, answer, hide_last=hide_last, next_step=next_step)
+    exercise = Exercise.from_options(source, form, so_far, answer, hide_last=hide_last, next_step=next_step)
     program = read_source(source)
     y = expression_of(program, of)
     with reports_progress("cli", "explaining"):
@@ -373,7 +373,7 @@ _VALUE_ALONE = "name one with --wrt, or leave the gradient out with --no-gradien
 
 
 def _in(dtype: str, name: str, value: Any) -> Any:
-    """Return numbers in the precision of the kernel: on a command line or in a file they have none of their own."""
+    """Convert numbers to the precision of the kernel."""
     array = np.asarray(value)
     if array.dtype.kind not in "fiu":
         return array

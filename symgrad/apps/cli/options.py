@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, overload
 
 import click
 
@@ -18,6 +18,7 @@ from symgrad.support.errors import UsageError
 
 __all__ = [
     "DTYPE",
+    "EXIT",
     "OF",
     "ORDER",
     "OUTPUT",
@@ -34,16 +35,19 @@ __all__ = [
     "targets",
 ]
 
+EXIT = {"proved": 0, "refuted": 5, "supported": 6, "undecided": 7}
+"""Exit codes of verdicts; 1 to 4 are errors, as in every command."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def list_option(*names: str, separator: str = ",", **settings: Any) -> Callable[[F], F]:
-    """Return an option that lists several things in one text; where it is repeated, the lists add up.
+    """Return an option with a list as one text; repeated options are joined.
 
     Args:
-        names: of the option, and of the argument that gets the list as one text, None without the option.
-        separator: what stands between two things of a list.
-        settings: those of `click.option`.
+        names: the names of the option, and of its argument: one text, or None without the option.
+        separator: the separator of the list.
+        settings: arguments of `click.option`.
     """
 
     def joined(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> str | None:
@@ -53,20 +57,20 @@ def list_option(*names: str, separator: str = ",", **settings: Any) -> Callable[
 
 
 def refuse_repeated(command: click.Command, context: click.Context, words: Sequence[str]) -> None:
-    """Refuse a repeated option where only the last one would take effect.
+    """Refuse a repeated option if only the last one would take effect.
 
     Args:
         command: the command.
-        context: that of the group.
-        words: of the command line, behind the name of the command.
+        context: the context of the group.
+        words: the command line after the name of the command.
 
     Raises:
-        UsageError: for an option that is.
+        UsageError: for a repeated option.
     """
     own = click.Context(command, parent=context, **command.context_settings)
     try:
         _, _, order = command.make_parser(own).parse_args(list(words))
-    except click.ClickException:  # the command says so, with its usage
+    except click.ClickException:  # the command reports it with its usage
         return
     for option in dict.fromkeys(order):
         if not isinstance(option, click.Option) or option.multiple or option.count or option.is_eager:
@@ -106,7 +110,7 @@ DTYPE = click.option(
 
 
 def format_option(*choices: str) -> Callable[[F], F]:
-    """Return the option --format; without it, the ending of the name that -o gives says the form, where it can."""
+    """Return the option --format; by default the suffix of the output file selects the form."""
     default = "text, or what -o ends in"
 
     def added(command: F) -> F:
@@ -131,12 +135,12 @@ _OUTSIDE_BRACKETS = re.compile(r",(?![^\[]*\])")
 
 
 def expression_of(program: symgrad.Program, of: str | None) -> symgrad.Expr:
-    """Return what a command works on."""
+    """Return the value that a command works on."""
     return program.last if of is None else program[of]
 
 
 def targets(y: symgrad.Expr, wrt: str | None, cure: str = "name one with --wrt") -> list[symgrad.Expr]:
-    """Return what to differentiate by: the names asked for, else every real input that is not random."""
+    """Return the variables of differentiation: the named ones, else every real input that is not random."""
     if wrt is not None:
         return [target_named(y, name) for name in names_in(wrt, "--wrt")]
     found = [i for i in y.inputs if i.dtype == "real" and i.node.declaration.distribution is None]
@@ -145,9 +149,15 @@ def targets(y: symgrad.Expr, wrt: str | None, cure: str = "name one with --wrt")
     return found
 
 
-def names_in(said: str, option: str) -> list[str]:
-    """Return the names that an option lists."""
-    names = [name.strip() for name in _OUTSIDE_BRACKETS.split(said) if name.strip()]
+@overload
+def names_in(text: str, option: str) -> list[str]: ...
+@overload
+def names_in(text: str | None, option: str) -> list[str] | None: ...
+def names_in(text: str | None, option: str) -> list[str] | None:
+    """Return the names that an option lists; None if the option is missing."""
+    if text is None:
+        return None
+    names = [name.strip() for name in _OUTSIDE_BRACKETS.split(text) if name.strip()]
     if not names:
         raise UsageError(
             f"{option} names nothing", expected=f"{option} NAME[,NAME]", cure="name an input, or leave it out"
@@ -162,7 +172,7 @@ def names_in(said: str, option: str) -> list[str]:
 
 
 def kernel_of(program: symgrad.Program, outputs: list[symgrad.Expr], dtype: str, name: str) -> symgrad.Kernel:
-    """Return the kernel of a value and its derivatives, which read nothing that the value does not read."""
+    """Return the kernel of a value and its derivatives; its inputs are those of the value."""
     read = {s.name for s in outputs[0].inputs}
     inputs = [i for i in program.inputs if i.name in read]
     return symgrad.compile(outputs, inputs, dtype=dtype, name=name)

@@ -16,15 +16,15 @@ from symgrad.api.handles.formatting import format_many, latex_many, leibniz_of, 
 
 __all__ = ["arrays_report", "derive_report", "explain_report", "latex_document", "partials", "run_report"]
 
-_ROWS = 20  # longer columns are cut in the middle: files are for the rest
+_ROWS = 20  # printed rows; longer columns are cut in the middle
 
 
 def partials(
     y: symgrad.Expr, wrt: Sequence[symgrad.Expr], order: int
 ) -> dict[tuple[symgrad.Expr, ...], symgrad.Expr]:
-    """Return the partial derivatives of orders 1 to ``order``, by what one differentiates by.
+    """Return the partial derivatives of orders 1 to ``order``, by their variables.
 
-    Those of arrays are Jacobians: the axes of y, then those of each that one differentiates by.
+    For arrays they are Jacobians: the axes of y, then the axes of each variable.
     """
     if y.shape or (order > 1 and any(w.shape for w in wrt)):
         found: dict[tuple[symgrad.Expr, ...], symgrad.Expr] = {(): y}
@@ -40,7 +40,7 @@ def partials(
 
 def _jacobian(y: symgrad.Expr, w: symgrad.Expr) -> symgrad.Expr:
     derivative = symgrad.jacobian(y, w) if y.shape else symgrad.grad(y, w)
-    assert isinstance(derivative, symgrad.Expr)  # of one w there is one
+    assert isinstance(derivative, symgrad.Expr)  # one variable has one derivative
     return derivative
 
 
@@ -53,7 +53,7 @@ def derive_report(
     stable: bool = False,
     expand: bool = False,
 ) -> str:
-    """Return the partial derivatives up to an order, if wanted in stable form, or over inputs alone."""
+    """Return the partial derivatives up to an order, optionally in stable form, or over inputs only."""
     found = partials(y, wrt, order)
     before: dict[tuple[symgrad.Expr, ...], list[str]] = {key: [] for key in found}
     if stable:
@@ -62,7 +62,7 @@ def derive_report(
             found[key] = g.stable()
     name = y.name or ""
     if form in ("markdown", "html"):
-        # for start-up time: text needs no writers of reports
+        # Imported here because text needs no report writers.
         from symgrad.api.reports.gradients import derivatives_report
 
         return derivatives_report(y, found).written(form)
@@ -85,9 +85,9 @@ def derive_report(
     exprs = list(found.values())
     texts, below, domains = format_many(exprs, expand=expand)
     lines: list[str] = []
-    for (key, g), said, notes in zip(found.items(), texts, domains, strict=True):
+    for (key, g), formula, notes in zip(found.items(), texts, domains, strict=True):
         left = title(y, key)
-        text = said.replace("\n", "\n    ")
+        text = formula.replace("\n", "\n    ")
         lines.append(f"{left} = {text}" if "\n" not in text else f"{left}:\n    {text}")
         if g.nothing is not None:
             lines[-1] += f"    # {g.nothing}"
@@ -98,11 +98,11 @@ def derive_report(
 _ALIGNED = (r"\begin{aligned}", r"\end{aligned}")
 _SET = re.compile(r"\\(?:left|right|frac|mathrm|operatorname)|\\(?=[a-zA-Z])|[{}&\s]")
 _PAPER = 21.0  # cm
-_CHARACTER = 0.2  # cm at ten points, at most: what is below a line is counted, too
+_CHARACTER = 0.2  # cm, an upper bound at ten points
 
 
 def latex_document(formula: str) -> str:
-    """Return a formula as a document of LaTeX, its page as wide as the longest row may be; pages break between rows."""
+    """Return a formula as a LaTeX document whose page fits the longest row; pages break between rows."""
     rows = formula.removeprefix(_ALIGNED[0]).removesuffix(_ALIGNED[1]).strip("\n")
     width = max(_PAPER, 4 + _CHARACTER * max(len(_SET.sub("", row)) for row in rows.split("\n")))
     environment = "equation*" if rows == formula else "align*"
@@ -133,16 +133,17 @@ def explain_report(derivation: Derivation, form: str, *, steps: bool = False) ->
 
 
 def run_report(inputs: Mapping[str, Any], outputs: Mapping[str, Any], form: str) -> str:
-    """Return inputs and outputs as a table with a row a point, or as JSON."""
+    """Return inputs and outputs as a table with a row for each point, or as JSON."""
     if form == "json":
-        # JSON has no NaN or infinity: null says that there is no finite number.
+        # JSON has no NaN or infinity: they become null.
         return json.dumps({k: _plain(v) for k, v in outputs.items()}, indent=2, allow_nan=False)
     columns = np.broadcast_arrays(*(np.asarray(v) for v in (*inputs.values(), *outputs.values())))
     flat = [c.reshape(-1) for c in columns]
     names = [*inputs, *outputs]
     count = flat[0].size
+    # The text of a NumPy scalar is the shortest decimal that reads back in its precision.
     shown = range(count) if count <= _ROWS else [*range(_ROWS // 2), *range(count - _ROWS // 2, count)]
-    rows = [[_number(c[i]) for c in flat] for i in shown]
+    rows = [[str(c[i]) for c in flat] for i in shown]
     widths = [max(len(n), *(len(r[k]) for r in rows)) if rows else len(n) for k, n in enumerate(names)]
     lines = ["  ".join(n.rjust(w) for n, w in zip(names, widths, strict=True))]
     lines += ["  ".join(v.rjust(w) for v, w in zip(r, widths, strict=True)) for r in rows]
@@ -158,16 +159,12 @@ def arrays_report(arrays: Mapping[str, Any], nothing: Mapping[str, str | None]) 
         array = np.asarray(value)
         why = f"    # {nothing[name]}" if nothing[name] else ""
         if array.ndim == 0:
-            lines.append(f"{name} = {_number(array[()])}{why}")
+            lines.append(f"{name} = {array[()]}{why}")
             continue
         text = np.array2string(array, max_line_width=96, floatmode="unique")
         shape = ", ".join(map(str, array.shape)) + ("," if array.ndim == 1 else "")
         lines += [f"{name} : ({shape}){why}", *(f"    {line}" for line in text.splitlines())]
     return "\n".join(lines)
-
-
-def _number(value: Any) -> str:
-    return str(value)  # the shortest decimal that reads back in its own precision
 
 
 def _plain(value: Any) -> Any:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["effective", "equivalent"]
 
-# What is imported in functions here is for start-up time: each command has its own.
+# Imports in functions keep the start-up time of other commands short.
 
 
 @main.command()
@@ -68,17 +68,17 @@ def equivalent(
             read_expression(side, None, specs, framework) if names_function(side) else read_text(side)[0]
             for side in (p, q)
         )
-    by = None if wrt is None else names_in(wrt, "--wrt")
+    by = names_in(wrt, "--wrt")
     found = symgrad.equivalent(left, right, by, _order(order), domains(domain), time_limit)
     finish(found, proof, form, output)
 
 
-def _order(said: str) -> int | Literal["all"]:
-    if said == "all":
+def _order(text: str) -> int | Literal["all"]:
+    if text == "all":
         return "all"
-    if not said.isdecimal() or int(said) < 1:
-        raise UsageError(f"--order is '{said}'", expected="a positive integer, or 'all'")
-    return int(said)
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(f"--order is '{text}'", expected="a positive integer, or 'all'")
+    return int(text)
 
 
 @main.command()
@@ -127,7 +127,7 @@ def _report(found: Effective, y: symgrad.Expr, form: str) -> str:
 
 
 def _data(found: Effective, y: symgrad.Expr) -> dict[str, Any]:
-    """The attributes of what was found, by their names."""
+    """Return the attributes of the result, by name."""
     backward = found.backward
     return {
         "of": y.name or str(y),
@@ -145,7 +145,7 @@ def _both(e: symgrad.Expr) -> dict[str, str]:
 
 
 def _latex(found: Effective, y: symgrad.Expr) -> str:
-    """Value and derivatives in rows; of an array, of which derivatives have more axes, the backward function."""
+    """Return rows for the value and the derivatives; for an array, rows of the backward function instead."""
     from symgrad.api.handles.formatting import latex_many, leibniz_of
 
     exprs = [found.value]

@@ -20,6 +20,7 @@ from symgrad.apps.cli.files import read_source, read_text, reading_options, writ
 from symgrad.apps.cli.functions import code_and_gradient
 from symgrad.apps.cli.main import INTERRUPTED, main
 from symgrad.apps.cli.options import (
+    EXIT,
     OUTPUT,
     READINGS,
     emit,
@@ -39,12 +40,9 @@ if TYPE_CHECKING:
     from symgrad.verification.batch import Row
     from symgrad.verification.verdict import Verdict
 
-__all__ = ["DOMAIN", "EXIT", "PROOF", "TIME", "domains", "finish"]
+__all__ = ["DOMAIN", "PROOF", "TIME", "domains", "finish"]
 
-# What is imported in functions here is for start-up time: each command has its own.
-
-EXIT = {"proved": 0, "refuted": 5, "supported": 6, "undecided": 7}
-"""Exit codes of verdicts: 1 to 4 mean what they mean in every command, so a typing error is no refutation."""
+# Imports in functions keep the start-up time of other commands short.
 
 TIME = click.option(
     "--time-limit", type=float, default=10, show_default=True, metavar="SECONDS", help="For one claim."
@@ -208,8 +206,7 @@ def check(file: Path, whole: bool, time_limit: float, form: str, output: Path | 
     from symgrad.checker.check import check as replayed
     from symgrad.checker.file.reader import read_proof_file
 
-    if not 0 < time_limit < float("inf"):
-        raise UsageError(f"the time limit is {time_limit}", expected="a positive number of seconds")
+    _require_seconds(time_limit)
     with reports_progress("proof", "checking the proof"):
         found = replayed(read_proof_file(file), time_limit)
     if form == "text":
@@ -304,13 +301,18 @@ def verify_code(
 
     The exit code is the worst verdict: 0 proved, 5 refuted, 6 supported, 7 undecided.
     """
-    by = None if wrt is None else names_in(wrt, "--wrt")
+    by = names_in(wrt, "--wrt")
     with code_and_gradient(function, gradient) as (f, grad_f), reports_progress("verdicts", "deciding"):
         found = symgrad.verify_code(f, grad_f, specs, wrt=by, time_limit=time_limit, dtype=dtype)
-        # Mistakes are looked for when they are read, by calling the code.
+        # The report searches the mistakes lazily, by calling the code.
         report = json.dumps(found.to_json(), indent=2, ensure_ascii=False) if form == "json" else str(found)
     emit(report, output)
     sys.exit(EXIT[found.status])
+
+
+def _require_seconds(time_limit: float) -> None:
+    if not 0 < time_limit < float("inf"):
+        raise UsageError(f"the time limit is {time_limit}", expected="a positive number of seconds")
 
 
 def _document(path: Path) -> str:
@@ -338,8 +340,10 @@ def _declared(pair: str) -> tuple[str, str]:
 
 def finish(verdict: Verdict, proof: Path | None, form: str, output: Path | None = None) -> None:
     """Print a verdict, or write it into a file, write its proof, and end with its exit code."""
-    told = {"json": lambda: json.dumps(verdict.to_json(), indent=2), "text": lambda: str(verdict)}
-    emit(told[form]() if form in told else verdict.report().written(form), output)
+    if form == "json":
+        emit(json.dumps(verdict.to_json(), indent=2), output)
+    else:
+        emit(str(verdict) if form == "text" else verdict.report().written(form), output)
     if proof is not None:
         if verdict.proof is None:
             click.echo(f"there is no proof to write into {proof}", err=True)
@@ -359,8 +363,7 @@ def _batch(
         raise UsageError(
             "a batch needs a file for its results", expected="-o FILE, another than that of --batch"
         )
-    if not 0 < time_limit < float("inf"):
-        raise UsageError(f"the time limit is {time_limit}", expected="a positive number of seconds")
+    _require_seconds(time_limit)
     rows = read_rows(claims)
     done = finished_ids(output)
     todo = [row for row in rows if row.id not in done]
@@ -384,13 +387,13 @@ def _batch(
 def _with_progress(
     todo: list[Row], decide: Any, output: Path, jobs: int, limits: Any, counts: Counter[str]
 ) -> None:
-    """Run, and show how many rows are decided, and how."""
+    """Run the batch, and show the number of decided rows by status."""
     from symgrad.verification.batch import run_rows
 
-    def told() -> str:
+    def summary() -> str:
         return " ".join(f"{status} {n}" for status, n in sorted(counts.items()))
 
     with reports_progress("verdicts", "deciding rows", len(todo)) as work:
         for line in run_rows(todo, decide, output, jobs=jobs, limits=limits):
             counts[line["status"]] += 1
-            work.advance(told)
+            work.advance(summary)

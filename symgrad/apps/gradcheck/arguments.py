@@ -30,11 +30,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class DeclaredArguments:
-    """The arguments of a function, in the order in which it takes them.
+    """The arguments of a function, in the order of its parameters.
 
     Args:
-        inputs: as they are declared, by name.
-        samples: the values that were given instead of a declaration, by name.
+        inputs: the declared inputs, by name.
+        samples: sample values that replace a declaration, by name.
     """
 
     inputs: Mapping[str, Expr]
@@ -42,7 +42,7 @@ class DeclaredArguments:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Numbers for the names of sizes, each another one, so that no two axes are taken for each other."""
+        """Distinct numbers for the names of sizes, so that no two axes can be confused."""
         names = dict.fromkeys(n for e in self.inputs.values() for n in e.shape if isinstance(n, str))
         taken = {n for e in self.inputs.values() for n in e.shape if isinstance(n, int)}
         free = (n for n in count(3) if n not in taken)
@@ -55,14 +55,14 @@ class DeclaredArguments:
 
 
 def parse_arguments(f: Any, specs: Any) -> DeclaredArguments:
-    """Return what specs say of the arguments of a function.
+    """Return the arguments of a function that specs declare.
 
     Args:
         f: a function; or a program or an expression, whose inputs are its arguments.
-        specs: see `verify_code`; None for those of a program.
+        specs: see `verify_code`; None for a program.
 
     Raises:
-        UsageError: for an argument without spec, a spec without argument, and what is no spec.
+        UsageError: for an argument without spec, a spec without argument, and an invalid spec.
     """
     if isinstance(f, (Program, Expr)):
         if specs is not None:
@@ -79,17 +79,17 @@ def parse_arguments(f: Any, specs: Any) -> DeclaredArguments:
     if isinstance(specs, str):
         specs = _of_program(specs)
     if isinstance(specs, Mapping):
-        said = {str(name): spec for name, spec in cast("Mapping[Any, Any]", specs).items()}
-        return _made({name: said[name] for name in _ordered(f, list(said))})
+        by_name = {str(name): spec for name, spec in cast("Mapping[Any, Any]", specs).items()}
+        return _declared({name: by_name[name] for name in _ordered(f, list(by_name))})
     if is_shape(specs) or not isinstance(specs, list | tuple):
         specs = [specs]
     listed = list(cast("Sequence[Any]", specs))
     names = argument_names(signature_function(f), len(listed))
-    return _made(dict(zip(names, listed, strict=True)))
+    return _declared(dict(zip(names, listed, strict=True)))
 
 
 def signature_function(f: Any) -> Callable[..., Any]:
-    """Return the function whose signature says what an object takes: a `torch.autograd.Function` has a forward."""
+    """Return a function with the signature of the code; a `torch.autograd.Function` has that of its forward pass."""
     forward = getattr(f, "forward", None) if inspect.isclass(f) else None
     if forward is None:
         return f
@@ -104,25 +104,36 @@ def signature_function(f: Any) -> Callable[..., Any]:
 def with_signature(function: Callable[..., Any], name: str, parameters: Sequence[str]) -> Callable[..., Any]:
     """Return a function of ``*args`` with an explicit name and signature."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    told: Any = function
-    told.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in parameters])
-    told.__name__ = name
-    return told
+    result: Any = function
+    result.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in parameters])
+    result.__name__ = name
+    return result
 
 
 def positional_parameters(function: Any) -> tuple[list[str], int, float] | None:
-    """Return what a function takes by position: the names, how many it needs, and how many it takes at most.
+    """Return the names of the positional parameters of a function, the least and the largest number of arguments.
 
-    None where it does not say.
+    It is None if the function has no signature.
     """
-    try:
-        found = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
+    found = _signature(function)
+    if found is None:
         return None
-    plain = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    plain = _positional(found)
     several = any(p.kind is p.VAR_POSITIONAL for p in found)
     least = sum(p.default is p.empty for p in plain)
     return [p.name for p in plain], least, math.inf if several else len(plain)
+
+
+def _signature(function: Any) -> list[inspect.Parameter] | None:
+    """Return the parameters of a function, None if they are not known."""
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return None
+
+
+def _positional(parameters: Sequence[inspect.Parameter]) -> list[inspect.Parameter]:
+    return [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
 
 def _of_program(text: str) -> dict[str, Any]:
@@ -133,29 +144,25 @@ def _of_program(text: str) -> dict[str, Any]:
     return {e.name or "": e for e in program.inputs}
 
 
-def _ordered(f: Any, said: Sequence[str]) -> list[str]:
-    """Return names in the order of the function's arguments."""
-    try:
-        found = inspect.signature(signature_function(f)).parameters.values()
-    except (TypeError, ValueError):
-        return list(said)
-    plain = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+def _ordered(f: Any, names: Sequence[str]) -> list[str]:
+    """Return names in the order of the function's parameters."""
+    plain = _positional(_signature(signature_function(f)) or ())
     if not plain:
-        return list(said)
+        return list(names)
     known = [p.name for p in plain]
-    unknown = [n for n in said if n not in known]
+    unknown = [n for n in names if n not in known]
     if unknown:
         raise UsageError(
             f"the function takes no '{unknown[0]}'",
             expected=one_of(known),
-            cure=suggest(unknown[0], [n for n in known if n not in said]),
+            cure=suggest(unknown[0], [n for n in known if n not in names]),
         )
-    missing = [p.name for p in plain if p.default is p.empty and p.name not in said]
+    missing = [p.name for p in plain if p.default is p.empty and p.name not in names]
     if missing:
         raise UsageError(f"no spec says what '{missing[0]}' is", cure=f"add {missing[0]} : real")
-    order = [n for n in known if n in said]
+    order = [n for n in known if n in names]
     if order != known[: len(order)]:
-        left = next(n for n in known if n not in said)
+        left = next(n for n in known if n not in names)
         raise UsageError(
             f"'{left}' stands before arguments that have specs, and has none",
             cure=f"add {left} : real, or give a function that takes the others alone",
@@ -163,7 +170,7 @@ def _ordered(f: Any, said: Sequence[str]) -> list[str]:
     return order
 
 
-def _made(specs: Mapping[str, Any]) -> DeclaredArguments:
+def _declared(specs: Mapping[str, Any]) -> DeclaredArguments:
     inputs: dict[str, Expr] = {}
     samples: dict[str, Any] = {}
     for name, spec in specs.items():

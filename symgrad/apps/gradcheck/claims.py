@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.apps.gradcheck.gradient_code import CallResult, by_name
 from symgrad.apps.gradcheck.question import CodeQuestion, reason_of
@@ -12,7 +10,7 @@ __all__ = ["claims_of"]
 
 
 def claims_of(question: CodeQuestion) -> tuple[dict[str, Expr], str | None]:
-    """Return what the code computes as formulas, by name; or why it cannot be read."""
+    """Return the gradients of the code as formulas, by name; or the reason why it cannot be read."""
     inputs = question.inputs
     if question.backward.foreign is not None:
         return {}, f"it is of {question.backward.foreign}"
@@ -22,8 +20,10 @@ def claims_of(question: CodeQuestion) -> tuple[dict[str, Expr], str | None]:
             [list(inputs).index(n) for n in question.wrt],
             len(question.arguments.inputs),
         )
-        listed: dict[str, Any] = _listed(returned, question)
-        claims = {n: as_expr(v) for n, v in listed.items()}
+        found = by_name(returned, question.wrt, list(question.arguments.inputs))
+        if isinstance(found, CallResult):
+            return {}, f"TypeError: {found.says}"
+        claims = {n: as_expr(v) for n, v in found.items()}
     except Exception as error:  # noqa: BLE001  the user's code is run, and may raise anything
         return {}, reason_of(error)
     for name, claim in claims.items():
@@ -31,10 +31,3 @@ def claims_of(question: CodeQuestion) -> tuple[dict[str, Expr], str | None]:
         if claim.shape != wanted:
             return {}, f"by '{name}' it has the shape {claim.shape}, and not {wanted}"
     return claims, None
-
-
-def _listed(returned: Any, question: CodeQuestion) -> dict[str, Any]:
-    found = by_name(returned, question.wrt, list(question.arguments.inputs))
-    if isinstance(found, CallResult):
-        raise TypeError(found.says)
-    return found

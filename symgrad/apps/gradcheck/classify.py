@@ -15,12 +15,14 @@ from symgrad.apps.gradcheck.record import CodeKind, number_text, point_text
 
 __all__ = ["Classification", "classify"]
 
-_CLEAR = 1e-8  # relative error of a mistake at some inputs alone: less may only be a term that is small there
-_SHARE_KEPT = 0.6  # of the digits
-_REACH = 1e8  # values beyond which nobody expects digits to be kept
-_GENERIC = 7  # points that are drawn first, of numbers about 1
-_ENOUGH = 3  # points on the good side of a choice of the function
-_MANY = 5  # points on each side of what is found of the inputs alone
+_CLEAR = (
+    1e-8  # the least relative error of a mistake on a branch: a smaller one may be a term that is small there
+)
+_SHARE_KEPT = 0.6  # the share of the digits that ordinary rounding leaves
+_REACH = 1e8  # values beyond which lost digits are no mistake
+_GENERIC = 7  # the first points, whose entries are about 1
+_ENOUGH = 3  # points with a right gradient that a branch needs
+_MANY = 5  # points on each side of a condition on an input
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +30,14 @@ class Classification:
     """The classification of a gradient.
 
     Args:
-        kind: which kind of right or wrong.
-        told: a sentence.
-        shown: the point that shows it.
-        where: of which inputs it speaks.
-        notes: what else was seen.
-        points: how many points agree.
-        digits: to how many digits.
-        small: of cancellation, whether the error is everywhere below a rounding of what the derivative usually is.
+        kind: the kind of right or wrong.
+        told: the kind as a sentence.
+        shown: a point as an example.
+        where: the inputs that the sentence is about.
+        notes: further observations.
+        points: the number of points that agree.
+        digits: the number of digits to which they agree.
+        small: whether the error of a cancellation is everywhere below a rounding of the usual size of the derivative.
     """
 
     kind: CodeKind
@@ -51,11 +53,11 @@ class Classification:
 def classify(
     measured: Sequence[Measurement], conditions: Sequence[str], wrt: Sequence[str]
 ) -> Classification:
-    """Return what comparisons at points say together.
+    """Classify a gradient by comparisons at several points.
 
     Args:
         measured: the comparisons, generic points first.
-        conditions: what the function decides by.
+        conditions: the conditions on which the function branches.
         wrt: the names of real inputs.
     """
     usual = SLACK * _usual(measured)
@@ -83,10 +85,10 @@ def classify(
 
 
 def _group(m: Measurement, usual: float) -> str:
-    """Return the group of a comparison: its level, less what rounding explains.
+    """Return the group of a comparison: its level, unless rounding explains the error.
 
-    Below a rounding of the usual size of the derivative no error is a mistake in a formula: `1 - s` for `s` near 1 is
-    0. Rounding that leaves more than half of the digits is usual.
+    An error below a rounding of the usual size of the derivative is no mistake in a formula: `1 - s` for `s` near 1 is
+    0. Rounding usually leaves more than half of the digits.
     """
     level = m.level
     if level in ("wrong", "near", "single") and m.off <= m.eps * usual:
@@ -106,7 +108,7 @@ def _not_finite(
     notes: tuple[str, ...],
 ) -> Classification:
     where = _side(bad, good, conditions) or _region(bad, good, wrt)
-    value = np.asarray(bad[0].given)[bad[0].index]
+    value = bad[0].worst_entry[0]
     text = f"it gives {value} where the derivative is a number" + (f": {where}" if where else "")
     return Classification("not finite", text, bad[0], where, notes)
 
@@ -133,7 +135,7 @@ def _cancels(
     where = _magnitude(bad, [m for m in rights if m.informs], wrt)
     if all(m.off <= m.eps * usual for m in bad) and (where is None or len(bad) < _ENOUGH):
         worst = max(bad, key=lambda m: m.relative)
-        given, exact = (number_text(float(np.asarray(a)[worst.index])) for a in (worst.given, worst.exact))
+        given, exact = map(number_text, worst.worst_entry)
         return _right(
             [*rights, *cancels],
             (*notes, f"entries far smaller than usual keep few digits: {given} for {exact}"),
@@ -181,15 +183,11 @@ def _cancelling(
     worst = max(bad, key=lambda m: m.relative)
     left = _digits(worst.relative)
     lost = f"{left} digit{'s' * (left != 1)} left" if left > 0 else "no digit left"
-    if where is None:
-        few = sorted(bad, key=lambda m: -m.relative)[:2]
-        place = (
-            " and ".join(f"at {point_text(m.point)}" for m in few)
-            if len(bad) <= 2
-            else f"at {len(bad)} points"
-        )
-    else:
-        place = where
+    place = where
+    if place is None and len(bad) <= 2:
+        place = " and ".join(f"at {point_text(m.point)}" for m in sorted(bad, key=lambda m: -m.relative))
+    elif place is None:
+        place = f"at {len(bad)} points"
     return Classification(
         "cancellation",
         f"right, but large terms cancel {place}: {lost}",
@@ -207,7 +205,7 @@ def _notes(by: Mapping[str, Sequence[Measurement]]) -> tuple[str, ...]:
     beyond = [m for m in by.get("beyond", []) if _largest(m) <= _REACH]
     if beyond:
         m = beyond[0]
-        given, exact = (number_text(float(np.asarray(a)[m.index])) for a in (m.given, m.exact))
+        given, exact = map(number_text, m.worst_entry)
         notes.append(
             f"leaves the range of floats: gives {given} for {exact} at {point_text(m.point)}"
             + (f", and at {len(beyond) - 1} other points" if len(beyond) > 1 else "")
@@ -216,21 +214,16 @@ def _notes(by: Mapping[str, Sequence[Measurement]]) -> tuple[str, ...]:
         m for m in by.get("kink", []) if np.all(np.isfinite(m.exact)) and not np.all(np.isfinite(m.given))
     ]
     if kinks:
-        notes.append(
-            f"gives {np.asarray(kinks[0].given)[_first(kinks[0])]} at the kink {point_text(kinks[0].point)}"
-        )
+        given = np.asarray(kinks[0].given)
+        notes.append(f"gives {given[~np.isfinite(given)][0]} at the kink {point_text(kinks[0].point)}")
     return tuple(notes)
-
-
-def _first(m: Measurement) -> tuple[int, ...]:
-    return tuple(int(i) for i in np.argwhere(~np.isfinite(np.asarray(m.given)))[0])
 
 
 # ------------------------------------------------------------------------------------------------------- which inputs
 
 
 def _side(bad: Sequence[Measurement], good: Sequence[Measurement], conditions: Sequence[str]) -> str | None:
-    """Return the side of a choice of the function on which all bad points are and no good one."""
+    """Return the condition that holds at all bad points and at no good one."""
     if len(good) < _ENOUGH:
         return None
     for text in conditions:
@@ -244,7 +237,7 @@ def _side(bad: Sequence[Measurement], good: Sequence[Measurement], conditions: S
 
 
 def _region(bad: Sequence[Measurement], good: Sequence[Measurement], wrt: Sequence[str]) -> str | None:
-    """Return which sign or magnitude of an input all bad points have and no good one."""
+    """Return the sign or magnitude of an input that all bad points have and no good one."""
     if len(good) < _MANY or len(bad) < _MANY:
         return None
     for name in wrt:
@@ -261,7 +254,11 @@ def _region(bad: Sequence[Measurement], good: Sequence[Measurement], wrt: Sequen
 def _magnitude(
     bad: Sequence[Measurement], good: Sequence[Measurement], wrt: Sequence[str]
 ) -> tuple[str, tuple[str, bool]] | None:
-    """Return that an input is small, or large, at all bad points and no good one; and which, and whether small."""
+    """Find an input that is small, or large, at all bad points and at no good one.
+
+    Returns:
+        The condition as text; and the name of the input with whether it is small.
+    """
     if len(good) < _ENOUGH:
         return None
     for name in wrt:
@@ -278,7 +275,7 @@ def _magnitude(
 def _more_extreme(
     wrongs: Sequence[Measurement], cancels: Sequence[Measurement], by: tuple[str, bool]
 ) -> bool:
-    """Tell whether points where all digits are lost lie beyond those where some are."""
+    """Tell whether the points that lose all digits lie beyond those that lose some."""
     name, small = by
     lost = [_size(m, name) for m in wrongs]
     some = [_size(m, name) for m in cancels]
@@ -286,7 +283,7 @@ def _more_extreme(
 
 
 def _largest(m: Measurement) -> float:
-    return max(float(np.max(np.abs(np.asarray(v, dtype=np.float64)), initial=0)) for v in m.point.values())
+    return max(_size(m, name) for name in m.point)
 
 
 def _size(m: Measurement, name: str) -> float:
@@ -298,7 +295,7 @@ def _rounded(value: float) -> str:
 
 
 def _usual(measured: Sequence[Measurement]) -> float:
-    """Return how large the derivative is at generic points, the first ones."""
+    """Return the median size of the derivative at the generic points."""
     sizes = sorted(m.size for m in measured[:_GENERIC] if m.size)
     return sizes[len(sizes) // 2] if sizes else 0.0
 

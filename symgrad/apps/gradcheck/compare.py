@@ -1,9 +1,9 @@
 """Compare values of gradient code with the derivative: the error, and its likely cause.
 
-An error is held against four others. What a change of the inputs in their last digit does to the derivative: no code
-can be better. What the backward pass gives, operation by operation in floats: so much is lost where large terms cancel.
-The same in single precision. And the error of the code at inputs that differ in their last digits: one that comes of
-rounding jumps from each to the next (stochastic arithmetic tells them so, as in CADNA), a mistake stays what it is.
+An error is compared with four others: the change of the derivative if the inputs change in their last digit (the best
+that code can do); the error of the backward pass in floats (large where terms cancel); the same in single precision;
+and the error of the code at nearby inputs. A rounding error jumps between nearby inputs, as in stochastic arithmetic
+(CADNA); a mistake does not.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ Level: TypeAlias = Literal["right", "single", "cancels", "near", "wrong", "kink"
 """``near``: wrong, but by no more than single precision could be."""
 
 
-_CLEARLY = 16.0  # roundings that need no explanation
+_CLEARLY = 16.0  # roundings up to which a value is right without further tests
 _EPS = float(np.finfo(np.float64).eps)
 _SINGLE = float(np.finfo(np.float32).eps)
 _LEVELS: tuple[Level, ...] = ("right", "single", "cancels", "near", "wrong")
 _WRONG = 4
-_BLURRED = 1e-3  # of a derivative: what may be off by so much tells nothing
-_MOVED = 1e-2  # of a derivative, by a last digit of single precision
-_BESIDE = (3.0, -2.0, 7.0, -5.0)  # last digits by which neighbours differ
-_STILL = 1e-18  # a change of a derivative between points that 1e-30 is between: more is a kink
-_FAR = 1e6  # from here on values, or below its inverse, leave the range of floats soon
+_BLURRED = 1e-3  # a derivative with this relative uncertainty proves no mistake
+_MOVED = 1e-2  # the relative change of a derivative by a last digit of single precision
+_BESIDE = (3.0, -2.0, 7.0, -5.0)  # the distances of neighbours, in last digits
+_STILL = 1e-18  # the largest change of a smooth derivative between points at a distance of 1e-30
+_FAR = 1e6  # the size from which, and below whose inverse, powers leave the range of floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +42,17 @@ class Measurement:
     """A gradient at a point.
 
     Args:
-        level: the worst of its entries.
+        level: the worst level of the entries.
         point: the point.
-        given: what the code gave.
+        given: the values of the code.
         exact: the derivative, rounded.
-        index: the entry that is worst.
-        relative: how far that is off, relative to the derivative there.
-        off: how far the worst entry is off.
-        size: how large the largest entry of the derivative is.
-        eps: one rounding, of what the code's values came as.
-        sides: how the choices of the function come out.
-        blurred: whether a change of the inputs in their last digits changes the derivative as much as it is large.
+        index: the index of the worst entry.
+        relative: the relative error of the worst entry.
+        off: the absolute error of the worst entry.
+        size: the size of the largest entry of the derivative.
+        eps: one rounding in the dtype of the code's values.
+        sides: the truth of the conditions of the function.
+        blurred: whether a change of the inputs in their last digits changes the derivative substantially.
     """
 
     level: Level
@@ -69,18 +69,23 @@ class Measurement:
 
     @property
     def informs(self) -> bool:
-        """Whether much would be wrong there too: zero is right by chance, and of a blurred value nothing is known."""
+        """Whether a mistake would be visible: a zero may be right by chance, and a blurred value is not known."""
         return bool(np.any(self.exact != 0)) and not self.blurred
+
+    @property
+    def worst_entry(self) -> tuple[float, float]:
+        """The worst entry, of the code and of the derivative."""
+        return float(np.asarray(self.given)[self.index]), float(np.asarray(self.exact)[self.index])
 
 
 class Neighbourhood:
     """Code and derivative in the neighbourhood of a point, computed once for all variables.
 
     Args:
-        backward: the code, to be called beside the point.
+        backward: the code, which is called near the point.
         exact: the derivative.
         point: the point.
-        count: how many of the values are arguments of f.
+        count: the number of values that are arguments of f.
     """
 
     def __init__(self, backward: GradientCode, exact: ExactDerivative, point: Values, count: int) -> None:
@@ -92,7 +97,7 @@ class Neighbourhood:
 
     @cached_property
     def nearby(self) -> dict[str, Any] | None:
-        """The gradients so near that no float lies between."""
+        """The gradients at a point so near that no float lies between."""
         return self._exact.nearby(self.point, np.random.default_rng(0))
 
     @cached_property
@@ -102,11 +107,11 @@ class Neighbourhood:
 
     @cached_property
     def sides(self) -> dict[str, Any]:
-        """How the choices of the function come out."""
+        """The truth of the conditions of the function."""
         return self._exact.sides(self.point)
 
     def beside(self, eps: float) -> list[_NearbyPoint]:
-        """Return points whose entries differ in a last digit, which is worth so much, where there is a derivative."""
+        """Return neighbours at which there is a derivative; they differ by a few ``eps`` in every entry."""
         if eps not in self._beside:
             rng = np.random.default_rng(1)
             moved = (_moved(self.point, self._exact, h * eps, rng) for h in _BESIDE)
@@ -116,7 +121,7 @@ class Neighbourhood:
         return self._beside[eps]
 
     def bound(self, eps: float, name: str, wanted: Any) -> Any:
-        """Return how far off a gradient is in floats, operation by operation, here and beside."""
+        """Return the error of the backward pass in floats, the largest at the point and its neighbours."""
         bound = _distances(self.plain[name], wanted)
         for other in self.beside(eps):
             if other.plain is None:
@@ -125,7 +130,7 @@ class Neighbourhood:
         return np.where(np.isnan(bound), np.inf, bound)
 
     def jumps(self, eps: float, name: str) -> Any:
-        """Tell for each entry whether the error of the code differs from a point to the next, as that of rounding."""
+        """Tell for each entry whether the error of the code varies between neighbours, as a rounding error does."""
         errors: list[Any] = []
         for other in self.beside(eps):
             if other.called is None:
@@ -155,26 +160,26 @@ class _NearbyPoint:
 def compare_gradients(
     around: Neighbourhood, name: str, given: Any, dtype: np.dtype[Any], wanted: Any
 ) -> Measurement:
-    """Compare what code gives at a point with the derivative there.
+    """Compare the value of code at a point with the derivative there.
 
     Args:
-        around: the point, with what is known around it.
-        name: by what it is differentiated.
-        given: what the code gave.
-        dtype: as what.
+        around: the neighbourhood of the point.
+        name: the variable of differentiation.
+        given: the value of the code.
+        dtype: the dtype of that value.
         wanted: the derivative, as exact numbers.
     """
     point = around.point
     rounded = _floats(wanted)
-    limits = np.finfo(dtype)
+    eps, tiny = float(np.finfo(dtype).eps), float(np.finfo(dtype).tiny)
     off = _distances(given, wanted)
     size = np.abs(rounded)
-    fine = off <= _CLEARLY * float(limits.eps) * size + float(limits.tiny)
+    fine = off <= _CLEARLY * eps * size + tiny
     if np.all(fine) and np.all(np.isfinite(rounded)):
         relative = np.divide(off, size, out=np.zeros_like(off), where=size > 0)
         worst = float(np.max(off, initial=0)), float(np.max(size, initial=0))
         most = float(np.max(relative, initial=0))
-        return Measurement("right", point, given, rounded, _worst(relative), most, *worst, float(limits.eps))
+        return Measurement("right", point, given, rounded, _worst(relative), most, *worst, eps)
     near = around.nearby
     if near is None or not np.all(np.isfinite(rounded)):
         return Measurement("kink", point, given, rounded)
@@ -182,24 +187,24 @@ def compare_gradients(
     if np.any(moved > 1e-12 * (size + np.max(size, initial=0)) + _STILL):
         return Measurement("kink", point, given, rounded)
     inherent = np.zeros_like(size)
-    for other in around.beside(float(limits.eps)):
+    for other in around.beside(eps):
         inherent = np.maximum(inherent, np.abs(_floats(other.exact[name] - wanted)))
-    bound = around.bound(float(limits.eps), name, wanted)
+    bound = around.bound(eps, name, wanted)
     if not np.all(np.isfinite(given)):
         index = _worst(~np.isfinite(given))
         lost = bool(np.any(~np.isfinite(bound[~np.isfinite(given)]))) or _is_far(point, rounded)
         return Measurement("beyond" if lost else "not finite", point, given, rounded, index, np.inf)
-    coarse = float(limits.eps) / _EPS
-    allowed = SLACK * (float(limits.eps) * size + inherent) + float(limits.tiny)
+    coarse = eps / _EPS
+    allowed = SLACK * (eps * size + inherent) + tiny
     blurred = bool(np.max(allowed, initial=0) > _BLURRED * np.max(size, initial=0))
     levels = np.where(off <= allowed, 0, _WRONG)
     levels = np.where((levels > 0) & (off <= SLACK * bound * coarse), 2, levels)
     if np.any(levels == _WRONG):
-        levels = np.where((levels == _WRONG) & around.jumps(float(limits.eps), name), 2, levels)
-    if np.any(levels == _WRONG) and limits.eps < _SINGLE:
+        levels = np.where((levels == _WRONG) & around.jumps(eps, name), 2, levels)
+    if np.any(levels == _WRONG) and eps < _SINGLE:
         single = off <= SLACK * (_SINGLE * size + inherent * (_SINGLE / _EPS))
         lost = off <= SLACK * bound * (_SINGLE / _EPS)
-        # Where so small a change moves the derivative itself, errors differ from a point to the next anyway.
+        # Where so small a change moves the derivative itself, every error varies between neighbours.
         still = inherent * (_SINGLE / _EPS) <= _MOVED * np.max(size, initial=0)
         jumps = around.jumps(_SINGLE, name) & still
         levels = np.where((levels == _WRONG) & jumps & single, 1, levels)
@@ -210,18 +215,8 @@ def compare_gradients(
     index = _worst(np.where(levels == np.max(levels), relative, -1))
     level = _LEVELS[int(np.max(levels))]
     worst = float(np.max(off[levels == np.max(levels)])), float(np.max(size, initial=0))
-    return Measurement(
-        level,
-        point,
-        given,
-        rounded,
-        index,
-        float(relative[index]),
-        *worst,
-        float(limits.eps),
-        around.sides,
-        blurred,
-    )
+    most = float(relative[index])
+    return Measurement(level, point, given, rounded, index, most, *worst, eps, around.sides, blurred)
 
 
 def _floats(exact: Any) -> Any:

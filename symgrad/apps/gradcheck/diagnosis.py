@@ -13,6 +13,7 @@ from symgrad.api.handles.expr import Expr
 from symgrad.api.handles.formula_arguments import names_in
 from symgrad.apps.gradcheck.claims import claims_of
 from symgrad.apps.gradcheck.question import CodeQuestion
+from symgrad.apps.gradcheck.samples import DTYPES
 from symgrad.ir.graph import Node, Op
 from symgrad.ir.resize import resized
 from symgrad.ir.sizes import Shape
@@ -28,23 +29,23 @@ __all__ = ["derivative_text", "with_code_mistakes"]
 
 
 _FIRST = (5, 3, 7, 11, 13, 17)
-"""Lengths of axes at which mistakes are looked for, in code that asks for numbers."""
+"""Lengths of axes at which mistakes are searched, in code that needs numbers."""
 
 _SQUARES = (4, 9, 16, 25, 36, 49), (9, 16, 25, 36, 49, 64)
-"""Lengths for which code is read to tell numbers from lengths: their roots have no rounding."""
+"""Two choices of lengths that tell lengths from numbers in the code; their roots are exact."""
 
 
 def with_code_mistakes(
     verdict: Verdict, question: CodeQuestion, loss: Expr, name: str, claim: Expr | None = None
 ) -> Verdict:
-    """Return the verdict on code; it finds the mistakes lazily.
+    """Return a verdict on code that finds the mistakes lazily.
 
     Args:
-        verdict: on the gradient by an argument.
+        verdict: the verdict on the gradient by an argument.
         question: the code.
-        loss: what it differentiates.
-        name: of the argument.
-        claim: what the code computes, where it can be read.
+        loss: the differentiated number.
+        name: the name of the argument.
+        claim: the gradient of the code as a formula, if it can be read.
     """
     lengths = dict(zip(question.fixed, _FIRST, strict=False))
     wrt = question.arguments.inputs[name].node
@@ -55,11 +56,9 @@ def with_code_mistakes(
             sizes = sizes or lengths
             return _read(question.again(sizes), name, read=claim is not None)
         y, by, *args = resized([loss.node, wrt, *inputs], sizes)
-        return [
-            y,
-            by,
-            _opaque_op(question, name, by.shape)(*args) if claim is None else resized([claim.node], sizes)[0],
-        ]
+        if claim is not None:
+            return [y, by, *resized([claim.node], sizes)]
+        return [y, by, _opaque_op(question, name, by.shape)(*args)]
 
     def locate(node: Node, _in_claim: bool) -> Location | None:
         return next((at for one in loss.listings if (at := one.location(node)) is not None), None)
@@ -87,7 +86,7 @@ def with_code_mistakes(
 
 
 def _read(question: CodeQuestion, name: str, *, read: bool) -> list[Node]:
-    """Return what is differentiated, by what, and what the code gives, of a question for other sizes."""
+    """Return the loss, the variable of differentiation and the gradient of the code, for other sizes."""
     assert question.loss is not None
     by = question.arguments.inputs[name].node
     if read:
@@ -100,9 +99,9 @@ def _read(question: CodeQuestion, name: str, *, read: bool) -> list[Node]:
 
 
 def derivative_text(question: CodeQuestion, loss: Expr, name: str) -> str | None:
-    """Return the derivative as text, in the names of sizes where these were numbers for the code.
+    """Return the derivative as text, in names of sizes that were numbers for the code.
 
-    None where there is none, or where it is not known which numbers are sizes.
+    It is None if there is no derivative, or a number may be a size.
     """
     try:
         found = grad(loss, question.arguments.inputs[name])
@@ -119,16 +118,15 @@ def derivative_text(question: CodeQuestion, loss: Expr, name: str) -> str | None
 
 
 def grad_at(question: CodeQuestion, name: str) -> Expr:
-    """Return the derivative that a question is about."""
+    """Return the derivative by an argument."""
     assert question.loss is not None
     return grad(question.loss, question.arguments.inputs[name])
 
 
 def _opaque_op(question: CodeQuestion, name: str, shape: Shape) -> Op:
-    """Return an op, without a name in programs, whose values are those of the code for one argument."""
+    """Return an op without a name in programs that evaluates the code for one argument."""
     inputs = question.inputs
     elementwise = not any(e.shape for e in inputs.values())
-    kinds = [{"real": np.float64, "int": np.int64, "bool": np.bool_}[e.dtype] for e in inputs.values()]
 
     def once(*values: Any) -> Any:
         given = {n: v[()] if not np.ndim(v) else v for n, v in zip(inputs, values, strict=True)}
@@ -137,7 +135,7 @@ def _opaque_op(question: CodeQuestion, name: str, shape: Shape) -> Op:
         return called.values.get(name, np.full(shapes[name], np.nan))
 
     def evaluate(*values: Any) -> Any:
-        arrays = [np.asarray(v).astype(kind) for v, kind in zip(values, kinds, strict=True)]
+        arrays = [np.asarray(v).astype(DTYPES[e.dtype]) for v, e in zip(values, inputs.values(), strict=True)]
         if not elementwise:
             return once(*arrays)
         lanes = np.broadcast_arrays(*arrays)

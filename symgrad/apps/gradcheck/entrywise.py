@@ -1,4 +1,4 @@
-"""Gradient code that is decided entry by entry: it writes into its arrays, loops over entries, or picks by labels."""
+"""Decide gradient code entry by entry: code that writes into arrays, loops over entries, or indexes by labels."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from symgrad.verification.verdict import Verdict
 
 __all__ = ["EntryWise"]
 
-_POINTS = 4  # at which what was read is held against what runs
-_NEAR = 1e-6  # relative, of what is one and the same but for rounding
+_POINTS = 4  # points at which the formulas are compared with the code
+_NEAR = 1e-6  # the relative difference that rounding explains
 
 
 class EntryWise:
-    """The function and its gradient code, run on arrays of formulas once they are needed.
+    """The function and its gradient code, run lazily on arrays of formulas.
 
     Args:
-        question: what is asked.
+        question: the function and the code.
     """
 
     def __init__(self, question: CodeQuestion) -> None:
@@ -48,7 +48,7 @@ class EntryWise:
         return self._made
 
     def _hold(self, claims: Mapping[str, Expr]) -> None:
-        """Hold what was read against what runs: code may tell arrays of formulas from arrays of numbers."""
+        """Compare the formulas with the code: it may treat arrays of formulas and of numbers differently."""
         q = self._question
         points = sample_points(None, q.inputs, q.arguments.samples, (), np.dtype(np.float64))
         for point in islice(points, _POINTS):
@@ -68,16 +68,15 @@ class EntryWise:
                     raise UnsupportedError("on formulas it computes something else than on numbers")
 
     def claims(self, unread: str | None) -> tuple[dict[str, Expr], str | None]:
-        """Return what the code computes as formulas, by name; or why it cannot be read, after what is known."""
+        """Return the gradients as formulas, by name; or the reasons why they cannot be read, ``unread`` first."""
         made = self._unrolled()
         if made is None:
-            why = unread if unread == self._why else "; ".join(w for w in (unread, self._why) if w)
-            return {}, why
+            return {}, "; ".join(dict.fromkeys(w for w in (unread, self._why) if w)) or None
         self.used = True
         return made.claims(), None
 
     def proved(self, name: str, deadline: float) -> tuple[Verdict, Mapping[str, Verdict]] | None:
-        """Return that the gradient by an argument is proved, with the verdict for each entry; None if it is not."""
+        """Prove the gradient by an argument: return the verdict, and those of the entries; None without a proof."""
         made = self._unrolled()
         found = None if made is None else made.proved(name, deadline)
         if not found:

@@ -14,7 +14,7 @@ from symgrad.apps.gradcheck.arguments import with_signature
 from symgrad.interop.importers.code.frameworks import FrameworkName, libraries_of
 from symgrad.interop.importers.refusals import line_in
 
-__all__ = ["GradientCode", "CallResult", "FaultKind", "by_name", "own_derivative", "primal"]
+__all__ = ["GradientCode", "CallResult", "FaultKind", "by_name", "first_line", "own_derivative", "primal"]
 
 FaultKind: TypeAlias = Literal[
     "raises",
@@ -32,9 +32,9 @@ class CallResult:
 
     Args:
         values: the gradients by name, in double precision.
-        dtypes: what they came as, by name.
-        fault: what is wrong before any number is compared, in one word.
-        says: and in a sentence.
+        dtypes: the dtypes in which the code returned them, by name.
+        fault: a fault other than a wrong value.
+        says: the fault as a sentence.
     """
 
     values: Mapping[str, Any]
@@ -48,9 +48,10 @@ class GradientCode:
     """Gradient code.
 
     Args:
-        code: as it was given.
-        foreign: of what other library it is, whose functions take no expressions; None for plain code.
-        call: takes arrays and numbers of NumPy, and the positions of those that one differentiates by among them.
+        code: the object of the user.
+        foreign: the library whose functions accept no expressions; None for plain code.
+        call: calls the code with arrays and numbers, the positions of the variables of differentiation among them, and
+            the number of arguments of f.
     """
 
     code: Any
@@ -59,15 +60,13 @@ class GradientCode:
 
     @classmethod
     def of(cls, code: Any) -> GradientCode:
-        """Return gradient code as it is called."""
+        """Wrap the code of the user."""
         own, libraries = own_derivative(code), libraries_of(code)
-        foreign = (
-            "JAX"
-            if _is_jax(code) or "jax" in libraries
-            else "torch"
-            if _is_torch(code) or "torch" in libraries
-            else None
-        )
+        foreign = None
+        if _is_jax(code) or "jax" in libraries:
+            foreign = "JAX"
+        elif _is_torch(code) or "torch" in libraries:
+            foreign = "torch"
         if own is not None:
             return cls(code, foreign, own)
         if "torch" in libraries and "numpy" not in libraries:
@@ -85,10 +84,10 @@ class GradientCode:
         """Call the code at a point.
 
         Args:
-            values: arrays and numbers by name, in the order in which it takes them.
-            shapes: of what one differentiates by, by name, in the order in which it returns gradients.
-            count: how many of the values are arguments of f: the others are cotangents.
-            twice: whether to see if it gives the same again.
+            values: arrays and numbers by name, in the order of the parameters.
+            shapes: the shapes of the variables of differentiation, by name, in the order of the gradients.
+            count: the number of arguments of f; the other values are cotangents.
+            twice: whether to call it again, and compare.
         """
         names = list(values)
         wrt = [names.index(n) for n in shapes]
@@ -153,16 +152,14 @@ def _array(value: Any) -> Any:
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "fiub":
-            array = (
-                array.astype(np.float64) if array.dtype.kind == "V" else None
-            )  # bfloat16 of JAX is of kind V
+            array = array.astype(np.float64) if array.dtype.kind == "V" else None  # V: bfloat16 of JAX
     except (TypeError, ValueError, RuntimeError):
         return None
     return array
 
 
 def by_name(returned: Any, wrt: Sequence[str], arguments: Sequence[str]) -> dict[str, Any] | CallResult:
-    """Return the gradients by name: as the code lists them, or names them."""
+    """Return the gradients of a tuple, a dict or a single value, by name."""
     if isinstance(returned, Mapping):
         found = {str(k): v for k, v in cast("Mapping[Any, Any]", returned).items()}
         missing = [n for n in wrt if n not in found]
@@ -175,7 +172,7 @@ def by_name(returned: Any, wrt: Sequence[str], arguments: Sequence[str]) -> dict
         listed = list(cast("Sequence[Any]", returned))
         if len(listed) == len(wrt):
             return dict(zip(wrt, listed, strict=True))
-        if len(listed) == len(arguments):  # one for each argument, None where there is none, as torch has it
+        if len(listed) == len(arguments):  # one for each argument, or None, as in torch
             every = dict(zip(arguments, listed, strict=True))
             return {n: every[n] for n in wrt}
         if len(wrt) == 1 and listed and all(np.ndim(v) == 0 or isinstance(v, list) for v in listed):
@@ -194,17 +191,21 @@ def by_name(returned: Any, wrt: Sequence[str], arguments: Sequence[str]) -> dict
 
 def _call_error(error: Exception, code: Any) -> str:
     file = getattr(getattr(code, "__code__", None), "co_filename", "")
-    said = (str(error).strip().splitlines() or [""])[0]
-    return f"{type(error).__name__}: {said}{line_in(file, error.__traceback__)}"
+    return f"{type(error).__name__}: {first_line(error)}{line_in(file, error.__traceback__)}"
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of the message of an error."""
+    return (str(error).strip().splitlines() or [""])[0]
 
 
 # ------------------------------------------------------------------------------------------------- other frameworks
 
 
 def primal(f: Any) -> tuple[Callable[..., Any], set[FrameworkName]]:
-    """Return the function that computes the values, and what it is written in.
+    """Return the function that computes the values, and its frameworks.
 
-    Of one with a derivative of its own that is its forward, of any other the function itself.
+    A function with its own derivative has a forward pass; any other function is returned unchanged.
     """
     if _is_jax(f):
         return f.fun, {"jax"}
@@ -214,7 +215,7 @@ def primal(f: Any) -> tuple[Callable[..., Any], set[FrameworkName]]:
 
 
 def own_derivative(code: Any) -> Callable[[Sequence[Any], Sequence[int], int], Any] | None:
-    """Return what calls the derivative of a function that has one of its own; None for any other function."""
+    """Return a function that calls the custom derivative of a function; None if it has none."""
     if _is_jax(code):
         return _vjp_by_jax(code)
     if _is_torch(code):
@@ -260,16 +261,12 @@ def _vjp_by_torch(f: Any) -> Callable[[Sequence[Any], Sequence[int], int], Any]:
         for i, tensor in zip(wrt, moved, strict=True):
             arguments[i] = tensor
         out = f.apply(*arguments)
-        outs: list[Any] = [
-            o for o in (cast("Any", out) if isinstance(out, tuple) else (out,)) if o.is_floating_point()
-        ]
-        seeds = [
-            torch.as_tensor(np.asarray(c), dtype=o.dtype) for c, o in zip(values[count:], outs, strict=False)
-        ]
-        found = torch.autograd.grad(
-            outs, moved, seeds or [torch.ones_like(o) for o in outs], allow_unused=True
-        )
-        return list(found)
+        every = cast("Any", out) if isinstance(out, tuple) else (out,)
+        outs: list[Any] = [o for o in every if o.is_floating_point()]
+        pairs = zip(values[count:], outs, strict=False)
+        seeds = [torch.as_tensor(np.asarray(c), dtype=o.dtype) for c, o in pairs]
+        seeds = seeds or [torch.ones_like(o) for o in outs]
+        return list(torch.autograd.grad(outs, moved, seeds, allow_unused=True))
 
     return call
 
@@ -280,7 +277,7 @@ def _with_tensors(code: Any) -> Callable[[Sequence[Any], Sequence[int], int], An
 
 
 class _Context:
-    """The `ctx` of a `torch.autograd.Function` while its forward is traced: it accepts anything."""
+    """The `ctx` of a `torch.autograd.Function` while its forward pass is traced: it accepts any call."""
 
     def __init__(self, count: int) -> None:
         self.needs_input_grad = (True,) * count
@@ -291,21 +288,21 @@ class _Context:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith(("mark_", "set_")):
-            return _nothing
+            return _ignore
         raise AttributeError(name)
 
 
-def _nothing(*_: Any) -> None:
-    """Accept any call, and do nothing."""
+def _ignore(*_: Any) -> None:
+    """Do nothing."""
 
 
 def _forward(f: Any) -> Callable[..., Any]:
-    """Return the forward of a `torch.autograd.Function` as a function of its arguments."""
+    """Return the forward pass of a `torch.autograd.Function` as a function of its arguments."""
     names = list(inspect.signature(f.forward).parameters)
-    apart = "setup_context" in vars(f)  # then forward takes no context
-    own = names if apart else names[1:]
+    no_context = "setup_context" in vars(f)
+    own = names if no_context else names[1:]
 
     def call(*values: Any) -> Any:
-        return f.forward(*values) if apart else f.forward(_Context(len(own)), *values)
+        return f.forward(*values) if no_context else f.forward(_Context(len(own)), *values)
 
     return with_signature(call, f.__name__, own)

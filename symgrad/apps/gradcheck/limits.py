@@ -1,4 +1,4 @@
-"""How far gradient code is tried, and when it counts as right."""
+"""Limits of the check of gradient code, and its tolerances."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ __all__ = [
 ]
 
 DIGITS = 60
-"""Decimal digits of the derivative that code is compared with."""
+"""Decimal digits of the reference derivative."""
 
 MOST_ENTRIES = 50_000
 """Entries of all arrays at a point: in 60 digits each operation takes about a second for them."""
 
 MOST_POINTS = 60
-"""Points at which code is called; the first ones are generic, and each is one or two calls."""
+"""Points at which code is called, once or twice; the first ones are generic."""
 
 MOST_PATHS = 128
-"""Ways through code that asks which of two entries is larger, and where labels point."""
+"""Execution paths of code that branches on entries and labels."""
 
 MAGNITUDES = tuple(10.0**k for k in (-2, -4, -6, -8, -10, 2, 4, -12, 6))
-"""By what one input at a time is multiplied: this is where terms cancel."""
+"""Factors of one input at a time: terms cancel at small and large inputs."""
 
 POINTS_OF_DIFFERENCES = 12
-"""Points where a function that cannot be read is differentiated by differences: many calls for each entry."""
+"""Points of finite differences, which take many calls for each entry."""
 
 REPEATED_CALLS = 3
-"""Points at which code is called twice: whether it gives the same again."""
+"""Points at which code is called twice, to see whether it is deterministic."""
 
 SLACK = 256.0
-"""How many times the error of one rounding a right computation may be off: it has many roundings."""
+"""The error of a right computation, in multiples of one rounding."""
 
 STEADY = 0.02
-"""By how much of itself an error changes where it is a mistake: one that comes of rounding jumps."""
+"""The relative variation of an error between neighbours up to which it is a mistake; rounding errors vary more."""
 
 MOST_UNROLLED = 400
-"""Entries of the arguments of code that is read entry by entry: each becomes a formula of its own."""
+"""Entries of the arguments of code that is traced entry by entry, each a formula."""

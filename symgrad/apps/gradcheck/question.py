@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 from symgrad.api.derivatives.targets import as_list
@@ -16,7 +18,7 @@ from symgrad.apps.gradcheck.arguments import (
     positional_parameters,
     signature_function,
 )
-from symgrad.apps.gradcheck.gradient_code import GradientCode, own_derivative, primal
+from symgrad.apps.gradcheck.gradient_code import GradientCode, first_line, own_derivative, primal
 from symgrad.apps.gradcheck.unrolled.tracing import unrolled_outputs
 from symgrad.interop.importers.code.plain_numpy import from_plain
 from symgrad.interop.importers.jax.function import from_jax
@@ -33,19 +35,19 @@ __all__ = ["CodeQuestion", "parse_question", "plain_numpy", "reason_of"]
 
 @dataclass(frozen=True, slots=True)
 class CodeQuestion:
-    """What is asked of gradient code.
+    """A function, and code that is to compute its gradient.
 
     Args:
-        f: what is differentiated, as it was given.
-        backward: the code.
-        arguments: of both.
-        cotangents: what the code takes behind these: one for each output of f, by name; none if that is one number.
-        loss: the number whose gradient the code is said to compute, the outputs times the cotangents; None where f
-            cannot be read.
-        unread: why it cannot.
-        wrt: by what the code differentiates, in its order.
-        fixed: the numbers that stand for names of sizes.
-        grad_f, specs: as they were given.
+        f: the function of the user.
+        backward: the gradient code.
+        arguments: the arguments of both.
+        cotangents: the further arguments of the code: one for each output of f, by name; none if f is one number.
+        loss: the number whose gradient the code is to compute: the outputs times the cotangents; None if f cannot be
+            read.
+        unread: the reason why f cannot be read.
+        wrt: the names of the arguments by which the code differentiates, in its order.
+        fixed: the numbers that replace names of sizes.
+        grad_f, specs: the arguments of the user.
     """
 
     f: Any
@@ -60,10 +62,10 @@ class CodeQuestion:
     specs: Any
 
     def again(self, sizes: Mapping[str, int]) -> CodeQuestion:
-        """Return the same question for other numbers in the place of the names of sizes.
+        """Return the same question with other numbers for the names of sizes.
 
         Raises:
-            UsageError: if f cannot be read then.
+            UsageError: if f cannot be read for these sizes.
         """
         found = parse_question(self.f, self.grad_f, self.specs, self.wrt, sizes)
         if found.loss is None:
@@ -72,7 +74,7 @@ class CodeQuestion:
 
     @property
     def inputs(self) -> dict[str, Expr]:
-        """All that the code is called with, by name."""
+        """The arguments of the code, by name."""
         return {**self.arguments.inputs, **self.cotangents}
 
 
@@ -82,7 +84,7 @@ def parse_question(
     """Parse the arguments of `verify_code`; replace named sizes by numbers, if there are any.
 
     Raises:
-        UsageError: if it is no question.
+        UsageError: if the arguments are invalid.
     """
     if not callable(grad_f):
         raise UsageError(
@@ -96,27 +98,21 @@ def parse_question(
     names = _wrt(arguments, wrt)
     outputs, unread = _outputs(f, arguments)
     shapes = None if outputs is None else [e.shape for e in outputs]
-    taken = _cotangent_names(grad_f, arguments, None if shapes is None else shapes)
+    taken = _cotangent_names(grad_f, arguments, shapes)
+    backward, fixed = GradientCode.of(grad_f), sizes or {}
     if outputs is None:
         if taken is None:
             raise UsageError(
                 f"grad_f takes a cotangent, and f cannot be read: {unread}", cure="give f as a number"
             )
-        return CodeQuestion(
-            f, GradientCode.of(grad_f), arguments, {}, None, unread, names, sizes or {}, grad_f, specs
-        )
+        return CodeQuestion(f, backward, arguments, {}, None, unread, names, fixed, grad_f, specs)
     cotangents = {
         n: handle(symbol(Declaration(n, shape=e.shape))) for n, e in zip(taken or [], outputs, strict=False)
     }
     loss = outputs[0]
     if cotangents:
-        parts = [sum_of(c * e) for c, e in zip(cotangents.values(), outputs, strict=True)]
-        loss = parts[0]
-        for part in parts[1:]:
-            loss = loss + part
-    return CodeQuestion(
-        f, GradientCode.of(grad_f), arguments, cotangents, loss, None, names, sizes or {}, grad_f, specs
-    )
+        loss = reduce(add, [sum_of(c * e) for c, e in zip(cotangents.values(), outputs, strict=True)])
+    return CodeQuestion(f, backward, arguments, cotangents, loss, None, names, fixed, grad_f, specs)
 
 
 def _wrt(arguments: DeclaredArguments, wrt: Any) -> tuple[str, ...]:
@@ -139,7 +135,7 @@ def _wrt(arguments: DeclaredArguments, wrt: Any) -> tuple[str, ...]:
 def _cotangent_names(
     grad_f: Any, arguments: DeclaredArguments, shapes: Sequence[Any] | None
 ) -> list[str] | None:
-    """Return what the code's arguments behind those of f are called: none, or one for each output."""
+    """Return the names of the cotangents that the code takes: none, or one for each output."""
     count = len(arguments.inputs)
     outputs = 1 if shapes is None else len(shapes)
     number = shapes is None or (outputs == 1 and not shapes[0])
@@ -149,7 +145,7 @@ def _cotangent_names(
     names, least, most = found or ([], 0, float("inf"))
     if own or found is None:
         wanted = 0 if number else outputs
-    elif number and least <= count <= most and (least == count or most == float("inf") or not least > count):
+    elif number and least <= count <= most:
         wanted = 0
     elif least <= count + outputs <= most:
         wanted = outputs
@@ -176,7 +172,7 @@ def _cotangent_names(
 
 
 def _outputs(f: Any, arguments: DeclaredArguments) -> tuple[list[Expr] | None, str | None]:
-    """Return what a function returns, over its arguments; or why it cannot be read."""
+    """Return the real outputs of a function over its arguments; or the reason why it cannot be read."""
     if isinstance(f, Program):
         return [f.last], None
     if isinstance(f, Expr):
@@ -196,10 +192,10 @@ def _outputs(f: Any, arguments: DeclaredArguments) -> tuple[list[Expr] | None, s
 
 
 def plain_numpy(f: Any) -> Callable[..., Any]:
-    """Return a function of plain NumPy, as it is called.
+    """Return the function to call for code of plain NumPy.
 
     Raises:
-        UnsupportedError: for what is none.
+        UnsupportedError: for other code.
     """
     if isinstance(f, Program | Expr) or not callable(f):
         raise UnsupportedError("it is no function")
@@ -220,24 +216,22 @@ def _read(f: Any, arguments: DeclaredArguments) -> ImportedProgram:
         raise UnsupportedError("functions of TensorFlow are called with its own tensors")
     else:
         return from_plain(signature_function(function), arguments.inputs)
-    # Importers name inputs after the parameters of what they trace: here they have the names of the arguments.
+    # Importers name inputs after the parameters of the function: rename them to the arguments.
     found = [s for n, s in program.listing.symbols.items() if n not in program.values]
     own = [e.node for e in exprs]
     if len(found) != len(own):
         raise UnsupportedError("the function holds parameters of its own", cure="pass them as arguments")
     outputs = [e.node for e in program.returned.values()]
     table = {a: b for a, b in zip(found, own, strict=True) if a is not b and a.op is SYMBOL}
-    if not table:
-        return program
-    moved = substitute(outputs, table)
-    renamed = [handle(n) for n in moved]
-    program.returned = dict(zip(program.returned, renamed, strict=True))
+    if table:
+        renamed = map(handle, substitute(outputs, table))
+        program.returned = dict(zip(program.returned, renamed, strict=True))
     return program
 
 
 def reason_of(error: BaseException) -> str:
-    """Return the first line of what an error says."""
-    said = (str(error).strip().splitlines() or [""])[0]
+    """Return the first line of the message of an error, with its type unless it is an error of symgrad."""
+    message = first_line(error)
     if isinstance(error, SymgradError):
-        return said
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+        return message
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__

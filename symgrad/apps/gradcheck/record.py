@@ -1,4 +1,4 @@
-"""What is known of gradient code: a verdict for each argument, and what kind of right or wrong it is."""
+"""The verdict on gradient code: for each argument a verdict, and the kind of right or wrong."""
 
 from __future__ import annotations
 
@@ -39,35 +39,36 @@ KINDS: tuple[CodeKind, ...] = get_args(CodeKind)
 
 _ORDER: tuple[Status, ...] = ("refuted", "undecided", "supported", "proved")
 _SHOWN = 100  # characters of a line
-_ENTRIES = 12  # of an array that is shown whole
+_ENTRIES = 12  # entries up to which an array is printed in full
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentVerdict:
-    """What is known of the gradient by one argument.
+    """The verdict on the gradient by one argument.
 
     Args:
-        name: of the argument.
-        kind: ``right``: proved, or to working accuracy at all points that were tried, which ``status`` tells apart;
-            ``float32 noise``: off as single precision is, although it comes in double; ``cancellation``: right, but at
-            some inputs large terms cancel; ``wrong``; ``wrong on a branch``: at the inputs of ``where`` alone; or what
-            keeps it from being a gradient at all: ``not finite``, ``raises``, ``wrong shape``,
-            ``wrong number of gradients``, ``no numbers``, ``changes its inputs``, ``not deterministic``. ``undecided``:
-            it could not be tried.
-        verdict: ``proved`` and ``refuted`` with a proof where both functions were read, else ``refuted`` by a point,
-            or ``supported``.
-        told: a sentence.
-        where: of which inputs the sentence speaks.
-        point: an input that shows it.
-        given: what the code gives there.
+        name: the name of the argument.
+        kind: ``right``: proved, or right to working accuracy at all tested points (``status`` tells which);
+            ``float32 noise``: errors of single precision in double precision values; ``cancellation``: right, but large
+            terms cancel at some inputs; ``wrong``; ``wrong on a branch``: wrong at the inputs of ``where`` only;
+            ``undecided``: not testable; or the reason why it is no gradient at all: ``not finite``, ``raises``,
+            ``wrong shape``, ``wrong number of gradients``, ``no numbers``, ``changes its inputs``,
+            ``not deterministic``.
+        verdict: ``proved`` or ``refuted`` with a proof if both functions were read; else ``refuted`` by a point, or
+            ``supported``.
+        told: the kind as a sentence.
+        where: the inputs that the sentence is about.
+        point: a point as an example.
+        given: the value of the code there.
         exact: the derivative there.
-        index: the entry of arrays that is worst there.
-        relative: how far that is off, relative to the derivative.
-        small: of ``cancellation``, whether the error is everywhere below a rounding of what the derivative usually is.
-        notes: what else was seen.
-        right: the right formula, where it is short.
-        entries: of what is proved entry by entry, the verdict for each, which has the proof; ``"x[0, 1]"`` is the name
-            of one, and ``"x[0, 1], way 2"`` where the code asks which of two values is larger.
+        index: the index of the worst entry there.
+        relative: the relative error of that entry.
+        small: whether the error of a ``cancellation`` is everywhere below a rounding of the usual size of the
+            derivative.
+        notes: further observations.
+        right: the right formula, if it is short.
+        entries: for a proof entry by entry, the verdict on each entry, with its proof. Its name is ``"x[0, 1]"``, or
+            ``"x[0, 1], way 2"`` if the code branches on values.
     """
 
     name: str
@@ -92,7 +93,7 @@ class ArgumentVerdict:
 
     @property
     def diagnosis(self) -> list[Diagnosis]:
-        """The mistakes that give what the code gives, best first, as the verdict names them."""
+        """The mistakes that reproduce the values of the code, best first."""
         return self.verdict.diagnosis
 
     def __bool__(self) -> NoReturn:
@@ -105,20 +106,19 @@ class ArgumentVerdict:
         return self.text()
 
     def text(self, *, told: Mapping[str, Any] | None = None) -> str:
-        """Return it as text.
+        """Return the verdict as text.
 
         Args:
-            told: a point that the reader has seen already.
+            told: a point that the reader has already seen.
         """
         lines = [f"{self.name}: {self.kind}, {self.told}" if self.told else f"{self.name}: {self.kind}"]
-        if self.point is not None and self.given is not None and self.exact is not None:
-            a, b = np.asarray(self.given)[self.index], np.asarray(self.exact)[self.index]
+        if self.point is not None:
             lines += ["  at the same point"] if self.point is told else _point_lines(self.point)
-            got, true = _pair(float(a), float(b))
-            entry = f", of entry {list(self.index)}" if self.index else ""
-            lines.append(f"  it gives {got}, the derivative is {true}{entry}")
-        elif self.point is not None:
-            lines += ["  at the same point"] if self.point is told else _point_lines(self.point)
+            if self.given is not None and self.exact is not None:
+                a, b = np.asarray(self.given)[self.index], np.asarray(self.exact)[self.index]
+                got, true = _pair(float(a), float(b))
+                entry = f", of entry {list(self.index)}" if self.index else ""
+                lines.append(f"  it gives {got}, the derivative is {true}{entry}")
         lines += [f"  {d}" for d in self.diagnosis[:1]]
         if self.right is not None and self.status == "refuted":
             lines.append(f"  right is: {self.right}")
@@ -126,17 +126,15 @@ class ArgumentVerdict:
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as what `json.dumps` takes."""
+        """Return the verdict as data for `json.dumps`."""
         return {
             "name": self.name,
             "kind": self.kind,
             "told": self.told,
             "where": self.where,
-            "point": None
-            if self.point is None
-            else {n: np.asarray(v).tolist() for n, v in self.point.items()},
-            "given": None if self.given is None else np.asarray(self.given).tolist(),
-            "exact": None if self.exact is None else np.asarray(self.exact).tolist(),
+            "point": None if self.point is None else {n: _nested(v) for n, v in self.point.items()},
+            "given": None if self.given is None else _nested(self.given),
+            "exact": None if self.exact is None else _nested(self.exact),
             "index": list(self.index),
             "relative": self.relative if self.relative is None or np.isfinite(self.relative) else None,
             "small": self.small,
@@ -146,17 +144,21 @@ class ArgumentVerdict:
         }
 
 
+def _nested(value: Any) -> Any:
+    return np.asarray(value).tolist()
+
+
 _TONES: dict[str, Tone] = {"proved": "good", "refuted": "bad", "supported": "open", "undecided": "open"}
 
 
 @dataclass(frozen=True, slots=True)
 class CodeVerdict(Reported):
-    """What is known of gradient code. It has no truth value: read ``status`` or ``kind``.
+    """The verdict on gradient code. It has no truth value: read ``status`` or ``kind``.
 
     Args:
-        arguments: the verdict by each argument, by name: ``verdict["x"]`` is short for it.
-        how: how it was decided, in words.
-        seconds: how long it took.
+        arguments: the verdict for each argument, by name; ``verdict["x"]`` is short for it.
+        how: the method, in words.
+        seconds: the time that it took.
     """
 
     arguments: Mapping[str, ArgumentVerdict]
@@ -165,7 +167,7 @@ class CodeVerdict(Reported):
 
     @property
     def worst(self) -> ArgumentVerdict:
-        """The verdict by the argument of which least good is known."""
+        """The worst verdict of an argument."""
         return min(self.arguments.values(), key=lambda v: (_ORDER.index(v.status), v.kind == "right"))
 
     @property
@@ -208,7 +210,7 @@ class CodeVerdict(Reported):
         return "\n".join(lines)
 
     def report(self) -> Report:
-        """Return it as a report: a row for each argument, and what is wrong, in words."""
+        """Return the verdict as a report: a row for each argument, and its mistakes in words."""
         rows = tuple(
             (prose(Text(name)), prose(v.status), prose(v.kind), prose(v.told))
             for name, v in self.arguments.items()
@@ -226,7 +228,7 @@ class CodeVerdict(Reported):
         return Report("Does the code compute the gradient?", tuple(blocks))
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as what `json.dumps` takes."""
+        """Return the verdict as data for `json.dumps`."""
         return {
             "status": self.status,
             "kind": self.kind,
@@ -266,16 +268,13 @@ def _short(value: Any) -> str:
 
 
 def number_text(value: float) -> str:
-    """Return a number with as many digits as tell it from all others."""
-    return (
-        str(int(value))
-        if np.isfinite(value) and value == int(value) and abs(value) < 1e15
-        else repr(float(value))
-    )
+    """Return the shortest text that reads back as the number."""
+    whole = np.isfinite(value) and value == int(value) and abs(value) < 1e15
+    return str(int(value)) if whole else repr(float(value))
 
 
 def _pair(a: float, b: float) -> tuple[str, str]:
-    """Return two numbers with as many digits as tell them apart, and a few more."""
+    """Return two numbers with two digits more than are needed to distinguish them."""
     for digits in range(6, 17):
         if f"{a:.{digits - 2}g}" != f"{b:.{digits - 2}g}":
             return f"{a:.{digits}g}", f"{b:.{digits}g}"

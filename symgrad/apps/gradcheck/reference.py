@@ -35,8 +35,8 @@ class ExactDerivative:
 
     Args:
         loss: the number.
-        inputs: all that may be read, by name.
-        wrt: the names of those that it is differentiated by.
+        inputs: the inputs, by name.
+        wrt: the names of the inputs to differentiate by.
     """
 
     def __init__(self, loss: Expr, inputs: Mapping[str, Expr], wrt: Sequence[str]) -> None:
@@ -47,18 +47,24 @@ class ExactDerivative:
         found = pull_back([loss.node], [as_node(1)], [inputs[n].node for n in wrt]).gradients
         self._gradients = dict(zip(wrt, found, strict=True))
         self.conditions = dict(_conditions(loss))
-        """What the function decides by, each condition and its opposite, as text and as nodes."""
+        """The conditions on which the function branches, each with its opposite: text and node."""
 
     def at(self, values: Values) -> dict[str, Any] | None:
         """Return the gradients as arrays of exact numbers; None where they cannot be computed."""
+        return self._gradients_at(values, self._given(values))
+
+    def _gradients_at(self, values: Values, inputs: Mapping[Node, Any]) -> dict[str, Any] | None:
         try:
-            found = evaluate_mp(self._mp, [*self._gradients.values()], self._given(values))
+            found = evaluate_mp(self._mp, [*self._gradients.values()], inputs)
         except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError):
             return None
-        return {n: _spread(g, np.shape(values[n])) for n, g in zip(self._gradients, found, strict=True)}
+        return {
+            n: np.broadcast_to(np.array(g, dtype=object), np.shape(values[n]))
+            for n, g in zip(self._gradients, found, strict=True)
+        }
 
     def nearby(self, values: Values, rng: np.random.Generator) -> dict[str, Any] | None:
-        """Return the gradients at a point so near that no float lies between: they are others at a kink alone."""
+        """Return the gradients at a point so near that no float lies between; they differ only at a kink."""
         mp = self._mp
         tiny = mp.mpf(10) ** -30
         given = self._given(values)
@@ -71,14 +77,10 @@ class ExactDerivative:
             else v
             for node, v in given.items()
         }
-        try:
-            found = evaluate_mp(mp, [*self._gradients.values()], moved)
-        except (SymgradError, ArithmeticError, ValueError, TypeError, IndexError):
-            return None
-        return {n: _spread(g, np.shape(values[n])) for n, g in zip(self._gradients, found, strict=True)}
+        return self._gradients_at(values, moved)
 
     def plainly(self, values: Values) -> dict[str, Any]:
-        """Return the gradients as the backward pass, operation by operation in double precision, gives them."""
+        """Return the gradients by the backward pass in double precision, operation by operation."""
         with np.errstate(all="ignore"):
             found = evaluate(
                 [*self._gradients.values()], {node: values[n] for n, node in self.inputs.items()}
@@ -89,7 +91,7 @@ class ExactDerivative:
         }
 
     def sides(self, values: Values) -> dict[str, Any]:
-        """Return which sides of choices of the function a point is on: condition by condition, entry by entry."""
+        """Return the truth of each condition of the function at a point, entry by entry."""
         given = {node: values[n] for n, node in self.inputs.items()}
         found: dict[str, Any] = {}
         for text, node in self.conditions.items():
@@ -115,12 +117,8 @@ def _objects(values: Any, mp: Any) -> Any:
     return np.frompyfunc(lambda v: _exact(v, mp), 1, 1)(np.asarray(values)).astype(object)
 
 
-def _spread(value: Any, shape: tuple[int, ...]) -> Any:
-    return np.broadcast_to(np.array(value, dtype=object), shape)
-
-
 def _conditions(loss: Expr) -> list[tuple[str, Node]]:
-    """Return what the function decides by: comparisons, and the signs where an op has a kink; and the opposites."""
+    """Return the comparisons of a function, and the signs at which its ops have kinks; each with its opposite."""
     found: dict[str, Node] = {}
     for node in topological([loss.node]):
         name = node.op.name
@@ -139,11 +137,11 @@ def _conditions(loss: Expr) -> list[tuple[str, Node]]:
 
 
 class FiniteDifferences:
-    """The gradients of a function that is known by its values alone.
+    """The gradients of a function that can only be called, by finite differences.
 
     Args:
-        f: of arrays and numbers, gives a number.
-        wrt: the names of the arguments by which it is differentiated.
+        f: maps arrays and numbers to a number.
+        wrt: the names of the arguments to differentiate by.
     """
 
     def __init__(self, f: Callable[..., Any], wrt: Sequence[str]) -> None:
@@ -152,7 +150,7 @@ class FiniteDifferences:
         self._rounding = Rounding()
 
     def at(self, values: Values) -> dict[str, Any] | None:
-        """Return for each gradient what differences settle on, entry by entry; None where they settle on nothing."""
+        """Return the limit of the differences for each gradient, entry by entry; None if no entry converges."""
         found: dict[str, Any] = {}
         for name in self.wrt:
             base = np.array(values[name], dtype=np.float64)
@@ -165,9 +163,9 @@ class FiniteDifferences:
         return found if any(s is not None for g in found.values() for s in g.flat) else None
 
     def read(self, slopes: Any) -> tuple[Any, Any]:
-        """Return slopes as floats, and how far off they may be; NaN, and infinity, where there is none.
+        """Return slopes as floats with bounds of their errors; NaN and infinity for None.
 
-        It is asked for last: how far values are rounded is the better known the more of them were seen.
+        Call it after all points: the estimate of the rounding of values improves with their number.
         """
         values = np.frompyfunc(lambda s: math.nan if s is None else s.value, 1, 1)
         errors = np.frompyfunc(lambda s: math.inf if s is None else s.error(self._rounding), 1, 1)

@@ -16,7 +16,10 @@ from symgrad.ir.graph import Node
 from symgrad.verification.points.sampler import points_of
 from symgrad.verification.statement import program_of
 
-__all__ = ["sample_points"]
+__all__ = ["DTYPES", "sample_points"]
+
+DTYPES = {"real": np.float64, "int": np.int64, "bool": np.bool_}
+"""The dtype of the values of each kind of input."""
 
 _GENERIC = 6  # points before the first one of another magnitude
 
@@ -28,14 +31,14 @@ def sample_points(
     wrt: Sequence[str],
     dtype: np.dtype[Any],
 ) -> Iterator[Values]:
-    """Yield points as floats, those that were given first.
+    """Yield points as floats, the point of the samples first.
 
     Args:
-        loss: what is differentiated, for where its choices come out otherwise; None if it is not known.
-        inputs: by name.
-        samples: values that were given for some of these: their dtypes count at all points.
+        loss: the differentiated number, whose branches the points are to reach; None if it cannot be read.
+        inputs: the inputs, by name.
+        samples: sample values of some inputs, which set their dtypes at all points.
         wrt: the inputs whose magnitudes vary.
-        dtype: what real inputs come in that no value was given for.
+        dtype: the dtype of real inputs without a sample.
     """
     nodes = [e.node for e in inputs.values()]
     program, _ = program_of([] if loss is None else [loss], nodes)
@@ -68,34 +71,29 @@ def _scaled(
             k += 1
             point = base[k % len(base)]
             value = _typed(np.asarray(point[name]) * factor, dtypes.get(name))
-            low, high = inputs[name].node.declaration.values.span
-            inside = (low is None or bool(np.all(value > float(low)))) and (
-                high is None or bool(np.all(value < float(high)))
-            )
-            if inside:
+            if _in_domain(inputs[name], value):
                 yield {**point, name: value}
+
+
+def _in_domain(e: Expr, value: Any) -> bool:
+    low, high = e.node.declaration.values.span
+    above = low is None or bool(np.all(value > float(low)))
+    return above and (high is None or bool(np.all(value < float(high))))
 
 
 def _floats(
     values: Mapping[str, Any], inputs: Mapping[str, Expr], dtypes: Mapping[str, Any]
 ) -> dict[str, Any] | None:
-    """Return a point of exact numbers as floats; None if one of these leaves its domain."""
+    """Return a point of exact numbers as floats; None if a float lies outside the domain."""
     found: dict[str, Any] = {}
     for name, e in inputs.items():
-        kind = {"real": np.float64, "int": np.int64, "bool": np.bool_}[e.dtype]
         try:
-            array = np.array(_plain(values[name]), dtype=kind)
+            array = np.array(_plain(values[name]), dtype=DTYPES[e.dtype])
         except (OverflowError, ValueError):
             return None
         value = _typed(array, dtypes.get(name))
-        if e.dtype == "real":
-            low, high = e.node.declaration.values.span
-            if not np.all(np.isfinite(value)):
-                return None
-            if (low is not None and np.any(value <= float(low))) or (
-                high is not None and np.any(value >= float(high))
-            ):
-                return None
+        if e.dtype == "real" and not (np.all(np.isfinite(value)) and _in_domain(e, value)):
+            return None
         found[name] = value
     return found
 
@@ -103,16 +101,12 @@ def _floats(
 def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(v) for v in value]  # pyright: ignore[reportUnknownVariableType]  (entries of nested lists)
-    return (
-        value
-        if isinstance(value, bool)
-        else float(Fraction(value))
-        if Fraction(value).denominator != 1
-        else int(value)
-    )
+    if isinstance(value, bool):
+        return value
+    return int(value) if Fraction(value).denominator == 1 else float(Fraction(value))
 
 
 def _typed(value: Any, dtype: Any) -> Any:
-    """Return an array; without axes, a scalar of NumPy."""
+    """Return an array, or a scalar of NumPy if it has no axes."""
     array = np.asarray(value) if dtype is None else np.asarray(value, dtype=dtype)
     return array if array.shape else array[()]

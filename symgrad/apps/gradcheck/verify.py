@@ -27,12 +27,15 @@ from symgrad.verification.verdict import Verdict
 
 __all__ = ["verify_code"]
 
-_SHOWN = 120  # characters of a formula that is told
-_READ = 0.7  # of the time, for the formulas
+_SHOWN = 120  # characters of a formula that is printed
+_READ = 0.7  # the share of the time for proofs of formulas
 _LEAST = 0.5  # seconds for one of them
-_FAR = 100  # times what differences may be off: code that is off by more is wrong
-_TELLS = 1e-2  # of a derivative: differences that may be off by more tell nothing of it
-_CALL, _EQUATION = 2e-3, 1e-4  # seconds of calling the code at a point, and of an equation of the loss there
+_FAR = 100  # multiples of the error of differences: code with a larger error is wrong
+_TELLS = 1e-2  # the relative error up to which differences are evidence
+_CALL, _EQUATION = (
+    2e-3,
+    1e-4,
+)  # seconds of a call of the code at a point, and of an equation of the loss there
 
 
 def verify_code(
@@ -46,35 +49,34 @@ def verify_code(
 ) -> CodeVerdict:
     """Decide whether code computes the gradient of a function.
 
-    Where both are functions of NumPy that can be called with expressions, that is decided as a formula, as `verify`
-    does, and then the code is called in floats. Other code is called alone: of torch or JAX, of C through ctypes, of
-    Numba, anything that takes arrays and gives arrays. What it gives is compared with the derivative in 60 digits, at
-    points of the declared domains: generic ones, where choices of f come out otherwise, and of all magnitudes.
+    Two functions of NumPy that accept expressions are compared as formulas, as by `verify`; then the code is called in
+    floats. Any other code that maps arrays to arrays is only called: torch, JAX, C through ctypes, Numba. Its values
+    are compared with the derivative in 60 digits at points of the declared domains: generic ones, points on every
+    branch of f, and points of all magnitudes.
 
     Args:
         f: a function of arrays of NumPy, torch or JAX; a program or an Expr; or a `torch.autograd.Function` or
-            `jax.custom_vjp`, of which the forward counts. If it cannot be read, its derivative is known by differences
-            of its values alone, which ``how`` says.
-        grad_f: takes the arguments of f, and gives the gradient by each of ``wrt``: an array, a tuple, or a dict by
-            name; of tuples that have an entry for each argument those of ``wrt`` count. If f gives arrays, it takes a
-            cotangent for each of these behind the arguments, as the backward pass of a layer does. A
+            `jax.custom_vjp`, which stands for its forward pass. If f cannot be read, finite differences replace its
+            derivative; ``how`` reports that.
+        grad_f: a function of the arguments of f that returns the gradient by each of ``wrt``: an array, a tuple, or a
+            dict by name. A tuple may also have an entry for each argument of f. If f returns arrays, grad_f takes a
+            cotangent for each of them after the arguments, as the backward pass of a layer does. A
             `torch.autograd.Function` or `jax.custom_vjp` stands for its own derivative.
-        specs: what the arguments are: a text in program notation (``"x : real[n, 3]; y : int[n]"``), or for each
-            argument, as a list or a dict by name, a text (``"real[3]"``, ``"positive"``), a tuple of sizes, or a sample
-            array, which is one of the points and says the dtype.
+        specs: the declarations of the arguments: a text in program notation (``"x : real[n, 3]; y : int[n]"``); or for
+            each argument, as a list or a dict by name, a text (``"real[3]"``, ``"positive"``), a tuple of sizes, or a
+            sample array, which is one of the points and sets the dtype.
         wrt: the names of the arguments to differentiate by; by default all real ones.
-        time_limit: seconds, for all of it.
-        dtype: what real arguments come in that no sample array is given for. What the code gives back in float32 is
-            held to single precision.
+        time_limit: seconds for all of it.
+        dtype: the dtype of real arguments without a sample array. Gradients in float32 are compared in single
+            precision.
 
     Returns:
-        A CodeVerdict, with a verdict and a kind by each argument. ``proved`` is said of code that was read as formulas
-        and gave their values; of all other code ``supported`` at most.
+        A CodeVerdict, with a verdict and a kind for each argument. Code that was read as formulas, and has their
+        values, may be ``proved``; any other code is ``supported`` at most.
 
     Raises:
-        UsageError: if there is nothing to decide: arguments without spec, a cotangent that is missing; or another
-            dtype.
-        NotDifferentiableError: if f is no number that moves.
+        UsageError: if an argument has no spec, a cotangent is missing, or the dtype is another one.
+        NotDifferentiableError: if f does not depend on a real argument.
 
     Example:
         >>> import numpy as np, symgrad as sg
@@ -111,10 +113,10 @@ def verify_code(
     read: dict[str, Verdict] = {}
     single: dict[str, Mapping[str, Verdict]] = {}
     for k, (name, claim) in enumerate(claims.items()):
-        left = begun + _READ * seconds - now()  # what one does not need the others have
+        left = begun + _READ * seconds - now()  # unused time goes to the later proofs
         limit = max(left / (len(claims) - k), _LEAST)
         by = question.arguments.inputs[name]
-        # What is read entry by entry is long as a formula of arrays, and is proved entry by entry, or refuted as that.
+        # Code that is read entry by entry is a long formula of arrays: prove it by entry, or refute the formula.
         if entrywise.used:
             limit /= 2
             proof = entrywise.proved(name, now() + limit)
@@ -148,7 +150,7 @@ def verify_code(
 
 
 def _of_sizes(verdict: Verdict, sizes: Mapping[str, int]) -> Verdict:
-    """Return what is known for all sizes, of a verdict for some."""
+    """Weaken a proof for particular sizes to evidence for all sizes."""
     if not sizes or verdict.status != "proved":
         return verdict
     return replace(
@@ -166,7 +168,7 @@ def _lengths(sizes: Mapping[str, int]) -> str:
 def _tried(
     question: CodeQuestion, loss: Expr, deadline: float, kind: np.dtype[Any], *, brief: bool
 ) -> dict[str, tuple[Classification, Values | None]]:
-    """Return what the values of the code say, by name, with a point for what is no matter of values."""
+    """Classify the values of the code by name; a fault other than a wrong value comes with its point."""
     exact = ExactDerivative(loss, question.inputs, question.wrt)
     measured: dict[str, list[Measurement]] = {n: [] for n in question.wrt}
     count = len(question.arguments.inputs)
@@ -201,7 +203,7 @@ def _tried(
 
 
 def _defined(exact: ExactDerivative, point: Values, wanted: Mapping[str, Any] | None) -> bool:
-    """Tell whether a point is one at which plain code would have given numbers too."""
+    """Tell whether the derivative is finite at a point, also in floats."""
     return wanted is not None and all(np.all(np.isfinite(v)) for v in exact.plainly(point).values())
 
 
@@ -219,7 +221,7 @@ def _by_differences(
         wanted = reference.at(point)
         if called.fault is not None and (wanted is not None or not k):
             said = Classification(called.fault, called.says)
-            return {n: _argument(n, said, _refuted(called.says), point=point) for n in question.wrt}
+            return {n: _argument(n, said, Verdict("refuted", called.says), point=point) for n in question.wrt}
         if wanted is not None and called.fault is None:
             tried.append((point, called.values, wanted))
     agreed, worst = dict.fromkeys(question.wrt, 0), dict.fromkeys(question.wrt, 0.0)
@@ -279,7 +281,7 @@ def _joined(
     tried: tuple[Classification, Values | None],
     claim: Expr | None,
 ) -> ArgumentVerdict:
-    """Return what the formula and the values say together."""
+    """Combine the verdict on the formula with the classification of the values."""
     found, point = tried
     right = _formula(question, loss, name)
     faulty = found.kind not in ("right", "float32 noise", "cancellation", "undecided")
@@ -295,7 +297,7 @@ def _joined(
             found = replace(
                 found, notes=(*found.notes, "as a formula it is right: what runs is something else")
             )
-        verdict = _refuted(why) if found.shown is None else _by_point(why, found.shown)
+        verdict = Verdict("refuted", why) if found.shown is None else _by_point(why, found.shown)
         if found.kind in ("wrong", "wrong on a branch"):
             verdict = with_code_mistakes(verdict, question, loss, name)
         return _argument(name, found, verdict, right, point)
@@ -314,35 +316,16 @@ def _joined(
 def _argument(
     name: str, found: Classification, verdict: Verdict, right: str | None = None, point: Values | None = None
 ) -> ArgumentVerdict:
-    shown = found.shown
-    if shown is None:
-        return ArgumentVerdict(name, found.kind, verdict, found.told, found.where, point, notes=found.notes)
-    return ArgumentVerdict(
-        name,
-        found.kind,
-        verdict,
-        found.told,
-        found.where,
-        shown.point,
-        shown.given,
-        shown.exact,
-        shown.index,
-        shown.relative,
-        found.small,
-        found.notes,
-        right,
-    )
-
-
-def _refuted(why: str) -> Verdict:
-    return Verdict("refuted", why)
+    result = ArgumentVerdict(name, found.kind, verdict, found.told, found.where, point, notes=found.notes)
+    if (m := found.shown) is None:
+        return result
+    worst = {"index": m.index, "relative": m.relative, "small": found.small}
+    return replace(result, point=m.point, given=m.given, exact=m.exact, right=right, **worst)
 
 
 def _by_point(why: str, shown: Measurement) -> Verdict:
-    values = (repr(float(np.asarray(a)[shown.index])) for a in (shown.exact, shown.given))
-    return Verdict(
-        "refuted", why, witness=dict(shown.point), values=(next(values), next(values)), index=shown.index
-    )
+    given, exact = map(repr, shown.worst_entry)
+    return Verdict("refuted", why, witness=dict(shown.point), values=(exact, given), index=shown.index)
 
 
 def _formula(question: CodeQuestion, loss: Expr, name: str) -> str | None:

@@ -1,1 +1,1 @@
-"""symgrad in notebooks: what `%load_ext symgrad` loads. Nothing else imports this room, which needs IPython."""
+"""The IPython extension that `%load_ext symgrad` loads. Nothing else imports this package, which needs IPython."""

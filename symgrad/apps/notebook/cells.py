@@ -1,4 +1,4 @@
-"""Cells of a notebook in program notation: read with the names that earlier cells defined."""
+"""Parse cells of a notebook in program notation, with the names of earlier cells."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["bindings", "error_report", "read_cell"]
 
 
 def read_cell(text: str, name: str, namespace: Mapping[str, Any]) -> Program:
-    r"""Read a cell. Names that it does not define are those of the namespace, where these are formulas.
+    r"""Parse a cell; names that it does not define are formulas of the namespace.
 
     Args:
         text: the program.
-        name: what messages call it.
-        namespace: the user's names.
+        name: the name of the cell in messages.
+        namespace: the names of the user.
 
     Raises:
         SymgradError: as `symgrad.parse`.
@@ -30,21 +30,21 @@ def read_cell(text: str, name: str, namespace: Mapping[str, Any]) -> Program:
         >>> print(read_cell("z = log(y)", "two", bindings(first))["z"].canonical())
         2*log(x)
     """
-    given: dict[str, Expr] = {}
+    scope: dict[str, Expr] = {}
     while True:
         try:
-            found = parse(text, name, given or None)
+            found = parse(text, name, scope or None)
         except UnknownNameError as error:
             unknown = "" if error.at is None else _at(error)
-            if unknown in given or not isinstance(namespace.get(unknown), Expr):
+            if unknown in scope or not isinstance(namespace.get(unknown), Expr):
                 raise
-            given[unknown] = namespace[unknown]
+            scope[unknown] = namespace[unknown]
             continue
         undeclared = found.listing.undeclared
         if not undeclared or not all(isinstance(namespace.get(n), Expr) for n in undeclared):
             return found
-        # A bare expression of names that are known means these.
-        given = {n: namespace[n] for n in undeclared}
+        # A bare expression of known names uses these.
+        scope = {n: namespace[n] for n in undeclared}
 
 
 def _at(error: SymgradError) -> str:
@@ -53,12 +53,12 @@ def _at(error: SymgradError) -> str:
 
 
 def bindings(program: Program) -> dict[str, Expr]:
-    """Return what a program defines; the notation has no names that Python has not."""
+    """Return the definitions of a program; every name of the notation is a name of Python."""
     return {name: program[name] for name in program}
 
 
 def error_report(error: SymgradError) -> Report:
-    r"""Return a message as a report, with the place marked in its line.
+    r"""Return an error as a report with the place marked in its line.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -69,19 +69,19 @@ def error_report(error: SymgradError) -> Report:
         >>> block.place, block.line[block.start:block.end]
         ('a cell, line 1, column 9', 'q')
     """
-    said: list[Prose] = []
+    hints: list[Prose] = []
     if error.expected is not None:
-        said.append(prose(f"expected: {error.expected}"))
+        hints.append(prose(f"expected: {error.expected}"))
     if error.cure is not None:
-        said.append(prose(f"try: {error.cure}"))
+        hints.append(prose(f"try: {error.cure}"))
     kind = type(error).__name__
     if error.at is None:
-        return Report(kind, (FindingBlock(prose(error.what), "bad", said=tuple(said)),))
+        return Report(kind, (FindingBlock(prose(error.what), "bad", said=tuple(hints)),))
     at = error.at
     line = at.source.line(at.line)
     start = at.column - 1
     end = start + max(1, at.span.end - at.span.start)
     place = f"{at.source.name}, line {at.line}, column {at.column}"
     return Report(
-        kind, (FindingBlock(prose(error.what), "bad", place, line, start, min(end, len(line)), tuple(said)),)
+        kind, (FindingBlock(prose(error.what), "bad", place, line, start, min(end, len(line)), tuple(hints)),)
     )

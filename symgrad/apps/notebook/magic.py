@@ -1,7 +1,7 @@
 """The magics of IPython: `%%symgrad` for cells in program notation, `%symgrad` for the commands of the command line."""
 
 # pyright: reportUnknownVariableType=false, reportUnknownMemberType=false, reportUntypedFunctionDecorator=false
-# Of IPython not everything has types.
+# IPython is partly untyped.
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ __all__ = ["Magic", "StoppedError", "load", "unload"]
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _FAILED = (1, 2, 3, 4, 130)
-"""Exit codes of commands that did not do what was asked; others are verdicts."""
+"""Exit codes of failed commands; the others are verdicts."""
 
 
 class StoppedError(Exception):
-    """Ends a cell whose message is told: what IPython shows of it are these lines, and no traceback.
+    """Ends a cell; IPython shows these lines instead of a traceback.
 
     Args:
-        lines: what there is to say.
+        lines: the message.
     """
 
     def __init__(self, lines: list[str]) -> None:
@@ -86,7 +86,7 @@ class Magic(Magics):
         try:
             self._cell(line, cell)
         except SymgradError as error:
-            raise self._told(error) from None
+            raise self._stop(error) from None
 
     # -- cells ----------------------------------------------------------------------------------------------
 
@@ -100,13 +100,13 @@ class Magic(Magics):
         if options.output is not None:
             found[options.output] = program
         shown = [] if options.quiet else _answers(program, options)
-        # The names last: a cell with a mistake defines none.
+        # Define the names last: a cell with a mistake defines none.
         namespace.update(found)
         for answer in shown:
             display(answer)
 
-    def _told(self, error: SymgradError) -> StoppedError:
-        """Return what ends the cell; a notebook has shown the message by then, a terminal gets it as text."""
+    def _stop(self, error: SymgradError) -> StoppedError:
+        """Return the exception that ends the cell; in a notebook, display the message before."""
         text = str(error)
         if getattr(self._shell, "kernel", None) is None:
             return StoppedError([f"{type(error).__name__}: {text}"])
@@ -118,14 +118,14 @@ class Magic(Magics):
     # -- commands -------------------------------------------------------------------------------------------
 
     def _command(self, line: str) -> None:
-        said = io.StringIO()
+        stderr = io.StringIO()
         code = 0
         try:
             arguments = [self._argument(k, text) for k, text in enumerate(shlex.split(line))]
         except ValueError as error:  # a quote that is not closed
             raise StoppedError([f"symgrad: {error}"]) from None
         try:
-            with contextlib.redirect_stderr(said):
+            with contextlib.redirect_stderr(stderr):
                 main.main(arguments or ["--help"], "symgrad", standalone_mode=False)
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 1
@@ -135,25 +135,27 @@ class Magic(Magics):
             raise StoppedError([f"symgrad: {error.format_message()}"]) from None
         finally:
             show_usually()
-        message = said.getvalue().strip()
+        message = stderr.getvalue().strip()
         if code in _FAILED and message:
             raise StoppedError(message.splitlines())
         if message:
             print(message, file=sys.stderr)  # noqa: T201  (as the command does)
 
     def _argument(self, k: int, text: str) -> str:
-        """Return an argument: the text of a program for its name, and what formulas of the notebook are for theirs."""
+        """Replace the name of a program by its text, and names of formulas by their definitions."""
         value = self._namespace.get(text)
         if isinstance(value, symgrad.Program):
             return str(value)
         named = any(isinstance(self._namespace.get(n), symgrad.Expr) for n in _NAME.findall(text))
-        if k != 1 or not named or Path(text).exists():  # commands take what they work on first
+        if k != 1 or not named or Path(text).exists():  # the program is the first argument of a command
             return text
         try:
             lines = str(read_cell(text, "", self._namespace)).splitlines()
-        except SymgradError:  # which the command tells
+        except SymgradError:  # the command reports it
             return text
-        if len(lines) > 1 and lines[-2].startswith(f"{text} ="):  # it has its name, which answers speak of
+        if len(lines) > 1 and lines[-2].startswith(
+            f"{text} ="
+        ):  # the definition has the name, which the output uses
             lines.pop()
         return "\n".join(lines)
 
@@ -171,7 +173,7 @@ class Magic(Magics):
 
 
 def _answers(program: symgrad.Program, options: Any) -> list[Any]:
-    """Return what the options of a cell ask for; the program, if nothing."""
+    """Return the outputs that the options of a cell request; without options, the program."""
     if not (options.wrt or options.explain or options.audit or options.lint):
         return [program_report(program, text=False) if options.of is None else program[options.of]]
     found: list[Any] = []
@@ -194,13 +196,13 @@ def _completions(answer: Reported, _: list[str]) -> list[str]:
 
 
 def load(shell: Any) -> None:
-    """Register the magics, and what completion offers of answers: it would list what is internal, too."""
+    """Register the magics, and a completion for results that omits internal names."""
     shell.register_magics(Magic)
     complete_object.register(Reported, _completions)
     show_usually()
 
 
 def unload(shell: Any) -> None:
-    """Take the magics away."""
+    """Unregister the magics."""
     for kind in ("line", "cell"):
         shell.magics_manager.magics[kind].pop("symgrad", None)

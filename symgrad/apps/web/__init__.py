@@ -1,5 +1,5 @@
-"""A page in the browser: a program is typed, and everything that symgrad knows about it appears.
+"""Serve a page in the browser that shows everything symgrad knows about a typed program.
 
-`answers.py` has what is answered, and knows no web; `workers.py` has the processes that answer, with limits; `app.py`
-the addresses; `static/` the page itself.
+Open `answers.py` first: it computes answers, and must not import the web server. `workers.py` has the processes with
+their limits, `app.py` the routes, `static/` the page.
 """

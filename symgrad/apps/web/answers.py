@@ -1,7 +1,7 @@
 """Answer a question about a program as plain data, independent of the web.
 
-An answer has parts, one after the other, so that the first is there while the others are found. Each is a list of
-blocks, which are what JSON can hold: a ``kind`` and the fields that `blocks.py` lists.
+An answer is a sequence of parts, so that the page can show the first while the others are computed. A part is a list
+of blocks for JSON: a ``kind`` with the fields that `blocks.py` lists.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PARTS: dict[str, Callable[[PageQuestion], list[Block]]] = {
     "assembly": assembly,
     "moments": moments,
 }
-"""What may be asked, in the order in which it is answered: what is soon there first."""
+"""The parts of an answer in their order, the fastest first."""
 
 _FIELDS = {
     "program": PROGRAM_CHARACTERS,
@@ -44,15 +44,15 @@ _FIELDS = {
 
 
 class QuestionError(ValueError):
-    """What was asked is no question: of the wrong form, or too long."""
+    """A question is malformed or too long."""
 
 
 def validate_question(data: Any) -> dict[str, Any]:
-    r"""Return a question as it is passed on: its fields alone, each a text within its limits.
+    r"""Validate a question: return its fields, each a text within its limit.
 
     Args:
-        data: what JSON held: ``program``, and perhaps ``of``, ``wrt``, ``claim``, ``language``, ``range``, each a text;
-            and ``parts``, a list of names of `PARTS`.
+        data: the JSON data: ``program``, and optionally ``of``, ``wrt``, ``claim``, ``language``, ``range``, each a
+            text; and ``parts``, a list of names of `PARTS`.
 
     Raises:
         QuestionError: if it is anything else.
@@ -63,25 +63,23 @@ def validate_question(data: Any) -> dict[str, Any]:
     """
     if not isinstance(data, dict):
         raise QuestionError("a question is a JSON object")
-    given = cast("dict[Any, Any]", data)
-    unknown = [repr(k)[:40] for k in given if k not in _FIELDS and k != "parts"]
+    fields = cast("dict[Any, Any]", data)
+    unknown = [repr(k)[:40] for k in fields if k not in _FIELDS and k != "parts"]
     if unknown:
         raise QuestionError(f"a question has no field {unknown[0]}")
     found: dict[str, Any] = {}
     for field, most in _FIELDS.items():
-        said = given.get(field, "")
-        if not isinstance(said, str):
+        value = fields.get(field, "")
+        if not isinstance(value, str):
             raise QuestionError(f"'{field}' is not text")
-        if len(said) > most:
+        if len(value) > most:
             raise QuestionError(f"'{field}' is longer than {most:,} characters")
-        found[field] = said.encode(
-            "utf-8", "replace"
-        ).decode()  # half a character would be refused on the way out
-    parts = given.get("parts", ["gradient"])
-    asked = cast("list[Any]", parts) if isinstance(parts, list) else [None]
-    if not all(isinstance(p, str) and p in PARTS for p in asked):
+        found[field] = value.encode("utf-8", "replace").decode()  # a lone surrogate cannot be encoded later
+    parts = fields.get("parts", ["gradient"])
+    names = cast("list[Any]", parts) if isinstance(parts, list) else [None]
+    if not all(isinstance(p, str) and p in PARTS for p in names):
         raise QuestionError(f"'parts' is a list of {', '.join(PARTS)}")
-    found["parts"] = [p for p in PARTS if p in asked]
+    found["parts"] = [p for p in PARTS if p in names]
     return found
 
 
@@ -92,8 +90,8 @@ def answer(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         data: as `validate_question` returns it.
 
     Yields:
-        For each part ``part``, its name, with ``blocks``; or with ``error``: ``message``, and where the text of the
-        program is at fault ``line`` and ``column``, from 1, or ``field`` where that of another field is.
+        For each part, ``part`` (its name) with ``blocks`` or ``error``: a ``message``, with ``line`` and ``column``
+        (from 1) for a fault in the program, or with ``field`` for a fault in another field.
 
     Example:
         >>> (found,) = answer(validate_question({"program": "x : real\ny = sin(x**2)"}))
@@ -108,11 +106,11 @@ def answer(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _part(find: Callable[[PageQuestion], list[Block]], question: PageQuestion) -> dict[str, Any]:
-    question.at_fault = None  # what another part missed says nothing of this one
+    question.at_fault = None  # forget the fault of another part
     try:
         return {"blocks": find(question)}
     except SymgradError as error:
-        return {"error": _told(error, question)}
+        return {"error": _error(error, question)}
     except MemoryError:
         return {"error": {"message": "there is not enough memory for this"}}
     except RecursionError:
@@ -123,24 +121,24 @@ def _part(find: Callable[[PageQuestion], list[Block]], question: PageQuestion) -
                 "blocks": [text("Native code needs llvmlite, which is not here: install symgrad for it.")]
             }
         return {"error": _fault(error)}
-    except Exception as error:  # noqa: BLE001  one part of an answer must not cost the others, and is reported as a fault
+    except Exception as error:  # noqa: BLE001  report the fault of this part, and compute the others
         return {"error": _fault(error)}
 
 
 def _fault(error: Exception) -> dict[str, Any]:
-    said = f"{type(error).__name__}: {error}"[:500]
-    return {"message": f"this is a fault in symgrad; please report it with the program ({said})"}
+    message = f"{type(error).__name__}: {error}"[:500]
+    return {"message": f"this is a fault in symgrad; please report it with the program ({message})"}
 
 
 _LABELS = {"of": "Differentiate", "wrt": "by"}
-"""What the page writes beside the fields in which names stand."""
+"""The labels of the fields for names on the page."""
 
 
-def _told(error: SymgradError, question: PageQuestion) -> dict[str, Any]:
+def _error(error: SymgradError, question: PageQuestion) -> dict[str, Any]:
     found: dict[str, Any] = {"message": str(error)[:4000]}
     if question.at_fault is not None:
-        said = f"in the field “{_LABELS[question.at_fault]}”: {found['message']}"
-        found |= {"field": question.at_fault, "message": said}
+        message = f"in the field “{_LABELS[question.at_fault]}”: {found['message']}"
+        found |= {"field": question.at_fault, "message": message}
     if error.at is not None and error.at.source.name == PageQuestion.NAME:
         found |= {"line": error.at.line, "column": error.at.column}
     return found

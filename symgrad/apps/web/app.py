@@ -1,6 +1,6 @@
-"""The addresses of the page: a few files from a table, and questions.
+"""The routes of the page: a table of files, and questions.
 
-Nothing in a request is a path: files are those of the package, read when the server starts.
+Requests contain no paths: the files of the package are read when the server starts.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FILES = {
     "/report.css": ("report.css", "text/css; charset=utf-8"),
     "/examples.json": ("examples.json", "application/json"),
 }
-"""From addresses to files of the package and what they are."""
+"""From routes to files of the package and their media types."""
 
 
 def application(
@@ -49,10 +49,10 @@ def application(
     """Return the page as an ASGI application.
 
     Args:
-        workers: what answers; started and stopped with the application.
-        names: by which the page may be asked for, beside localhost.
-        any_address: whether addresses of numbers other than loopback are ours too.
-        rates: how often an address may ask.
+        workers: the pool of processes, started and stopped with the application.
+        names: the host names of the page, in addition to localhost.
+        any_address: whether numeric addresses other than loopback are accepted.
+        rates: the rate limit of clients.
     """
 
     @asynccontextmanager
@@ -70,7 +70,7 @@ def application(
 
 
 def content(name: str) -> bytes:
-    """Return a file of the page; the style of reports is where reports are written."""
+    """Return a file of the page; `symgrad.report` has the style of reports."""
     if name == "report.css":
         return STYLE.encode()
     return (files("symgrad.apps.web") / "static" / name).read_bytes()
@@ -79,11 +79,11 @@ def content(name: str) -> bytes:
 def _file(name: str, kind: str) -> Any:
     found = content(name)
 
-    async def given(request: Request) -> Response:
+    async def send_file(request: Request) -> Response:
         del request
         return Response(found, media_type=kind, headers={"Cache-Control": "no-cache"})
 
-    return given
+    return send_file
 
 
 class _Questions:
@@ -94,7 +94,7 @@ class _Questions:
         self._at_once: Counter[str] = Counter()
 
     async def asked(self, request: Request) -> Response:
-        """Answer a question, or say why it is none."""
+        """Answer a question, or refuse it with a reason."""
         address = client_key(request.client.host) if request.client is not None else ""
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             return _refused(415, "a question is application/json")
@@ -107,7 +107,7 @@ class _Questions:
             return _refused(408, "the question did not arrive in time")
         except QuestionError as error:
             return _refused(413 if body_too_long(error) else 400, str(error))
-        except (ValueError, RecursionError):  # RecursionError: brackets in brackets in brackets
+        except (ValueError, RecursionError):  # RecursionError: deeply nested brackets
             return _refused(400, "the question is not JSON")
         except ClientDisconnect:
             return _refused(400, "the question did not arrive")
@@ -116,7 +116,7 @@ class _Questions:
     async def send(self, address: str, question: dict[str, Any], send: Send) -> None:
         """Send an answer, part by part.
 
-        What is found waits here for who reads it: a process never does.
+        A queue buffers the parts for a slow client, so that no process waits for it.
         """
         lines: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._at_once[address] += 1
@@ -147,17 +147,17 @@ class _Questions:
 
 
 async def _sent(send: Send, message: Message) -> None:
-    """Send a part of a response, if who asked takes it in time."""
+    """Send a part of a response within the time limit."""
     async with asyncio.timeout(READ_SECONDS):
         await send(message)
 
 
 class _TooLongError(QuestionError):
-    """A question that is longer than any may be."""
+    """A question longer than the limit."""
 
 
 def body_too_long(error: QuestionError) -> bool:
-    """Tell whether a question was refused for its length alone."""
+    """Tell whether a question was refused for its length."""
     return isinstance(error, _TooLongError)
 
 
@@ -171,12 +171,12 @@ async def _body(request: Request) -> bytes:
 
 
 def _refused(status: int, text: str, headers: dict[str, str] | None = None) -> Response:
-    # What is still to come of the question is not waited for.
+    # Close the connection instead of reading the rest of the question.
     return PlainTextResponse(text + "\n", status, headers={"Connection": "close", **(headers or {})})
 
 
 class _Answer(Response):
-    """A line of JSON for each part, as it is found; whoever does not wait for it ends the search."""
+    """A streaming response with a line of JSON for each part; a disconnect cancels the computation."""
 
     def __init__(self, questions: _Questions, address: str, question: dict[str, Any]) -> None:
         super().__init__(media_type="application/x-ndjson", headers={"Cache-Control": "no-store"})
@@ -200,6 +200,6 @@ class _Answer(Response):
 
 
 async def _gone(receive: Receive) -> None:
-    """Return when who asked has gone."""
+    """Return when the client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass

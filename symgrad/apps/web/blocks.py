@@ -1,12 +1,12 @@
-"""The blocks of an answer: plain data that the page can show.
+"""The blocks of an answer, as plain data that the page renders.
 
 text     text
-code     text, label: set as it is, with a button that copies it
-html     html: blocks of a report, every text in them escaped
-fold     title, blocks: closed until it is asked for
-verdict  status, text, html: proved, refuted, supported, undecided; as text, and as blocks of a report
-listing  rows: each with text, and of what it was made: lines (of the program), what
-plot     x, curves: each with label, values (None where there is none) and breaks (behind which places it jumps)
+code     text, label: preformatted text with a copy button
+html     html: blocks of a report, with all texts escaped
+fold     title, blocks: collapsed until the reader opens it
+verdict  status, text, html: proved, refuted, supported or undecided; as text, and as blocks of a report
+listing  rows: each with text and its origin: lines of the program, and what (equations)
+plot     x, curves: each with label, values (None if undefined) and breaks (positions after which it jumps)
 """
 
 from __future__ import annotations
@@ -15,30 +15,32 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from symgrad.apps.web.limits import HTML_CHARACTERS, TEXT_CHARACTERS
-from symgrad.report.blocks import Block as Told
+from symgrad.report.blocks import Block as ReportBlock
 from symgrad.report.writers.html import blocks_html
 
 __all__ = ["Block", "code", "fold", "html", "listing", "shortened", "text", "verdict_block"]
 
 Block: TypeAlias = "dict[str, Any]"
-"""A kind and its fields."""
+"""A kind with its fields."""
 
 
-def shortened(said: str) -> str:
-    """Return a text, or its beginning with a note on how long it is."""
-    if len(said) <= TEXT_CHARACTERS:
-        return said
-    return f"{said[:TEXT_CHARACTERS]}\n... {len(said) - TEXT_CHARACTERS:,} more characters are not shown"
+def shortened(content: str) -> str:
+    """Return a text, truncated to the limit with a note."""
+    if len(content) <= TEXT_CHARACTERS:
+        return content
+    return (
+        f"{content[:TEXT_CHARACTERS]}\n... {len(content) - TEXT_CHARACTERS:,} more characters are not shown"
+    )
 
 
-def text(said: str) -> Block:
+def text(content: str) -> Block:
     """Return a paragraph."""
-    return {"kind": "text", "text": shortened(said)}
+    return {"kind": "text", "text": shortened(content)}
 
 
-def code(said: str, label: str = "") -> Block:
-    """Return a text that is set as it is."""
-    return {"kind": "code", "text": shortened(said), "label": label}
+def code(content: str, label: str = "") -> Block:
+    """Return preformatted text."""
+    return {"kind": "code", "text": shortened(content), "label": label}
 
 
 def fold(title: str, blocks: Sequence[Block]) -> Block:
@@ -46,7 +48,7 @@ def fold(title: str, blocks: Sequence[Block]) -> Block:
     return {"kind": "fold", "title": shortened(title), "blocks": list(blocks)}
 
 
-def html(blocks: Iterable[Told]) -> Block:
+def html(blocks: Iterable[ReportBlock]) -> Block:
     """Return the blocks of a report as HTML, or a note that they are too long."""
     found = blocks_html(blocks)
     if len(found) > HTML_CHARACTERS:
@@ -56,12 +58,12 @@ def html(blocks: Iterable[Told]) -> Block:
     return {"kind": "html", "html": found}
 
 
-def verdict_block(status: str, said: str, blocks: Iterable[Told]) -> Block:
-    """Return what was decided, as text and as blocks of a report."""
-    told = html(blocks)
-    return {"kind": "verdict", "status": status, "text": shortened(said), "html": told.get("html", "")}
+def verdict_block(status: str, content: str, blocks: Iterable[ReportBlock]) -> Block:
+    """Return a verdict, as text and as blocks of a report."""
+    report = html(blocks).get("html", "")
+    return {"kind": "verdict", "status": status, "text": shortened(content), "html": report}
 
 
 def listing(rows: Sequence[dict[str, Any]]) -> Block:
-    """Return lines, each with what made it."""
+    """Return lines, each with its origin."""
     return {"kind": "listing", "rows": list(rows)}

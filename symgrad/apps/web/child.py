@@ -1,8 +1,8 @@
 """The worker process for untrusted questions: it runs within limits enforced by the operating system.
 
-It reads questions and writes the parts of answers, a line of JSON each, and has nothing else: no file may be written,
-none read but those of the installation, no program started, no connection opened. The first defence is that nothing in
-a question is ever run; this is the second.
+It reads questions and writes the parts of answers, a line of JSON each. It may write no file, read no file outside the
+installation, start no program and open no connection. The first defence is that nothing in a question is ever
+executed; this is the second.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from symgrad.checker import clock
 __all__ = ["READY", "restrict_process", "serve", "warm_up"]
 
 READY = {"ready": True}
-"""What a process says first."""
+"""The first line of a process."""
 
 _WARMING = (
     {
@@ -40,16 +40,13 @@ _WARMING = (
     },
     {"program": "x +* 2", "parts": ["gradient"]},
 )
-"""Questions whose answers import what answers need."""
+"""Questions whose answers import every module that answers need."""
 
 
 def warm_up() -> None:
-    """Import what answers need, and have the grammar and LLVM begin, before anybody waits."""
-    from symgrad.apps.web.answers import (  # all of symgrad, in the process that is asked
-        PARTS,
-        answer,
-        validate_question,
-    )
+    """Import all modules of answers, and initialise the grammar and LLVM, before the first question."""
+    # Imported here: it loads all of symgrad.
+    from symgrad.apps.web.answers import PARTS, answer, validate_question
 
     for question in _WARMING:
         for _ in answer(validate_question({"parts": list(PARTS), **question})):
@@ -57,14 +54,14 @@ def warm_up() -> None:
 
 
 def restrict_process(*, memory: int = MEMORY) -> None:
-    """Set resource limits of the process, and install an audit hook that refuses everything no answer needs."""
+    """Set resource limits of the process, and install an audit hook that refuses what no answer needs."""
     os.environ["SYMGRAD_CACHE"] = ""
-    clock.PATIENCE = 1.5  # whoever waits rather has an answer that knows less than none
+    clock.PATIENCE = 1.5  # the user prefers a weaker answer to none
     if sys.platform != "win32":
         import resource  # Windows has none
 
         def bound(kind: int, most: int) -> None:
-            with suppress(ValueError, OSError):  # some systems have the name and no such bound
+            with suppress(ValueError, OSError):  # some systems have the name, but not the limit
                 _, hard = resource.getrlimit(kind)
                 allowed = most if hard < 0 else min(most, hard)
                 resource.setrlimit(kind, (allowed, allowed))
@@ -115,11 +112,11 @@ _REFUSED = (
     "winreg.",
     "msvcrt.",
 )
-"""Beginnings of the names of events that no answer causes."""
+"""Prefixes of audit events that no answer causes."""
 
 
 def _refusing() -> Callable[[str, tuple[Any, ...]], None]:
-    """Return a hook that lets files of the installation be read, and nothing else be done."""
+    """Return an audit hook that allows reading files of the installation, and nothing else."""
     roots = {
         *sys.path,
         *sysconfig.get_paths().values(),
@@ -138,7 +135,7 @@ def _refusing() -> Callable[[str, tuple[Any, ...]], None]:
                 return
             if (isinstance(mode, str) and set(mode) & set("wax+")) or (flags or 0) & written:
                 raise PermissionError("no file is written here")
-            busy[0] = True  # what asks where a path leads may open folders
+            busy[0] = True  # resolving a path may open folders
             try:
                 where = real(os.fsdecode(path))
             finally:
@@ -151,19 +148,19 @@ def _refusing() -> Callable[[str, tuple[Any, ...]], None]:
     return hook
 
 
-def serve(asked: IO[bytes], answers: IO[bytes], jobs: int) -> None:
-    """Answer questions, a line of JSON each, until there are no more.
+def serve(questions: IO[bytes], answers: IO[bytes], jobs: int) -> None:
+    """Answer questions, a line of JSON each, until the end of the stream.
 
     Args:
-        asked: where questions come from.
-        answers: where a line for each part goes, and an empty object behind the last.
-        jobs: after how many questions to end.
+        questions: the stream of questions.
+        answers: receives a line for each part, and an empty object after the last.
+        jobs: the number of questions after which to return.
     """
     from symgrad.apps.web.answers import answer  # as above
 
     _write(answers, READY)
     for _ in range(jobs):
-        line = asked.readline()
+        line = questions.readline()
         if not line:
             return
         for found in answer(json.loads(line)):
@@ -181,12 +178,12 @@ def _write(answers: IO[bytes], found: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Serve over the standard streams, where none can be forked."""
-    asked, answers = sys.stdin.buffer, io.BufferedWriter(io.FileIO(os.dup(sys.stdout.fileno()), "wb"))
-    sys.stdout = sys.stderr  # what a library prints is no answer
+    """Serve over the standard streams, on systems without the zygote."""
+    questions, answers = sys.stdin.buffer, io.BufferedWriter(io.FileIO(os.dup(sys.stdout.fileno()), "wb"))
+    sys.stdout = sys.stderr  # keeps output of libraries out of the answers
     warm_up()
     restrict_process()
-    serve(asked, answers, int(sys.argv[1]))
+    serve(questions, answers, int(sys.argv[1]))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The parts of an answer that are code: source in six languages, and the assembly of a kernel."""
+"""The parts of an answer with code: source in six languages, and the assembly of a kernel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from symgrad.support.errors import InternalError, UsageError
 
 __all__ = ["LANGUAGES", "assembly", "source"]
 
-# What is imported in functions here needs llvmlite, which a browser has not.
+# Imports in functions need llvmlite, which is not available in a browser.
 
 
 def _framework(framework: str) -> Callable[[PageQuestion], str]:
@@ -45,7 +45,7 @@ LANGUAGES: dict[str, Callable[[PageQuestion], str]] = {
     **{framework: _framework(framework) for framework in FRAMEWORKS},
     "c": _c,
 }
-"""What source is written in: the value, with its gradient."""
+"""For each language, the source code of the value with its gradient."""
 
 
 def source(question: PageQuestion) -> list[Block]:
@@ -66,7 +66,7 @@ def _outputs(question: PageQuestion) -> list[str]:
 
 
 def assembly(question: PageQuestion) -> list[Block]:
-    """Return the machine code of value and gradient, each instruction with what made it."""
+    """Return the machine code of value and gradient, each instruction with its origin."""
     from symgrad.compiler.kernels.artefacts.annotated import assembly_lines
 
     program = question.program.listing
@@ -82,12 +82,12 @@ def assembly(question: PageQuestion) -> list[Block]:
 
 
 def _equation(node: Node, naming: Naming) -> str:
-    """Return what an equation computes; of what only kernels have, a solution and its determinant at once, its name."""
+    """Return an equation as text; for an op that exists only in kernels, its call."""
     name = naming.names.get(node)
     if node.op is SYMBOL and name is not None:
         return name
     try:
-        said = naming.body(node, 60)
+        body = naming.body(node, 60)
     except InternalError:
-        said = f"{node.op.name}({', '.join(naming.names.get(a, '...') for a in node.args)})"
-    return said if name is None else f"{name} = {said}"
+        body = f"{node.op.name}({', '.join(naming.names.get(a, '...') for a in node.args)})"
+    return body if name is None else f"{name} = {body}"

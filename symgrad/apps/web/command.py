@@ -1,4 +1,4 @@
-"""The command that opens a page in the browser: one of those of `symgrad/apps/cli/`."""
+"""The command `symgrad serve`, which opens the page in the browser."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from symgrad.support.errors import UsageError
 
 __all__ = ["serve"]
 
-# What is imported in functions here is for start-up time, and may be missing.
+# Imports in functions keep the start-up time short, and may fail.
 
 _EXAMPLES = """
 \b
@@ -56,7 +56,7 @@ def serve(
                 f"the page needs {needed}, which is not installed", cure="pip install 'symgrad[web]'"
             )
     with _listening(host, port) as listening:
-        # Said before what takes seconds is imported; a browser that asks meanwhile waits.
+        # Print the address before the slow imports; the socket queues early requests.
         found = listening.getsockname()
         shown = f"[{found[0]}]" if ":" in found[0] else found[0]
         address = f"http://{shown}:{found[1]}/"
@@ -72,10 +72,10 @@ def _is_there(name: str) -> bool:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """Return a socket at which to listen.
+    """Return a listening socket.
 
     Raises:
-        UsageError: if one cannot listen there.
+        UsageError: if the address is not available.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:

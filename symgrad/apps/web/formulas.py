@@ -1,4 +1,4 @@
-"""The parts of an answer that are formulas and reasons: gradient, verdict, derivation, noise, picture, LaTeX."""
+"""The parts of an answer with formulas and reasons: gradient, verdict, derivation, noise, graph, LaTeX."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from symgrad.apps.web.limits import VALUE_CHARACTERS, VERDICT_SECONDS
 from symgrad.apps.web.question import PageQuestion, decide_claim
 from symgrad.ir.traverse import topological
 from symgrad.report.blocks import Banner, Heading, MathLines, Maths, Paragraph, Table, prose
-from symgrad.report.blocks import Block as Told
+from symgrad.report.blocks import Block as ReportBlock
 from symgrad.report.report import Report
 from symgrad.verification.reporting.report import SAVED
 
@@ -17,11 +17,11 @@ __all__ = ["derivation", "gradient", "graph", "latex", "moments", "noise", "verd
 
 
 def gradient(question: PageQuestion) -> list[Block]:
-    """Return the derivatives as formulas, with where they are defined although the program is not."""
+    """Return the derivatives as formulas, with notes on their domains."""
     exprs = question.gradients
-    said, below, notes = format_many(exprs)
+    formulas, below, notes = format_many(exprs)
     lines: list[str] = []
-    for w, g, formula, about in zip(question.wrt, exprs, said, notes, strict=True):
+    for w, g, formula, about in zip(question.wrt, exprs, formulas, notes, strict=True):
         lines.append(f"{title(question.y, [w])} = {formula}")
         if g.nothing is not None:
             lines[-1] += f"    # {g.nothing}"
@@ -32,8 +32,8 @@ def gradient(question: PageQuestion) -> list[Block]:
     return [html([MathLines((formula,), "the gradient"), *_as_values(question)]), code(written, "as text")]
 
 
-def _as_values(question: PageQuestion) -> list[Told]:
-    """Return what derivatives are as numbers, where that is not what one would differentiate again."""
+def _as_values(question: PageQuestion) -> list[ReportBlock]:
+    """Return the numbers of derivatives that contain stop_gradient, where their formulas differ."""
     if question.y.shape or not any(n.op.name == "stop_gradient" for n in topological([question.y.node])):
         return []
     d = question.derivation
@@ -49,16 +49,16 @@ def _as_values(question: PageQuestion) -> list[Told]:
 
 
 def verdict(question: PageQuestion) -> list[Block]:
-    """Return whether a derivative that somebody claims is right; nothing where none is claimed."""
+    """Return the verdict on the claim, nothing without a claim."""
     claim = question.said("claim")
     if not claim:
         return []
     found, readings = decide_claim(question, claim, VERDICT_SECONDS)
-    told = found.report().blocks
-    # The program stands beside it: of the question only what was claimed is said again.
-    lines = [MathLines(b.rows[-1:], "the claim") for b in told if isinstance(b, MathLines)][:1]
-    begin = next(k for k, b in enumerate(told) if isinstance(b, Banner))
-    rest = [b for b in told[begin:] if not (isinstance(b, Paragraph) and SAVED in b.words)]
+    report = found.report().blocks
+    # The page shows the program already: repeat only the claim of the question.
+    lines = [MathLines(b.rows[-1:], "the claim") for b in report if isinstance(b, MathLines)][:1]
+    begin = next(k for k, b in enumerate(report) if isinstance(b, Banner))
+    rest = [b for b in report[begin:] if not (isinstance(b, Paragraph) and SAVED in b.words)]
     blocks = [verdict_block(found.status, str(found), [*lines, *rest])]
     blocks += [text(f"Read so: {reading}") for reading in readings]
     if found.proof is not None:
@@ -67,7 +67,7 @@ def verdict(question: PageQuestion) -> list[Block]:
 
 
 def derivation(question: PageQuestion) -> list[Block]:
-    """Return how the gradient comes about, from the output back, each step with its rule."""
+    """Return the derivation of the gradient, from the output back, each step with its rule."""
     sections = _sections(question.derivation.report())
     return [html(block for title in (*_GAPS, *_BACKWARD) for block in sections.get(title, ()))]
 
@@ -79,7 +79,7 @@ def noise(question: PageQuestion) -> list[Block]:
 
 
 def graph(question: PageQuestion) -> list[Block]:
-    """Return a picture of the graph, with the ways of noise and of derivatives."""
+    """Return a picture of the graph, with the paths of noise and of derivatives."""
     return [html(_sections(question.derivation.report())[_GRAPH])]
 
 
@@ -93,9 +93,9 @@ _BACKWARD = (
 """Headings of the report of a derivation."""
 
 
-def _sections(report: Report) -> dict[str, list[Told]]:
+def _sections(report: Report) -> dict[str, list[ReportBlock]]:
     """Return the blocks below each heading of a report."""
-    found: dict[str, list[Told]] = {"": []}
+    found: dict[str, list[ReportBlock]] = {"": []}
     for block in report.blocks:
         if isinstance(block, Heading):
             found[block.text] = []
@@ -112,7 +112,7 @@ def moments(question: PageQuestion) -> list[Block]:
     shown = {
         title: [b for b in blocks if isinstance(b, (Table, Paragraph))] for title, blocks in found.items()
     }
-    left_out = {"", _GRAPH, *_BACKWARD}  # which have parts of their own
+    left_out = {"", _GRAPH, *_BACKWARD}  # shown by other parts
     return [html(shown[title]) for title in shown if title not in left_out and shown[title]]
 
 

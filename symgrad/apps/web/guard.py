@@ -1,9 +1,9 @@
 """Middleware for every request: host check, rate limit per client, security headers.
 
-- A name in ``Host`` that is not ours is refused: else a page elsewhere, whose name is made to lead here, could ask
-  (DNS rebinding). An address of numbers is no name, and so cannot be made to lead anywhere.
-- A page elsewhere may not ask: its ``Origin`` is refused, and no answer has a header that would let it read one.
-- Browsers are told to run the script of the package alone, and to show the page in no other.
+- Refuse an unknown name in ``Host``: a foreign page whose name resolves to this server could send requests (DNS
+  rebinding). A numeric address is safe, because it is not resolved.
+- Refuse a foreign ``Origin``, and send no header that would let a foreign page read an answer.
+- Allow browsers to run only the scripts of the package, and to embed the page nowhere.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
-"""What every response says."""
+"""Headers of every response."""
 
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def client_key(address: str) -> str:
-    """Return who is counted for an address: all of the network of a household, of which IPv6 has 2**64 addresses.
+    """Return the client of an address for rate limits: for IPv6 its /64 network, which one household has.
 
     Example:
         >>> client_key("192.0.2.7"), client_key("2001:db8:1:2:3:4:5:6"), client_key("")
@@ -87,7 +87,7 @@ class Rates:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait(self, address: str) -> float:
-        """Count a request, and return 0; or the seconds after which it may be made again."""
+        """Count a request and return 0; or return the seconds after which it may be repeated."""
         now = self._clock()
         left, before = self._buckets.pop(address, (float(self._burst), now))
         left = min(self._burst, left + (now - before) * self._per_second)
@@ -99,13 +99,13 @@ class Rates:
 
 
 class Guard:
-    """Lets requests through to an application, or refuses them; adds `HEADERS` to what comes back.
+    """ASGI middleware that refuses requests, and adds `HEADERS` to responses.
 
     Args:
         app: the application.
-        names: by which the page may be asked for, beside addresses of numbers.
-        any_address: whether every address of numbers is ours; else only those of this machine's loopback.
-        rates: how often an address may ask.
+        names: the host names of the page, in addition to numeric addresses.
+        any_address: whether any numeric address is accepted, or only loopback addresses.
+        rates: the rate limit of clients.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":
-            return  # no other protocol is spoken; the server closes the connection
+            return  # the server closes a connection of another protocol
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -179,7 +179,7 @@ class Guard:
 
 
 def _name(host: bytes) -> str:
-    """Return the name in a ``Host`` header, without port and brackets; empty where it is none."""
+    """Return the name in a ``Host`` header, without port and brackets; empty if it is malformed."""
     text = host.decode("latin-1").lower()
     if text.startswith("["):
         name, bracket, port = text[1:].partition("]")

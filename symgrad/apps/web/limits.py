@@ -1,4 +1,4 @@
-"""How much a question may be, and how much its answer may take: of a page that strangers may use."""
+"""Limits of the page for questions and answers; it may be open to untrusted users."""
 
 from __future__ import annotations
 
@@ -34,85 +34,85 @@ __all__ = [
 ]
 
 PROGRAM_CHARACTERS = 20_000
-"""Of a program that is typed: some hundred times what fits a page."""
+"""Characters of a typed program, about a hundred pages."""
 
 CLAIM_CHARACTERS = 4_000
-"""Of a claim."""
+"""Characters of a claim."""
 
 NAME_CHARACTERS = 400
-"""Of what to differentiate, and of the list of what by."""
+"""Characters of the differentiated name, and of the list of variables."""
 
 TARGETS = 12
-"""Inputs by which derivatives are shown."""
+"""Variables of differentiation."""
 
 TEXT_CHARACTERS = 20_000
-"""Of one text of an answer: what is longer is cut, and says so."""
+"""Characters of one text of an answer; a longer one is truncated with a note."""
 
 HTML_CHARACTERS = 300_000
-"""Of formulas and steps that are set: a browser takes a second for as many."""
+"""Characters of typeset formulas and steps; a browser renders them in a second."""
 
 CODE_LINES = 600
-"""Lines of assembly that are shown."""
+"""Lines of printed assembly."""
 
 PLOT_POINTS = 201
-"""At which a value and its gradient are computed for a picture."""
+"""Points of a curve."""
 
 PART_SECONDS = 8.0
-"""Seconds after which the process that works on a part of an answer is ended."""
+"""Seconds of the process for a part of an answer."""
 
 VERDICT_SECONDS = 5.0
-"""What the search for a proof is told; the process has `PART_SECONDS`."""
+"""Seconds of the search for a proof; the process has `PART_SECONDS`."""
 
 TOTAL_SECONDS = 20.0
-"""For all parts of one answer, with processes that are started anew."""
+"""Seconds of all parts of an answer, with restarted processes."""
 
 SECONDS_TO_START = 60.0
-"""In which a process must be ready."""
+"""Seconds in which a process must be ready."""
 
 MEMORY = 1024
-"""MiB that a process may take beyond what it has when it begins, where the operating system can bound them."""
+"""MiB that a process may allocate after its start, if the operating system can limit them."""
 
 ANSWER_BYTES = 1_000_000
-"""Of one part of an answer."""
+"""Bytes of one part of an answer."""
 
 BODY_BYTES = 65_536
-"""Of a question, as it arrives."""
+"""Bytes of the body of a request."""
 
 BODY_SECONDS = 10.0
-"""In which it must have arrived."""
+"""Seconds in which the body must arrive."""
 
 READ_SECONDS = 15.0
-"""In which who asked must have taken a part of the answer, once the buffers of the connection are full."""
+"""Seconds in which the client must read a part of the answer, once the buffers of the connection are full."""
 
 HEADER_SECONDS = 10.0
-"""In which a connection must have said what it wants."""
+"""Seconds in which the head of a request must arrive."""
 
 IDLE_SECONDS = 5
-"""After which a connection that wants nothing more is closed."""
+"""Seconds after which an idle connection is closed."""
 
 CONNECTIONS = 500
-"""At once, of all addresses; beyond, a connection is answered with 503."""
+"""Concurrent connections; beyond, the answer is 503."""
 
 CONNECTIONS_EACH = 40
-"""At once, of one address; beyond, a connection is closed."""
+"""Concurrent connections of one address; beyond, a connection is closed."""
 
 WAITING = 64
-"""Questions that wait for a process; beyond, one is answered with 503."""
+"""Questions that wait for a process; beyond, the answer is 503."""
 
 JOBS_EACH = 6
-"""Questions of one address at once; beyond, one is answered with 429."""
+"""Concurrent questions of one address; beyond, the answer is 429."""
 
 BURST = 60
-"""Requests of one address at once, ..."""
+"""Requests of one address in a burst."""
 
 PER_SECOND = 10.0
-"""... and in each second after that."""
+"""Requests of one address per second after a burst."""
 
 ADDRESSES = 4_096
-"""Addresses that are remembered for that."""
+"""Addresses with a rate limit in memory."""
 
 JOBS_PER_PROCESS = 50
-"""Questions that one process answers where none can be forked for each."""
+"""Questions that one process answers on systems without the zygote."""
 
 VALUE_CHARACTERS = 78
-"""Of a derivative as a number, beside the derivative that can be differentiated again."""
+"""Characters of the number of a derivative that contains stop_gradient."""

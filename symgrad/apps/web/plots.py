@@ -1,4 +1,4 @@
-"""The part of an answer that is a picture of a value and its gradient along one input."""
+"""Plot a value and its gradient along one input."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from symgrad.support.errors import EvaluationError, OutOfMemoryError, UsageError
 __all__ = ["plot"]
 
 _WIDTH = 6.0
-"""Of the axis, where neither the declaration nor the user says more."""
+"""The default width of the axis."""
 
 _FARTHEST = 1e15
-"""Of the ends of an axis: beyond, neighbours on it are the same floating-point numbers."""
+"""The largest end of an axis: beyond, neighbours on it are equal floats."""
 
 _FAR = 0.05
-"""Part of all values by which neighbours on a curve are so far apart that there may be a jump between them."""
+"""The distance of neighbours on a curve, relative to the range of values, that suggests a jump."""
 _JUMPS, _HALVINGS = 20, 30
-"""So many places are looked at, and so often halved."""
+"""The largest number of tested places, and of bisections at each."""
 
 
 def plot(question: PageQuestion) -> list[Block]:
-    """Return values of the formula and of its derivative along the first input that one differentiates by.
+    """Return the values of the formula and of its derivative along the first variable of differentiation.
 
-    Of an array the first entry moves. All other inputs stay at a point of their domains.
+    The first entry of an array varies. All other inputs are fixed at a point of their domains.
     """
     y, w = question.y, question.wrt[0]
     if w.name is None or w.node.op is not SYMBOL:
@@ -107,8 +107,8 @@ class _CurveOf:
     Args:
         e: the formula.
         base: values of all inputs.
-        name: of the input that moves.
-        entry: which of its entries moves, if it is an array.
+        name: the name of the varied input.
+        entry: the index of the varied entry, if it is an array.
     """
 
     def __init__(self, e: symgrad.Expr, base: Mapping[str, Any], name: str, entry: tuple[int, ...]) -> None:
@@ -119,7 +119,7 @@ class _CurveOf:
         self._together = not entry and is_elementwise([e.node])
 
     def over(self, grid: Any) -> list[float | None]:
-        """Return values over a grid, None where there is none: of a formula of numbers all at once."""
+        """Return the values over a grid, in one call if the formula is elementwise; None for an undefined value."""
         if self._together:
             with suppress(EvaluationError):  # some points may still have a value
                 moved = {self._name: grid} if self._name else {}
@@ -129,9 +129,9 @@ class _CurveOf:
         return [_at(self._e, {**self._values, self._name: _moved(self._base, self._entry, x)}) for x in grid]
 
     def breaks(self, grid: Any, found: list[float | None]) -> list[int]:
-        """Return behind which places of a grid the curve jumps, so that no line may join its sides.
+        """Return the positions of a grid after which the curve jumps, where the line must be interrupted.
 
-        Where neighbours are far apart the half that is further apart is halved again; of a jump the difference stays.
+        Bisect steep intervals, each time towards the larger difference: at a jump the difference does not shrink.
         """
         values: Any = np.array([math.nan if v is None else v for v in found])
         if np.isnan(values).all() or not self._together:
@@ -157,14 +157,14 @@ class _CurveOf:
 def _at(e: symgrad.Expr, values: Mapping[str, Any]) -> float | None:
     try:
         return _finite(e(**values))
-    except OutOfMemoryError:  # which every other point would need, too
+    except OutOfMemoryError:  # every other point would need the memory, too
         raise
     except EvaluationError:
         return None
 
 
 def _finite(value: Any) -> float | None:
-    """Return a value for JSON, which has neither NaN nor infinities."""
+    """Return a value, None for NaN and infinities, which JSON does not have."""
     return float(value) if math.isfinite(value) else None
 
 

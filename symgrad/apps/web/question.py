@@ -1,6 +1,6 @@
 """A question with the values that several parts of its answer share, computed once.
 
-A claim is a derivative that somebody types: as Python writes it or in LaTeX, alone or behind ``dy/dx =``.
+A claim is a typed derivative: in program notation or LaTeX, alone or after ``dy/dx =``.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class PageQuestion:
     """
 
     NAME = "program"
-    """What messages call the text."""
+    """The name of the text in messages."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
         self.at_fault: str | None = None
-        """The field in which a name stands that the program has not."""
+        """The field with a name that the program does not have."""
 
     @contextmanager
     def _reading(self, field: str) -> Generator[None]:
@@ -57,7 +57,7 @@ class PageQuestion:
             raise
 
     def said(self, field: str) -> str:
-        """Return a field without spaces around it, empty if it was left out."""
+        """Return a field without surrounding spaces; empty if it is missing."""
         return str(self._data.get(field, "")).strip()
 
     @cached_property
@@ -70,7 +70,7 @@ class PageQuestion:
 
     @cached_property
     def y(self) -> symgrad.Expr:
-        """What is differentiated."""
+        """The differentiated value."""
         name = self.said("of")
         if not name:
             return self.program.last
@@ -80,7 +80,7 @@ class PageQuestion:
 
     @cached_property
     def wrt(self) -> list[symgrad.Expr]:
-        """By what: the names that were given, else every real input that is not random."""
+        """The variables of differentiation: the typed names, else every real input that is not random."""
         names = [n.strip() for n in self.said("wrt").split(",") if n.strip()]
         if names:
             y = self.y
@@ -103,19 +103,19 @@ class PageQuestion:
 
     @cached_property
     def gradients(self) -> list[symgrad.Expr]:
-        """The derivatives: gradients of a number, Jacobians of an array."""
+        """The gradients of a number, or the Jacobians of an array."""
         if self.y.shape:
             return [symgrad.jacobian(self.y, w) for w in self.wrt]
         return list(symgrad.grad(self.y, list(self.wrt)))
 
     @cached_property
     def derivation(self) -> Derivation:
-        """How the gradients come about."""
+        """The derivation of the gradients."""
         return symgrad.explain(self.y, list(self.wrt))
 
     @property
     def name(self) -> str:
-        """What the formula is called in source code."""
+        """The name of the formula in source code."""
         name = self.y.name or "f"
         return name if name.isidentifier() else "f"
 
@@ -124,15 +124,15 @@ def decide_claim(question: PageQuestion, text: str, seconds: float) -> tuple[Ver
     r"""Read a claim about a program, and decide it.
 
     Args:
-        question: what is asked, with the program.
+        question: the question with the program.
         text: the claim.
-        seconds: for the decision.
+        seconds: the time limit.
 
     Returns:
-        The verdict, and how what is ambiguous in the claim was read.
+        The verdict, and the reading of each ambiguous notation in the claim.
 
     Raises:
-        SymgradError: if it cannot be read, with a caret where; or if it does not say by what.
+        SymgradError: if the claim cannot be read, with its place; or if the variable of differentiation is ambiguous.
 
     Example:
         >>> q = PageQuestion({"program": "x, t : real\ny = sin(x**2)*t"})
@@ -168,7 +168,7 @@ def decide_claim(question: PageQuestion, text: str, seconds: float) -> tuple[Ver
     readings: tuple[str, ...] = ()
     try:
         if _LATEX.search(text) is not None:
-            # A formula between dollars may have had its left side there, too.
+            # The dollars may enclose both sides of the equation.
             read = symgrad.read_latex(right.strip("$"), question.program, name=_CLAIM)
             claim, readings = read.expr, tuple(str(r) for r in read.readings)
         return symgrad.verify(of, by, claim, time_limit=seconds), readings
@@ -181,7 +181,7 @@ def decide_claim(question: PageQuestion, text: str, seconds: float) -> tuple[Ver
 
 
 def _outside(text: str) -> re.Match[str] | None:
-    """Return the first sign of equality that stands in no brackets: one within them names an argument."""
+    """Return the first sign of equality outside brackets: inside them it names an argument."""
     for found in _EQUALS.finditer(text):
         before = text[: found.start()]
         if all(before.count(a) == before.count(b) for a, b in ("()", "[]", "{}")):
@@ -190,7 +190,7 @@ def _outside(text: str) -> re.Match[str] | None:
 
 
 def _only(question: PageQuestion) -> symgrad.Expr:
-    """Return by what, where the claim does not say it."""
+    """Return the only variable of differentiation of the question."""
     if len(question.wrt) != 1:
         names = ", ".join(str(w) for w in question.wrt)
         first = f"d{question.y.name or ''}/d{question.wrt[0]}"
@@ -202,7 +202,7 @@ def _only(question: PageQuestion) -> symgrad.Expr:
 
 
 def _about(question: PageQuestion, source: Source, end: int) -> tuple[symgrad.Expr, symgrad.Expr]:
-    """Return what the left side of a claim differentiates, and by what."""
+    """Return the value and the variable of the derivative on the left side of a claim."""
     left = source.text[:end].strip().strip("$").strip()
     start = source.text.index(left)
     found = next((m for p in (*_OVER, _PRIME) if (m := p.fullmatch(left)) is not None), None)
@@ -210,7 +210,7 @@ def _about(question: PageQuestion, source: Source, end: int) -> tuple[symgrad.Ex
     of = of or _plain(found.groupdict().get("after") or "") if found is not None else of
     here = Location(source, Span(start, start + len(left)))
     known = f"d{question.y.name or ''}/d{question.wrt[0]}"
-    # A name in front of a list of arguments is that of a function: the name counts.
+    # Drop a list of arguments after the name.
     of = of.partition("(")[0]
     if found is None or (of and of not in question.program):
         raise ProgramSyntaxError(
@@ -231,7 +231,7 @@ def _about(question: PageQuestion, source: Source, end: int) -> tuple[symgrad.Ex
 
 
 def _plain(name: str | None) -> str:
-    r"""Return a name of LaTeX as programs have it: ``k_B`` of ``k_{B}``, ``sigma`` of ``\sigma``."""
+    r"""Convert a name of LaTeX to program notation: ``k_{B}`` to ``k_B``, ``\sigma`` to ``sigma``."""
     return re.sub(r"[\\{}$\s]", "", name or "")
 
 

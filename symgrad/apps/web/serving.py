@@ -36,7 +36,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _timeout_protocol(most: int) -> type[H11Protocol]:
-    """Return the protocol of a server: it closes connections that dawdle, and those of an address that has too many."""
+    """Return an HTTP protocol that closes slow connections, and those of an address beyond its limit."""
     open_now: Counter[str] = Counter()
 
     class Impatient(H11Protocol):
@@ -63,12 +63,12 @@ def _timeout_protocol(most: int) -> type[H11Protocol]:
             self._expect()
 
         def _expect(self) -> None:
-            """Close the connection unless a request has begun soon, whatever trickles in meanwhile."""
+            """Close the connection unless a complete request head arrives in time."""
             if self._waits is not None:
                 self._waits.cancel()
             before = cast("RequestResponseCycle | None", self.cycle)  # none before the first request
             if before is not None and not before.response_complete:
-                return  # one that was sent before this one was answered
+                return  # pipelined before the answer to the previous request
 
             def late() -> None:
                 if self.cycle is before and not self.transport.is_closing():
@@ -87,19 +87,19 @@ def server(
     proxies: str = "",
     rates: Rates | None = None,
 ) -> uvicorn.Server:
-    """Return a server of the page that has not begun yet.
+    """Return a server of the page, not yet started.
 
     Args:
-        workers: what answers.
+        workers: the pool of processes.
         host: the address at which it listens.
-        names: by which the page may be asked for, beside localhost.
-        proxies: addresses whose word is taken for whom they ask, by commas.
-        rates: how often an address may ask.
+        names: the host names of the page, in addition to localhost.
+        proxies: the addresses of trusted proxies, separated by commas.
+        rates: the rate limit of clients.
     """
     app = application(workers, names, any_address=not is_loopback(host), rates=rates)
     config = uvicorn.Config(
         app,
-        # Behind a proxy all are of one address.
+        # Behind a proxy all connections have one address.
         http=_timeout_protocol(CONNECTIONS if proxies else CONNECTIONS_EACH),
         ws="none",
         lifespan="on",
@@ -127,15 +127,15 @@ def run(
     proxies: str = "",
     ready: Callable[[], None],
 ) -> None:
-    """Serve the page until somebody ends it.
+    """Serve the page until it is interrupted.
 
     Args:
         listening: the socket at which to listen.
-        host: the address that it was made for.
-        names: by which the page may be asked for, beside localhost.
-        jobs: how many questions are worked on at once.
-        proxies: addresses whose word is taken for whom they ask, by commas.
-        ready: called once the page is there.
+        host: the address of the socket.
+        names: the host names of the page, in addition to localhost.
+        jobs: the number of concurrent questions.
+        proxies: the addresses of trusted proxies, separated by commas.
+        ready: called when the page is available.
     """
     made = server(Workers(jobs), host, names, proxies=proxies)
 

@@ -1,8 +1,8 @@
-"""Processes that answer questions of strangers: each within a time, a memory and a length, and none is missed.
+"""Pool of worker processes that answer untrusted questions within limits of time, memory and length.
 
-On Linux every question has a process of its own, forked from one that has imported everything (`zygote.py`). Elsewhere
-processes answer `JOBS_PER_PROCESS` questions each, and Windows bounds no memory. A part of an answer that does not end
-costs its process: the other parts are asked of a new one.
+On Linux every question gets its own process, forked from one that has imported everything (`zygote.py`). Elsewhere a
+process answers `JOBS_PER_PROCESS` questions; Windows does not limit memory. A part of an answer that takes too long
+costs its process, and a new process computes the other parts.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from symgrad.support.errors import InternalError
 __all__ = ["BusyError", "Workers"]
 
 _FORKS = sys.platform == "linux"
-_END = b"{}\n"  # behind the last part
+_END = b"{}\n"  # the line after the last part
 
 
 class BusyError(Exception):
-    """There are more questions than may wait."""
+    """The queue of questions is full."""
 
 
 @dataclass(eq=False, slots=True)
 class _PageWorker:
-    """A process that answers, as it is talked to."""
+    """The connection to a worker process."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -49,17 +49,17 @@ class _PageWorker:
     left: int
 
     async def begin(self, seconds: float) -> None:
-        """Wait until it is ready.
+        """Wait until the process is ready.
 
         Raises:
-            InternalError: if it does not begin.
+            InternalError: if it does not start.
         """
         line = b""
         try:
             line = await asyncio.wait_for(self.reader.readline(), seconds)
         except TimeoutError:
             pass
-        finally:  # also where nobody waits any more
+        finally:  # also if the task is cancelled
             if not line:
                 self.end()
         if not line:
@@ -67,12 +67,12 @@ class _PageWorker:
 
 
 class Workers:
-    """The processes, as many as answer at once.
+    """The pool of worker processes.
 
     Args:
-        count: how many questions are worked on at once; by default as many as there are processors.
-        part_seconds: after how long without a part a process is ended.
-        total_seconds: the same of a whole answer.
+        count: the number of concurrent questions; by default the number of processors.
+        part_seconds: the time limit of a part of an answer.
+        total_seconds: the time limit of an answer.
     """
 
     def __init__(
@@ -95,10 +95,10 @@ class Workers:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        """Have processes ready.
+        """Start the processes.
 
         Raises:
-            InternalError: if they do not begin.
+            InternalError: if they do not start.
         """
         if self._forking is not None:
             await self._forking.start()
@@ -123,13 +123,13 @@ class Workers:
 
         Args:
             question: the question.
-            address: who asks: half of the processes work for others.
+            address: the address of the client, which may use half of the processes.
 
         Yields:
             A line of JSON for each part, in the order of the question's parts.
 
         Raises:
-            BusyError: if too many questions wait already.
+            BusyError: if too many questions wait.
         """
         if self._waiting >= WAITING:
             raise BusyError("too many questions wait; ask again a little later")
@@ -159,7 +159,7 @@ class Workers:
 
     @asynccontextmanager
     async def _turn_of(self, address: str) -> AsyncGenerator[None]:
-        """Wait until this address has fewer questions at work than it may."""
+        """Wait until an address is below its limit of concurrent questions."""
         turns, users = self._turns_of.get(address, (asyncio.Semaphore(self._of_one), 0))
         self._turns_of[address] = turns, users + 1
         try:
@@ -171,10 +171,10 @@ class Workers:
                 self._turns_of[address] = turns, users - 1
 
     async def _ask(self, question: Mapping[str, Any], end: float) -> AsyncGenerator[bytes]:
-        """Ask one process, and yield what comes.
+        """Send a question to one process, and yield the lines of its answer.
 
         Raises:
-            _LostError: if it had to be ended, or ended by itself.
+            _LostError: if the process exceeded a limit, or ended by itself.
         """
         now = asyncio.get_running_loop().time
         if now() >= end:
@@ -182,7 +182,7 @@ class Workers:
         worker = await self._taken()
         whole = False
         try:
-            with suppress(OSError):  # if it has ended, nothing is read either
+            with suppress(OSError):  # if the process has ended, reading fails below
                 worker.writer.write(json.dumps(question).encode() + b"\n")
                 await worker.writer.drain()
             while True:
@@ -219,13 +219,13 @@ class Workers:
             task.add_done_callback(self._tasks.discard)
 
     async def _refill(self) -> None:
-        with suppress(InternalError):  # whoever needs it then is told
+        with suppress(InternalError):  # the next question reports the error
             self._free.append(await self._spawned())
 
     async def _spawned(self) -> _PageWorker:
         """Start a process that answers several questions."""
         process = await asyncio.create_subprocess_exec(
-            # -P: what lies in the folder where the server was started is not imported.
+            # -P: import nothing from the current folder.
             *(sys.executable, "-P", "-m", "symgrad.apps.web.child", str(JOBS_PER_PROCESS)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -255,7 +255,7 @@ def _late(seconds: float) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """The environment of processes: this package, no code on disk, one thread each."""
+    """Return the environment of processes: this package, no disk cache, one thread each."""
     here = str(Path(__file__).resolve().parents[3])
     path = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
     threads = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL", "VECLIB")}
@@ -263,7 +263,7 @@ def _environment() -> dict[str, str]:
 
 
 class _Forker:
-    """The process that forks, as it is talked to."""
+    """The connection to the process that forks (`zygote.py`)."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -272,10 +272,10 @@ class _Forker:
         self._starting = asyncio.Lock()
 
     async def start(self) -> None:
-        """Start it, and wait until it has imported everything.
+        """Start the process, and wait until it has imported everything.
 
         Raises:
-            InternalError: if it does not begin.
+            InternalError: if it does not start.
         """
         await self.stop()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -292,15 +292,15 @@ class _Forker:
         self._control = ours
         loop = asyncio.get_running_loop()
         try:
-            said = await asyncio.wait_for(loop.sock_recv(ours, 16), SECONDS_TO_START)
+            line = await asyncio.wait_for(loop.sock_recv(ours, 16), SECONDS_TO_START)
         except (TimeoutError, OSError):
-            said = b""
-        if not said:
+            line = b""
+        if not line:
             await self.stop()
             raise InternalError("the process that forks others does not start")
 
     async def stop(self) -> None:
-        """End it; it ends those that it forked when nobody listens."""
+        """Close the control socket: the process then kills its forks, and ends."""
         if self._control is not None:
             self._control.close()
             self._control = None
@@ -316,11 +316,11 @@ class _Forker:
         """Return a process that answers one question.
 
         Raises:
-            InternalError: if there is none, twice.
+            InternalError: if it cannot be forked, even from a new parent.
         """
         try:
             return await self._fork()
-        except (InternalError, OSError):  # the one that forks may have been ended for want of memory
+        except (InternalError, OSError):  # the kernel may have killed the parent for lack of memory
             async with self._starting:
                 if self._process is None or self._process.poll() is not None:
                     await self.start()

@@ -1,11 +1,11 @@
-"""A process that has imported everything, and forks a process for every question: on Linux.
+"""A process that has imported everything, and forks a process for every question (a zygote), on Linux.
 
-A fork has the imports at once and a memory of its own, so that no question sees what another left, and one that does
-not end is no loss. On macOS the system's own libraries do not survive a fork, and Windows has none: there processes
-answer several questions (`workers.py`).
+A fork starts with the imports and has its own memory: questions cannot affect each other, and one that hangs can be
+killed. The system libraries of macOS do not survive a fork, and Windows has none: there processes answer several
+questions (`workers.py`).
 
-Over its socket come single bytes, each with the end of another socket for the process to be; a byte back for each
-says the process's number, and ``kill`` lines end one that has not ended by itself.
+The process sends one line, ``ready``, and nothing after it. A message to it is a letter and an 8-byte job number:
+``f``, with a socket, forks a process that answers over that socket; ``k`` kills the process of the job.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ __all__ = ["main"]
 
 
 def main(descriptor: int) -> None:
-    """Fork a process for each socket that arrives, until nobody listens."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this ends it
+    """Obey messages until the other side closes the control socket; then kill all jobs."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends this process
     control = socket.socket(fileno=descriptor)
     warm_up()
     gc.collect()
-    gc.freeze()  # else each fork would copy what its collector looks at
+    gc.freeze()  # otherwise the collector would touch, and so copy, the shared pages in each fork
     control.sendall(b"ready\n")
-    running: dict[int, int] = {}  # by the number of the job
+    running: dict[int, int] = {}  # from jobs to processes
     while True:
         _reap(running)
         ready, _, _ = select.select([control], [], [], 0.5 if running else None)
@@ -55,11 +55,11 @@ def main(descriptor: int) -> None:
 
 
 def _answer(descriptor: int) -> None:
-    """What the fork does: it answers one question and ends at once, whatever happens."""
+    """Answer one question in the fork, and end the process, whatever happens."""
     try:
         restrict_process()
-        with os.fdopen(descriptor, "rb") as asked, os.fdopen(os.dup(descriptor), "wb") as answers:
-            serve(asked, answers, 1)
+        with os.fdopen(descriptor, "rb") as questions, os.fdopen(os.dup(descriptor), "wb") as answers:
+            serve(questions, answers, 1)
     except BaseException:  # noqa: BLE001  a fork must never go on as its parent
         os._exit(1)
     os._exit(0)
@@ -75,7 +75,7 @@ def _reap(running: dict[int, int]) -> None:
 
 def _end(running: dict[int, int], job: int) -> None:
     process = running.pop(job, None)
-    if process is not None:  # not waited for yet, so the number is still its own
+    if process is not None:  # not reaped yet, so the process number is not reused
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,13 +17,11 @@ from symgrad.checker.balls.piecewise_ops import POINTWISE_OPS, SMOOTH_OPS
 from symgrad.checker.balls.scalar_ops import Binary, Value, add, div, exp, log, mul, neg, sqrt
 from symgrad.checker.clock import STEP, tick
 from symgrad.checker.limits import ARRAY_ENTRIES, CONTRACTION_PRODUCTS, UNBATCHED_PRODUCTS
-from symgrad.checker.numbers import flint
+from symgrad.checker.numbers import fmpq
 
 __all__ = ["ARRAY_OPS", "SMOOTH_ARRAY_OPS"]
 
 _Reduction: TypeAlias = "Callable[[Axes, Array], Array]"
-
-fmpq: Any = flint.fmpq
 
 
 def _total(values: Sequence[Value]) -> Value:
@@ -44,11 +42,7 @@ def _product(values: Sequence[Value]) -> Value:
 
 def _over(combine: Callable[[list[Value]], Value]) -> _Reduction:
     """Turn a function of a list of values into a reduction over axes."""
-
-    def apply(axes: Axes, x: Array) -> Array:
-        return reduce_axes(axes, x, combine)
-
-    return apply
+    return partial(reduce_axes, combine=combine)
 
 
 def _einsum(labels: tuple[Axes, ...], result: Axes, *operands: Array) -> Array:
@@ -107,10 +101,6 @@ def _align_axes(x: Array, own: list[int], order: list[int]) -> Array:
     return turned[tuple(slice(None) if i in own else None for i in order)]
 
 
-def _mean_of(values: list[Value]) -> Value:
-    return div(_total(values), fmpq(len(values)))
-
-
 def _norm_of(values: list[Value]) -> Value:
     total = _total(_map(lambda v: mul(v, v), values))
     if total is not None and type(total) is not fmpq and not total > 0:
@@ -124,10 +114,7 @@ def _smooth_norm_of(values: list[Value]) -> Value:
 
 
 def _extremum(op: Binary) -> _Reduction:
-    def of(values: list[Value]) -> Value:
-        return reduce(op, values) if values else None
-
-    return _over(of)
+    return _over(lambda values: reduce(op, values) if values else None)
 
 
 def _first_extremum(least: bool, values: list[Value]) -> int | None:
@@ -186,11 +173,7 @@ def _prod_except(axis: int, x: Array) -> Array:
     return np.moveaxis(out, -1, axis)
 
 
-def _logsumexp_of(values: list[Value]) -> Value:
-    return log(_total(_map(exp, values))) if values else None
-
-
-_logsumexp = _over(_logsumexp_of)
+_logsumexp = _over(lambda values: log(_total(_map(exp, values))) if values else None)
 
 
 def _softmax(axes: Axes, x: Array) -> Array:
@@ -218,7 +201,7 @@ def _logcumsumexp(axis: int, x: Array) -> Array:
 
 ARRAY_OPS: dict[str, Callable[..., Array]] = {
     "einsum": _einsum,
-    "mean": _over(_mean_of),
+    "mean": _over(lambda values: div(_total(values), fmpq(len(values)))),
     "max": _extremum(POINTWISE_OPS["maximum"]),
     "min": _extremum(POINTWISE_OPS["minimum"]),
     "argmax": _argument_of_extreme(_first_extremum, False),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from symgrad.checker.balls.scalar_ops import Binary, Unary, Value, ball, finite_or_none
+from symgrad.checker.balls.scalar_ops import ARGUMENT_BOUND, Binary, Unary, Value, ball, finite_or_none
 from symgrad.checker.limits import BESSEL_ORDER
-from symgrad.checker.numbers import flint
+from symgrad.checker.numbers import arb, fmpq
 
 __all__ = [
     "SMOOTH_BESSEL_OPS",
@@ -19,11 +19,6 @@ __all__ = [
     "is_integer",
 ]
 
-fmpq: Any = flint.fmpq
-arb: Any = flint.arb
-
-_ARGUMENT_BOUND = arb(2) ** 64  # beyond it the value is unknown
-
 
 def defined_where(
     holds: Callable[[Any], bool], method: Callable[[Any], Any], zero: int | None = None
@@ -31,7 +26,7 @@ def defined_where(
     """Return a function that is unknown unless a condition certainly holds; ``zero`` is its exact zero."""
 
     def apply(x: Value) -> Value:
-        if x is None or not holds(x) or not abs(x) < _ARGUMENT_BOUND:
+        if x is None or not holds(x) or not abs(x) < ARGUMENT_BOUND:
             return None
         return fmpq(0) if type(x) is fmpq and x == zero else finite_or_none(method(ball(x)))
 
@@ -72,7 +67,7 @@ def _entire_bessel(method: Callable[[Any, Any], Any], *, inside: bool) -> Binary
     """Return J or I: at x < 0 for integer orders only; at x = 0 also for positive orders, but one-sided there."""
 
     def apply(n: Value, x: Value) -> Value:
-        if n is None or x is None or not (abs(n) < BESSEL_ORDER and abs(x) < _ARGUMENT_BOUND):
+        if n is None or x is None or not (abs(n) < BESSEL_ORDER and abs(x) < ARGUMENT_BOUND):
             return None
         if type(x) is fmpq and not x:
             if is_integer(n):
@@ -85,7 +80,7 @@ def _entire_bessel(method: Callable[[Any, Any], Any], *, inside: bool) -> Binary
 
 def _positive_bessel(method: Callable[[Any, Any], Any]) -> Binary:
     def apply(n: Value, x: Value) -> Value:
-        if n is None or x is None or not (x > 0 and abs(n) < BESSEL_ORDER and abs(x) < _ARGUMENT_BOUND):
+        if n is None or x is None or not (x > 0 and abs(n) < BESSEL_ORDER and abs(x) < ARGUMENT_BOUND):
             return None
         return finite_or_none(method(ball(x), ball(n)))
 

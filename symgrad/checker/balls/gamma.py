@@ -6,17 +6,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from symgrad.checker.balls.scalar_ops import Unary, Value, ball, finite_or_none
+from symgrad.checker.balls.scalar_ops import ARGUMENT_BOUND, Unary, Value, ball, finite_or_none
 from symgrad.checker.limits import EXACT_FACTORIAL, FUNCTION_ORDER
-from symgrad.checker.numbers import flint
+from symgrad.checker.numbers import acb, arb, fmpq
 
 __all__ = ["GAMMA", "polygamma"]
 
-fmpq: Any = flint.fmpq
-arb: Any = flint.arb
-acb: Any = flint.acb
 
-_ARGUMENT_BOUND = arb(2) ** 64  # beyond it the value is unknown
 _LEAST_ARGUMENT = -10_000  # zeta(s, x) at x < 0 takes |x| terms
 
 
@@ -31,17 +27,15 @@ def _gamma_like(method: Callable[[Any], Any], exact: Callable[[int], int | None]
             if value is not None:
                 return fmpq(value)
         x = ball(x)
-        return finite_or_none(method(x)) if abs(x) < _ARGUMENT_BOUND else None
+        return finite_or_none(method(x)) if abs(x) < ARGUMENT_BOUND else None
 
     return apply
 
 
-def _log_gamma(x: Any) -> Any:
-    return x.lgamma() if x > 0 else abs(x.gamma()).log()
-
-
 _gamma = _gamma_like(arb.gamma, lambda n: math.factorial(n - 1) if n <= EXACT_FACTORIAL else None)
-_lgamma = _gamma_like(_log_gamma, lambda n: 0 if n <= 2 else None)
+_lgamma = _gamma_like(
+    lambda x: x.lgamma() if x > 0 else abs(x.gamma()).log(), lambda n: 0 if n <= 2 else None
+)
 _digamma = _gamma_like(arb.digamma, lambda n: None)
 
 

@@ -10,11 +10,10 @@ import numpy as np
 
 from symgrad.checker.balls.entries import Array, Axes, box, elementwise, full_array, unbox
 from symgrad.checker.balls.scalar_ops import Value, add
-from symgrad.checker.numbers import flint
+from symgrad.checker.numbers import fmpq
 
 __all__ = ["LAYOUT_OPS"]
 
-fmpq: Any = flint.fmpq
 
 # ---------------------------------------------------------------------------------------------------------- positions
 

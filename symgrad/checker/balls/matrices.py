@@ -12,14 +12,12 @@ from symgrad.checker.balls.scalar_ops import Value, ball, div, log, mul, neg, wh
 from symgrad.checker.balls.scalar_ops import add as plus
 from symgrad.checker.clock import STEP, tick
 from symgrad.checker.limits import ELIMINATED_ROWS, EXACT_BITS
-from symgrad.checker.numbers import flint
+from symgrad.checker.numbers import context, flint, fmpq
 
 __all__ = ["MATRICES"]
 
 Array: TypeAlias = Any
 
-fmpq: Any = flint.fmpq
-context: Any = flint.ctx
 
 _STEP = 5e-8  # seconds of a product of short balls in the elimination of flint, roughly
 _EXPONENTIAL_COST = 6  # the time of a matrix exponential in units of an elimination

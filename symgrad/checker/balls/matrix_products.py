@@ -10,13 +10,12 @@ import numpy as np
 
 from symgrad.checker.balls.scalar_ops import Value, ball
 from symgrad.checker.clock import STEP, tick
-from symgrad.checker.numbers import flint
+from symgrad.checker.numbers import flint, fmpq
 
 __all__ = ["exact_bits", "contract_pair", "matrix_product"]
 
 Array: TypeAlias = Any
 
-fmpq: Any = flint.fmpq
 fmpq_mat: Any = flint.fmpq_mat
 arb_mat: Any = flint.arb_mat
 

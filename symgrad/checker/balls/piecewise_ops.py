@@ -29,12 +29,10 @@ from symgrad.checker.balls.scalar_ops import (
     where_nonzero,
 )
 from symgrad.checker.balls.special import SMOOTH_SPECIAL, SMOOTH_SPECIAL_BINARY, SPECIAL, SPECIAL_BINARY
-from symgrad.checker.numbers import flint
+from symgrad.checker.numbers import arb, fmpq
 
 __all__ = ["POINTWISE_OPS", "SMOOTH_OPS"]
 
-fmpq: Any = flint.fmpq
-arb: Any = flint.arb
 
 _ROUNDING_BOUND = arb(2) ** 2048  # beyond it no value is rounded to an integer
 

@@ -21,17 +21,23 @@ from symgrad.checker.balls.piecewise_ops import POINTWISE_OPS, SMOOTH_OPS
 from symgrad.checker.balls.scalar_ops import CONSTANTS, Value, number
 from symgrad.checker.clock import STEP, tick, until
 from symgrad.checker.limits import ARRAY_ENTRIES
-from symgrad.checker.numbers import flint
+from symgrad.checker.numbers import context, fmpq
 from symgrad.checker.program.length_values import length_value, resolve_lengths
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol, resolve_ends
 from symgrad.support.errors import UsageError
 
-__all__ = ["EVERY_VARIABLE", "Value", "evaluate", "in_domain", "depending_arguments", "infer_sizes"]
+__all__ = [
+    "EVERY_VARIABLE",
+    "Value",
+    "depending_arguments",
+    "evaluate",
+    "in_domain",
+    "in_interval",
+    "infer_sizes",
+]
 
 Point: TypeAlias = "Mapping[str, Any]"
 
-fmpq: Any = flint.fmpq
-context: Any = flint.ctx
 
 _LOGIC = frozenset({"and_", "or_", "xor", "not_"})
 _COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
@@ -272,6 +278,11 @@ def _admits(symbol: Symbol, value: Any, sizes: Mapping[str, int]) -> bool:
 def _in_domain(symbol: Symbol, value: Any) -> bool:
     if symbol.kind == "bool" or isinstance(value, bool):
         return symbol.kind == "bool" and isinstance(value, bool)
-    if not isinstance(value, (int, Fraction)) or (symbol.kind == "int" and Fraction(value).denominator != 1):
+    return isinstance(value, int | Fraction) and in_interval(symbol, value)
+
+
+def in_interval(symbol: Symbol, value: Fraction | int) -> bool:
+    """Tell whether a number lies in the interval of a variable, and is an integer if the variable is one."""
+    if symbol.kind == "int" and value.denominator != 1:
         return False
     return (symbol.low is None or value > symbol.low) and (symbol.high is None or value < symbol.high)

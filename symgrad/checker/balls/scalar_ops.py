@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 from symgrad.checker.limits import BALL_ROOT_ORDER, EXACT_BITS
-from symgrad.checker.numbers import flint
+from symgrad.checker.numbers import arb, fmpq
 
 __all__ = [
+    "ARGUMENT_BOUND",
     "BINARY",
     "CONSTANTS",
     "SMOOTH_UNARY",
@@ -45,9 +47,9 @@ Value: TypeAlias = Any
 Unary: TypeAlias = "Callable[[Value], Value]"
 Binary: TypeAlias = "Callable[[Value, Value], Value]"
 
-fmpq: Any = flint.fmpq
-arb: Any = flint.arb
 
+ARGUMENT_BOUND = arb(2) ** 64
+"""The arguments of special functions from which on a value is unknown."""
 
 CONSTANTS: Mapping[str, Callable[[], Value]] = {
     "pi": arb.pi,
@@ -131,7 +133,7 @@ def _integer_power(x: Any, n: int) -> Value:
     return finite_or_none(arb(x) ** n)
 
 
-def _power(x: Value, y: Value, at_zero: bool) -> Value:
+def _pow(x: Value, y: Value, *, at_zero: bool = True) -> Value:
     if x is None or y is None:
         return None
     if type(y) is fmpq and y.q == 1:
@@ -146,14 +148,6 @@ def _power(x: Value, y: Value, at_zero: bool) -> Value:
             if root is not None:
                 return _integer_power(root, int(y.p))
     return finite_or_none(ball(x) ** ball(y))
-
-
-def _pow(x: Value, y: Value) -> Value:
-    return _power(x, y, True)
-
-
-def _smooth_pow(x: Value, y: Value) -> Value:
-    return _power(x, y, False)
 
 
 def sqrt(x: Value) -> Value:
@@ -243,10 +237,6 @@ def _log_base(base: int) -> Unary:
     return apply
 
 
-def _exp2(x: Value) -> Value:
-    return _pow(fmpq(2), x)
-
-
 def _asech(x: Value) -> Value:
     return _acosh(div(fmpq(1), x)) if x is not None and x > 0 else None
 
@@ -293,7 +283,7 @@ UNARY: dict[str, Unary] = {
     "sqrt": sqrt,
     "cbrt": _cbrt,
     "exp": exp,
-    "exp2": _exp2,
+    "exp2": lambda x: _pow(fmpq(2), x),
     "expm1": _function(arb.expm1, {0: 0}),
     "log": log,
     "log2": _log_base(2),
@@ -376,5 +366,9 @@ SMOOTH_UNARY: dict[str, Unary] = {
     "acsc": _except_at(UNARY["acsc"], -1, 1),
     "acot": where_nonzero(_acot),
 }
-SMOOTH_BINARY: dict[str, Binary] = {"pow": _smooth_pow, "hypot": _hypot_off_zero, "atan2": _atan2_off_cut}
+SMOOTH_BINARY: dict[str, Binary] = {
+    "pow": partial(_pow, at_zero=False),
+    "hypot": _hypot_off_zero,
+    "atan2": _atan2_off_cut,
+}
 """Variants that are unknown at ends of their domains, at jumps, and where they have no derivative."""

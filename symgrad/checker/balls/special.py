@@ -12,28 +12,24 @@ from typing import Any
 
 from symgrad.checker.balls.bessel import BESSEL_OPS, always, defined_where, is_integer, is_positive
 from symgrad.checker.balls.gamma import polygamma
-from symgrad.checker.balls.scalar_ops import Binary, Unary, Value, ball, exp, finite_or_none, mul, neg
+from symgrad.checker.balls.scalar_ops import (
+    ARGUMENT_BOUND,
+    Binary,
+    Unary,
+    Value,
+    ball,
+    exp,
+    finite_or_none,
+    mul,
+    neg,
+)
 from symgrad.checker.limits import ELLIPTIC_ANGLE, FUNCTION_ORDER, SPECIAL_TERMS
-from symgrad.checker.numbers import flint
+from symgrad.checker.numbers import acb, arb, flint, fmpq
 
 __all__ = ["SMOOTH_SPECIAL", "SMOOTH_SPECIAL_BINARY", "SPECIAL", "SPECIAL_BINARY"]
 
-fmpq: Any = flint.fmpq
-arb: Any = flint.arb
-acb: Any = flint.acb
-
-_ARGUMENT_BOUND = arb(2) ** 64  # beyond it the value is unknown
-
 
 # ---------------------------------------------------------------------------------------------- functions of one number
-
-
-def _erfcx(x: Any) -> Any:
-    return (x * x).exp() * x.erfc()
-
-
-def _dawsn(x: Any) -> Any:
-    return arb.pi().sqrt() / 2 * (-x * x).exp() * x.erfi()
 
 
 def _log_ndtr(x: Any) -> Any:
@@ -41,26 +37,8 @@ def _log_ndtr(x: Any) -> Any:
     return (-x.erfc() / 2).log1p() if x > 0 else ((-x).erfc() / 2).log()
 
 
-def _off_one(x: Value) -> bool:
-    return bool(x > 0 and (x > 1 or x < 1))
-
-
-_li_positive = defined_where(_off_one, arb.li)
-
-
-def _li(x: Value) -> Value:
-    return fmpq(0) if type(x) is fmpq and not x else _li_positive(x)
-
-
-def _above_branch_point(x: Value) -> bool:
-    return bool(ball(x) + arb(-1).exp() > 0)
-
-
+_li_positive = defined_where(lambda x: bool(x > 0 and (x > 1 or x < 1)), arb.li)
 _ellipe_smooth = defined_where(lambda m: bool(m < 1), lambda m: acb(m).elliptic_e().real)
-
-
-def _ellipe(m: Value) -> Value:
-    return fmpq(1) if type(m) is fmpq and m == 1 else _ellipe_smooth(m)
 
 
 def _sinc(x: Value) -> Value:
@@ -71,17 +49,18 @@ def _sinc(x: Value) -> Value:
 
 SPECIAL: dict[str, Unary] = {
     "sinc": _sinc,
-    "erfcx": defined_where(always, _erfcx),
-    "dawsn": defined_where(always, _dawsn, 0),
+    "erfcx": defined_where(always, lambda x: (x * x).exp() * x.erfc()),
+    "dawsn": defined_where(always, lambda x: arb.pi().sqrt() / 2 * (-x * x).exp() * x.erfi(), 0),
     "log_ndtr": defined_where(always, _log_ndtr),
     "fresnels": defined_where(always, arb.fresnel_s, 0),
     "fresnelc": defined_where(always, arb.fresnel_c, 0),
     "Shi": defined_where(always, arb.shi, 0),
     "Chi": defined_where(is_positive, arb.chi),
-    "li": _li,
-    "LambertW": defined_where(_above_branch_point, arb.lambertw, 0),
+    "li": lambda x: fmpq(0) if _is_zero(x) else _li_positive(x),
+    # The branch point is -1/e.
+    "LambertW": defined_where(lambda x: bool(ball(x) + arb(-1).exp() > 0), arb.lambertw, 0),
     "ellipk": defined_where(lambda m: bool(m < 1), lambda m: acb(m).elliptic_k().real),
-    "ellipe": _ellipe,
+    "ellipe": lambda m: fmpq(1) if type(m) is fmpq and m == 1 else _ellipe_smooth(m),
 }
 SMOOTH_SPECIAL: dict[str, Unary] = {"li": _li_positive, "ellipe": _ellipe_smooth}
 
@@ -93,7 +72,7 @@ def _with_order(value: Binary) -> Binary:
     """Return a function of an order and an argument that is unknown for large ones."""
 
     def apply(n: Value, x: Value) -> Value:
-        if n is None or x is None or not (abs(n) < FUNCTION_ORDER and abs(x) < _ARGUMENT_BOUND):
+        if n is None or x is None or not (abs(n) < FUNCTION_ORDER and abs(x) < ARGUMENT_BOUND):
             return None
         return value(n, x)
 
@@ -161,10 +140,6 @@ def _lower_smooth(a: Value, x: Value) -> Value:
     return None if upper is None else finite_or_none(ball(a).gamma() - upper)
 
 
-def _lower(a: Value, x: Value) -> Value:
-    return fmpq(0) if _is_zero(x) and a > 0 else _lower_smooth(a, x)
-
-
 def _polylog_smooth(n: Value, x: Value) -> Value:
     if x < 1:
         if _is_zero(x):
@@ -178,11 +153,8 @@ def _polylog_smooth(n: Value, x: Value) -> Value:
 def _rational_polylog(m: int, x: Any) -> Value:
     """The polylogarithm of order -m: the sum of k!*S(m + 1, k + 1)*(x/(1 - x))**(k + 1) over k <= m, DLMF 25.12.10."""
     w = x / (1 - x)
-    numbers = [1]  # of Stirling, S(j, 1), S(j, 2), ...
-    for j in range(1, m + 1):
-        numbers = [(i + 1) * s + (numbers[i - 1] if i else 0) for i, s in enumerate([*numbers, 0])]
-        assert len(numbers) == j + 1
-    return finite_or_none(sum((math.factorial(k) * s * w ** (k + 1) for k, s in enumerate(numbers)), arb(0)))
+    terms = (math.factorial(k) * flint.fmpz.stirling_s2(m + 1, k + 1) * w ** (k + 1) for k in range(m + 1))
+    return finite_or_none(sum(terms, arb(0)))
 
 
 def _polylog(n: Value, x: Value) -> Value:
@@ -211,16 +183,12 @@ def _ive(n: Value, x: Value) -> Value:
     return None if value is None else mul(exp(neg(abs(x))), value)
 
 
-def _ive_smooth(n: Value, x: Value) -> Value:
-    return _ive(n, x) if x is not None and (x > 0 or x < 0) else None
-
-
 # --------------------------------------------------------------------------------------------------- elliptic integrals
 
 
 def _has_real_integrand(phi: Value, m: Value) -> bool:
     """Tell whether 1 - m*sin(t)**2 is certainly positive from 0 to phi: m < 1, or phi is short of the first zero."""
-    if not (abs(phi) < ELLIPTIC_ANGLE and abs(m) < _ARGUMENT_BOUND):
+    if not (abs(phi) < ELLIPTIC_ANGLE and abs(m) < ARGUMENT_BOUND):
         return False
     if m < 1:
         return True
@@ -257,7 +225,7 @@ SPECIAL_BINARY: dict[str, Binary] = {
     "ive": _ive,
     "expint": _with_order(_expint),
     "uppergamma": _with_order(_upper),
-    "lowergamma": _with_order(_lower),
+    "lowergamma": _with_order(lambda a, x: fmpq(0) if _is_zero(x) and a > 0 else _lower_smooth(a, x)),
     "polylog": _with_order(_polylog),
     "zeta": _with_order(_zeta),
     "spherical_jn": _with_order(_spherical),
@@ -265,7 +233,7 @@ SPECIAL_BINARY: dict[str, Binary] = {
     "ellipeinc": _second_kind,
 }
 SMOOTH_SPECIAL_BINARY: dict[str, Binary] = {
-    "ive": _ive_smooth,
+    "ive": lambda n, x: _ive(n, x) if x is not None and (x > 0 or x < 0) else None,
     "expint": _with_order(_expint_smooth),
     "uppergamma": _with_order(_upper_smooth),
     "lowergamma": _with_order(_lower_smooth),

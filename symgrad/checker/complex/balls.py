@@ -9,16 +9,18 @@ cut gives the value of the principal branch, or None if the derivative by a vari
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from symgrad.checker.balls.scalar_ops import CONSTANTS
+from symgrad.checker.balls.programs import in_interval
+from symgrad.checker.balls.scalar_ops import ARGUMENT_BOUND, CONSTANTS
 from symgrad.checker.clock import STEP, tick, until
 from symgrad.checker.complex.gaussian import Gaussian
 from symgrad.checker.complex.principal_branches import depends_on
 from symgrad.checker.limits import COMPLEX_EXPONENT, EXACT_BITS, FUNCTION_ORDER, POINT_DIGITS
-from symgrad.checker.numbers import flint
+from symgrad.checker.numbers import acb, arb, context, fmpq
 from symgrad.checker.program.steps import ProofProgram, ProofStep
 from symgrad.support.errors import UsageError
 
@@ -27,13 +29,8 @@ __all__ = ["Value", "disjoint", "ball", "evaluate", "in_domain", "distinct_texts
 Value: TypeAlias = Any
 Point: TypeAlias = "Mapping[str, Gaussian]"
 
-arb: Any = flint.arb
-acb: Any = flint.acb
-fmpq: Any = flint.fmpq
-context: Any = flint.ctx
 
-_ARGUMENT_BOUND = arb(2) ** 64  # beyond it the values of special functions are unknown
-_SLOW_ARGUMENT_BOUND = arb(10_000)  # the same for functions whose time grows with the argument
+_SLOW_ARGUMENT_BOUND = arb(10_000)  # the bound for functions whose time grows with the argument
 _DIGITS = 25
 _ZERO, _ONE = Gaussian(Fraction(0)), Gaussian(Fraction(1))
 _HALF = Gaussian(Fraction(1, 2))
@@ -48,6 +45,11 @@ def ball(x: Value) -> Any:
 
 def _finite(x: Any) -> Value:
     return x if x.is_finite() else None
+
+
+def _is_integer(x: Value) -> bool:
+    """Tell whether a value is an exact integer."""
+    return type(x) is Gaussian and not x.imag and x.real.denominator == 1
 
 
 def _shorten(x: Gaussian) -> Value:
@@ -123,7 +125,7 @@ def _sqrt(x: Value) -> Value:
 
 
 def _pow(x: Value, y: Value) -> Value:
-    if type(y) is Gaussian and not y.imag and y.real.denominator == 1:
+    if _is_integer(y):
         return _integer_power(x, int(y.real))
     if x == _ZERO:
         return _ZERO if ball(y).real > 0 else None
@@ -156,7 +158,7 @@ def _special(
 
     def apply(x: Value) -> Value:
         x = ball(x)
-        if (within is not None and not within(x)) or not abs(x) < _ARGUMENT_BOUND:
+        if (within is not None and not within(x)) or not abs(x) < ARGUMENT_BOUND:
             return None
         return _finite(method(x))
 
@@ -167,39 +169,13 @@ def _bessel(method: Callable[[Any, Any], Any], *, entire: bool) -> Callable[[Val
     """Return a Bessel function; ``entire``: it has no cut for integer orders, and only then a value at 0."""
 
     def apply(n: Value, x: Value) -> Value:
-        whole = entire and type(n) is Gaussian and not n.imag and n.real.denominator == 1
+        whole = entire and _is_integer(n)
         x, n = ball(x), ball(n)
         if (not whole and not _off_cut(x)) or not (abs(x) < _SLOW_ARGUMENT_BOUND and abs(n) < FUNCTION_ORDER):
             return None
         return _finite(method(x, n))
 
     return apply
-
-
-def _ai_prime(x: Any) -> Any:
-    return x.airy_ai(derivative=1)
-
-
-def _bi_prime(x: Any) -> Any:
-    return x.airy_bi(derivative=1)
-
-
-def _e1(x: Any) -> Any:
-    return x.expint(1)
-
-
-def _off_lambert_cut(x: Any) -> bool:
-    """Tell whether a number is certainly not in (-oo, -1/e]."""
-    return _off_cut(x * arb.const_e() + 1)
-
-
-def _off_elliptic_cut(x: Any) -> bool:
-    """Tell whether a number is certainly not in [1, oo)."""
-    return _off_cut(1 - x)
-
-
-def _neg(x: Value) -> Value:
-    return -x
 
 
 def _identity(x: Value) -> Value:
@@ -222,7 +198,7 @@ _OPS: dict[str, Callable[..., Value]] = {
     "add": _add,
     "mul": _mul,
     "div": _div,
-    "neg": _neg,
+    "neg": operator.neg,
     "pow": _pow,
     "exp": _exp,
     "log": _log,
@@ -239,18 +215,18 @@ _OPS: dict[str, Callable[..., Value]] = {
     "erfi": _special(acb.erfi),
     "Si": _special(acb.si),
     "airyai": _special(acb.airy_ai),
-    "airyaiprime": _special(_ai_prime),
+    "airyaiprime": _special(lambda x: x.airy_ai(derivative=1)),
     "airybi": _special(acb.airy_bi),
-    "airybiprime": _special(_bi_prime),
-    "exp1": _special(_e1, _off_cut),
+    "airybiprime": _special(lambda x: x.airy_bi(derivative=1)),
+    "exp1": _special(lambda x: x.expint(1), _off_cut),
     "Ci": _special(acb.ci, _off_cut),
     "Chi": _special(acb.chi, _off_cut),
     "Shi": _special(acb.shi),
     "fresnels": _special(acb.fresnel_s),
     "fresnelc": _special(acb.fresnel_c),
-    "LambertW": _special(acb.lambertw, _off_lambert_cut),
-    "ellipk": _special(acb.elliptic_k, _off_elliptic_cut),
-    "ellipe": _special(acb.elliptic_e, _off_elliptic_cut),
+    "LambertW": _special(acb.lambertw, lambda x: _off_cut(x * arb.const_e() + 1)),  # the cut is (-oo, -1/e]
+    "ellipk": _special(acb.elliptic_k, lambda x: _off_cut(1 - x)),  # the cut is [1, oo)
+    "ellipe": _special(acb.elliptic_e, lambda x: _off_cut(1 - x)),
     "jv": _bessel(acb.bessel_j, entire=True),
     "iv": _bessel(acb.bessel_i, entire=True),
     "yv": _bessel(acb.bessel_y, entire=False),
@@ -263,9 +239,7 @@ def _is_differentiable(op: str, args: Sequence[Value], moving: Sequence[int]) ->
     if op in {"log", "sqrt"} and moving[0]:
         return _off_cut(args[0])
     if op == "pow" and any(moving):
-        exponent = args[1]
-        whole = type(exponent) is Gaussian and not exponent.imag and exponent.real.denominator == 1
-        if moving[0] and not (whole and not moving[1]):
+        if moving[0] and (moving[1] or not _is_integer(args[1])):
             return _off_cut(args[0])
         return not moving[1] or _off_cut(args[0]) or _on_cut(args[0])
     return True
@@ -351,14 +325,7 @@ def in_domain(program: ProofProgram, point: Point) -> bool:
             return False
         if symbol.ends != (None, None):  # bounds by lengths: claims about complex numbers have none
             return False
-        if symbol.kind == "complex":
-            continue
-        if value.imag or (symbol.kind == "int" and value.real.denominator != 1):
-            return False
-        if not (
-            (symbol.low is None or value.real > symbol.low)
-            and (symbol.high is None or value.real < symbol.high)
-        ):
+        if symbol.kind != "complex" and (value.imag or not in_interval(symbol, value.real)):
             return False
     return True
 

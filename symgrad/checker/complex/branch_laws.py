@@ -7,7 +7,6 @@ from fractions import Fraction
 
 from symgrad.checker.extension_field.extension import ExtensionField
 from symgrad.checker.extension_field.field import Element, FractionField, Poly
-from symgrad.checker.extension_field.generators import to_fraction
 from symgrad.checker.limits import LOG_ARGUMENT_TERMS
 
 __all__ = ["root_of_prime", "split_log"]
@@ -52,8 +51,7 @@ def root_of_prime(
     F: FractionField, turns: int, unity: Callable[[Fraction], Element], value: Element
 ) -> Element | None:
     """Return the square root of a prime number as a Gauss sum of roots of unity of order ``turns``, if it is one."""
-    number = F.number(value)
-    p = 0 if number is None or number.q != 1 else int(to_fraction(number))
+    p = F.integer(value) or 0
     if p < 2 or turns % (8 if p == 2 else 4 * p):
         return None
     if p == 2:

@@ -25,9 +25,10 @@ from symgrad.checker.complex.principal_branches import (
 )
 from symgrad.checker.complex.samples import differs_at_complex_samples
 from symgrad.checker.extension_field.extension import TooCoarse
-from symgrad.checker.extension_field.field import Budget, Element, FractionField, GiveUp
-from symgrad.checker.extension_field.replay import Replay
+from symgrad.checker.extension_field.field import Element, GiveUp
+from symgrad.checker.extension_field.replay import replay_field
 from symgrad.checker.limits import COMPLEX_GENERATORS
+from symgrad.checker.numbers import context
 from symgrad.checker.program.derivative import derivative_claim
 from symgrad.checker.program.steps import ProofProgram
 
@@ -59,11 +60,7 @@ def replay_complex(
     Raises:
         GiveUp: if an answer is wrong or missing, or at the deadline.
     """
-    scales = {(str(kind), int(i)): int(by) for kind, i, by in data["scales"]}
-    if not 0 < data["capacity"] <= COMPLEX_GENERATORS or any(by < 1 for by in scales.values()):
-        raise GiveUp("a capacity or a scale out of range")
-    field = FractionField(data["capacity"], Budget(deadline))
-    extension = ComplexExtensionField(field, Replay(data["answers"], scales))
+    extension = ComplexExtensionField(*replay_field(data, COMPLEX_GENERATORS, deadline))
     try:
         return extension, *difference(extension, s)
     except TooCoarse as finer:
@@ -132,7 +129,7 @@ def check_complex(
     if data["status"] == "refuted":
         point, precision = _point(s, data["witness"]["point"]), data["witness"]["precision"]
         left, right = _values_at(s, point, precision)
-        with balls.context.workprec(precision):
+        with context.workprec(precision):
             if not disjoint(left, right):
                 raise GiveUp("the two balls are not disjoint at the point that is given")
             found = point, distinct_texts(left, right)

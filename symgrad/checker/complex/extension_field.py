@@ -306,10 +306,10 @@ class ComplexExtensionField:
 
     def power(self, u: Element, v: Element) -> Element:
         F = self.field
-        number = F.number(v)
-        if number is not None and number.q == 1:
+        exponent = F.integer(v)
+        if exponent is not None:
             try:
-                return self.ring.integer_power(u, int(number.p))
+                return self.ring.integer_power(u, exponent)
             except TooLarge:
                 return self.opaque("pow", u, v)
         if F.is_zero(u):

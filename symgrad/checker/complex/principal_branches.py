@@ -66,30 +66,10 @@ _CURES = {"cbrt": "write u**(1/3) for the principal root", "lgamma": "write log(
 # ------------------------------------------------------------------------------------------------------- definitions
 
 
-def _i(u: FormulaTerm) -> FormulaTerm:
-    return FormulaTerm(u.into, u.into.step(IMAGINARY_UNIT))
-
-
-def _pi(u: FormulaTerm) -> FormulaTerm:
-    return FormulaTerm(u.into, u.into.step(ProofStep("constant", (), ("pi",))))
-
-
-def _log_of(n: int, u: FormulaTerm) -> FormulaTerm:
-    return FormulaTerm(u.into, u.into.number(n))("log")
-
-
 def _exp_sum(u: FormulaTerm, sign: int) -> FormulaTerm:
     """Return exp(u) + sign*exp(-u)."""
     other = (-u)("exp")
     return u("exp") + other if sign > 0 else u("exp") - other
-
-
-def _erfcx(u: FormulaTerm) -> FormulaTerm:
-    return (u * u)("exp") * u("erfc")
-
-
-def _dawsn(u: FormulaTerm) -> FormulaTerm:
-    return _pi(u)("sqrt") / 2 * (-(u * u))("exp") * u("erfi")
 
 
 def _tanh(u: FormulaTerm) -> FormulaTerm:
@@ -103,16 +83,16 @@ def _coth(u: FormulaTerm) -> FormulaTerm:
 
 
 def _asin(u: FormulaTerm) -> FormulaTerm:
-    return -_i(u) * (_i(u) * u + (1 - u * u)("sqrt"))("log")
+    return -u.constant("i") * (u.constant("i") * u + (1 - u * u)("sqrt"))("log")
 
 
 def _acos(u: FormulaTerm) -> FormulaTerm:
-    return _pi(u) / 2 - _asin(u)
+    return u.constant("pi") / 2 - _asin(u)
 
 
 def _atan(u: FormulaTerm) -> FormulaTerm:
-    turned = _i(u) * u
-    return _i(u) / 2 * ((1 - turned)("log") - (1 + turned)("log"))
+    turned = u.constant("i") * u
+    return u.constant("i") / 2 * ((1 - turned)("log") - (1 + turned)("log"))
 
 
 def _asinh(u: FormulaTerm) -> FormulaTerm:
@@ -128,15 +108,15 @@ def _atanh(u: FormulaTerm) -> FormulaTerm:
 
 
 _DEFINITIONS: dict[str, Callable[[FormulaTerm], FormulaTerm]] = {
-    "exp2": lambda u: (u * _log_of(2, u))("exp"),
+    "exp2": lambda u: (u * u.number(2)("log"))("exp"),
     "expm1": lambda u: u("exp") - 1,
-    "log2": lambda u: u("log") / _log_of(2, u),
-    "log10": lambda u: u("log") / _log_of(10, u),
+    "log2": lambda u: u("log") / u.number(2)("log"),
+    "log10": lambda u: u("log") / u.number(10)("log"),
     "log1p": lambda u: (1 + u)("log"),
     "sigmoid": lambda u: 1 / (1 + (-u)("exp")),
     "softplus": lambda u: (1 + u("exp"))("log"),
-    "erfcx": _erfcx,
-    "dawsn": _dawsn,
+    "erfcx": lambda u: (u * u)("exp") * u("erfc"),
+    "dawsn": lambda u: u.constant("pi")("sqrt") / 2 * (-(u * u))("exp") * u("erfi"),
     "tan": lambda u: u("sin") / u("cos"),
     "cot": lambda u: u("cos") / u("sin"),
     "sec": lambda u: 1 / u("cos"),

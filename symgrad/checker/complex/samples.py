@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
-from symgrad.checker.balls.programs import context
 from symgrad.checker.clock import now
 from symgrad.checker.complex.balls import disjoint, evaluate, in_domain
 from symgrad.checker.complex.gaussian import Gaussian
 from symgrad.checker.complex.principal_branches import ComplexStatement
 from symgrad.checker.limits import COMPLEX_SAMPLES, SAMPLE_SECONDS
+from symgrad.checker.numbers import context
 from symgrad.checker.program.steps import Symbol
 from symgrad.checker.samples import BITS, SPREADS, sample_coordinate
 

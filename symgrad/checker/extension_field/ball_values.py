@@ -11,12 +11,10 @@ from symgrad.checker.balls.scalar_ops import CONSTANTS, Value, ball
 from symgrad.checker.extension_field.field import Element, Poly
 from symgrad.checker.extension_field.generators import Generators
 from symgrad.checker.limits import CONSTANT_TERMS
-from symgrad.checker.numbers import flint
+from symgrad.checker.numbers import arb, flint, fmpq
 
 __all__ = ["sign_of_constant", "value_at"]
 
-arb: Any = flint.arb
-fmpq: Any = flint.fmpq
 
 _BITS = 256
 

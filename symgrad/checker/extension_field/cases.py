@@ -8,9 +8,9 @@ from typing import Any
 
 from symgrad.checker.extension_field.evaluate import evaluate_steps
 from symgrad.checker.extension_field.extension import Contradiction, TooCoarse
-from symgrad.checker.extension_field.field import Budget, Element, FractionField, GiveUp
+from symgrad.checker.extension_field.field import Element, GiveUp
 from symgrad.checker.extension_field.functions import Functions
-from symgrad.checker.extension_field.replay import Replay
+from symgrad.checker.extension_field.replay import replay_field
 from symgrad.checker.extension_field.sign_choices import empty, sign_choices
 from symgrad.checker.limits import GENERATORS
 from symgrad.checker.numbers import number_from_json
@@ -32,11 +32,7 @@ def replay_case(
     Raises:
         GiveUp: if an answer is wrong or missing, or at the deadline.
     """
-    scales = {(str(kind), int(i)): int(by) for kind, i, by in data["scales"]}
-    if not 0 < data["capacity"] <= GENERATORS or any(by < 1 for by in scales.values()):
-        raise GiveUp("a capacity or a scale out of range")
-    oracle = Replay(data["answers"], scales)
-    extension = Functions(FractionField(data["capacity"], Budget(deadline)), oracle)
+    extension = Functions(*replay_field(data, GENERATORS, deadline))
     try:
         left, right = evaluate_steps(extension, program, [a, b], outcome)
         return extension, extension.field.sub(left, right)

@@ -13,6 +13,7 @@ from symgrad.checker.extension_field.identities import SPECIAL_OPS
 from symgrad.checker.extension_field.recurrences import BESSEL_AND_ERROR_OPS
 from symgrad.checker.program.merge_steps import merge_steps
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol
+from symgrad.support.traversal import postorder, walk
 
 __all__ = ["COMPARISONS", "branch_on_comparison", "reachable_steps", "evaluate_steps"]
 
@@ -30,16 +31,13 @@ _LOGIC: dict[str, Callable[..., bool]] = {
 
 def reachable_steps(program: ProofProgram, outputs: Sequence[int], outcome: Mapping[int, bool]) -> list[int]:
     """Return the steps that the outputs need, in order; of a `where` with a decided condition, only one branch."""
-    needed: set[int] = set()
-    stack = list(outputs)
-    while stack:
-        i = stack.pop()
-        if i not in needed:
-            needed.add(i)
-            step = program.steps[i]
-            truth = _truth(program, step.args[0], outcome) if step.op == "where" else None
-            stack += [step.args[0], step.args[1 if truth else 2]] if truth is not None else step.args
-    return sorted(needed)
+
+    def arguments(i: int) -> tuple[int, ...]:
+        step = program.steps[i]
+        truth = _truth(program, step.args[0], outcome) if step.op == "where" else None
+        return step.args if truth is None else (step.args[0], step.args[1 if truth else 2])
+
+    return sorted(walk(outputs, arguments))
 
 
 def branch_on_comparison(
@@ -55,16 +53,10 @@ def branch_on_comparison(
 
 def _truth(program: ProofProgram, at: int, outcome: Mapping[int, bool]) -> bool | None:
     """Return the truth value of a step, None if the outcome of the comparisons does not decide it."""
+    steps = program.steps
     known: dict[int, bool | None] = {}
-    stack = [at]
-    while stack:
-        i = stack[-1]
-        step = program.steps[i]
-        missing = [a for a in step.args if a not in known] if step.op in _LOGIC else []
-        if missing:
-            stack += missing
-            continue
-        stack.pop()
+    for i in postorder([at], lambda i: steps[i].args if steps[i].op in _LOGIC else ()):
+        step = steps[i]
         if step.op in _LOGIC:
             args = [known[a] for a in step.args]
             known[i] = None if None in args else _LOGIC[step.op](*args)

@@ -124,8 +124,7 @@ class ExtensionField(Zeros):
         if F.is_zero(a):
             raise UndefinedEverywhere("a division by something that is zero everywhere")
         unit, factors = self.split(a.num)
-        cleared = F.denominator(a)
-        return F.over(F.poly(cleared), [(f, e) for f, e in factors], unit)
+        return F.over(F.poly(F.denominator(a)), factors, unit)
 
     def div(self, a: Element, b: Element) -> Element:
         number = self.field.number(b)

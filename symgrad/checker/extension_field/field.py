@@ -161,6 +161,11 @@ class FractionField:
             return None
         return a.num.leading_coefficient() if a.num else flint.fmpq(0)
 
+    def integer(self, a: Element) -> int | None:
+        """Return the integer that an element is, else None."""
+        number = self.number(a)
+        return int(number.p) if number is not None and number.q == 1 else None
+
     def _times(self, a: Poly, b: Poly) -> Poly:
         terms = len(a) * len(b) * self._width()
         bits = sum(p.leading_coefficient().height_bits() for p in (a, b) if p)

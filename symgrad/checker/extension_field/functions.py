@@ -17,7 +17,7 @@ from typing import TypeAlias
 from symgrad.checker.extension_field.extension import TooCoarse
 from symgrad.checker.extension_field.field import Element, GiveUp, Poly
 from symgrad.checker.extension_field.powers import Powers
-from symgrad.checker.limits import FUNCTION_ORDER, GAMMA_SHIFTS
+from symgrad.checker.limits import FUNCTION_ORDER, GAMMA_SHIFTS, ORDER_SHIFTS
 from symgrad.checker.numbers import flint
 
 __all__ = ["FUNCTION_OPS", "Functions"]
@@ -51,6 +51,11 @@ class Functions(Powers):
     def opaque_odd(self, name: str, u: Element) -> Element:
         return self.field.constant(0) if self.field.is_zero(u) else self.opaque(name, u)
 
+    def small_integer(self, u: Element) -> int | None:
+        """Return the integer that an element is, if a recurrence may take so many steps, else None."""
+        n = self.field.integer(u)
+        return n if n is not None and abs(n) <= ORDER_SHIFTS else None
+
     def by_recurrence(
         self, name: str, u: Element, part: Callable[[Element], Element], *, product: bool
     ) -> Element:
@@ -58,10 +63,10 @@ class Functions(Powers):
         F = self.field
         join, undo = (F.mul, self.div) if product else (F.add, F.sub)
         for known, its, value in list(self.functions):
-            distance = F.number(F.sub(u, its[0])) if known == name else None
-            if distance is None or distance.q != 1 or abs(distance) > GAMMA_SHIFTS:
+            distance = F.integer(F.sub(u, its[0])) if known == name else None
+            if distance is None or abs(distance) > GAMMA_SHIFTS:
                 continue
-            for k in range(abs(int(distance.p))):
+            for k in range(abs(distance)):
                 step = F.add(its[0], F.constant(k if distance > 0 else -1 - k))
                 value = (join if distance > 0 else undo)(value, part(step))
             return value
@@ -79,14 +84,12 @@ class Functions(Powers):
         if parts is None:
             place = len(self.angles)
             scale = self.oracle.scale("tan", place) * (2 if normalized else 1)
-            b = F.scaled(u, Fraction(1, scale))
-            if self.oracle.scale("turned", 0) > 1:
-                # A shifted angle: its tangent has its poles at other points.
-                b = F.sub(b, F.scaled(pi, Fraction(1, 4)))
+            # The tangent of a shifted angle has its poles at other points.
+            shift = Fraction(1, 4) if self.oracle.scale("turned", 0) > 1 else Fraction(0)
+            b = F.sub(F.scaled(u, Fraction(1, scale)), F.scaled(pi, shift))
             self.angles.append((b, self.new(f"tan({F.fraction_text(b)})", "tan", place)))
             self.poles.append(f"cos({F.fraction_text(b)}) = 0")
-            turned = Fraction(scale, 4) if self.oracle.scale("turned", 0) > 1 else Fraction(0)
-            parts = [*[Fraction(0)] * place, Fraction(scale), turned]
+            parts = [*[Fraction(0)] * place, Fraction(scale), scale * shift]
         z = self._cos_sin_of_pi(parts[-1])
         for i, (n, (_, t)) in enumerate(zip(parts, self.angles, strict=False)):
             fine = (n / 2 if normalized else n).denominator
@@ -121,9 +124,15 @@ class Functions(Powers):
         fourth = self.power(half, half)
         z = F.constant(1), F.constant(0)
         for _ in range(k.numerator % 24):
-            for c, s in (third, (fourth, F.neg(fourth))):
-                z = F.sub(F.mul(z[0], c), F.mul(z[1], s)), F.add(F.mul(z[0], s), F.mul(z[1], c))
+            z = self._complex_product(self._complex_product(z, third), (fourth, F.neg(fourth)))
         return z
+
+    def _complex_product(
+        self, z: tuple[Element, Element], w: tuple[Element, Element]
+    ) -> tuple[Element, Element]:
+        """Return the product of two complex numbers."""
+        F, (a, b), (c, s) = self.field, z, w
+        return F.sub(F.mul(a, c), F.mul(b, s)), F.add(F.mul(a, s), F.mul(b, c))
 
     def _cos_sin_by_algebraic_tangent(self, r: Fraction) -> tuple[Element, Element]:
         """Return the cosine and sine of r*pi as rational functions of the algebraic number tan(pi/n)."""
@@ -136,10 +145,7 @@ class Functions(Powers):
         size = self.inverse(F.add(F.constant(1), F.mul(t, t)))
         turn = F.mul(F.sub(F.constant(1), F.mul(t, t)), size), F.mul(F.scaled(t, Fraction(2)), size)
         for _ in range(r.numerator * (order // r.denominator) % (2 * order)):
-            z = (
-                F.sub(F.mul(z[0], turn[0]), F.mul(z[1], turn[1])),
-                F.add(F.mul(z[0], turn[1]), F.mul(z[1], turn[0])),
-            )
+            z = self._complex_product(z, turn)
         return z
 
     def _tan_of_pi_over(self, n: int) -> Element:
@@ -312,17 +318,8 @@ def _of_reciprocal(
     return lambda k, u: function(k, k.inverse(u))
 
 
-def _softplus(k: Functions, u: Element) -> Element:
-    return k.log(k.plus(k.exp(u), 1))
-
-
 def _log_base(base: int) -> Callable[[Functions, Element], Element]:
     return lambda k, u: k.div(k.log(u), k.log(k.field.constant(base)))
-
-
-def _atan2(k: Functions, y: Element, x: Element) -> Element:
-    """Return an opaque angle: atan2(c*y, c*x) = atan2(y, x) holds only for positive c."""
-    return k.opaque("atan2", y, x)
 
 
 def _hyperbolic(part: int, *, inverse: bool = False) -> Callable[[Functions, Element], Element]:
@@ -356,7 +353,7 @@ _UNARY: dict[str, Unary] = {
     "log10": _log_base(10),
     "log1p": lambda k, u: k.log(k.plus(u, 1)),
     "sigmoid": lambda k, u: k.inverse(k.plus(k.exp(k.field.neg(u)), 1)),
-    "softplus": _softplus,
+    "softplus": lambda k, u: k.log(k.plus(k.exp(u), 1)),
     "abs": Functions.absolute,
     "sign": Functions.signum,
     "relu": lambda k, u: k.half(k.field.add(u, k.absolute(u))),
@@ -399,7 +396,8 @@ _BINARY: dict[str, Binary] = {
     "hypot": lambda k, u, v: k.sqrt(k.field.add(k.field.mul(u, u), k.field.mul(v, v))),
     "maximum": Functions.maximum,
     "minimum": Functions.minimum,
-    "atan2": _atan2,
+    # An opaque angle: atan2(c*y, c*x) = atan2(y, x) holds only for positive c.
+    "atan2": lambda k, y, x: k.opaque("atan2", y, x),
 }
 
 

@@ -17,6 +17,7 @@ from symgrad.checker.program.intervals import (
     interval_power,
     interval_product,
 )
+from symgrad.support.traversal import walk
 
 __all__ = ["PowerBase", "Generators", "to_fraction", "factor_rational"]
 
@@ -90,16 +91,13 @@ class Generators:
 
     def dependencies(self, positions: Iterable[int]) -> set[int]:
         """Return positions of generators with those of all generators that they depend on."""
-        found: set[int] = set()
-        todo = list(positions)
-        while todo:
-            p = todo.pop()
-            if p not in found:
-                found.add(p)
-                for a in self.operands_of(p):
-                    polys = [a.num, *(self.field.factors[i] for i, _ in a.den)]
-                    todo += [q for poly in polys for q, d in enumerate(poly.degrees()) if d > 0]
-        return found
+
+        def direct(p: int) -> list[int]:
+            operands = self.operands_of(p)
+            polys = [f for a in operands for f in (a.num, *(self.field.factors[i] for i, _ in a.den))]
+            return [q for poly in polys for q, d in enumerate(poly.degrees()) if d > 0]
+
+        return set(walk(positions, direct))
 
     def operands_of(self, position: int) -> list[Element]:
         """Return the operands of a generator, such as A of exp(A)."""

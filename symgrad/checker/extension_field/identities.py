@@ -23,15 +23,11 @@ from types import MappingProxyType
 
 from symgrad.checker.extension_field.field import Element, GiveUp
 from symgrad.checker.extension_field.functions import Functions
+from symgrad.checker.extension_field.generators import to_fraction
 from symgrad.checker.extension_field.recurrences import BESSEL_AND_ERROR_OPS
-from symgrad.checker.limits import ORDER_SHIFTS
+from symgrad.checker.numbers import flint
 
 __all__ = ["SPECIAL_OPS"]
-
-
-def _small_integer(k: Functions, v: Element) -> int | None:
-    number = k.field.number(v)
-    return int(number.p) if number is not None and number.q == 1 and abs(number) <= ORDER_SHIFTS else None
 
 
 # ----------------------------------------------------------------------------------------------------- incomplete gamma
@@ -41,26 +37,24 @@ def _upper(k: Functions, a: Element, x: Element) -> Element:
     F = k.field
     if F.is_zero(x):
         return k.gamma(a)
-    n = _small_integer(k, a)
+    n = k.small_integer(a)
     if n is not None:
         base, value = (1, k.exp(F.neg(x))) if n > 0 else (0, F.neg(k.opaque("expi", F.neg(x))))
         return _shift_order(k, F.constant(base), value, x, n - base)
     for known, its, value in list(k.functions):
         if known == "uppergamma" and F.is_zero(F.sub(x, its[1])):
-            steps = _small_integer(k, F.sub(a, its[0]))
+            steps = k.small_integer(F.sub(a, its[0]))
             if steps is not None:
                 return _shift_order(k, its[0], value, x, steps)
     half = F.constant(Fraction(1, 2))
-    steps = _small_integer(k, F.sub(a, half))
+    steps = k.small_integer(F.sub(a, half))
     if steps is not None:
         value = F.mul(k.sqrt(k.pi()), _erfc(k, k.sqrt(x)))
         return _shift_order(k, half, value, x, steps)
     return k.opaque("uppergamma", a, x)
 
 
-def _erfc(k: Functions, u: Element) -> Element:
-    """Return erfc(u)."""
-    return BESSEL_AND_ERROR_OPS["erfc"](k, u)
+_erfc = BESSEL_AND_ERROR_OPS["erfc"]
 
 
 def _shift_order(k: Functions, a: Element, value: Element, x: Element, steps: int) -> Element:
@@ -95,15 +89,8 @@ def _expint(k: Functions, n: Element, x: Element) -> Element:
 # ------------------------------------------------------------------------------------------------- zeta, polylogarithms
 
 
-def _bernoulli(n: int) -> Fraction:
-    known = [Fraction(1)]
-    for m in range(1, n + 1):
-        known.append(-sum((comb(m + 1, j) * known[j] for j in range(m)), Fraction(0)) / (m + 1))
-    return known[n]
-
-
 def _zeta(k: Functions, s: Element, a: Element) -> Element:
-    F, n = k.field, _small_integer(k, s)
+    F, n = k.field, k.small_integer(s)
     if n == 1:
         raise GiveUp("the zeta function of order 1")
     if n is not None and n > 1:
@@ -111,12 +98,13 @@ def _zeta(k: Functions, s: Element, a: Element) -> Element:
     if n is not None and n < 1:
         m, total = 1 - n, F.constant(0)
         for j in range(m + 1):
-            total = F.add(total, F.scaled(k.integer_power(a, j), comb(m, j) * _bernoulli(m - j)))
+            bernoulli = to_fraction(flint.fmpq.bernoulli(m - j))
+            total = F.add(total, F.scaled(k.integer_power(a, j), comb(m, j) * bernoulli))
         return F.scaled(total, Fraction(-1, m))
     for known, its, value in list(k.functions):
         if known != "zeta" or not F.is_zero(F.sub(s, its[0])):
             continue
-        steps = _small_integer(k, F.sub(a, its[1]))
+        steps = k.small_integer(F.sub(a, its[1]))
         for i in range(steps or 0):
             value = F.sub(value, k.power(k.plus(its[1], i), F.neg(s)))
         for i in range(0, steps or 0, -1):
@@ -127,7 +115,7 @@ def _zeta(k: Functions, s: Element, a: Element) -> Element:
 
 
 def _polylog(k: Functions, s: Element, x: Element) -> Element:
-    F, n = k.field, _small_integer(k, s)
+    F, n = k.field, k.small_integer(s)
     if F.is_zero(x):
         return F.constant(0)
     rest = F.sub(F.constant(1), x)
@@ -136,11 +124,10 @@ def _polylog(k: Functions, s: Element, x: Element) -> Element:
     if n is None or n > 1:
         return k.opaque("polylog", s, x)
     w = k.div(x, rest)
-    total, power, numbers = F.constant(0), w, [1]  # Stirling numbers S(j, 1), S(j, 2), ...
-    for _ in range(-n):
-        numbers = [(i + 1) * c + (numbers[i - 1] if i else 0) for i, c in enumerate([*numbers, 0])]
-    for i, c in enumerate(numbers):
-        total = F.add(total, F.scaled(power, Fraction(factorial(i) * c)))
+    total, power = F.constant(0), w
+    for i in range(1 - n):
+        count = int(flint.fmpz.stirling_s2(1 - n, i + 1))
+        total = F.add(total, F.scaled(power, Fraction(factorial(i) * count)))
         power = F.mul(power, w)
     return total
 
@@ -238,7 +225,7 @@ def _ive(k: Functions, n: Element, x: Element) -> Element:
 
 
 def _spherical(k: Functions, n: Element, x: Element) -> Element:
-    F, order = k.field, _small_integer(k, n)
+    F, order = k.field, k.small_integer(n)
     if order is None or order < 0:
         return k.opaque("spherical_jn", n, x)
     if F.is_zero(x):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -37,9 +38,9 @@ class Powers(ExtensionField):
             whole: whether v is an integer at every point.
         """
         F = self.field
-        number = F.number(v)
-        if number is not None and number.q == 1:
-            return self.integer_power(u, int(number.p))
+        number, exponent = F.number(v), F.integer(v)
+        if exponent is not None:
+            return self.integer_power(u, exponent)
         if F.is_zero(u):
             if v.den or self.sign_by_bounds(v.num) != 1 or not self.never_zero(v.num):
                 raise GiveUp("a power of zero whose exponent may be zero")
@@ -122,10 +123,17 @@ class Powers(ExtensionField):
             whole, rest = divmod(e.num, lower)
             parts = [(whole, ()), (rest, e.den)]
         return [
-            F.mul(Element(F.ring.from_dict({tuple(exponents): c})), Element(F.ring.constant(1), den))
+            self._over_denominator({tuple(exponents): c}, den)
             for num, den in parts
             for exponents, c in num.terms()
         ]
+
+    def _over_denominator(
+        self, terms: Mapping[tuple[int, ...], Rational], den: tuple[tuple[int, int], ...]
+    ) -> Element:
+        """Return a polynomial over a denominator, as a reduced fraction."""
+        F = self.field
+        return F.mul(Element(F.ring.from_dict(terms)), Element(F.ring.constant(1), den))
 
     def _root_power(self, at: int, e: Fraction) -> Element:
         F, atom = self.field, self.atoms[at]
@@ -178,7 +186,6 @@ class Powers(ExtensionField):
 
     def _split_logs(self, u: Element) -> tuple[Element, dict[int, Element]]:
         """Split the terms d*log|h| off a sum: return the rest, and d for every h."""
-        F = self.field
         logs = {p: place for p, (kind, place) in self.meaning.items() if kind == "log"}
         rest: dict[tuple[int, ...], Rational] = {}
         powers: dict[int, Element] = {}
@@ -189,14 +196,8 @@ class Powers(ExtensionField):
                 rest[tuple(e)] = c
                 continue
             e[found[0]] = 0
-            self._count(
-                powers,
-                logs[found[0]],
-                F.mul(Element(F.ring.from_dict({tuple(e): c})), Element(F.ring.constant(1), u.den)),
-            )
-        if not powers:
-            return u, powers
-        return F.mul(Element(F.ring.from_dict(rest)), Element(F.ring.constant(1), u.den)), powers
+            self._count(powers, logs[found[0]], self._over_denominator({tuple(e): c}, u.den))
+        return (self._over_denominator(rest, u.den), powers) if powers else (u, powers)
 
     def _exp_without_logs(self, u: Element) -> Element:
         F = self.field

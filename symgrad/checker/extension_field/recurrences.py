@@ -15,7 +15,6 @@ from types import MappingProxyType
 
 from symgrad.checker.extension_field.field import Element
 from symgrad.checker.extension_field.functions import Functions
-from symgrad.checker.limits import ORDER_SHIFTS
 
 __all__ = ["BESSEL_AND_ERROR_OPS"]
 
@@ -26,28 +25,21 @@ _SIGNS = {"jv": (1, -1), "yv": (1, -1), "iv": (-1, 1), "kv": (1, 1)}
 def _bessel(name: str) -> Callable[[Functions, Element, Element], Element]:
     def row(k: Functions, v: Element, x: Element) -> Element:
         F = k.field
-        whole = F.number(v)
-        if whole is not None and whole.q == 1 and whole < 0:
+        whole = F.integer(v)
+        if whole is not None and whole < 0:
             value = row(k, F.neg(v), x)
-            return F.neg(value) if name in {"jv", "yv"} and int(whole.p) % 2 else value
+            return F.neg(value) if name in {"jv", "yv"} and whole % 2 else value
         for known, its, _ in list(k.functions):
             if known != name or not F.is_zero(F.sub(x, its[1])):
                 continue
-            steps = _order_difference(k, v, its[0])
+            steps = k.small_integer(F.sub(v, its[0]))
             if steps is None and name == "kv":
-                steps = _order_difference(k, F.neg(v), its[0])
+                steps = k.small_integer(F.sub(F.neg(v), its[0]))
             if steps in (0, 1) or (steps is not None and k.try_exclude_zeros(x)):
                 return _shift_order(k, name, its[0], x, steps)
         return k.opaque(name, v, x)
 
     return row
-
-
-def _order_difference(k: Functions, v: Element, base: Element) -> int | None:
-    distance = k.field.number(k.field.sub(v, base))
-    if distance is None or distance.q != 1 or abs(distance) > ORDER_SHIFTS:
-        return None
-    return int(distance.p)
 
 
 def _shift_order(k: Functions, name: str, base: Element, x: Element, steps: int) -> Element:

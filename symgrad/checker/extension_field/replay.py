@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from symgrad.checker.extension_field.field import Element, FractionField, GiveUp, Poly
+from symgrad.checker.extension_field.field import Budget, Element, FractionField, GiveUp, Poly
 from symgrad.checker.numbers import number_from_json, rational
 
-__all__ = ["Replay", "factors_to_json", "poly_from_json", "poly_to_json"]
+__all__ = ["Replay", "factors_to_json", "poly_from_json", "poly_to_json", "replay_field"]
 
 _CHUNK = 1024  # terms
 _SECONDS_PER_EXPONENT = 1e-8  # seconds
@@ -44,6 +44,18 @@ def poly_from_json(ring: FractionField, data: Any) -> Poly:
 def factors_to_json(ring: FractionField, found: Sequence[tuple[Poly, int]] | None) -> Any:
     """Return factors and exponents as JSON; None stays None."""
     return None if found is None else [[poly_to_json(ring, f), e] for f, e in found]
+
+
+def replay_field(data: Mapping[str, Any], generators: int, deadline: float) -> tuple[FractionField, Replay]:
+    """Return the field of a proof, and the oracle that replays its answers.
+
+    Raises:
+        GiveUp: if the capacity is not between 1 and ``generators``, or a scale is not positive.
+    """
+    scales = {(str(kind), int(i)): int(by) for kind, i, by in data["scales"]}
+    if not 0 < data["capacity"] <= generators or any(by < 1 for by in scales.values()):
+        raise GiveUp("a capacity or a scale out of range")
+    return FractionField(data["capacity"], Budget(deadline)), Replay(data["answers"], scales)
 
 
 class Replay:

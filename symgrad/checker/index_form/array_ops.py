@@ -87,10 +87,6 @@ def _softmax(call: StepCall) -> Form:
     return t.multiply(exp(t, call.args[0]), power(t, _sum_of_exponentials(call), -1))
 
 
-def _log_softmax(call: StepCall) -> Form:
-    return call.t.subtract(call.args[0], log(call.t, _sum_of_exponentials(call)))
-
-
 def _opaque_reduction(call: StepCall) -> Form:
     """Return an opaque reduction: a function of all entries along the axes."""
     t, (axis,) = call.t, call.step.params
@@ -117,11 +113,6 @@ def _prod_except(call: StepCall) -> Form:
     return product_except(t, t.rename(call.args[0], {f"a{axis}": "$m0"}), [length], [f"a{axis}"])
 
 
-def _cumsum(call: StepCall) -> Form:
-    axis, reverse = call.step.params
-    return _prefix_sum(call, call.args[0], axis, reverse)
-
-
 def _prefix_sum(call: StepCall, x: Form, axis: int, reverse: int) -> Form:
     t, length = call.t, call.shapes[0][axis]
     if length == "1":
@@ -129,10 +120,6 @@ def _prefix_sum(call: StepCall, x: Form, axis: int, reverse: int) -> Form:
     source, target = "s", f"a{axis}"
     triangle = order_map(t, target, source, length) if reverse else order_map(t, source, target, length)
     return t.sum_over(t.multiply(t.rename(x, {target: source}), triangle), {source: length})
-
-
-def _logcumsumexp(call: StepCall) -> Form:
-    return log(call.t, _prefix_sum(call, exp(call.t, call.args[0]), call.step.params[0], 0))
 
 
 # ------------------------------------------------------------------------------------------------------------- layout
@@ -184,10 +171,6 @@ def _entries(t: FormAlgebra, run: Axes) -> Form:
     return t.multiply(*(t.size(n) for _, n in run))
 
 
-def _broadcast(call: StepCall) -> Form:
-    return prepend_axes(call.t, call.args[0], call.shapes[0], len(call.shape))
-
-
 def _slices(call: StepCall, whole: Sequence[str], part: Sequence[str], into: bool) -> Form:
     """Contract with the map from positions of a slice to positions of the axis; ``into``: in the reverse direction."""
     t, triples, form = call.t, call.step.params[0], call.args[0]
@@ -200,14 +183,6 @@ def _slices(call: StepCall, whole: Sequence[str], part: Sequence[str], into: boo
             links.append(slice_map(t, triple, (inner, short), (outer, long)))
     bound = {f"s{k}": source[k] for k in indexed_axes(source)}
     return t.sum_over(t.multiply(form, *links), bound)
-
-
-def _slice(call: StepCall) -> Form:
-    return _slices(call, call.shapes[0], call.shape, False)
-
-
-def _unslice(call: StepCall) -> Form:
-    return _slices(call, call.shape, call.shapes[0], True)
 
 
 def _concatenate(call: StepCall) -> Form:
@@ -309,26 +284,17 @@ def _eye(call: StepCall) -> Form:
 # ----------------------------------------------------------------------------------------------------------- matrices
 
 
+def _matrix_axes(shape: Sequence[str]) -> tuple[str, str]:
+    """Return the row and the column index of a stack of matrices."""
+    return f"a{len(shape) - 2}", f"a{len(shape) - 1}"
+
+
 def _of_matrix(call: StepCall, invert: bool) -> Form:
-    shape = call.shapes[0]
-    rank, length = len(shape), shape[-1]
+    length = call.shapes[0][-1]
     if length == "1":
         return power(call.t, call.args[0], -1) if invert else call.args[0]
     function = inverse if invert else determinant
-    return function(call.t, call.args[0], f"a{rank - 2}", f"a{rank - 1}", length)
-
-
-def _inv(call: StepCall) -> Form:
-    return _of_matrix(call, True)
-
-
-def _det(call: StepCall) -> Form:
-    return _of_matrix(call, False)
-
-
-def _logdet(call: StepCall) -> Form:
-    """Return log|det|, which equals log(det) where that is defined."""
-    return log(call.t, magnitude(call.t, _of_matrix(call, False)))
+    return function(call.t, call.args[0], *_matrix_axes(call.shapes[0]), length)
 
 
 def _solve(call: StepCall) -> Form:
@@ -348,18 +314,16 @@ def _solve(call: StepCall) -> Form:
 
 
 def _matrix_function(call: StepCall) -> Form:
-    t, name, shape = call.t, call.step.op, call.shape
-    rank, length = len(shape), shape[-1]
-    row, column = f"a{rank - 2}", f"a{rank - 1}"
+    t, name, length = call.t, call.step.op, call.shape[-1]
+    row, column = _matrix_axes(call.shape)
     if length != "1":
         return matrix_function(t, name, call.args[0], row, column, length)
     return exp(t, call.args[0]) if name == "expm" else opaque(t, name[:3], call.args[0])
 
 
 def _frechet(call: StepCall) -> Form:
-    t, name, shape = call.t, call.step.op.removesuffix("_frechet"), call.shape
-    rank, length = len(shape), shape[-1]
-    row, column = f"a{rank - 2}", f"a{rank - 1}"
+    t, name, length = call.t, call.step.op.removesuffix("_frechet"), call.shape[-1]
+    row, column = _matrix_axes(call.shape)
     x, e = call.args
     if length == "1":
         following, sign = MATRIX_FUNCTIONS[name]
@@ -374,18 +338,19 @@ def _frechet(call: StepCall) -> Form:
 ARRAY_OPS: Mapping[str, Callable[[StepCall], Form]] = {
     "argmax": _opaque_reduction,
     "argmin": _opaque_reduction,
-    "broadcast_to": _broadcast,
+    "broadcast_to": lambda call: prepend_axes(call.t, call.args[0], call.shapes[0], len(call.shape)),
     "concatenate": _concatenate,
-    "cumsum": _cumsum,
-    "det": _det,
+    "cumsum": lambda call: _prefix_sum(call, call.args[0], *call.step.params),
+    "det": lambda call: _of_matrix(call, False),
     "einsum": _einsum,
     "eye": _eye,
     "gather": _gather,
-    "inv": _inv,
+    "inv": lambda call: _of_matrix(call, True),
     "iota": _iota,
-    "log_softmax": _log_softmax,
-    "logcumsumexp": _logcumsumexp,
-    "logdet": _logdet,
+    "log_softmax": lambda c: c.t.subtract(c.args[0], log(c.t, _sum_of_exponentials(c))),
+    "logcumsumexp": lambda c: log(c.t, _prefix_sum(c, exp(c.t, c.args[0]), c.step.params[0], 0)),
+    # log|det| equals log(det) where that is defined.
+    "logdet": lambda call: log(call.t, magnitude(call.t, _of_matrix(call, False))),
     "logsumexp": _logsumexp,
     "max": _opaque_reduction,
     "mean": _mean,
@@ -396,10 +361,10 @@ ARRAY_OPS: Mapping[str, Callable[[StepCall], Form]] = {
     "prod_except": _prod_except,
     "reshape": _reshape,
     "scatter_add": _scatter_add,
-    "slice": _slice,
+    "slice": lambda call: _slices(call, call.shapes[0], call.shape, False),
     "softmax": _softmax,
     "solve": _solve,
-    "unslice": _unslice,
+    "unslice": lambda call: _slices(call, call.shape, call.shapes[0], True),
     **dict.fromkeys(MATRIX_FUNCTIONS, _matrix_function),
     **{f"{name}_frechet": _frechet for name in MATRIX_FUNCTIONS},
 }

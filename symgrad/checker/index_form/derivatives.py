@@ -39,13 +39,9 @@ def _slots(head: Head) -> tuple[str, ...]:
     return tuple(f"${k}" for k in range(head.arity))
 
 
-def _sum_power(t: FormAlgebra, *terms: tuple[Form, int], p: Fraction | int = -1) -> Form:
-    return power(t, t.add(*(t.scale(f, c) for f, c in terms)), p)
-
-
 def _square_plus_constant_power(t: FormAlgebra, u: Form, c: int, side: int, p: Fraction | int) -> Form:
     """Return (side*u**2 + c)**p."""
-    return _sum_power(t, (power(t, u, 2), side), (t.number(1), c), p=p)
+    return power(t, t.add(t.scale(power(t, u, 2), side), t.number(c)), p)
 
 
 _HALF = Fraction(1, 2)

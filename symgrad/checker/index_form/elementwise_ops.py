@@ -144,44 +144,31 @@ def _tanh(t: FormAlgebra, u: Form) -> Form:
     return _plus(t, t.scale(found, -2), 1)
 
 
-def _sigmoid(t: FormAlgebra, u: Form) -> Form:
-    return power(t, _plus(t, exp(t, t.scale(u, -1)), 1), -1)
-
-
 def _opaque_function(kind: str, *params: object) -> Unary:
     return lambda t, u: opaque(t, kind, u, params)
 
 
-def _partial_function(kind: str, where: str) -> Unary:
+def _partial_function(kind: str, *params: object) -> Unary:
     """Return a function that is defined on a part of the real line."""
 
     def function(t: FormAlgebra, u: Form) -> Form:
-        exclude(t, [failure_condition(t, u, f"is not in the domain of {where}")])
-        return opaque(t, kind, u)
+        exclude(t, [failure_condition(t, u, f"is not in the domain of {kind}")])
+        return opaque(t, kind, u, params)
 
     return function
 
 
 def polygamma(t: FormAlgebra, u: Form, order: int) -> Form:
     """Return polygamma, the derivative of log(gamma(u)) of the order ``order`` + 1."""
-    exclude(t, [failure_condition(t, u, "is not in the domain of polygamma")])
-    return opaque(t, "polygamma", u, (order,))
+    return _partial_function("polygamma", order)(t, u)
 
 
-_sin, _cos, _atan = _opaque_function("sin"), _opaque_function("cos"), _opaque_function("atan")
-_asin, _acosh, _atanh = (
-    _partial_function("asin", "asin"),
-    _partial_function("acosh", "acosh"),
-    _partial_function("atanh", "atanh"),
-)
+_sin, _cos, _atan = map(_opaque_function, ("sin", "cos", "atan"))
+_asin, _acosh, _atanh = map(_partial_function, ("asin", "acosh", "atanh"))
 
 
 def _tan(t: FormAlgebra, u: Form) -> Form:
     return _divide(t, _sin(t, u), _cos(t, u))
-
-
-def _acos(t: FormAlgebra, u: Form) -> Form:
-    return t.subtract(t.scale(constant(t, "pi"), Fraction(1, 2)), _asin(t, u))
 
 
 def _log_base(base: int) -> Unary:
@@ -237,10 +224,6 @@ def _minimum(t: FormAlgebra, a: Form, b: Form) -> Form:
     return _maximum(t, a, b, -1)
 
 
-def _or(t: FormAlgebra, a: Form, b: Form) -> Form:
-    return t.subtract(t.add(a, b), t.multiply(a, b))
-
-
 UNARY: Mapping[str, Unary] = {
     "neg": lambda t, a: t.scale(a, -1),
     "sqrt": lambda t, u: power(t, u, Fraction(1, 2)),
@@ -252,7 +235,7 @@ UNARY: Mapping[str, Unary] = {
     "log2": _log_base(2),
     "log10": _log_base(10),
     "log1p": lambda t, u: log(t, _plus(t, u, 1)),
-    "sigmoid": _sigmoid,
+    "sigmoid": lambda t, u: power(t, _plus(t, exp(t, t.scale(u, -1)), 1), -1),
     "softplus": lambda t, u: log(t, _plus(t, exp(t, u), 1)),
     "sinh": _sinh,
     "cosh": _cosh,
@@ -273,12 +256,12 @@ UNARY: Mapping[str, Unary] = {
     "csc": _reciprocal(_sin),
     "cot": _reciprocal(_tan),
     "asin": _asin,
-    "acos": _acos,
+    "acos": lambda t, u: t.subtract(t.scale(constant(t, "pi"), Fraction(1, 2)), _asin(t, u)),
     "atan": _atan,
     "erf": _opaque_function("erf"),
     "erfc": lambda t, u: t.subtract(t.number(1), opaque(t, "erf", u)),
-    "gamma": _partial_function("gamma", "gamma"),
-    "lgamma": _partial_function("lgamma", "lgamma"),
+    "gamma": _partial_function("gamma"),
+    "lgamma": _partial_function("lgamma"),
     "digamma": lambda t, u: polygamma(t, u, 0),
     "abs": magnitude,
     "sign": sign,
@@ -305,7 +288,7 @@ BINARY: Mapping[str, Binary] = {
     "eq": lambda t, a, b: _not(t, _differs(t, a, b)),
     "ne": _differs,
     "and_": lambda t, a, b: t.multiply(a, b),
-    "or_": _or,
+    "or_": lambda t, a, b: t.subtract(t.add(a, b), t.multiply(a, b)),
     "xor": lambda t, a, b: t.subtract(t.add(a, b), t.scale(t.multiply(a, b), 2)),
 }
 

@@ -15,7 +15,14 @@ from typing import TypeAlias
 from symgrad.checker.extension_field.field import GiveUp
 from symgrad.checker.index_form.forms.position_maps import affine, position_map
 from symgrad.checker.index_form.forms.product_rules import Dependency
-from symgrad.checker.index_form.forms.terms import Atom, Form, FormAlgebra, Monomial, RawProduct
+from symgrad.checker.index_form.forms.terms import (
+    Atom,
+    Form,
+    FormAlgebra,
+    Monomial,
+    RawProduct,
+    single_factor,
+)
 from symgrad.checker.program.length_polynomials import (
     ONE,
     Size,
@@ -75,13 +82,8 @@ def index_map(t: FormAlgebra, index: Form, end: str, length: str, *, wrapped: bo
 
 def _iota_index(t: FormAlgebra, index: Form) -> tuple[str, str] | None:
     """Return the index and the length if a form is iota (0, 1, 2, ...), else None."""
-    if list(index.values()) != [1]:
-        return None
-    (monomial,) = index
-    if len(monomial) != 1 or monomial[0][0][0] or monomial[0][1] != 1:
-        return None
-    head, positions, _ = monomial[0][0][1][0]
-    return (positions[0], t.heads[head].params[0]) if t.heads[head].kind == "iota" else None
+    found = single_factor(t, index)
+    return (found[1][0], found[0].params[0]) if found is not None and found[0].kind == "iota" else None
 
 
 def is_in_bounds(t: FormAlgebra, index: Form, length: str) -> bool:

@@ -11,7 +11,7 @@ from symgrad.checker.index_form.forms.canonical_labels import connected_componen
 from symgrad.checker.index_form.forms.form_conditions import singular_condition
 from symgrad.checker.index_form.forms.functions import exclude, exp, is_positive, log, power
 from symgrad.checker.index_form.forms.product_rules import delta, fill_matrix_slots
-from symgrad.checker.index_form.forms.terms import Factors, Form, FormAlgebra, Head, RawProduct
+from symgrad.checker.index_form.forms.terms import Factors, Form, FormAlgebra, Head, RawProduct, single_factor
 from symgrad.checker.index_form.matrix_functions import (
     diagonal_entries,
     is_identity,
@@ -19,7 +19,6 @@ from symgrad.checker.index_form.matrix_functions import (
     orient,
     split_scalars,
 )
-from symgrad.checker.index_form.matrix_functions import single_factor as factor_of
 
 __all__ = ["determinant", "inverse"]
 
@@ -34,7 +33,7 @@ def inverse(t: FormAlgebra, form: Form, row: str, column: str, length: str) -> F
     entries = diagonal_entries(t, form, row, column)
     if entries is not None:
         return t.multiply(power(t, entries, -1), delta(t, row, column, length))
-    found = factor_of(t, form)
+    found = single_factor(t, form)
     if found is not None and found[0].kind == "inv" and set(found[1][:2]) == {row, column}:
         return fill_matrix_slots(t, found[0].forms[0], found[1])
     if found is not None and _is_exponential(found, row, column):
@@ -47,10 +46,7 @@ def inverse(t: FormAlgebra, form: Form, row: str, column: str, length: str) -> F
     exclude(t, [singular_condition(t, form, row, column)])
     m = orient(t, form, row, column)
     ends = (column, row) if m.transposed else (row, column)
-    full = [(0, 1, *(2 + k for k in o)) for o in m.orders] + [
-        (1, 0, *(2 + k for k in o)) for o in m.transposing_orders
-    ]
-    head = t.head("inv", (length,), (m.form,), 2 + len(m.captured), symmetries=full)
+    head = t.head("inv", (length,), (m.form,), 2 + len(m.captured), symmetries=m.symmetries)
     return t.atom(head, (*ends, *m.captured))
 
 
@@ -70,7 +66,7 @@ def determinant(t: FormAlgebra, form: Form, row: str, column: str, length: str) 
     entries = diagonal_entries(t, form, row, column)
     if entries is not None:
         return product_along_axes(t, t.rename(entries, {row: "$m0"}), (length,))
-    found = factor_of(t, form)
+    found = single_factor(t, form)
     if found is not None and found[0].kind == "inv" and set(found[1][:2]) == {row, column}:
         inside = fill_matrix_slots(t, found[0].forms[0], (row, column, *found[1][2:]))
         return power(t, determinant(t, inside, row, column, length), -1)
@@ -129,7 +125,7 @@ def _low_rank_update(t: FormAlgebra, form: Form, row: str, column: str, length: 
     if scale or len(others) != 2:
         return None
     for monomial, c in others.items():
-        found = factor_of(t, split_scalars({monomial: c}, row, column)[1])
+        found = single_factor(t, split_scalars({monomial: c}, row, column)[1])
         if found is not None and found[0].kind == "tensor" and set(found[1]) == {row, column}:
             rest = {m: v for m, v in others.items() if m != monomial}
             update = _split_at_index(t, {monomial: c}, t.number(1), rest, row, column, length)

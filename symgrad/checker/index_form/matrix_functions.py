@@ -35,7 +35,16 @@ from symgrad.checker.index_form.forms.product_rules import (
     split_scalar_factors,
     without_factor,
 )
-from symgrad.checker.index_form.forms.terms import Atom, Component, Form, FormAlgebra, Head, RawProduct, Rule
+from symgrad.checker.index_form.forms.terms import (
+    Atom,
+    Component,
+    Form,
+    FormAlgebra,
+    Head,
+    RawProduct,
+    Rule,
+    single_factor,
+)
 
 __all__ = [
     "MATRIX_FUNCTIONS",
@@ -46,7 +55,6 @@ __all__ = [
     "diagonal_entries",
     "matrix_function",
     "is_identity",
-    "single_factor",
     "orient",
     "rebuild",
     "split_scalars",
@@ -87,6 +95,14 @@ class OrientedMatrix:
     orders: tuple[tuple[int, ...], ...]
     transposing_orders: tuple[tuple[int, ...], ...]
 
+    @property
+    def symmetries(self) -> list[tuple[int, ...]]:
+        """The symmetries of a factor with a row, a column and the slots."""
+        return [
+            *((0, 1, *(2 + k for k in o)) for o in self.orders),
+            *((1, 0, *(2 + k for k in o)) for o in self.transposing_orders),
+        ]
+
 
 def orient(t: FormAlgebra, form: Form, row: str, column: str) -> OrientedMatrix:
     """Return a matrix over slots, in canonical orientation."""
@@ -106,17 +122,6 @@ def split_scalars(form: Form, row: str, column: str) -> tuple[Form, Form]:
     if len({inner for (_, inner), _ in parts}) != 1:
         return {(): Fraction(1)}, form
     return {outer: c for (outer, _), c in parts}, {parts[0][0][1]: Fraction(1)}
-
-
-def single_factor(t: FormAlgebra, form: Form) -> tuple[Head, tuple[str, ...]] | None:
-    """Return the head and the positions of a form that is a single factor, else None."""
-    if list(form.values()) != [1]:
-        return None
-    ((monomial, _),) = form.items()
-    if len(monomial) != 1 or monomial[0][0][0] or monomial[0][1] != 1:
-        return None
-    head, positions, _ = monomial[0][0][1][0]
-    return t.heads[head], positions
 
 
 def is_identity(t: FormAlgebra, form: Form, row: str, column: str) -> bool:
@@ -168,10 +173,7 @@ def matrix_function(t: FormAlgebra, name: str, form: Form, row: str, column: str
         return t.multiply(_scalar_function(t, name, entries), delta(t, row, column, length))
     m, side = _orient_sign(t, name, form, row, column)
     ends = (column, row) if m.transposed else (row, column)
-    full = [(0, 1, *(2 + k for k in o)) for o in m.orders] + [
-        (1, 0, *(2 + k for k in o)) for o in m.transposing_orders
-    ]
-    head = t.head(name, (length, 0), (m.form,), 2 + len(m.captured), symmetries=full)
+    head = t.head(name, (length, 0), (m.form,), 2 + len(m.captured), symmetries=m.symmetries)
     return t.scale(t.atom(head, (*ends, *m.captured)), side if name == "sinm" else 1)
 
 

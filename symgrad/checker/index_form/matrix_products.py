@@ -7,6 +7,7 @@ from symgrad.checker.index_form.forms.functions import log, magnitude
 from symgrad.checker.index_form.forms.terms import Form, FormAlgebra
 from symgrad.checker.index_form.inverses import determinant, inverse
 from symgrad.checker.program.steps import ProofProgram, ProofStep
+from symgrad.support.traversal import leaves
 
 __all__ = ["function_of_product"]
 
@@ -41,18 +42,13 @@ def function_of_product(
 
 def _matrix_factors(program: ProofProgram, at: int) -> list[tuple[int, bool]]:
     """Return the positions of the factors of a matrix product, and whether each is transposed."""
-    done: list[tuple[int, bool]] = []
-    pending = [(at, False)]
-    while pending:
-        position, turned = pending.pop()
+
+    def operands(factor: tuple[int, bool]) -> list[tuple[int, bool]] | None:
+        position, transposed = factor
         path = _product_order(program, program.steps[position])
-        if path is None:
-            done.append((position, turned))
-            continue
-        if turned:
-            path = [(p, not flip) for p, flip in reversed(path)]
-        pending.extend(reversed(path))
-    return done
+        return [(p, not flip) for p, flip in reversed(path)] if transposed and path is not None else path
+
+    return leaves((at, False), operands)
 
 
 def _product_order(program: ProofProgram, step: ProofStep) -> list[tuple[int, bool]] | None:

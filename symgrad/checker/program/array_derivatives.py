@@ -79,10 +79,6 @@ def _less_mean(into: StepBuilder, shares: int, axes: Sequence[int], moved: int) 
     return into.op("add", moved, into.op("neg", mean))
 
 
-def _softmax(into: StepBuilder, at: int, step: ProofStep, moved: int) -> int:
-    return into.op("mul", at, _less_mean(into, at, step.params[0], moved))
-
-
 def _log_softmax(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
     shares = into.step(ProofStep("softmax", step.args, step.params, step.shape))
     return _less_mean(into, shares, step.params[0], moved)
@@ -131,24 +127,12 @@ def _matmul(into: StepBuilder, a: int, b: int) -> int:
     return into.contract([operand(a, n, n + 1), operand(b, n + 1, n + 2)], (*range(n), n, n + 2))
 
 
-def _inv(into: StepBuilder, at: int, _step: ProofStep, moved: int) -> int:
-    return into.op("neg", _matmul(into, _matmul(into, at, moved), at))
-
-
 def _trace_with_inverse(into: StepBuilder, step: ProofStep, moved: int) -> int:
     x = step.args[0]
     inverse = into.step(ProofStep("inv", (x,), (), into.shape(x)))
     lead = tuple(range(len(into.shape(x)) - 2))
     n = len(lead)
     return into.contract([(inverse, (*lead, n, n + 1)), (moved, (*lead, n + 1, n))], lead)
-
-
-def _det(into: StepBuilder, at: int, step: ProofStep, moved: int) -> int:
-    return into.op("mul", at, _trace_with_inverse(into, step, moved))
-
-
-def _logdet(into: StepBuilder, _at: int, step: ProofStep, moved: int) -> int:
-    return _trace_with_inverse(into, step, moved)
 
 
 def _solve(into: StepBuilder, at: int, step: ProofStep, moving: Sequence[int | None]) -> int | None:
@@ -199,13 +183,13 @@ ARRAY_DERIVATIVES: dict[str, Any] = {
     "norm": _on(_norm),
     "logsumexp": _on(_logsumexp),
     "logcumsumexp": _on(_logcumsumexp),
-    "softmax": _on(_softmax),
+    "softmax": _on(lambda b, at, step, moved: b.op("mul", at, _less_mean(b, at, step.params[0], moved))),
     "log_softmax": _on(_log_softmax),
     "prod": _on(_prod),
     "prod_except": _on(_prod_except),
-    "inv": _on(_inv),
-    "det": _on(_det),
-    "logdet": _on(_logdet),
+    "inv": _on(lambda b, at, _, moved: b.op("neg", _matmul(b, _matmul(b, at, moved), at))),
+    "det": _on(lambda b, at, step, moved: b.op("mul", at, _trace_with_inverse(b, step, moved))),
+    "logdet": _on(lambda b, _, step, moved: _trace_with_inverse(b, step, moved)),
     "solve": _solve,
     **dict.fromkeys(("expm", "sinm", "cosm"), _on(_matrix_function)),
     **dict.fromkeys(("expm_frechet", "sinm_frechet", "cosm_frechet"), _frechet),

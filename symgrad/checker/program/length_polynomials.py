@@ -9,7 +9,7 @@ Names are at least 1. Lengths with the same form are equal for all values of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from itertools import compress, product
@@ -112,7 +112,7 @@ def is_nonnegative(a: Size) -> bool:
     """Tell whether a length is certainly nonnegative: all coefficients are, after the substitution n = 1 + (n - 1)."""
     above: dict[tuple[Any, ...], int] = {}
     for m, c in a:
-        if not all(map(_atom_is_nonnegative, m)):
+        if not all(isinstance(x, str) or _atom_has(x, is_nonnegative) for x in m):
             return False
         names = [x for x in m if isinstance(x, str)]
         if len(names) > LENGTH_FACTORS:
@@ -124,12 +124,11 @@ def is_nonnegative(a: Size) -> bool:
     return all(c >= 0 for c in above.values())
 
 
-def _atom_is_nonnegative(atom: Any) -> bool:
-    if isinstance(atom, str):
-        return True
+def _atom_has(atom: Any, holds: Callable[[Size], bool]) -> bool:
+    """Tell whether a maximum, a minimum or a rounded quotient has a property that larger lengths have, too."""
     if atom[0] == "ceil":
-        return is_nonnegative(atom[1])
-    known = (is_nonnegative(atom[1]), is_nonnegative(atom[2]))
+        return holds(atom[1])
+    known = (holds(atom[1]), holds(atom[2]))
     return any(known) if atom[0] == "max" else all(known)
 
 
@@ -203,7 +202,7 @@ def length_polynomial(length: int | str) -> Size:
         if isinstance(item, Fraction):
             stack.append(_number(int(item)))
         elif item.isidentifier():
-            stack.append(_name_atom(item))
+            stack.append((((item,), 1),))
         elif item == "ceil()":
             top = stack.pop()
             if not isinstance(top, _Quotient):
@@ -216,10 +215,6 @@ def length_polynomial(length: int | str) -> Size:
     if isinstance(found, _Quotient):
         raise UsageError(f"the length '{length}' is a quotient that is not rounded")
     return found
-
-
-def _name_atom(name: str) -> Size:
-    return (((name,), 1),)
 
 
 def _apply_operator(operator: str, left: Size | _Quotient, right: Size | _Quotient) -> Size | _Quotient:
@@ -267,14 +262,7 @@ def _is_positive(a: Size) -> bool:
         return True
     if len(a) != 1 or a[0][1] < 1:
         return False
-    return all(isinstance(x, str) or _atom_is_positive(x) for x in a[0][0])
-
-
-def _atom_is_positive(atom: Any) -> bool:
-    if atom[0] == "ceil":
-        return _is_positive(atom[1])
-    known = (_is_positive(atom[1]), _is_positive(atom[2]))
-    return any(known) if atom[0] == "max" else all(known)
+    return all(isinstance(x, str) or _atom_has(x, _is_positive) for x in a[0][0])
 
 
 def slice_length(whole: Size, start: int | str | None, stop: int | str | None, step: int) -> Size:

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from symgrad.checker.program.steps import ProofProgram, ProofStep
+from symgrad.support.traversal import leaves
 
 __all__ = ["merge_steps", "is_same_step"]
 
@@ -106,18 +107,12 @@ def _step_key(
 def _chain_key(steps: Sequence[ProofStep], i: int, inner: set[int], found: dict[int, int]) -> _Key | int:
     step = steps[i]
     neutral = _ASSOCIATIVE[step.op]
-    leaves: list[int] = []
-    todo = list(step.args)
-    while todo:
-        a = todo.pop()
-        if a in inner and steps[a].op == step.op:
-            todo += steps[a].args
-        elif neutral is None or not _is_number(steps[a], neutral):
-            leaves.append(found.get(a, a))
-    leaves = sorted(set(leaves) if step.op in _IDEMPOTENT else leaves)
-    if len(leaves) == 1 and _same_type(step, steps[leaves[0]]):
-        return leaves[0]
-    return (step.op, step.shape, step.kind, tuple(leaves))
+    chain = leaves(i, lambda a: steps[a].args if a == i or (a in inner and steps[a].op == step.op) else None)
+    operands = [found.get(a, a) for a in chain if neutral is None or not _is_number(steps[a], neutral)]
+    operands = sorted(set(operands) if step.op in _IDEMPOTENT else operands)
+    if len(operands) == 1 and _same_type(step, steps[operands[0]]):
+        return operands[0]
+    return (step.op, step.shape, step.kind, tuple(operands))
 
 
 def _same_type(step: ProofStep, other: ProofStep) -> bool:

@@ -33,6 +33,12 @@ class FormulaTerm:
     def __call__(self, name: str, **options: tuple[int, ...]) -> FormulaTerm:
         return FormulaTerm(self.into, self.into.op(name, self.at, **options))
 
+    def number(self, value: int) -> FormulaTerm:
+        return FormulaTerm(self.into, self.into.number(value))
+
+    def constant(self, name: str) -> FormulaTerm:
+        return FormulaTerm(self.into, self.into.step(ProofStep("constant", (), (name,))))
+
     def _with(self, name: str, other: FormulaTerm | int | Fraction, swap: bool = False) -> FormulaTerm:
         at = other.at if isinstance(other, FormulaTerm) else self.into.number(other)
         pair = (at, self.at) if swap else (self.at, at)
@@ -69,21 +75,13 @@ class FormulaTerm:
         return self._with("pow", other)
 
 
-def _log_of(n: int, x: FormulaTerm) -> FormulaTerm:
-    return FormulaTerm(x.into, x.into.number(n))("log")
-
-
 def _gaussian(x: FormulaTerm) -> FormulaTerm:
     """Return 2/sqrt(pi)*exp(-x**2)."""
     return 2 / _sqrt_pi(x) * (-(x**2))("exp")
 
 
-def _pi(x: FormulaTerm) -> FormulaTerm:
-    return FormulaTerm(x.into, x.into.step(ProofStep("constant", (), ("pi",))))
-
-
 def _sqrt_pi(x: FormulaTerm) -> FormulaTerm:
-    return _pi(x)("sqrt")
+    return x.constant("pi")("sqrt")
 
 
 # f is the value of the function, x its argument.
@@ -91,11 +89,11 @@ _UNARY_DERIVATIVES: dict[str, Callable[[FormulaTerm, FormulaTerm], FormulaTerm]]
     "sqrt": lambda f, x: 1 / (2 * f),
     "cbrt": lambda f, x: 1 / (3 * f**2),
     "exp": lambda f, x: f,
-    "exp2": lambda f, x: _log_of(2, x) * f,
+    "exp2": lambda f, x: x.number(2)("log") * f,
     "expm1": lambda f, x: x("exp"),
     "log": lambda f, x: 1 / x,
-    "log2": lambda f, x: 1 / (x * _log_of(2, x)),
-    "log10": lambda f, x: 1 / (x * _log_of(10, x)),
+    "log2": lambda f, x: 1 / (x * x.number(2)("log")),
+    "log10": lambda f, x: 1 / (x * x.number(10)("log")),
     "log1p": lambda f, x: 1 / (1 + x),
     "sigmoid": lambda f, x: f * (1 - f),
     "softplus": lambda f, x: x("sigmoid"),
@@ -138,9 +136,9 @@ _UNARY_DERIVATIVES: dict[str, Callable[[FormulaTerm, FormulaTerm], FormulaTerm]]
     "airybiprime": lambda f, x: x * x("airybi"),
     "erfcx": lambda f, x: 2 * x * f - 2 / _sqrt_pi(x),
     "dawsn": lambda f, x: 1 - 2 * x * f,
-    "log_ndtr": lambda f, x: (-(x**2) / 2)("exp") / ((2 * _pi(x))("sqrt") * f("exp")),
-    "fresnels": lambda f, x: (_pi(x) * x**2 / 2)("sin"),
-    "fresnelc": lambda f, x: (_pi(x) * x**2 / 2)("cos"),
+    "log_ndtr": lambda f, x: (-(x**2) / 2)("exp") / ((2 * x.constant("pi"))("sqrt") * f("exp")),
+    "fresnels": lambda f, x: (x.constant("pi") * x**2 / 2)("sin"),
+    "fresnelc": lambda f, x: (x.constant("pi") * x**2 / 2)("cos"),
     "Shi": lambda f, x: x("sinh") / x,
     "Chi": lambda f, x: x("cosh") / x,
     "li": lambda f, x: 1 / x("log"),
@@ -150,7 +148,7 @@ _UNARY_DERIVATIVES: dict[str, Callable[[FormulaTerm, FormulaTerm], FormulaTerm]]
     "gamma": lambda f, x: f * x("digamma"),
     "lgamma": lambda f, x: x("digamma"),
     "digamma": lambda f, x: x("polygamma", params=(1,)),
-    "sinc": lambda f, x: -_pi(x) * _call("spherical_jn", FormulaTerm(x.into, x.into.number(1)), _pi(x) * x),
+    "sinc": lambda f, x: -x.constant("pi") * _call("spherical_jn", x.number(1), x.constant("pi") * x),
     "abs": lambda f, x: x("sign"),
 }
 
@@ -234,7 +232,7 @@ def _with_order(slope: Callable[[FormulaTerm, FormulaTerm, FormulaTerm], Formula
 def _zeta(_f: FormulaTerm, s: FormulaTerm, x: FormulaTerm) -> FormulaTerm:
     """Return -s*zeta(s + 1, x); at s = 0, where that has only a limit, zeta(0, x) = 1/2 - x has the derivative -1."""
     if s.into.value(s.at) == 0:
-        return FormulaTerm(s.into, s.into.number(-1))
+        return s.number(-1)
     return -s * _call("zeta", s + 1, x)
 
 

@@ -15,6 +15,7 @@ from symgrad.checker.program.distributions import ProofDistribution, support
 from symgrad.checker.program.length_values import length_names, length_value
 from symgrad.checker.program.names import is_name, terminal_text
 from symgrad.support.errors import UsageError
+from symgrad.support.traversal import leaves
 
 __all__ = [
     "ProofProgram",
@@ -100,17 +101,13 @@ class ProofProgram:
     @property
     def sizes(self) -> tuple[str, ...]:
         """The names of lengths, each once, in order of appearance."""
-        lengths: dict[str, None] = {}
-        todo: list[Any] = [s.params for s in reversed(self.steps) if s.op not in ("symbol", "constant")]
-        todo += [s.shape for s in (*reversed(self.steps), *reversed(self.symbols))]
-        todo += [s.ends for s in self.symbols]
-        while todo:
-            item = todo.pop()
-            if isinstance(item, tuple):
-                todo += reversed(cast("tuple[Any, ...]", item))
-            elif isinstance(item, str):
-                lengths[item] = None
-        return tuple(length_names(lengths))
+        nested: Any = (
+            *(s.ends for s in reversed(self.symbols)),
+            *(s.shape for s in (*self.symbols, *self.steps)),
+            *(s.params for s in self.steps if s.op not in ("symbol", "constant")),
+        )
+        atoms = leaves(nested, lambda x: cast("tuple[Any, ...]", x) if isinstance(x, tuple) else None)
+        return tuple(length_names(dict.fromkeys(x for x in atoms if isinstance(x, str))))
 
     def needed(self, outputs: Iterable[int], *, frozen: bool = True) -> list[int]:
         """Return the outputs and the steps that they read, in order; not ``frozen``: not through ``stop_gradient``."""

@@ -1,4 +1,4 @@
-"""The array functions of the notation: NumPy's names, and what makes each."""
+"""The array functions of the notation: names of NumPy and their builders."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Calls of array functions: from the arguments in a text to those of what makes the array.
+"""Calls of array functions: convert the arguments of a text to those of a builder.
 
-The signature of a builder is the signature in programs, and the name of a parameter says what its argument is: an array
+The signature of a builder is the signature in programs. The name of a parameter is the kind of its argument: an array
 (``x``), an axis, a shape made of sizes, a literal.
 """
 
@@ -85,6 +85,12 @@ def _with(value: Any, found: Mapping[Node, Node]) -> Any:
     return found.get(value, value) if isinstance(value, Node) else value
 
 
+def _integer(item: Item) -> int | None:
+    """Return the value of a literal integer; None for anything else."""
+    value = item.node.value if isinstance(item, Term) and item.node.is_number() else None
+    return value if isinstance(value, int) else None
+
+
 class _CallReading:
     """The arguments of one call."""
 
@@ -154,12 +160,12 @@ class _CallReading:
         parameters = _parameters(self.name)
         least = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in parameters)
         short = count < least
-        return ProgramSyntaxError(
-            f"{self.name} takes {'at least' if short else 'at most'} "
-            f"{least if short else len(parameters)} argument{'s' * ((least if short else len(parameters)) != 1)}, "
+        limit = least if short else len(parameters)
+        return self.error(
+            ProgramSyntaxError,
+            f"{self.name} takes {'at least' if short else 'at most'} {limit} argument{'s' * (limit != 1)}, "
             f"got {count}",
-            at=self.scope.location(self.start, self.end),
-            expected=_usage(self.name),
+            self,
             cure="add the missing argument" if short else "remove an argument",
         )
 
@@ -205,7 +211,7 @@ class _CallReading:
         return self.scope.source.text[item.start : item.end]
 
     def _of_values(self, arguments: Sequence[Argument]) -> str | None:
-        """Return how the largest or smallest of the arguments is written; None for other functions."""
+        """Return the cure for an extreme of several arguments; None for other functions."""
         values = [a for a in arguments if isinstance(a, Term)]
         if self._extreme is None or len(values) < 2:
             return None
@@ -229,7 +235,7 @@ class _CallReading:
         return item.node
 
     def _of_items(self, item: ItemList) -> str:
-        """Return what to write for values in one tuple or list."""
+        """Return the cure for values in one tuple or list."""
         shown = ", ".join(map(self._said, item.values))
         if self._extreme is not None and len(item.values) > 1:
             return f"write {self._extreme}({shown})"
@@ -260,8 +266,9 @@ class _CallReading:
         return self._array(name, item)
 
     def _int(self, name: str, item: Item) -> int:
-        if isinstance(item, Term) and item.node.is_number() and isinstance(item.node.value, int):
-            return item.node.value
+        value = _integer(item)
+        if value is not None:
+            return value
         raise self.error(
             DomainError,
             f"{name} of {self.name} is not a literal whole number",
@@ -279,8 +286,7 @@ class _CallReading:
     def _widths(self, name: str, item: Item) -> Any:
         if isinstance(item, ItemList):
             return tuple(self._widths(name, value) for value in item.values)
-        size = self.scope.size_of(item.node) if isinstance(item, Term) else None
-        return self._size(name, item) if size is None else size  # `pad` says more of one that is negative
+        return self._any_size(name, item)  # `pad` reports a negative size better
 
     def _flag(self, name: str, item: Item) -> bool:
         if isinstance(item, Term) and item.node.op is NUMBER and item.node.dtype == "bool":
@@ -292,7 +298,7 @@ class _CallReading:
             cure=self._of_values(self.arguments) or f"write {name}=True",
         )
 
-    def _size(self, name: str, item: Item) -> Size:
+    def _any_size(self, name: str, item: Item) -> Size:
         size = self.scope.size_of(item.node) if isinstance(item, Term) else None
         if size is None:
             raise self.error(
@@ -302,6 +308,10 @@ class _CallReading:
                 expected="whole numbers and names of sizes, with + - *, such as n*5",
                 cure="use the names of sizes in declarations: n of X : real[n, 5]",
             )
+        return size
+
+    def _size(self, name: str, item: Item) -> Size:
+        size = self._any_size(name, item)
         if isinstance(size, int) and size < 0 and not (self.name == "reshape" and size == -1):
             raise self.error(
                 ShapeError,
@@ -326,8 +336,9 @@ class _CallReading:
             return None
         if isinstance(item, Text):
             return item.value
-        if isinstance(item, Term) and item.node.is_number() and isinstance(item.node.value, int):
-            return item.node.value
+        value = _integer(item)
+        if value is not None:
+            return value
         raise self.error(
             DomainError,
             f"{name} of {self.name} is no order of a norm",

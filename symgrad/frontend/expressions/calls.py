@@ -33,42 +33,22 @@ from symgrad.support.errors import (
 
 __all__ = ["FUNCTIONS", "call"]
 
-_LINEAR_ALGEBRA = "write its formula, or compute it in NumPy and pass it as an input"
-_BY_SCIPY = "compute it in SciPy and pass it as an input"
-_BY_HAND = "write it with subscripts, concatenate and where"
 _NOT_HERE = {
     **dict.fromkeys(
-        [
-            "cholesky",
-            "pinv",
-            "eig",
-            "eigh",
-            "svd",
-            "qr",
-            "matrix_rank",
-        ],
-        _LINEAR_ALGEBRA,
+        ["cholesky", "pinv", "eig", "eigh", "svd", "qr", "matrix_rank"],
+        "write its formula, or compute it in NumPy and pass it as an input",
     ),
     **dict.fromkeys(
-        [
-            "roll",
-            "tile",
-            "repeat",
-            "tril",
-            "triu",
-            "diff",
-            "hstack",
-            "vstack",
-            "array_split",
-            "split",
-            "linspace",
-            "empty",
-            "cumprod",
-        ],
-        _BY_HAND,
+        ["roll", "tile", "repeat", "tril", "triu", "diff", "hstack", "vstack", "split", "array_split"],
+        "write it with subscripts, concatenate and where",
     ),
     **dict.fromkeys(
-        ["elliptic_pi", "hyp0f1", "hyp1f1", "hyp2f1", "hyper", "lerchphi", "legendre", "hermite"], _BY_SCIPY
+        ["linspace", "empty", "cumprod"],
+        "write it with subscripts, concatenate and where",
+    ),
+    **dict.fromkeys(
+        ["elliptic_pi", "hyp0f1", "hyp1f1", "hyp2f1", "hyper", "lerchphi", "legendre", "hermite"],
+        "compute it in SciPy and pass it as an input",
     ),
     **dict.fromkeys(["hankel1", "hankel2"], "write its parts: besselj(n, x) and bessely(n, x)"),
     "all": "write min(where(c, 1, 0)) == 1",
@@ -200,7 +180,7 @@ def _apply(
 
 
 def _with_one_more(scope: Scope, spelled: str, terms: Sequence[Term]) -> str | None:
-    """Return what two arguments mean elsewhere of functions that take one here: a root, a number of digits."""
+    """Return the cure for a second argument that other notations accept: a root, a number of digits."""
     if spelled not in ("sqrt", "round") or len(terms) != 2:
         return None
     x, n = (scope.source.text[t.start : t.end] for t in terms)
@@ -215,7 +195,7 @@ def signature(op: Op, spelled: str) -> str:
 
 
 def _no_value(scope: Scope, item: ItemList | Text | NoneLiteral) -> Term:
-    """Keep the error for what is no operand."""
+    """Record the error for an invalid operand."""
     if isinstance(item, ItemList):
         return scope.wrong(
             ProgramSyntaxError,
@@ -225,37 +205,26 @@ def _no_value(scope: Scope, item: ItemList | Text | NoneLiteral) -> Term:
             expected="one value",
             cure="write one value, or stack((a, b)) for an array of values",
         )
-    what = (
-        "texts in quotes (and f-strings) are not part of formulas"
-        if isinstance(item, Text)
-        else "'None' is a word of Python, not of formulas"
-    )
-    cure = "write the formula itself" if isinstance(item, Text) else "leave it out"
+    if isinstance(item, Text):
+        what, cure = "texts in quotes (and f-strings) are not part of formulas", "write the formula itself"
+    else:
+        what, cure = "'None' is a word of Python, not of formulas", "leave it out"
     return scope.wrong(ForbiddenSyntaxError, what, item.start, item.end, cure=cure)
 
 
 def _wrong_keyword(
     scope: Scope, spelled: str, op: Op | None, argument: Keyword, terms: Sequence[Term]
 ) -> Term:
-    start, end = span_of(argument.name)
-    if str(argument.name) in ("axis", "keepdims", "axes", "dim", "keepdim", "out", "dtype"):
-        return scope.wrong(
-            ProgramSyntaxError,
-            f"{spelled} acts entry by entry and takes no argument named '{argument.name}'",
-            start,
-            end,
-            expected=signature(op, spelled) if op is not None else _SIGNATURES[spelled],
-            cure="leave it out",
-        )
-    cure = "write == to compare, or leave the name out"
-    if spelled == "log" and str(argument.name) == "base" and len(terms) == 1:
+    name, acts, cure = str(argument.name), "", "write == to compare, or leave the name out"
+    if name in ("axis", "keepdims", "axes", "dim", "keepdim", "out", "dtype"):
+        acts, cure = " acts entry by entry and", "leave it out"
+    elif spelled == "log" and name == "base" and len(terms) == 1:
         x, base = (scope.source.text[item.start : item.end] for item in (terms[0], argument.value))
         cure = f"write log({x}, {base})"
     return scope.wrong(
         ProgramSyntaxError,
-        f"{spelled} takes no argument named '{argument.name}'",
-        start,
-        end,
+        f"{spelled}{acts} takes no argument named '{name}'",
+        *span_of(argument.name),
         expected=signature(op, spelled) if op is not None else _SIGNATURES[spelled],
         cure=cure,
     )
@@ -265,7 +234,7 @@ _ELSEWHERE = {
     **dict.fromkeys(["detach", "sg", "no_grad", "stopgrad", "frozen"], "write stop_gradient(...)"),
     "lg": "write log10(...), or log2(...)",
 }
-"""What functions of other libraries, and of textbooks, are called here."""
+"""Names of functions in other libraries and textbooks, with the names in this notation."""
 
 
 def _unknown(
@@ -316,7 +285,7 @@ def _log(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> T
 
 
 def _written(name: str) -> Callable[[Scope, Sequence[Argument], int, int], Term | None]:
-    """A function that is written in others."""
+    """A function that is defined by others."""
 
     def read(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
         terms = [a for a in arguments if isinstance(a, Term)]
@@ -330,12 +299,10 @@ def _written(name: str) -> Callable[[Scope, Sequence[Argument], int, int], Term 
 
 def _rational(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:
     """Rational(1, 3) is the number 1/3."""
-    values = [a.node.value for a in arguments if isinstance(a, Term) and a.literal]
-    if len(values) != len(arguments) or not 1 <= len(values) <= 2 or (len(values) == 2 and values[1] == 0):
+    values = [Fraction(a.node.value) for a in arguments if isinstance(a, Term) and a.literal]
+    if len(values) != len(arguments) or not 1 <= len(values) <= 2 or 0 in values[1:]:
         return None
-    divisor = Fraction(values[1]) if len(values) == 2 else Fraction(1)
-    node = number(Fraction(values[0]) / divisor)
-    return scope.term(node, start, end)
+    return scope.term(number(values[0] / (*values, 1)[1]), start, end)
 
 
 def _piecewise(scope: Scope, arguments: Sequence[Argument], start: int, end: int) -> Term | None:

@@ -61,7 +61,7 @@ class DeclarationRules(Intervals):
             )
 
     def _claim(self, name: Token, node: Node | None = None) -> None:
-        """Refuse a name that is taken; to declare a given symbol again, just as it is, is harmless."""
+        """Refuse a name that is in use; an identical declaration of a symbol is allowed."""
         spelled = str(name)
         if spelled == "pi":
             self.wrong_token(
@@ -106,7 +106,7 @@ class DeclarationRules(Intervals):
             self._define(name, self.stands_for(str(name), value.node))
 
     def stands_for(self, _name: str, node: Node) -> Node:
-        """Return what an assigned name means in the lines below."""
+        """Return the node of an assigned name for the following lines."""
         return node
 
     def bare(self, value: Term) -> None:
@@ -134,7 +134,7 @@ class DeclarationRules(Intervals):
             self._symbol(name, domain=found, shape=shape or (), symmetric=fact is not None)
 
     def _is_symmetric(self, fact: Token, shape: Shape) -> bool:
-        """Tell whether the word behind a shape is one that this shape may have."""
+        """Tell whether the word after a shape is valid for this shape."""
         if str(fact) != "symmetric":
             self.wrong_token(
                 DeclarationError,
@@ -156,7 +156,7 @@ class DeclarationRules(Intervals):
             )
             return False
         except ShapeError:
-            pass  # the declaration itself says what is wrong
+            pass  # the declaration reports the error
         return self.error is None
 
     def _symbol(self, name: Token, **declared: Any) -> None:
@@ -174,7 +174,7 @@ class DeclarationRules(Intervals):
         self.spans.setdefault(node, self.name_spans[str(name)])
 
     def declared_as(self, _name: str, node: Node) -> Node:
-        """Return what a declared name means."""
+        """Return the node of a declared name."""
         return node
 
     def _domain(self, name: Token, bounds: tuple[IntervalEnd, ...] | None) -> Domain:

@@ -1,7 +1,7 @@
 """Functions that a program defines, g(t) = t**2 + 1: the body is expanded with the arguments at every call.
 
-A call is what its body is with the arguments in the place of the parameters, so arrays are arguments like numbers, and
-what is printed is the formula.
+A call is replaced by the body with the arguments substituted for the parameters (inlining). So arguments may be
+arrays, and the printed formula contains no calls.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ class _SyntaxOnly:
         return self._ignore
 
     def _ignore(self, *_: object) -> None:
-        """What is found is well formed; what it means is found at the calls."""
+        """Check the syntax of the body; its meaning is checked at the calls."""
 
 
 class _Body:
-    """Makes of a body what the reader makes of an expression."""
+    """Builds the body of a function by the actions of the expression reader."""
 
     def __init__(self, reader: FunctionRules) -> None:
         self._reader = reader
@@ -88,7 +88,7 @@ class FunctionRules(DeclarationRules):
     _read = 0
 
     def _claim(self, name: Token, node: Node | None = None) -> None:
-        """Refuse a name that is taken, by a function too."""
+        """Refuse a name that is in use, also by a function."""
         taken = self.functions.get(str(name))
         if taken is not None:
             line, column = self.source.line_column(taken.name.start_pos)
@@ -153,7 +153,7 @@ class FunctionRules(DeclarationRules):
             self.unknown(token)
 
     def unknown_function(self, token: Token) -> Term:
-        """Keep the error for the call of what is no function yet."""
+        """Record the error for the call of an undefined function."""
         return self.defined_below(token) or self.wrong_token(
             UnknownFunctionError,
             f"unknown function '{token}'",
@@ -178,7 +178,7 @@ class FunctionRules(DeclarationRules):
         )
 
     def expand(self, name: Token, arguments: Sequence[Argument], end: int) -> Term:
-        """Return what the body of a function is, of arguments."""
+        """Expand the body of a function with arguments."""
         function = self.functions[str(name)]
         start = name.start_pos
         values = [a for a in arguments if isinstance(a, Term)]
@@ -217,7 +217,7 @@ class FunctionRules(DeclarationRules):
         return Term(body.value.node, start, end)
 
     def _called_from(self, function: UserFunction, start: int) -> None:
-        """Say in an error that lies in a body which call it was."""
+        """Add the call to an error in the body of a function."""
         error = self.error
         if self._depth or error is None or error.at is None:
             return

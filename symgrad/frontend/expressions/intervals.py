@@ -1,4 +1,4 @@
-"""The brackets behind a domain: ends of intervals and parameters, which are numbers or computed from sizes."""
+"""The brackets after a domain: ends of intervals and parameters, which are numbers or formulas of sizes."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class IntervalEnd:
     """One end of an interval, or a parameter in the brackets.
 
     Args:
-        value: a number, ``"oo"``, ``"-oo"``, or what is computed from names of sizes.
-        token: where it stands.
+        value: a number, ``"oo"``, ``"-oo"``, or a formula of sizes.
+        token: its token.
         names: the names in it.
     """
 
@@ -108,7 +108,7 @@ class Intervals(Scope):
         self.sizes.add(str(token))
 
     def exact(self, bound: IntervalEnd, cure: str) -> Number | None:
-        """Return a bound that is a number; else say what it should be."""
+        """Return a bound that must be a number."""
         value = bound.value
         if isinstance(value, str | Extent):
             self.wrong_token(
@@ -178,7 +178,7 @@ class Intervals(Scope):
 
 
 def _is_shape(bounds: tuple[IntervalEnd, ...]) -> bool:
-    """Tell whether brackets hold what looks like the shape of an array: names of sizes, and perhaps whole numbers."""
+    """Tell whether brackets look like the shape of an array: names of sizes, and optionally integers."""
     sizes = [b.value for b in bounds]
     named = [s for s in sizes if isinstance(s, str) and s not in (*_INFINITE, "pi", "e")]
     return bool(named) and len(named) + sum(isinstance(s, int) and s > 0 for s in sizes) == len(sizes)

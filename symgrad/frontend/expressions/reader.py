@@ -126,7 +126,7 @@ class ProgramReader(FunctionRules):
         return self.build(self._quotient.build, (a, b), a.start, b.end)
 
     def matrix_product(self, a: Term, b: Term) -> Term:
-        """A sign or a number in front of a matrix product is one of the product: 2*A@x is 2*(A@x), as it is printed."""
+        """Apply a sign or a number before a matrix product to the product: 2*A@x is 2*(A@x), as in printed formulas."""
         node = a.node
         if a.open and node.op is self._neg and node.shape:
             return self._in_front(self._neg, (), Term(node.args[0], a.start, a.end, open=True), b, a.start)
@@ -208,7 +208,7 @@ class ProgramReader(FunctionRules):
         return self._connect("xor", "^", a, b, self._power(a, b))
 
     def _power(self, a: Term, b: Term) -> str:
-        """Return what to write for a power that a text writes with ^."""
+        """Return the cure for a power with ^."""
         text = self.source.text
         base, power = text[a.start : a.end], text[b.start : b.end]
         if len(base) + len(power) > 40 or "\n" in base + power:

@@ -54,12 +54,12 @@ _OPENS = {")": "(", "]": "["}
 
 
 def name_here(name: str) -> str | None:
-    """Return what a function of another library, with the same arguments, is called here."""
+    """Return the name of a function of another library with the same arguments."""
     return _NAMES.get(name)
 
 
 def bracket_content(text: str, start: int) -> str | None:
-    """Return what stands between the bracket at a place and the one that closes it, if it is short.
+    """Return the text between the bracket at a place and its closing bracket, if it is short.
 
     Example:
         >>> bracket_content("sin^2(a*(b + 1)) + 1", 5)
@@ -76,7 +76,7 @@ def bracket_content(text: str, start: int) -> str | None:
 
 
 def formula_or_transpose(array: str | None) -> str:
-    """Return the cure for a quotation mark: behind an operand it is the transpose of other notations."""
+    """Return the cure for a quotation mark: after an operand it is a transpose in other notations."""
     return "write the formula itself" if array is None else f"write {array}.T for the transpose"
 
 
@@ -110,7 +110,7 @@ def operand_before(text: str, end: int) -> str | None:
 
 
 def power_of_call(text: str, start: int) -> str | None:
-    """Return sin(x)**2 for the sin^2(x) or sin**2(x) whose argument begins at a place; None for what is none.
+    """Return sin(x)**2 for sin^2(x) or sin**2(x) whose argument begins at a place; None for other texts.
 
     Example:
         >>> power_of_call("1 + sin^2(3*x)", 9)
@@ -145,10 +145,10 @@ def argument_names(arguments: str) -> str:
 
 
 def sum_over(text: str, start: int) -> str | None:
-    """Return what a sum over a loop is here, whose "for" stands at a place; None for other loops.
+    """Translate a sum over a loop whose "for" is at a place; return None for other loops.
 
-    An index that is a subscript runs as far as the array does, other values are those of a range or of an array, and a
-    few numbers are written out.
+    An index in a subscript runs over the axis of the array; other values come from a range or an array, and a few
+    numbers are unrolled.
 
     Example:
         >>> sum_over("y = sum(x[i]*i for i in range(n))", 15)
@@ -183,7 +183,7 @@ def sum_over(text: str, start: int) -> str | None:
 
 
 def _is_subscript(body: str, index: str) -> bool:
-    """Tell whether an index is a subscript of arrays, and in every subscript stands alone."""
+    """Tell whether an index is a subscript of arrays, and alone in each of its subscripts."""
     items = [item.strip() for inside in re.findall(r"\[([^\[\]]*)\]", body) for item in inside.split(",")]
     reads = [item for item in items if re.search(rf"\b{index}\b", item)]
     return bool(reads) and all(item == index for item in reads)

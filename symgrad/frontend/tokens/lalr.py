@@ -44,7 +44,7 @@ class MisplacedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """What `tables.json` holds."""
+    """The content of `tables.json`."""
 
     terminals: dict[str, str]
     rules: list[tuple[str, str | None, int, list[int | None], bool]]
@@ -63,14 +63,14 @@ def tables() -> Tables:
 
 
 def parse(tokens: Iterable[Token], actions: object) -> None:
-    """Read tokens to their end.
+    """Parse tokens.
 
     Args:
-        tokens: the text, ended by a ``_NEWLINE``.
-        actions: its methods are called for the rules, from the first to the last, with what they stand for.
+        tokens: the tokens, with a final ``_NEWLINE``.
+        actions: the methods for the rules; they are called in the order of reductions, with the values of the symbols.
 
     Raises:
-        MisplacedError: at the first token that the grammar has no place for.
+        MisplacedError: at the first token that the grammar does not accept.
     """
     known = tables()
     table, gotos = known.actions, known.gotos

@@ -19,7 +19,7 @@ __all__ = ["KEYWORDS", "Lexer"]
 
 KEYWORDS = frozenset({"and", "or", "not", "if", "else", "True", "False", "None"})
 
-# Possessive: what was taken is not given back, so that nothing is remembered of a million digits.
+# Possessive quantifiers do not backtrack, and so need no memory for a million digits.
 _DIGITS = "[0-9]++(?:_[0-9]++)*+"
 
 _TOKEN = re.compile(

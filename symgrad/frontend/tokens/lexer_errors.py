@@ -141,7 +141,7 @@ def superscript(lexer: LexerState, start: int) -> SymgradError:
 
 
 def after_number(lexer: LexerState, value: str, start: int, end: int) -> SymgradError:
-    """Return the error for what touches the end of a number: 2x, 1.2.3, 3²."""
+    """Return the error for a character directly after a number: 2x, 1.2.3, 3²."""
     text = lexer.source.text
     if text[end] in _SUPERSCRIPTS:
         return superscript(lexer, end)
@@ -176,7 +176,7 @@ def after_number(lexer: LexerState, value: str, start: int, end: int) -> Symgrad
 
 
 def check_size(lexer: LexerState, value: str, start: int, end: int) -> None:
-    """Raise the error for a number too long to be written out."""
+    """Raise the error for a number with too many digits."""
     if _digits(value) > DIGITS:
         raise lexer.error(
             NumberTooLargeError,
@@ -233,7 +233,7 @@ def refusal_of(lexer: LexerState, match: re.Match[str]) -> SymgradError:
         return lexer.error(
             ProgramSyntaxError, f"an unusual space, U+{ord(value):04X}", start, cure="write a space"
         )
-    if "\ud800" <= value <= "\udfff":  # a byte that nobody could decode, as Python keeps it
+    if "\ud800" <= value <= "\udfff":  # a surrogate for an undecodable byte
         return lexer.error(
             ProgramSyntaxError, f"no character, U+{ord(value):04X}", start, cure="write the program in UTF-8"
         )
@@ -336,7 +336,7 @@ def attribute(lexer: LexerState, start: int) -> SymgradError:
 
 
 def _as_function(text: str, start: int, name: str, arguments: str, *, opens: bool) -> str | None:
-    """Return what to write for the method whose dot stands at a place, from what stands around it."""
+    """Return the cure for the method whose dot is at a place, from the surrounding tokens."""
     array = operand_before(text, start)
     if name not in _FUNCTIONS.split() or array is None or not opens:
         return None
@@ -345,7 +345,7 @@ def _as_function(text: str, start: int, name: str, arguments: str, *, opens: boo
 
 
 def _digits(value: str) -> int:
-    """Return an upper bound of the digits that a number literal has when written out without an exponent."""
+    """Return an upper bound of the digits of a number literal without its exponent."""
     mantissa, _, exponent = value.lower().partition("e")
     digits = len(mantissa)
     if len(exponent) > 18:

@@ -10,14 +10,14 @@ __all__ = ["LexerState"]
 
 
 class LexerState:
-    """A text that is being split, and what was split off last.
+    """The state of the lexer: the text, the open brackets and the last tokens.
 
     Args:
         source: the text.
 
     Attributes:
         brackets: places of the brackets open so far.
-        last, before_last: the tokens given last.
+        last, before_last: the last two tokens.
     """
 
     def __init__(self, source: Source) -> None:

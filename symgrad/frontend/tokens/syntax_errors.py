@@ -258,7 +258,7 @@ def _chooses(text: str, start: int, end: int) -> bool:
 
 
 def _equals(lexer: Lexer, head: str) -> tuple[str, str, str]:
-    """Return what an '=' means after the head of its line: the fault, what was expected, the cure."""
+    """Explain an '=' after the head of its line: return the fault, the expected syntax and the cure."""
     assign = "name = expression, or g(s, t) = expression"
     if lexer.brackets:
         return "'=' inside brackets does not compare", "==, <, <=, > or >=", "write == to compare"

@@ -17,11 +17,11 @@ from symgrad.support.errors import ShapeError
 __all__ = ["Lengths", "SourceShapes", "broadcast", "lengths", "batch_program", "names_text"]
 
 KnownShape = tuple[Any, ...]
-"""Lengths of axes: numbers, None where one is not known, or what a framework has for them."""
+"""Lengths of axes: numbers, None if unknown, or symbolic sizes of a framework."""
 
 
 def names_text(names: Iterable[str]) -> str:
-    """Return names as they stand in sentences."""
+    """Join names for a sentence."""
     return ", ".join(names)
 
 
@@ -107,15 +107,15 @@ def lengths(symbols: Sequence[Node], shapes: Sequence[KnownShape]) -> tuple[Know
 
 
 class SourceShapes:
-    """The shapes for which a program's source is written.
+    """The shapes that the source of a program requires.
 
-    Operations of a framework broadcast and contract what they are given, so arrays of other shapes would be computed
-    with, and give another formula's numbers.
+    Operations of a framework broadcast and contract arrays of any shapes, so arrays of other shapes would silently
+    compute another formula.
 
     Args:
-        outputs: of the program.
+        outputs: the outputs of the program.
         symbols: its inputs.
-        batched: what takes a batch, for the error.
+        batched: the function that supports batches, for the error.
     """
 
     def __init__(self, outputs: Sequence[Node], symbols: Sequence[Node], batched: str) -> None:
@@ -155,10 +155,10 @@ def batch_program(
     """Return a program for a batch: its outputs, its inputs and its names.
 
     Args:
-        outputs: of the program.
+        outputs: the outputs of the program.
         symbols: its inputs.
-        extra: for each, how many axes of a batch stand before the declared ones; none, or as many as for all others.
-        names: of intermediate values.
+        extra: the number of batch axes of each input: 0, or the same number for all.
+        names: the names of intermediate values.
     """
     depth = max(extra)
     taken = {*names_of(*((n.shape, n.params) for n in (*topological(outputs), *symbols)))}

@@ -1,8 +1,8 @@
 """A program called by a framework: its kernel, and its derivatives as further programs.
 
-A framework asks for tangents or cotangents of a call, and then for those of that call. Each is a program again, derived
-symbolically and compiled when it is first called, so that derivatives of every order are exact and nothing is
-differentiated by the framework but the call itself.
+A framework requests tangents or cotangents of a call, and then those of that call. Each is another program, derived
+symbolically and compiled on its first call. So derivatives of every order are exact, and the framework differentiates
+only the call itself.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ Shape = tuple[int, ...]
 
 @final
 class Callee:
-    """Some outputs as a function of some inputs, for calls from a framework.
+    """Outputs as a function of inputs, for calls from a framework.
 
-    The arrays of a call have the declared shapes with a batch before them; batches broadcast, as in a Kernel's call,
-    and every output has the whole batch. So has every cotangent: an input whose own batch is smaller receives the sum
-    over `repeated_axes` axes of it, which is the caller's to take.
+    The arrays of a call have batch axes before the declared axes; batches broadcast, as in a call of a Kernel. Every
+    output and every cotangent has the whole batch: the caller sums the cotangent of an input with a smaller batch over
+    the axes `repeated_axes`.
 
     Attributes:
-        outputs: what is computed.
-        inputs: the symbols, in the order of arguments.
+        outputs: the outputs.
+        inputs: the symbols, in the order of the arguments.
     """
 
     __slots__ = ("_derived", "_kernels", "_ranks", "_shapes", "inputs", "outputs")
@@ -64,7 +64,7 @@ class Callee:
         self._ranks = tuple(len(e.shape) for e in self.inputs)
 
     def kernel(self, dtype: object = "float64") -> Kernel:
-        """Return its kernel for a dtype of all real numbers; compiled once."""
+        """Return the kernel for a dtype of all real numbers, compiled once."""
         name = np.dtype(cast("Any", dtype)).name
         found = self._kernels.get(name)
         if found is None:
@@ -72,14 +72,14 @@ class Callee:
         return found
 
     def run(self, kernel: Kernel, arrays: Sequence[Any]) -> tuple[Any, ...]:
-        """Compute the outputs of arrays in the dtypes of one of its kernels.
+        """Compute the outputs for arrays in the dtypes of a kernel.
 
-        A kernel that computes entry by entry takes arrays of declared shapes as they are. Where a batch stands before
-        these, axes of one entry are put between the batch and the axes of inputs that have fewer than others.
+        An elementwise kernel takes arrays of the declared shapes unchanged. With a batch, axes of length 1 are inserted
+        after the batch axes of inputs with fewer declared axes than others.
 
         Args:
-            kernel: what `kernel` returned.
-            arrays: NumPy's, in the order of inputs.
+            kernel: a result of `kernel`.
+            arrays: arrays of NumPy, in the order of the inputs.
 
         Raises:
             ShapeError: if the arrays do not fit the declarations, or each other.
@@ -119,10 +119,10 @@ class Callee:
         )
 
     def shapes(self, given: Sequence[Shape]) -> tuple[list[Shape], Shape, list[Shape]]:
-        """Tell what follows from the shapes of a call's arrays.
+        """Infer shapes from those of the arrays of a call.
 
         Returns:
-            The shapes of the outputs, batch included; the batch; and each input's own batch.
+            The shapes of the outputs, including the batch; the batch; and the batch of each input.
 
         Raises:
             ShapeError: if the arrays do not fit the declarations, or each other.
@@ -133,9 +133,9 @@ class Callee:
         return outputs, fit.batch, own
 
     def aligned(self, shapes: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
-        """Return the shapes in which a call's arrays broadcast entry by entry, a batch before the declared axes.
+        """Return the shapes in which the arrays of a call broadcast entry by entry, with the batch axes first.
 
-        An array that has a batch and fewer declared axes than another has axes of one entry between the two.
+        In an array with a batch and fewer declared axes than others, axes of length 1 follow the batch axes.
 
         Example:
             >>> import symgrad as sg
@@ -151,19 +151,18 @@ class Callee:
         return placed
 
     def jvp(self, moving: Sequence[bool]) -> Callee:
-        """Return the program of the outputs' tangents: its inputs are these, then tangents of those that move.
+        """Return the program of the tangents of the real outputs; its inputs are these inputs, then their tangents.
 
         Args:
-            moving: for every input whether it moves. One that is not real has no tangent and must not. Outputs that
-                are not real are left out.
+            moving: for every input whether it has a tangent; only real inputs may.
         """
         return self._once("jvp", moving)
 
     def vjp(self, wanted: Sequence[bool]) -> Callee:
-        """Return the program of cotangents: its inputs are these, then cotangents of the real outputs.
+        """Return the program of cotangents; its inputs are these inputs, then the cotangents of the real outputs.
 
         Args:
-            wanted: for every input whether its cotangent is an output. One that is not real has none.
+            wanted: for every input whether its cotangent is an output; only real inputs have one.
         """
         return self._once("vjp", wanted)
 
@@ -173,34 +172,34 @@ class Callee:
         key = kind, tuple(map(bool, which))
         found = self._derived.get(key)
         if found is None:
-            chosen = [e for e, w in zip(self.inputs, which, strict=True) if w]
-            for e in chosen:
+            selected = [e for e, w in zip(self.inputs, which, strict=True) if w]
+            for e in selected:
                 if e.dtype != "real":
                     raise UsageError(f"'{e}' is {e.dtype}: it has no {_WORD[kind]}")
-            found = self._derived[key] = self._pushed(chosen) if kind == "jvp" else self._pulled(chosen)
+            found = self._derived[key] = self._pushed(selected) if kind == "jvp" else self._pulled(selected)
         return found
 
     def _pushed(self, moving: list[Expr]) -> Callee:
-        tangents = self._beside(moving, "_dot")
+        tangents = self._new_inputs(moving, "_dot")
         return Callee(jvp(_detached(self._real()), moving, tangents), [*self.inputs, *tangents])
 
     def _pulled(self, wanted: list[Expr]) -> Callee:
         real = self._real()
-        cotangents = self._beside(real, "_bar")
+        cotangents = self._new_inputs(real, "_bar")
         return Callee(vjp(_detached(real), wanted, cotangents), [*self.inputs, *cotangents])
 
     def _real(self) -> list[Expr]:
         return [e for e in self.outputs if e.dtype == "real"]
 
-    def _beside(self, exprs: Iterable[Expr], suffix: str) -> list[Expr]:
-        """New inputs of the shapes of expressions, under names that nothing has."""
-        taken = {s.name for s in known_symbols(self.outputs)} | {e.node.name for e in self.inputs}
-        made: list[Expr] = []
+    def _new_inputs(self, exprs: Iterable[Expr], suffix: str) -> list[Expr]:
+        """Return new inputs with the shapes of expressions, under unused names."""
+        names = {s.name for s in known_symbols(self.outputs)} | {e.node.name for e in self.inputs}
+        new: list[Expr] = []
         for k, e in enumerate(exprs):
-            name = free_name(f"{e.name or f'out{k}'}{suffix}", taken)
-            taken.add(name)
-            made.append(handle(symbol(Declaration(name, shape=e.shape))))
-        return made
+            name = free_name(f"{e.name or f'out{k}'}{suffix}", names)
+            names.add(name)
+            new.append(handle(symbol(Declaration(name, shape=e.shape))))
+        return new
 
 
 def _detached(exprs: Sequence[Expr]) -> list[Expr]:
@@ -213,7 +212,7 @@ _WORD = {"jvp": "tangent", "vjp": "cotangent"}
 
 
 def repeated_axes(batch: Shape, own: Shape) -> tuple[int, ...]:
-    """Return the axes of a batch along which an array of another batch is repeated: what a cotangent is summed over.
+    """Return the axes of a batch over which the cotangent of an array with a smaller batch is summed.
 
     Example:
         >>> repeated_axes((3, 4, 5), (4, 1)), repeated_axes((3,), (3,))
@@ -224,15 +223,15 @@ def repeated_axes(batch: Shape, own: Shape) -> tuple[int, ...]:
 
 
 def cast_for_kernel(array: np.ndarray, kind: np.dtype[Any], name: str) -> np.ndarray:
-    """Return an array in the dtype that a kernel takes; elementwise kernels take whole numbers as real ones.
+    """Cast an array to the dtype of a kernel; elementwise kernels take integers as real numbers.
 
     Args:
-        array: what is given for an input.
+        array: the argument.
         kind: the dtype.
-        name: of the input.
+        name: the name of the input.
 
     Raises:
-        ArrayTypeError: for whole numbers that would be rounded.
+        ArrayTypeError: for integers that the dtype cannot represent.
     """
     if array.dtype == kind:
         return array
@@ -250,13 +249,13 @@ def callee(outputs: object, inputs: object = None) -> Callee:
 
     Args:
         outputs: an expression, or a list of them.
-        inputs: the symbols, or their names, in the order of arguments; None for those that are needed, in the order of
-            the program's declarations.
+        inputs: the symbols, or their names, in the order of the arguments; None for all needed symbols, in the order of
+            the declarations.
 
     Raises:
         MissingInputError: if the outputs read a symbol that is not among the inputs.
-        NotInProgramError: for an input that the outputs do not know.
-        UsageError: for an input twice, or none at all.
+        NotInProgramError: for an unknown input.
+        UsageError: for a repeated input, or no outputs.
 
     Example:
         >>> import symgrad as sg
@@ -283,10 +282,10 @@ def callee(outputs: object, inputs: object = None) -> Callee:
 
 
 def expressions(outputs: object) -> list[Expr]:
-    """Return one expression, or several of a list, as a list.
+    """Return one expression, or a list of expressions, as a list.
 
     Raises:
-        UsageError: for an empty one.
+        UsageError: for an empty list.
     """
     listed = cast("list[object]", outputs) if isinstance(outputs, list | tuple) else [outputs]
     if not listed:
@@ -295,11 +294,11 @@ def expressions(outputs: object) -> list[Expr]:
 
 
 def select_inputs(exprs: Sequence[Expr], inputs: object) -> list[Expr]:
-    """Return the symbols that are named as inputs, which need not be all that the outputs read.
+    """Return the symbols of inputs, which may be fewer than the outputs read.
 
     Raises:
-        NotInProgramError: for one that the outputs do not know.
-        UsageError: for what is not a symbol, or is listed twice.
+        NotInProgramError: for an unknown name.
+        UsageError: for an expression that is no symbol, or a repeated input.
     """
     known = {s.name: s for s in (*known_symbols(exprs), *inputs_of(exprs))}
     chosen: list[Expr] = []

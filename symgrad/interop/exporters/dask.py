@@ -22,7 +22,7 @@ _FAN_IN = 8
 
 @final
 class LazyTotal:
-    """What `to_dask` returns: called as the OverData, it gives a Delayed of the loss and its gradient.
+    """A function like an OverData that returns a Delayed of the loss and its gradient, created by `to_dask`.
 
     Attributes:
         total: the OverData.
@@ -34,12 +34,12 @@ class LazyTotal:
         self.total = total
 
     def __call__(self, data: Data, count: int | None = None, /, **parameters: Any) -> Any:
-        """Return the loss and its gradient as a Delayed; nothing is computed, or read.
+        """Return the loss and its gradient as a Delayed, without reading or computing anything.
 
         Args:
-            data: as for the OverData, or Dask arrays by name. A whole `numpy.memmap` travels as the name of its file, a
-                function as itself; of arrays in memory each task holds its rows.
-            count: how many rows there are; not needed with arrays.
+            data: as for the OverData, or Dask arrays by name. Tasks receive the file name of a complete
+                `numpy.memmap`, a function itself, and their rows of an array in memory.
+            count: the number of rows; not needed with arrays.
             parameters: values of the other inputs, by name; they may be Delayed.
 
         Raises:
@@ -67,13 +67,13 @@ class LazyTotal:
 
 
 def to_dask(total: OverData) -> LazyTotal:
-    """Return a sum over data as a function that makes a Dask graph of it, with the same bits.
+    """Return a sum over data as a function that builds its Dask graph, with the same bits.
 
-    The graph has a task a block, and a tree of additions; both are those of the single process. Any scheduler of Dask
-    runs it, and shows its own progress bar.
+    The graph has a task for each block, and a tree of additions, as in a single process. Any scheduler of Dask runs it
+    with its own progress bar.
 
     Args:
-        total: what `over_data` returns.
+        total: the result of `over_data`.
 
     Raises:
         UsageError: without Dask, or for anything else.
@@ -121,7 +121,7 @@ class _File:
 
 
 def _by_name(array: Any) -> Any:
-    """Return a whole memory map by its name, anything else as it is."""
+    """Replace a complete memory map by its file name; return anything else unchanged."""
     if type(array) is not np.memmap:
         return array
     found = cast("Any", array)
@@ -130,7 +130,7 @@ def _by_name(array: Any) -> Any:
 
 
 def _recipe(total: OverData, data: Any, first: int, last: int) -> Any:
-    """Return what a task needs to have the rows: the function or the file that reads them, or the rows."""
+    """Return the source of the rows of a task: a function, a file, or the rows."""
     if not isinstance(data, Mapping):
         return data
     found = cast("Mapping[str, Any]", data)

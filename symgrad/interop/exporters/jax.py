@@ -22,28 +22,28 @@ _Form = Literal["kernel", "source"]
 
 
 def to_jax(outputs: object, inputs: object = None, *, form: _Form = "kernel", name: str = "f") -> JaxFunction:
-    r"""Return a function of JAX that computes expressions; jit, grad, jvp, vmap and all made of them apply to it.
+    r"""Export expressions as a function of JAX for jit, grad, jvp, vmap and their compositions.
 
-    Its derivatives, of every order, are those that symgrad derives: kernels of their own, compiled when first needed.
+    symgrad derives its derivatives of every order, and compiles a kernel for each on its first use.
 
     Args:
         outputs: an expression, or a list of them.
-        inputs: the symbols, or their names, in the order of arguments; None for those that are needed, in the order of
+        inputs: the symbols, or their names, in the order of the arguments; None for all needed symbols, in the order of
             the program's declarations.
         form: ``kernel`` for symgrad's native code, which XLA calls on the CPU without copies and without Python;
-            ``source`` for the formula in JAX's own operations, with JAX's own derivatives, on any device: its text is
-            the function's attribute ``source``.
-        name: what the function is called.
+            ``source`` for the formula in operations of JAX, with derivatives by JAX, on any device; the attribute
+            ``source`` of the function is its text.
+        name: the name of the function.
 
     Returns:
-        A function of the inputs, in order or by name: arrays of the declared shapes, in the form ``kernel`` with a
-        batch before them that broadcasts. Real numbers are float32 or float64, as JAX makes of all of them together.
-        One output gives the array itself, several a tuple. It pickles.
+        A function of the inputs, in order or by name: arrays of the declared shapes; in the form ``kernel``, batch axes
+        may precede these, and broadcast. Real numbers are float32 or float64, by the promotion rules of JAX. It returns
+        an array for one output, and a tuple for several. It can be pickled.
 
     Raises:
         MissingInputError: if the outputs read a symbol that is not among the inputs.
         UsageError: for another form, or without JAX.
-        UnsupportedError: in source form, for operations without a spelling there.
+        UnsupportedError: in source form, for operations that JAX does not have.
 
     Example:
         >>> import jax, symgrad as sg
@@ -63,13 +63,13 @@ def to_jax(outputs: object, inputs: object = None, *, form: _Form = "kernel", na
 
 @final
 class JaxFunction:
-    """A program as a function of arrays; `to_jax` makes them.
+    """A program as a function of arrays, created by `to_jax`.
 
-    A pickle holds the formulas, and what is loaded has the same bits.
+    A pickle contains the formulas; the loaded function returns the same bits.
 
     Attributes:
         inputs: the names of its arguments.
-        source: its text in JAX's operations; None in the form of a kernel.
+        source: its text in operations of JAX; None in the form ``kernel``.
     """
 
     def __init__(self, program: Callee, form: _Form, name: str) -> None:
@@ -92,9 +92,9 @@ class JaxFunction:
             by_name: inputs by their names.
 
         Raises:
-            ArrayTypeError: for what is no array of the declared kind.
+            ArrayTypeError: for an argument that is no array of the declared kind.
             MissingInputError: if an input is missing or there is one too many.
-            ShapeError: for arrays that have not the declared shapes, or that do not broadcast.
+            ShapeError: for arrays that do not have the declared shapes, or do not broadcast.
         """
         return self._compute(in_order(self.inputs, arrays, by_name))
 
@@ -107,7 +107,7 @@ class JaxFunction:
 
 
 def _loaded(outputs: list[Expr], inputs: list[Expr], form: _Form, name: str) -> JaxFunction:
-    """Make what was pickled again."""
+    """Restore a pickled function."""
     return to_jax(outputs, inputs, form=form, name=name)
 
 

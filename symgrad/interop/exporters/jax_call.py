@@ -1,8 +1,8 @@
-"""The primitive of JAX that calls a program, its rules, and how XLA runs it; imported when JAX is asked for.
+"""The JAX primitive that calls a program, with its rules and its lowering; imported on demand.
 
-Its tangents are a call of the program's tangents, which is linear in them, and the transpose of that is a call of the
-program's cotangents: so jvp, grad, vmap, jit, and what is made of these, follow at every order, and every call computes
-from its arguments alone. On the CPU, XLA calls the kernel itself, with its own buffers.
+The jvp rule calls the program of tangents, which is linear in the tangents; its transpose calls the program of
+cotangents. So jvp, grad, vmap, jit and their compositions work at every order, and calls are pure. On the CPU, XLA
+calls the kernel with its own buffers.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def call_program(program: TangentProgram, arrays: Sequence[Any]) -> list[Any]:
     """Compute the outputs of a program, by JAX.
 
     Args:
-        program: what to call.
+        program: the program.
         arrays: its inputs, in order.
     """
     given, dtype = validate_arrays(program.called.inputs, arrays)
@@ -50,7 +50,7 @@ def call_program(program: TangentProgram, arrays: Sequence[Any]) -> list[Any]:
 
 
 def validate_arrays(symbols: Sequence[Expr], given: Sequence[Any]) -> tuple[list[Any], str]:
-    """Return the arrays in the dtypes of a call, and that of its real numbers."""
+    """Return the arrays in the dtypes of a call, and the dtype of its real numbers."""
     arrays = [_array(e, value) for e, value in zip(symbols, given, strict=True)]
     reals = [a for e, a in zip(symbols, arrays, strict=True) if e.dtype == "real"]
     dtype = np.dtype(jnp.result_type(*reals) if reals else jnp.result_type(float))
@@ -74,7 +74,7 @@ def _dtype(array: Any) -> Any:
 
 
 def _array(e: Expr, value: Any) -> Any:
-    """Check an argument; Python numbers stay, because they take the dtype of the others."""
+    """Check an argument; Python numbers are unchanged, because they take the dtype of the others."""
     if isinstance(value, Expr):
         raise ArrayTypeError(f"input '{e}' is a formula", expected="an array")
     if not isinstance(value, bool | int | float):
@@ -96,7 +96,7 @@ def _array(e: Expr, value: Any) -> Any:
 
 @final
 class TangentProgram:
-    """The parameter of the primitive: a Callee with its derivatives; a tangent program knows its primal."""
+    """The parameter of the primitive: a Callee with its derivatives; a tangent program refers to its primal."""
 
     __slots__ = ("_derived", "called", "kinds", "label", "pushed")
 
@@ -109,7 +109,7 @@ class TangentProgram:
         derived: bool = False,
     ) -> None:
         self.called = called
-        # A derivative is real, also where it is a whole number everywhere.
+        # A derivative is real, even if its formula is an integer.
         self.kinds = ["real" if derived else e.dtype for e in called.outputs]
         self.label = label
         self.pushed = pushed
@@ -122,31 +122,25 @@ class TangentProgram:
         return found
 
     def tangents(self, moving: tuple[bool, ...]) -> TangentProgram:
-        """The program of the tangents of the real outputs."""
+        """Return the program of the tangents of the real outputs."""
+        label, primal = f"jvp of {self.label}", (self, moving)
         return self._once(
-            "jvp",
-            moving,
-            lambda: TangentProgram(
-                self.called.jvp(moving), f"jvp of {self.label}", (self, moving), derived=True
-            ),
+            "jvp", moving, lambda: TangentProgram(self.called.jvp(moving), label, primal, derived=True)
         )
 
     def cotangents(self, wanted: tuple[bool, ...], given: tuple[bool, ...]) -> TangentProgram:
-        """The program of cotangents, where only some of the real outputs have one."""
+        """Return the program of cotangents by ``wanted`` inputs, for the real outputs that have a cotangent."""
         part = self if all(given) else self._once("part", given, lambda: self._part(given))
-        return part._once(
-            "vjp",
-            wanted,
-            lambda: TangentProgram(part.called.vjp(wanted), f"vjp of {self.label}", derived=True),
-        )
+        label = f"vjp of {self.label}"
+        return part._once("vjp", wanted, lambda: TangentProgram(part.called.vjp(wanted), label, derived=True))
 
     def _part(self, given: tuple[bool, ...]) -> TangentProgram:
-        chosen = [e for e, g in zip(self.reals, given, strict=True) if g]
-        return TangentProgram(Callee(chosen, self.called.inputs), self.label)
+        outputs = [e for e, g in zip(self.reals, given, strict=True) if g]
+        return TangentProgram(Callee(outputs, self.called.inputs), self.label)
 
     @property
     def reals(self) -> list[Expr]:
-        """The real outputs: those that have tangents."""
+        """The real outputs, which have tangents."""
         return [e for e in self.called.outputs if e.dtype == "real"]
 
     def __repr__(self) -> str:
@@ -158,7 +152,7 @@ _call.multiple_results = True
 
 
 def _impl(*arrays: Any, program: TangentProgram, dtype: str) -> Any:
-    with jax.disable_jit(disable=False):  # a kernel is compiled, whatever else is not
+    with jax.disable_jit(disable=False):  # kernels are compiled even if jit is disabled
         return _compiled(program, dtype)(*arrays)
 
 
@@ -209,7 +203,7 @@ def _still(y: Any) -> Any:
 
 
 def _transpose(cotangents: Any, *arguments: Any, program: TangentProgram, dtype: str) -> Any:
-    """Pull cotangents back through a program of tangents, which is linear in these."""
+    """Pull cotangents back through a program of tangents, which is linear in the tangents."""
     linear = [ad.is_undefined_primal(a) for a in arguments]
     if program.pushed is None:
         raise UnsupportedError(f"{program} is not linear: it has no transpose")
@@ -219,8 +213,8 @@ def _transpose(cotangents: Any, *arguments: Any, program: TangentProgram, dtype:
         raise UnsupportedError(f"{program} is linear in its tangents alone")
     dots = [k for k, m in enumerate(moving) if m]
     wanted = [False] * count
-    for k, asked in zip(dots, linear[count:], strict=True):
-        wanted[k] = asked
+    for k, is_linear in zip(dots, linear[count:], strict=True):
+        wanted[k] = is_linear
     found: list[Any] = [None] * len(arguments)
     given = tuple(type(c) is not ad.Zero for c in cotangents)
     if not any(given):
@@ -231,15 +225,15 @@ def _transpose(cotangents: Any, *arguments: Any, program: TangentProgram, dtype:
         program=origin.cotangents(tuple(wanted), given),
         dtype=dtype,
     )
-    arrived = iter(pulled)
+    results = iter(pulled)
     for place, k in enumerate(dots, count):
         if wanted[k]:
-            found[place] = _summed(next(arrived), arguments[place].aval.shape, origin.called.inputs[k])
+            found[place] = _summed(next(results), arguments[place].aval.shape, origin.called.inputs[k])
     return found
 
 
 def _summed(cotangent: Any, shape: tuple[int, ...], e: Expr) -> Any:
-    """Sum a cotangent of the whole batch along the axes that an input was repeated along."""
+    """Sum the cotangent of a batch over the axes along which an input was broadcast."""
     rank = len(e.shape)
     lead = cotangent.ndim - rank
     axes = repeated_axes(cotangent.shape[:lead], shape[: len(shape) - rank])
@@ -247,7 +241,7 @@ def _summed(cotangent: Any, shape: tuple[int, ...], e: Expr) -> Any:
 
 
 def _batched(arguments: Any, axes: Any, *, program: TangentProgram, dtype: str) -> Any:
-    """Move the new axis in front of every batch; one that has none broadcasts."""
+    """Move the new axis to the front of every batch; an argument without it broadcasts."""
     inputs = program.called.inputs
     owns = [
         np.ndim(a) - len(e.shape) - (axis is not None)
@@ -329,7 +323,7 @@ def _by_python(
 
 @cache
 def _native_failure() -> str | None:
-    """Try native calls once, and say why XLA cannot make them, or None if it can."""
+    """Test native calls once; return the reason why XLA cannot make them, None if it can."""
     x, u = symbols("x u")
     program = TangentProgram(Callee([x * u, x + u], [x, u]), "probe")
     kernel = program.called.kernel("float32")
@@ -348,7 +342,7 @@ def _native_failure() -> str | None:
             found = jax.jit(probe)(a, b)
     except SymgradError:
         raise
-    except Exception as error:  # noqa: BLE001 whatever JAX says of a handler that it does not take
+    except Exception as error:  # noqa: BLE001 JAX may raise anything for an invalid handler
         return f"{version} does not take native code of symgrad's: {error}"
     good = np.array_equal(found[0], a * b) and np.array_equal(found[1], a + b)
     return None if good else f"{version} lays out a call otherwise than symgrad knows"

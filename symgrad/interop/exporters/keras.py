@@ -1,9 +1,9 @@
 """`to_keras`: a program as a layer of Keras 3, for its TensorFlow, torch and JAX backends.
 
-The layer holds the program's text and nothing else, so that a saved model reads it back, on any backend; it is parsed,
-never run. What it computes is the source that `framework_source("keras")` writes, with the gradient that symgrad
-derived: a value with the gradient of something else (`with_gradient`, `ignore_noise`) costs its value alone going
-forward, and is no NaN where the other one overflows, as its stop_gradient expression would be.
+The layer holds only the text of the program, so that a saved model can be loaded on any backend; the text is parsed,
+never executed. The layer computes the source of `framework_source("keras")`, with the gradient that symgrad derives. A
+value with the gradient of another expression (`with_gradient`, `ignore_noise`) evaluates only the value in the forward
+pass, and is finite where the other expression overflows; its stop_gradient form would be NaN there.
 """
 
 from __future__ import annotations
@@ -45,28 +45,28 @@ def to_keras(
 ) -> ProgramLayer:
     r"""Return a Keras layer that computes expressions.
 
-    Inputs that the program declares as random are noise: drawn in training (`keras.random`, from a seed that is saved
-    with the model), fixed at their means otherwise. All others are the layer's inputs.
+    Random inputs of the program are noise: sampled in training (`keras.random`, with a seed that is saved with the
+    model), and fixed at their means otherwise. All other inputs are inputs of the layer.
 
-    The axes of an input are the declared ones, with any others before them: a batch. In an elementwise program of
-    numbers all inputs broadcast, and every entry has noise of its own.
+    An input has the declared axes; batch axes may precede them. In an elementwise program of numbers all inputs
+    broadcast, and the noise of each entry is independent.
 
     Args:
         outputs: an expression, or a list of them.
-        inputs: the symbols, or their names, in the order in which the layer takes them; None for those that are not
-            noise, in the order of the program. A random input that is listed is given, not drawn.
-        local: whether the gradient is to be that without noise, and where it is taken: see `ignore_noise`. None for
-            that of the expressions as they are.
+        inputs: the symbols, or their names, in the order of the layer's arguments; None for all inputs that are not
+            random, in the order of the program. A listed random input is an argument, and not sampled.
+        local: whether the gradient is the one without noise, and where it is taken: see `ignore_noise`. None for the
+            gradient of the expressions.
         form: ``"source"`` for operations of Keras, which run on any device and in any floating dtype; ``"kernel"`` for
             the compiled kernel on the CPU, through `to_tensorflow`, `to_torch` or `to_jax`.
-        gradient: whether the gradient is the one that symgrad derived, to which order; else the one that the backend
-            derives of plain operations.
-        seed: of the noise.
-        layer: what every Keras layer takes: ``name=``, ``dtype=``, ...
+        gradient: whether symgrad derives the gradient, and to which order; else the backend differentiates the
+            operations.
+        seed: the seed of the noise.
+        layer: arguments of every Keras layer: ``name=``, ``dtype=``, ...
 
     Raises:
-        UnsupportedError: for operations, dtypes or backends without support; for noise that Keras cannot draw.
-        NotInProgramError, UsageError: for inputs that are none, or not all of them.
+        UnsupportedError: for operations, dtypes or backends without support; for noise that Keras cannot sample.
+        NotInProgramError, UsageError: for unknown or missing inputs.
 
     Example:
         >>> import symgrad as sg
@@ -124,18 +124,18 @@ def _calm(e: Expr, local: Literal["clean", "noisy"], inputs: Any) -> Expr:
 @final
 @keras.saving.register_keras_serializable(package="symgrad")
 class ProgramLayer(_Layer):
-    """A layer that computes the outputs of a program; `to_keras` makes them.
+    """A layer that computes the outputs of a program, created by `to_keras`.
 
     Args:
-        program: the program's text.
-        outputs: the name of what it returns, or a list of names.
-        inputs: the names of what it takes, in order; called with one array, or a list of them.
-        noise: the names of random inputs that it draws.
+        program: the text of the program.
+        outputs: the name of the output, or a list of names.
+        inputs: the names of the inputs, in order; the layer is called with one array, or a list of arrays.
+        noise: the names of the sampled random inputs.
         form, gradient, seed: as for `to_keras`.
-        layer: what every Keras layer takes.
+        layer: arguments of every Keras layer.
 
     Attributes:
-        program: the program's text.
+        program: the text of the program.
         seed_generator: the state of the noise, which is saved with the model.
     """
 
@@ -180,7 +180,7 @@ class ProgramLayer(_Layer):
         )
         self._functions: dict[Any, Callable[..., Any]] = {}
         self.seed_generator = keras.random.SeedGenerator(seed) if noise else None
-        self.source_of(training=bool(noise))  # refuses now what has no source
+        self.source_of(training=bool(noise))  # raises now if there is no source
 
     def _check_dtype(self) -> None:
         backend = keras.backend.backend()
@@ -203,16 +203,16 @@ class ProgramLayer(_Layer):
                 cure='form="kernel" computes in float64',
             )
 
-    # -- what Keras asks
+    # -- the protocol of Keras layers
 
     def get_config(self) -> dict[str, Any]:
-        """Return what the layer is made again from: text, names and numbers."""
+        """Return the configuration of the layer: text, names and numbers."""
         own = {"program": self.program, "form": self.form, "gradient": self.gradient}
         written = {k: list(v) if isinstance(v, list | tuple) else v for k, v in self._written.items()}
         return {**_Layer.get_config(self), **own, **written}
 
     def build(self, input_shape: Any) -> None:
-        """Check the shapes of inputs; nothing is made of them, so that a layer may be built again for others."""
+        """Check the shapes of inputs; they are not stored, so that the layer may be built again for others."""
         self._result_shapes(self._listed(input_shape, shapes=True))
         self.built = True
 
@@ -239,7 +239,7 @@ class ProgramLayer(_Layer):
         return found if self._single else list(found)
 
     def save_own_variables(self, store: Any) -> None:
-        """Save the state of the noise, which Keras leaves out of what it saves."""
+        """Save the state of the noise, which Keras does not save."""
         if self.seed_generator is not None:
             store["noise"] = keras.ops.convert_to_numpy(self.seed_generator.state)
 
@@ -309,7 +309,7 @@ class ProgramLayer(_Layer):
                 raise UsageError(f"inputs named {names_text(table)}", expected=names_text(names))
             return [table[name] for name in names]
         listed: list[Any] = list(cast("list[Any]", inputs)) if isinstance(inputs, list | tuple) else []
-        # A shape is a tuple of numbers, and an array may be written as a list of them.
+        # A tuple of numbers is a shape; a list may be an array.
         parts = [isinstance(e, list | tuple) if shapes else hasattr(e, "shape") for e in listed]
         found: list[Any] = listed if any(parts) else [cast("Any", inputs)]
         if any(e is None for e in found):
@@ -337,7 +337,7 @@ class ProgramLayer(_Layer):
         return [(*lead, *(sizes.of(s) for s in e.shape)) for e in self._exprs]
 
     def _draw(self, arrays: Sequence[Any]) -> list[Any]:
-        """Noise for arrays: of the shape of all of them, or of its own with the batch before it."""
+        """Sample noise for arrays: with their broadcast shape, or with the declared shape after the batch axes."""
         ops = keras.ops
         if self._free:
             total = arrays[0]

@@ -13,7 +13,7 @@ from symgrad.support.errors import UnsupportedError
 __all__ = ["DRAWN", "draw_values", "keras"]
 
 try:
-    keras: Any = import_module("keras")  # whose types say less than nothing to a checker
+    keras: Any = import_module("keras")  # its type information is wrong
 except ImportError as error:
     raise not_installed("keras", error) from error
 
@@ -23,13 +23,13 @@ DRAWN = ("Uniform", "Normal", "LogNormal", "Laplace", "Exponential", "Gamma", "B
 
 
 def draw_values(distribution: Distribution, shape: tuple[Any, ...], dtype: str, seed: Any) -> Any:
-    """Return values of a distribution.
+    """Sample a distribution.
 
     Args:
-        distribution: one of those that are `DRAWN`.
-        shape: of the array.
+        distribution: a distribution of `DRAWN`.
+        shape: the shape of the array.
         dtype: float32 or float64.
-        seed: a number, or what Keras draws the next one from.
+        seed: a number, or a seed generator of Keras.
     """
     p, q = (*map(float, distribution.parameters), 0.0)[:2]
     how: dict[str, Any] = {"dtype": dtype, "seed": seed}

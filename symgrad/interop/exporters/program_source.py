@@ -1,4 +1,4 @@
-"""A program as text: of its own language, and of a framework's operations; and programs with their noise fixed."""
+"""Programs as text: in program notation, and in operations of a framework; and programs with fixed noise."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["fix_noise_at_means", "execute_source", "source_of", "source_text", "
 
 
 def text_of(exprs: Sequence[Expr], inputs: Sequence[Node]) -> tuple[str, list[str]]:
-    r"""Return a program that computes expressions, and the names that they have in it.
+    r"""Return a program that computes expressions, and their names in it.
 
     Args:
-        exprs: what is computed.
-        inputs: what is declared first, in this order.
+        exprs: the expressions.
+        inputs: the first declarations, in order.
 
     Example:
         >>> import symgrad as sg
@@ -66,14 +66,14 @@ def source_of(program: Callee, framework: str, name: str, *, single: bool, gradi
     """Return a program as a function in the operations of a framework; named values of the program are lines.
 
     Args:
-        program: what it computes, of all inputs in order.
+        program: the program.
         framework: ``jax``, ``torch`` or ``tensorflow``.
-        name: of the function.
-        single: whether it returns the one output rather than a tuple.
-        gradient: for how many orders the framework is told symgrad's derivatives.
+        name: the name of the function.
+        single: whether it returns its only output instead of a tuple.
+        gradient: the number of orders with derivatives by symgrad.
 
     Raises:
-        UnsupportedError: for operations that the framework has no function for.
+        UnsupportedError: for operations that the framework does not have.
     """
     names = {
         n: t for e in reversed(program.outputs) for known in e.listings for n, t in known.name_of().items()
@@ -93,7 +93,7 @@ def source_text(
     single: bool,
     gradient: int,
 ) -> str:
-    """Return nodes as a function in the operations of a framework; what is not real has no gradient."""
+    """Return nodes as a function in operations of a framework; only real nodes have a gradient."""
     real = all(n.dtype == "real" for n in nodes)
     output = nodes[0] if single else list(nodes)
     return framework_source(output, framework, name, names, inputs=symbols, gradient=gradient if real else 0)

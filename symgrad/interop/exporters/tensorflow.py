@@ -29,30 +29,30 @@ _Form = Literal["source", "kernel"]
 def to_tensorflow(
     outputs: Any, inputs: Any = None, *, form: _Form = "source", gradient: bool | int = True
 ) -> TensorFlowFunction:
-    r"""Return expressions as a function of TensorFlow, with the gradient that symgrad derived.
+    r"""Export expressions as a function of TensorFlow, with the gradient that symgrad derives.
 
-    As source it is made of TensorFlow's operations and a ``tf.custom_gradient``: it runs on any device, in a
-    ``tf.function``, under XLA, and is saved in a SavedModel. It takes arrays of the declared shapes;
-    numbers broadcast.
+    The form ``source`` consists of operations of TensorFlow and a ``tf.custom_gradient``: it runs on any device, in a
+    ``tf.function``, under XLA, and can be saved in a SavedModel. It takes arrays of the declared shapes; numbers
+    broadcast.
 
-    As kernel it is compiled native code on the CPU, called through ``tf.numpy_function``, with its derivatives of
-    every order as kernels too. XLA does not compile that (``jit_compile=True``), a SavedModel does not hold it, and it
-    runs in the process that made it. Arrays may have a batch before the declared axes.
+    The form ``kernel`` calls compiled native code on the CPU through ``tf.numpy_function``; its derivatives of every
+    order are kernels, too. XLA (``jit_compile=True``) and SavedModel do not support it, and it runs only in this
+    process. Batch axes may precede the declared axes.
 
     Args:
         outputs: an expression, or a list of them.
-        inputs: the symbols, or their names, in the order of arguments; None for those that are needed, in the order of
-            the program.
+        inputs: the symbols, or their names, in the order of the arguments; None for all needed symbols, in the order
+            of the program.
         form: ``"source"`` or ``"kernel"``.
-        gradient: of the source: whether, and to which order, it has symgrad's derivatives (see
-            `Expr.framework_source`); a kernel has them all.
+        gradient: whether, and to which order, the source has derivatives by symgrad (see `Expr.framework_source`); a
+            kernel has all of them.
 
     Returns:
         A function of tensors; a tuple of tensors for a list. `TensorFlowFunction.source` is its text.
 
     Raises:
-        UnsupportedError: for operations that TensorFlow has no function for; the kernel has all.
-        NotInProgramError, UsageError: for inputs that are none.
+        UnsupportedError: in the form ``source``, for operations that TensorFlow does not have.
+        NotInProgramError, UsageError: for unknown inputs.
 
     Example:
         >>> import symgrad as sg
@@ -93,7 +93,7 @@ class TensorFlowFunction:
             [e.node for e in program.outputs], [e.node for e in program.inputs], "tf.vectorized_map"
         )
         self.source: str | None = None
-        # tf.function takes over the attributes of what it wraps, and has a _call of its own.
+        # tf.function copies the attributes of the wrapped object, and has its own _call.
         self._symgrad_call: Callable[..., Any]
         if form == "kernel":
             self._symgrad_call = _Kernel(program)
@@ -101,8 +101,7 @@ class TensorFlowFunction:
             self.source = source_of(program, "tensorflow", "f", single=single, gradient=gradient)
             self._symgrad_call = execute_source(self.source, "f", self.inputs)
 
-    # In a tf.function it is called as it stands: there is no control flow over tensors in it to be rewritten, and what
-    # derives and compiles a kernel would be rewritten too, which takes minutes.
+    # AutoGraph must not convert this: it has no control flow over tensors, and converting the compiler takes minutes.
     @tf.autograph.experimental.do_not_convert
     def __call__(self, *arrays: Any, **by_name: Any) -> Any:
         """Compute the outputs.
@@ -113,9 +112,9 @@ class TensorFlowFunction:
             by_name: inputs by their names.
 
         Raises:
-            ArrayTypeError: for what is no tensor, and for real inputs of several dtypes.
+            ArrayTypeError: for an argument that is no tensor, and for real inputs of several dtypes.
             MissingInputError: if an input is missing or there is one too many.
-            ShapeError: for arrays that have not the declared shapes, or that do not broadcast.
+            ShapeError: for arrays that do not have the declared shapes, or do not broadcast.
         """
         tensors = self._tensors(in_order(self.inputs, arrays, by_name))
         if self.source is None:
@@ -125,7 +124,7 @@ class TensorFlowFunction:
         return self._symgrad_call(*tensors)
 
     def _tensors(self, arrays: Sequence[Any]) -> list[Any]:
-        """Return arrays as tensors, numbers for real inputs in the dtype of the tensors beside them."""
+        """Convert arrays to tensors; real numbers take the dtype of the other tensors."""
         found: list[Any] = [None] * len(arrays)
         numbers: list[int] = []
         for k, (name, x) in enumerate(zip(self.inputs, arrays, strict=True)):
@@ -167,7 +166,7 @@ class TensorFlowFunction:
 
 
 class _Kernel:
-    """A program as kernels behind ``tf.numpy_function``: every derivative is another one, of the arguments again."""
+    """A program as a kernel behind ``tf.numpy_function``; every derivative is another one of the arguments."""
 
     def __init__(self, program: Callee) -> None:
         self.program = program
@@ -189,11 +188,10 @@ class _Kernel:
 
             def grad(*cotangents: Any) -> list[Any]:
                 kept = [c for c, real in zip(cotangents, self.results, strict=True) if real]
-                # A graph of derivatives reads tensors of its own: of those of an outer graph TensorFlow
-                # cannot differentiate again.
+                # Copy the tensors: TensorFlow cannot differentiate those of an outer graph again.
                 here = map(tf.identity, every)
                 pulled = _Kernel(self.program.vjp(self.real))(*here, *kept)
-                # What is nothing but a zero is a whole number.
+                # A constant zero is an integer.
                 return [
                     _summed(tf.cast(bar, x.dtype), x, e)
                     for bar, x, e in zip(pulled, given, self._moving(), strict=True)
@@ -238,7 +236,7 @@ class _Kernel:
         return outputs
 
     def _shapes(self, arrays: Sequence[Any]) -> list[tuple[int | None, ...] | None]:
-        """The shapes of the outputs, as far as they are known before a call: layers that follow ask for them."""
+        """Return the static shapes of the outputs, which later layers need."""
         if any(a.shape.rank is None or a.shape.rank < len(e.shape) for a, e in self._each(arrays)):
             return [None] * len(self.program.outputs)
         batches: list[tuple[int | None, ...]] = []

@@ -24,27 +24,27 @@ def to_torch(
 ) -> TorchFunction:
     """Return expressions as a function of torch tensors, with derivatives of every order.
 
-    The form ``kernel`` runs native code on the CPU, in the memory of the tensors, in float32 or float64 as they are.
-    Every derivative that torch asks for is derived symbolically and compiled when it is first asked for: ``backward``,
-    double backward, ``torch.func`` (grad, vmap, jvp, hessian, jacrev, jacfwd and what is composed of these), and
-    ``torch.compile(fullgraph=True)``. In a compiled graph it has no forward mode, and says so.
+    The form ``kernel`` runs native code on the CPU on the memory of the tensors, in their dtype, float32 or float64.
+    Every derivative is derived symbolically, and compiled on its first use, for ``backward``, double backward,
+    ``torch.func`` (grad, vmap, jvp, hessian, jacrev, jacfwd and their compositions), and
+    ``torch.compile(fullgraph=True)``. A compiled graph does not support forward mode, and raises an error for it.
 
-    The form ``source`` is Python in torch's own operations, to read, paste and run on any device; derivatives are
-    torch's of that text.
+    The form ``source`` is Python code in operations of torch, to read, paste and run on any device; torch
+    differentiates it.
 
     Args:
         outputs: an expression, or a list of them for a function that returns a tuple.
-        inputs: the symbols, or their names, in the order of arguments; by default those that are needed, in the order
-            of the program's declarations.
+        inputs: the symbols, or their names, in the order of the arguments; by default all needed symbols, in the
+            order of the program's declarations.
         form: ``kernel`` or ``source``.
 
     Returns:
-        A TorchFunction. It pickles, and has its inputs by name too.
+        A TorchFunction. It can be pickled, and called with inputs by name.
 
     Raises:
         MissingInputError: if the outputs read a symbol that is not among the inputs.
-        NotInProgramError: for an input that the outputs do not know.
-        UnsupportedError: for an operation that has no spelling in torch, in the form ``source``.
+        NotInProgramError: for an unknown input.
+        UnsupportedError: in the form ``source``, for an operation that torch does not have.
         UsageError: for another form, and without torch.
 
     Example:

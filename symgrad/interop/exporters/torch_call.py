@@ -159,7 +159,7 @@ def _pulled(
         made = iter(calls(pulled.only(there).key, *inputs, *seeds))
         places = [k for k, w in enumerate(into) if w]
         for k, t in zip(places, there, strict=True):
-            if t:  # what was repeated along axes of the batch receives the sum
+            if t:  # sum over the batch axes along which the input was broadcast
                 found[k] = next(made).sum_to_size(inputs[k].shape)
     return found
 
@@ -279,7 +279,7 @@ torch.library.define("symgrad::call", "(Tensor[] inputs, str program) -> Tensor[
 
 @torch.library.impl("symgrad::call", "CompositeImplicitAutograd")
 def _call(inputs: list[Any], program: str) -> Any:
-    """Call the operator in a graph that is compiled: made of others, this one is asked before derivatives are."""
+    """Call the operator in a compiled graph, where a composite operator is traced before differentiation."""
     _no_tangents(program_of(program), inputs)
     return torch.ops.symgrad.kernel(inputs, program, True)
 

@@ -1,4 +1,4 @@
-"""A program as a function of tensors, and as a module that holds some of them."""
+"""A program as a function of tensors, and as a module with some of them as parameters."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ CallForm = Literal["kernel", "source"]
 
 @final
 class TorchFunction:
-    """Some outputs as a function of tensors; made by `sg.to_torch`.
+    """Outputs as a function of tensors, created by `sg.to_torch`.
 
-    It is immutable: a copy is itself. A pickle holds the formulas, and what is loaded has the same bits.
+    It is immutable, and a copy is the object itself. A pickle contains the formulas; the loaded function returns the
+    same bits.
 
     Attributes:
-        inputs: names of the inputs, in order.
+        inputs: the names of the inputs, in order.
         form: ``kernel`` or ``source``.
-        source: the text of the function, in the form ``source``; else None.
+        source: the source code in the form ``source``; else None.
     """
 
     def __init__(self, outputs: Sequence[Expr], inputs: Sequence[Expr], single: bool, form: CallForm) -> None:
@@ -55,13 +56,13 @@ class TorchFunction:
         """Compute the outputs.
 
         Args:
-            tensors: the inputs in order. They have the declared shapes, in the form ``kernel`` with a batch before
-                them, which broadcasts; a formula of scalars takes tensors of any shapes that broadcast. Numbers take
-                the dtype of the tensors.
+            tensors: the inputs in order. They have the declared shapes; in the form ``kernel``, batch axes may precede
+                these, and broadcast. A formula of scalars takes tensors of any shapes that broadcast. Numbers take the
+                dtype of the tensors.
             by_name: inputs by their names.
 
         Returns:
-            A tensor, or a tuple of them if a list was exported; new ones, with the whole batch.
+            A new tensor with the whole batch, or a tuple of them if a list was exported.
 
         Raises:
             ArrayTypeError: for a dtype that is not float32 or float64 (int or bool where declared), or two of them.
@@ -77,16 +78,14 @@ class TorchFunction:
         if self._function is not None:
             self._shapes.check([tuple(t.shape) for t in given])
             return self._function(*given)
-        if (
-            torch.compiler.is_compiling()
-        ):  # what stands in a graph is an operator; all else the Function knows
+        if torch.compiler.is_compiling():  # a graph needs a registered operator
             found = tuple(torch.ops.symgrad.call(given, self._key))
         else:
             found = call(self._key, *given)
         return found[0] if self._single else found
 
     def _as_tensors(self, given: list[Any]) -> list[Any]:
-        """Return numbers and arrays as tensors; numbers for real inputs in the dtype of the tensors."""
+        """Convert numbers and arrays to tensors; real numbers take the dtype of the tensors."""
         kinds = [t.dtype for t, r in zip(given, self._real, strict=True) if r and isinstance(t, torch.Tensor)]
         kind = kinds[0] if kinds else torch.get_default_dtype()
         return [
@@ -95,10 +94,10 @@ class TorchFunction:
         ]
 
     def module(self, **values: Any) -> TorchModule:
-        """Return it as a module that holds some of the inputs: real ones as parameters, others as buffers.
+        """Return a module with some inputs as parameters, or as buffers if they are not real.
 
         Args:
-            values: tensors by the names of inputs. The module is called with the others, in order.
+            values: tensors by the names of inputs. The other inputs are the arguments of the module, in order.
 
         Raises:
             MissingInputError: for a name that is not an input.
@@ -121,11 +120,11 @@ class TorchFunction:
 
 @final
 class TorchModule(torch.nn.Module):
-    """A function whose parameters it holds; made by `TorchFunction.module`.
+    """A module with some inputs of a function as parameters and buffers, created by `TorchFunction.module`.
 
     Args:
-        function: what it computes.
-        values: some of its inputs by name.
+        function: the function.
+        values: the parameters and buffers, by the names of inputs.
     """
 
     def __init__(self, function: TorchFunction, values: dict[str, Any]) -> None:
@@ -146,7 +145,7 @@ class TorchModule(torch.nn.Module):
         self._held = tuple(values)
 
     def forward(self, *tensors: Any, **by_name: Any) -> Any:
-        """Compute the outputs from what it holds and the other inputs, in order or by name.
+        """Compute the outputs from the parameters and the other inputs, in order or by name.
 
         Raises:
             MissingInputError: if one is missing or there is one too many.
@@ -158,12 +157,11 @@ class TorchModule(torch.nn.Module):
 
 
 def _tensor(name: str, value: Any) -> Any:
-    """Return an array of another library, or a list, as a tensor."""
+    """Convert an array of another library, or a list, to a tensor."""
     try:
-        if isinstance(value, np.ndarray) and not cast("np.ndarray[Any, Any]", value).flags.writeable:
-            value = cast(
-                "np.ndarray[Any, Any]", value
-            ).copy()  # torch has no tensors that are not written to, and warns
+        if isinstance(value, np.ndarray):
+            array = cast("np.ndarray[Any, Any]", value)
+            value = array if array.flags.writeable else array.copy()  # torch warns of read-only arrays
         return torch.as_tensor(value)
     except (TypeError, ValueError, RuntimeError) as error:
         raise ArrayTypeError(

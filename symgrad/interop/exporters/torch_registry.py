@@ -1,7 +1,7 @@
 """The registry of programs for torch: graphs of torch hold only the key of a program, a string.
 
-It is that of a whole program, and behind it how a derivative was made of it, such as ``3f2a/vjp10``. Derivatives are
-programs again, so derivatives of every order are there.
+The key of a derivative is that of its program with a suffix for the derivative, such as ``3f2a/vjp10``. Derivatives
+are programs, so they have derivatives of every order.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class KeyedProgram:
     """A program that torch can call by its key.
 
     Attributes:
-        key: the text by which graphs name it.
-        callee: what is computed.
-        real: of every output whether it has derivatives.
-        inputs: of every input its name and kind.
+        key: its key in graphs.
+        callee: the program.
+        real: for every output whether it has derivatives.
+        inputs: for every input its name and kind.
     """
 
     __slots__ = ("_kernels", "callee", "inputs", "key", "real")
@@ -65,7 +65,7 @@ class KeyedProgram:
         return program_of(f"{self.key}/jvp{_bits(moving)}")
 
 
-# Never emptied: a compiled graph, or one that is saved for a backward pass, has nothing but the key.
+# Entries stay forever: a compiled graph, or one that is saved for a backward pass, has only the key.
 _PROGRAMS: dict[str, KeyedProgram] = {}
 
 

@@ -35,7 +35,7 @@ def original_boolean(n: Expr) -> Expr | None:
 
 
 def as_boolean(n: Expr) -> Expr:
-    """Return a number as a truth value, whether it is not zero: what was one before, where that is seen."""
+    """Convert a number to a truth value: the original one if it was converted before, else whether it is nonzero."""
     if n.dtype == "bool":
         return n
     before = original_boolean(n)

@@ -1,4 +1,4 @@
-"""Arrays of numbers that stand in a function of another framework, as expressions."""
+"""Constant arrays of imported functions as expressions."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def uniform_value(values: np.ndarray, *, decimal: bool = False) -> float | int |
 
 
 def constant(values: np.ndarray, *, decimal: bool = False) -> Expr:
-    """Return an array of numbers as an expression, as short as can be.
+    """Return a constant array as a short expression.
 
     Args:
         values: the numbers.
-        decimal: whether numbers of fewer bits are the decimals that they print as; else they are what they are.
+        decimal: whether numbers of lower precision are read as their shortest decimals, not exactly.
 
     Raises:
-        UnsupportedError: for more than a formula should hold, or numbers that are not finite.
+        UnsupportedError: for an array that is too large for a formula, or has an entry that is not finite.
 
     Example:
         >>> print(constant(np.full((2, 3), 0.5)), constant(np.tri(3, dtype=bool)), constant(np.arange(1, 7, 2)))

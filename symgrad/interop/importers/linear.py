@@ -15,9 +15,9 @@ def triangle(a: Expr, *, lower: bool, diagonal: int = 0, unit: bool = False) -> 
 
     Args:
         a: matrices.
-        lower: whether the side is below.
-        diagonal: which one: that many above the main diagonal.
-        unit: whether the main diagonal is ones, whatever stands there.
+        lower: whether it is the lower side.
+        diagonal: the offset of the diagonal above the main diagonal.
+        unit: whether the entries of the main diagonal are replaced by ones.
     """
     rows, columns = arange(a.shape[-2])[:, None], arange(a.shape[-1])[None, :]
     edge = rows + diagonal if diagonal else rows
@@ -29,12 +29,12 @@ def triangle(a: Expr, *, lower: bool, diagonal: int = 0, unit: bool = False) -> 
 
 
 def solve_matrix(a: Expr, b: Expr, *, left: bool = True, transpose: bool = False) -> Expr:
-    """Return the X with a @ X = b, or X @ a = b; b is matrices.
+    """Solve a @ X = b, or X @ a = b, for matrices b.
 
     Args:
         a: square matrices.
         b: matrices.
-        left: whether a stands on the left.
+        left: whether a is on the left.
         transpose: whether a is transposed first.
     """
     a = swapaxes(a, -1, -2) if transpose == left else a

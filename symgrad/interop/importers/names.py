@@ -1,4 +1,4 @@
-"""The names of the user's variables: what Python's local variables were bound to while a function was traced."""
+"""Record the names of the user's variables: the values of local variables while a function is traced."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def watch_locals(
     value_of: Callable[[Any], Any],
     entered: Callable[[FrameType], object] | None = None,
 ) -> tuple[T, Named]:
-    """Call a function, and look at the local variables of functions outside libraries after every line.
+    """Call a function, and inspect the local variables of functions outside libraries after every line.
 
     Args:
-        call: what to call.
-        file: where the function is; code in no file counts only if it is there, such as in a doctest.
-        value_of: of an object that a local variable is bound to, what the name is to be of, or None.
-        entered: what is to see every function that is entered; None if nothing is.
+        call: the function.
+        file: the file of the function; code without a file, such as a doctest, counts only if it has this name.
+        value_of: maps the value of a local variable to the value to name, or None.
+        entered: is called for every entered function; optional.
 
     Returns:
-        What the call returns, and the names; the first that a value had counts.
+        The result of the call, and the first name of each value.
     """
     names: Named = {}
     known: dict[str, bool] = {file: True}
@@ -73,7 +73,7 @@ def watch_locals(
         return line if known[file] else None
 
     before = sys.gettrace()
-    # A debugger, or what measures coverage, keeps its place where names alone are looked for, and there are none.
+    # A debugger or a coverage tool has precedence: then there are no names.
     if before is not None and entered is None:
         return call(), names
     sys.settrace(enter)

@@ -1,10 +1,11 @@
-"""Programs that were read from functions of other frameworks, and what all importers build them with."""
+"""Programs imported from functions of other frameworks, and the tools that all importers share."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Any
 
 from symgrad.api.handles.expr import Expr
@@ -13,18 +14,19 @@ from symgrad.ir.graph import Node
 from symgrad.ir.listing import Listing
 from symgrad.ir.types import is_name
 from symgrad.support.source import Place
+from symgrad.support.traversal import walk
 
 __all__ = ["ImportNote", "ImportedProgram", "UniqueNames", "mark_places"]
 
 
 @dataclass(frozen=True)
 class ImportNote:
-    """What a reader of the program should know about a line.
+    """A note about a line of the imported function.
 
     Args:
-        what: what it does, and what it was read as.
+        what: the effect of the line, and its reading.
         place: the line.
-        cure: what to write instead.
+        cure: the recommended replacement.
     """
 
     what: str
@@ -37,13 +39,13 @@ class ImportNote:
 
 
 class ImportedProgram(Program):
-    """A function as a program: what it returns, its inputs and its intermediate values, by name.
+    """A function as a program: its outputs, inputs and intermediate values, by name.
 
     Attributes:
-        parameters: the names of inputs that are parameters: of a module, or variables that train.
-        values: what the function held when it was read, by the names of the inputs that it is: parameters, buffers.
-        returned: what the function returns, by name: keys of its structure, else variables, else ``out``.
-        findings: lines that a reader should know about, such as ``.data``.
+        parameters: the names of inputs that are parameters of a module, or trainable variables.
+        values: the values of parameters and buffers at the time of the import, by the names of their inputs.
+        returned: the outputs, by name: the keys of the returned structure, else the variables, else ``out``.
+        findings: notes about lines such as ``.data``.
     """
 
     parameters: tuple[str, ...]
@@ -66,7 +68,7 @@ class ImportedProgram(Program):
 
     @property
     def places(self) -> Mapping[str, Place]:
-        """Of each value that has a name, the line of the user's that computes it."""
+        """The line of the user's code that computes each named value."""
         known = self.listing.places
         return {name: known[node] for name, node in self.listing.assignments.items() if node in known}
 
@@ -88,24 +90,20 @@ class UniqueNames:
         self._names = set(names)
 
     def free(self, name: str) -> str:
-        """Return a legal name that nothing has, and take it."""
+        """Allocate a valid unused name."""
         plain = re.sub(r"\W+", "_", name).strip("_") or "value"
         plain = plain if is_name(plain) else f"{plain}_" if is_name(f"{plain}_") else f"v_{plain}"
-        made, k = plain, 1
-        while made in self._names:
-            k += 1
-            made = f"{plain}_{k}"
-        self._names.add(made)
-        return made
+        candidates = chain([plain], (f"{plain}_{k}" for k in count(2)))
+        unused = next(c for c in candidates if c not in self._names)
+        self._names.add(unused)
+        return unused
 
 
 def mark_places(places: dict[Node, Place], value: Any, place: Place | None) -> None:
     """Record the place of an expression and of its new nodes; nodes with a place keep it."""
     if not isinstance(value, Expr) or place is None or not place.file:
         return
-    pending = [value.node]
-    while pending:
-        node = pending.pop()
-        if node.args and node not in places:
-            places[node] = place
-            pending.extend(node.args)
+    node = value.node
+    if node.args and node not in places:
+        new = list(walk([node], lambda n: [a for a in n.args if a.args and a not in places]))
+        places.update(dict.fromkeys(new, place))

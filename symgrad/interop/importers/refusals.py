@@ -5,11 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Any
 
+from symgrad.api.handles.expr import Expr
+from symgrad.ir.graph import SYMBOL
 from symgrad.support.errors import UnsupportedError
 from symgrad.support.source import Location, Place
 
-__all__ = ["Problem", "depends_on_data", "line_in", "needs_number", "not_covered"]
+__all__ = [
+    "Problem",
+    "depends_on_data",
+    "is_placeholder",
+    "line_in",
+    "needs_number",
+    "not_covered",
+    "placeholder_name",
+]
+
+_PLACEHOLDER = "what_is_not_covered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +34,18 @@ class Problem:
     cure: str | None = None
 
 
+def placeholder_name(*numbers: int) -> str:
+    """Return the name of an input that replaces an unsupported value, so that the reader can find more problems."""
+    return "_".join(map(str, (_PLACEHOLDER, *numbers)))
+
+
+def is_placeholder(value: Any) -> bool:
+    """Tell whether a value replaces an unsupported one."""
+    return isinstance(value, Expr) and value.node.op is SYMBOL and value.node.name.startswith(_PLACEHOLDER)
+
+
 def not_covered(name: str, problems: Sequence[Problem]) -> UnsupportedError:
-    """Return the error that says all of them, each line once."""
+    """Return one error for all problems, each line once."""
     lines: dict[str, None] = {}
     for p in problems:
         if p.what:
@@ -31,7 +54,7 @@ def not_covered(name: str, problems: Sequence[Problem]) -> UnsupportedError:
 
 
 def depends_on_data(name: str, file: str, traceback: TracebackType | None, cure: str) -> UnsupportedError:
-    """Return the error for a function that decides by a value."""
+    """Return the error for a function that branches on a value."""
     return UnsupportedError(
         f"{name} decides by a value that is not known while it is read{line_in(file, traceback)}",
         expected="control flow by shapes and Python's own values",
@@ -50,7 +73,7 @@ def needs_number(what: str, said: str, framework: str, at: Location | None = Non
 
 
 def line_in(file: str, traceback: TracebackType | None) -> str:
-    """Return the last line of a file that was run, in brackets; nothing if there is none."""
+    """Return the last line of a file in a traceback, in brackets; empty if there is none."""
     place = ""
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename == file:

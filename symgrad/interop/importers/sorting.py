@@ -1,7 +1,7 @@
-"""Sorting, and running products and extremes, of operations that an expression has: each entry is compared with each.
+"""Sort, and compute running products and extremes, by comparing each entry with each.
 
-There is no operation that sorts. The rank of an entry is how many stand before it, which is a sum of comparisons; the
-position of each rank is a sum again, and reading along these positions has the derivative of reading.
+There is no sort op. The rank of an entry is the number of entries before it, a sum of comparisons; the position of
+each rank is another sum, and the sorted array is a gather, with the derivative of a gather.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def is_nan(x: Expr) -> Expr:
 
 
 def propagate_nan(found: Expr, x: Expr, axis: int, *, keepdims: bool = False) -> Expr:
-    """Return what was found along an axis, and NaN where an entry there is one."""
+    """Return a result along an axis, NaN if an entry there is NaN."""
     return fn.where(any_of(is_nan(x), axis, keepdims), sum(x, axis=axis, keepdims=keepdims), found)
 
 

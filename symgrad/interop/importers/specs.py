@@ -28,7 +28,7 @@ _TEXT = re.compile(r"\s*(?P<domain>\w+\s*(?:\([^)]*\))?)\s*(?:\[(?P<shape>[^\]]*
 
 
 def argument_names(function: Callable[..., Any], count: int) -> list[str]:
-    """Return the names of the first arguments of a function, of which there are specs.
+    """Return the names of the first arguments of a function, one for each spec.
 
     Raises:
         UsageError: for too few or too many specs.
@@ -55,10 +55,10 @@ def argument_names(function: Callable[..., Any], count: int) -> list[str]:
 
 
 def parse_spec(name: str, said: str) -> Expr:
-    """Return an input as a text says it.
+    """Parse the declaration of an input.
 
     Raises:
-        UsageError: for a text that says nothing, or a domain or size that is none.
+        UsageError: for an invalid text, domain or size.
 
     Example:
         >>> parse_spec("x", "Normal(0, 1)[3]").shape, parse_spec("x", "real[n, 3]").shape, parse_spec("x", "int").shape

@@ -1,4 +1,4 @@
-"""Convolutions and pooling as contractions over windows: what every framework has them for."""
+"""Convolutions and pooling as contractions over windows, for all frameworks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def padded(x: Expr, axes: Sequence[int], padding: Sequence[Pair], value: float =
 
 
 def dilated(x: Expr, axes: Sequence[int], steps: Sequence[int]) -> Expr:
-    """Return x with zeros between its entries along axes, ``step - 1`` of them: what a transposed convolution reads."""
+    """Insert ``step - 1`` zeros between the entries of x along axes, as a transposed convolution does."""
     for axis, step in zip(axes, steps, strict=True):
         if step == 1:
             continue
@@ -72,7 +72,7 @@ def windows(
         array([[0., 1., 2.],
                [2., 3., 4.]])
     """
-    for k in reversed(range(len(axes))):  # what stands behind an axis keeps its place when that becomes two
+    for k in reversed(range(len(axes))):  # splitting an axis does not move the axes before it
         axis, length = axes[k], lengths[k]
         size, reach = _counted(x.shape[axis]), (length - 1) * dilations[k] + 1
         if reach > size:

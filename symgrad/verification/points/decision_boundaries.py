@@ -18,9 +18,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from symgrad.checker.balls.entries import box
-from symgrad.checker.balls.programs import evaluate, flint
+from symgrad.checker.balls.programs import evaluate
 from symgrad.checker.balls.scalar_ops import Value, add, ball, neg, number
 from symgrad.checker.clock import tick
+from symgrad.checker.numbers import flint
 from symgrad.checker.program.steps import ProofProgram, Symbol
 from symgrad.ir.graph import OPS
 from symgrad.support.errors import UsageError

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.checker.balls.programs import context, evaluate, flint
+from symgrad.checker.balls.programs import context, evaluate
 from symgrad.checker.balls.scalar_ops import Value, ball
 from symgrad.checker.clock import STEP, is_late, tick, until
+from symgrad.checker.numbers import flint
 from symgrad.checker.program.steps import ProofProgram
 from symgrad.checker.witness import Witness, all_certain, disjoint, distinct_texts, paired_entries
 from symgrad.support.progress import reports_progress

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from symgrad.apps.cli.check_report import checked_lines
-from symgrad.apps.cli.verdicts import EXIT
+from symgrad.apps.cli.options import EXIT
 from symgrad.checker.check import CheckResult
 from symgrad.checker.file.statement import statement_of
 from symgrad.checker.program.steps import ProofProgram, ProofStep, Symbol

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from symgrad.analysis.explain.limits import QUOTIENT_ATOMS, QUOTIENT_DEGREE, QUOTIENT_EQUATIONS
-from symgrad.checker.balls.programs import flint
+from symgrad.checker.numbers import flint
 from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import topological
 

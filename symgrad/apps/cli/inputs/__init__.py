@@ -1,1 +1,1 @@
-"""Values that a command line gives: as numbers, in files."""
+"""Parse the values of inputs on a command line: numbers and files. Open `values.py` first."""

@@ -1,6 +1,6 @@
-"""Arrays in files of others: .npy and .npz, and columns of .csv files.
+"""Read arrays of untrusted files: .npy, .npz, and columns of .csv files.
 
-What a file says of itself is compared with what it holds before memory is asked for, and nothing in it is run.
+The header of a file is compared with its size before memory is allocated, and no content is executed.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from symgrad.support.files import reason
 
 __all__ = ["read_array", "read_column"]
 
-_HEADER = 2**16  # bytes in which a header ends
-_PIECE = 2**24  # bytes that are read at once
+_HEADER = 2**16  # bytes of a header
+_PIECE = 2**24  # bytes of one read
 _LINE = 2**24  # characters of a line
-_DEFLATED = 1032  # times as long as what it is compressed to, at most
-_HEADERS = {  # by version; the third has other letters in names of fields, which numbers have not
+_DEFLATED = 1032  # the largest compression ratio of deflate
+_HEADERS = {  # by version; the third differs in names of fields, which arrays of numbers do not have
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
     (3, 0): np.lib.format.read_array_header_2_0,
 }
-_KINDS = "biufc"  # of dtypes that are numbers
+_KINDS = "biufc"  # the kinds of numeric dtypes
 _DAMAGED = (
     ValueError,
     TypeError,
@@ -55,19 +55,19 @@ _DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
 )
-"""What readers of damaged files raise: those of zip archives, of headers, and Python's own of literals."""
+"""Exceptions of the readers of zip archives, headers and literals for damaged files."""
 
 
 def read_array(path: Path, name: str) -> Any:
-    """Return the array of a .npy file, or the one of a name of a .npz file.
+    """Return the array of a .npy file, or a named array of a .npz file.
 
     Args:
         path: the file.
-        name: of the array, if there are several.
+        name: the name of the array in a .npz file.
 
     Raises:
-        FileError: if the file cannot be read, is damaged, or holds less than it says.
-        ArrayTypeError: if what it holds are no numbers.
+        FileError: if the file cannot be read, is damaged, or is shorter than its header claims.
+        ArrayTypeError: if the array is not numeric.
         UsageError: if there is no array of that name.
     """
     try:
@@ -99,7 +99,7 @@ def _member(file: BinaryIO, path: Path, name: str) -> Any:
             held = min(member.file_size, ratio * min(member.compress_size, path.stat().st_size))
             with archive.open(member) as stored:
                 found = _read(stored, held, what)
-                stored.read(1)  # at the end the sum of the bytes is checked
+                stored.read(1)  # zipfile checks the CRC at the end of the file
                 return found
     except _DAMAGED as error:
         raise _damaged(f"'{path}'", error) from None
@@ -124,7 +124,7 @@ def _read(file: Any, held: int, what: str) -> Any:
     try:
         header = io.BytesIO(file.read(min(held, _HEADER)))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that Python 2 wrote it
+            warnings.simplefilter("ignore")  # about files of Python 2
             version = np.lib.format.read_magic(header)
             read = _HEADERS[version]
             shape, fortran, dtype = read(header)
@@ -148,7 +148,7 @@ def _read(file: Any, held: int, what: str) -> Any:
     try:
         array: Any = np.empty(size // dtype.itemsize, dtype)
         _fill(memoryview(array.view(np.uint8)), start, file)
-        # NumPy's code for truth values is made for zeros and ones, and a file may hold any byte.
+        # NumPy expects bytes 0 and 1 in arrays of truth values, and a file may hold any byte.
         array = array.view(np.uint8) != 0 if dtype.kind == "b" else array
         return array.reshape(shape, order="F" if fortran else "C")
     except _DAMAGED as error:
@@ -170,9 +170,9 @@ def read_column(path: Path, column: str) -> Any:
     """Return a column of a .csv file as an array; its first line names the columns.
 
     Raises:
-        FileError: if the file cannot be read, or is not text in lines.
+        FileError: if the file cannot be read, or is no table.
         ArrayTypeError: if an entry is no number.
-        UsageError: if there is no column of that name, or are two.
+        UsageError: if there is not exactly one column of that name.
     """
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:

@@ -1,4 +1,4 @@
-"""Numbers in texts of a command line or a table, and such texts in messages."""
+"""Parse numbers of a command line or a table, and quote their texts in messages."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _DIGITS = "[0-9](?:_?[0-9])*"
 _NUMBER = re.compile(
     rf"[+-]?(?:(?P<whole>{_DIGITS})|(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?|(?i:inf|infinity|nan))"
 )
-_LONG = 60  # characters of a value that a message quotes
+_LONG = 60  # characters of a value in a message
 
 
 def read_number(text: str) -> bool | int | float:
-    """Return a number; whole ones keep all their digits, for positions in arrays.
+    """Parse a number; integers keep all their digits, since they may be positions in arrays.
 
     Raises:
-        ValueError: if it is none.
-        NumberTooLargeError: if no float holds it.
+        ValueError: if the text is no number.
+        NumberTooLargeError: if it is too large for a float.
     """
     text = text.strip()
     if text in ("True", "False"):
@@ -41,5 +41,5 @@ def read_number(text: str) -> bool | int | float:
 
 
 def quoted(text: str) -> str:
-    """Return a text in quotes, of a long one the beginning."""
+    """Return a text in quotes, truncated if it is long."""
     return f"'{text}'" if len(text) <= _LONG else f"'{text[:_LONG]}...' ({len(text):,} characters)"

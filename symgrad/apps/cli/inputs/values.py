@@ -1,4 +1,4 @@
-"""NAME=VALUE at the command line: numbers, lists of them, and where in a file they are."""
+"""Parse NAME=VALUE arguments: numbers, lists of numbers, and references to files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from symgrad.support.errors import MissingInputError, ShapeError, UsageError
 
 __all__ = ["read_values"]
 
-_AXES = 64  # of a NumPy array
+_AXES = 64  # the largest number of axes of a NumPy array
 
 
 def read_values(pairs: Iterable[str], inputs: Sequence[symgrad.Expr]) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def read_values(pairs: Iterable[str], inputs: Sequence[symgrad.Expr]) -> dict[st
         if name in values:
             raise UsageError(f"'{name}' is given twice")
         value = _value(name, text)
-        # What is declared a list may have one number.
+        # An input with one axis also accepts a single number.
         one = known[name].ndim == 1 and np.ndim(value) == 0
         value = np.reshape(value, 1) if one else value
         values[name] = _truth(value) if known[name].dtype == "bool" else value
@@ -44,15 +44,13 @@ def read_values(pairs: Iterable[str], inputs: Sequence[symgrad.Expr]) -> dict[st
 
 
 def _truth(value: Any) -> Any:
-    """Return zeros and ones as truth values: a command line and a table have no others."""
+    """Convert zeros and ones to truth values, which a command line and a table cannot express."""
     return np.equal(value, 1) if np.isin(value, (0, 1)).all() else value
 
 
 def _value(name: str, text: str) -> Any:
-    from symgrad.apps.cli.inputs.array_files import (  # slow to start: it reads tables and archives
-        read_array,
-        read_column,
-    )
+    # Imported here because it is slow to import.
+    from symgrad.apps.cli.inputs.array_files import read_array, read_column
 
     file, column = text, name
     for suffix in (".csv", ".npz"):
@@ -81,7 +79,7 @@ def _no_value(name: str, text: str) -> UsageError:
 
 
 def _nested(name: str, text: str) -> Any:
-    """Read nested lists: the structure is JSON's, the numbers are read as everywhere else."""
+    """Parse nested lists: JSON with the number format of the command line."""
     try:
         lists = json.loads(re.sub(r"[^][,\s]+", lambda word: json.dumps(read_number(word.group())), text))
     except (ValueError, RecursionError):

@@ -1,1 +1,1 @@
-"""Code of plain NumPy as formulas entry by entry: it is run on arrays whose entries are formulas."""
+"""Trace code of plain NumPy on arrays whose entries are formulas. Open `tracing.py` first."""

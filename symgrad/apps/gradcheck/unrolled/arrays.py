@@ -17,11 +17,11 @@ from symgrad.support.errors import UnsupportedError
 
 __all__ = ["EntryArray", "MaskedEntries", "call_function", "traced_array", "call_ufunc"]
 
-_NATIVE = {"add", "multiply"}  # whose reductions NumPy has for objects, over several axes at once
+_NATIVE = {"add", "multiply"}  # ufuncs whose reductions NumPy computes for objects over several axes
 
 
 def as_objects(value: Any) -> Any:
-    """Return arrays of ours, in lists too, as NumPy's arrays of objects: of the same memory."""
+    """Return entry arrays, also in lists, as arrays of objects that share their memory."""
     if isinstance(value, EntryArray):
         return value.view(np.ndarray)
     if isinstance(value, FormulaEntry):
@@ -36,7 +36,7 @@ def as_objects(value: Any) -> Any:
 
 
 def traced_array(value: Any) -> Any:
-    """Return an array of objects as one of ours, and one without axes as its entry; anything else as it is."""
+    """Return an array of objects as an entry array, or as its entry if it has no axes; other values unchanged."""
     if isinstance(value, np.ndarray) and value.dtype == object:
         return value.view(EntryArray) if value.shape else value[()]
     if isinstance(value, list | tuple) and any(isinstance(v, np.ndarray) for v in value):
@@ -45,7 +45,7 @@ def traced_array(value: Any) -> Any:
 
 
 def call_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
-    """Return what a ufunc of NumPy's means entry by entry."""
+    """Apply a ufunc entry by entry."""
     out = options.get("out")
     rest = {k: v for k, v in options.items() if k not in ("out", "dtype", "casting", "subok", "order")}
     if rest.pop("where", True) is not True:
@@ -78,20 +78,16 @@ def _called(ufunc: Any, method: str, arrays: Sequence[Any], options: Mapping[str
         if ufunc.nout != 1 or options:
             raise UnsupportedError(f"numpy.{name} on entries")
         return np.frompyfunc(partial(apply_ufunc, name), ufunc.nin, 1)(*arrays)
-    if name in _NATIVE or method == "outer":
-        if method == "outer":
-            ufunc = np.frompyfunc(partial(apply_ufunc, name), 2, 1)
+    if method == "outer":
+        return np.frompyfunc(partial(apply_ufunc, name), 2, 1).outer(*arrays, **options)
+    if name in _NATIVE:
         return getattr(ufunc, method)(*arrays, **options)
     if method == "reduce" and name in ("maximum", "minimum"):
         axis, keepdims = options.get("axis", 0), options.get("keepdims", False)
         return _extreme(name, arrays[0], axis, keepdims=keepdims)
     if method == "reduce" and name in ("logical_or", "logical_and"):
-        return bool(
-            getattr(
-                np.asarray([bool(v) for v in np.ravel(arrays[0])]),
-                name[8:].replace("or", "any").replace("and", "all"),
-            )()
-        )
+        truths = [bool(v) for v in np.ravel(arrays[0])]
+        return any(truths) if name == "logical_or" else all(truths)
     raise UnsupportedError(f"numpy.{name}.{method} on entries")
 
 
@@ -104,7 +100,7 @@ def _axes(a: Any, axis: Any) -> tuple[int, ...]:
 
 
 def _rows(a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
-    """Return an array with the entries over which is reduced along its last axis, and those axes."""
+    """Move the reduced axes of an array into its last axis; return it, and those axes."""
     a = np.asarray(as_objects(a), dtype=object)
     axes = _axes(a, axis)
     kept = [k for k in range(a.ndim) if k not in axes]
@@ -189,7 +185,7 @@ def _written(found: Any, out: Any) -> Any:
 
 
 def filled(shape: Any, value: Any) -> Any:
-    """Return a new array of ours."""
+    """Return a new entry array filled with a value."""
     found = np.empty(shape, dtype=object)
     found[...] = as_objects(value)
     return traced_array(found) if found.shape else value
@@ -237,11 +233,11 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
         for name in ("inv", "solve", "det", "slogdet", "svd", "eigh", "cholesky")
     },
 }
-"""Functions of NumPy that are not those of its arrays of objects."""
+"""Functions of NumPy that differ from those of its arrays of objects."""
 
 
 def call_function(function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
-    """Return what a function of NumPy's means: of arrays of objects, where it is none of `FUNCTIONS`."""
+    """Apply a function of NumPy: the one of `FUNCTIONS`, else NumPy's own on arrays of objects."""
     module = str(function.__module__).removeprefix("numpy").removeprefix(".")
     name = f"{module}.{function.__name__}" if module else function.__name__
     if name in FUNCTIONS:
@@ -256,12 +252,8 @@ calls |= {"ufunc": call_ufunc, "function": call_function}
 
 
 def _kind(item: Any) -> str:
-    """Return whether a subscript holds truth values or positions that are traced, or neither."""
-    first = (
-        item
-        if isinstance(item, FormulaEntry)
-        else next((v for v in np.ravel(as_objects(item)) if isinstance(v, FormulaEntry)), None)
-    )
+    """Return ``"mask"`` or ``"positions"`` for a traced subscript, else an empty text."""
+    first = next((v for v in np.ravel(as_objects(item)) if isinstance(v, FormulaEntry)), None)
     return "" if first is None else "mask" if first.expr.dtype == "bool" else "positions"
 
 
@@ -272,7 +264,7 @@ def _is_traced(item: Any) -> bool:
 
 
 def concrete(key: Any, shape: tuple[int, ...]) -> Any:
-    """Return a subscript in which positions that are traced are those of this way through the code."""
+    """Return a subscript in which traced positions are those of the current execution path."""
     items = list(key) if isinstance(key, tuple) else [key]
     if not any(_is_traced(i) for i in items):
         return key
@@ -306,10 +298,10 @@ def _depth(item: Any) -> int:
 
 
 class MaskedEntries(np.lib.mixins.NDArrayOperatorsMixin):
-    """What ``x[mask]`` gives where the mask is traced: how many entries it has depends on the values.
+    """The entries ``x[mask]`` of a traced mask; their number depends on the values.
 
     Args:
-        whole: the array, with an entry for each of the mask.
+        whole: the array, with an entry for each entry of the mask.
         mask: truth values.
     """
 
@@ -335,11 +327,11 @@ class MaskedEntries(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def ndim(self) -> int:
-        """How many axes it has."""
+        """The number of axes."""
         return 1 + self.whole.ndim - self.mask.ndim
 
     def is_of(self, mask: Any) -> bool:
-        """Tell whether it is of the same entries as another mask takes out."""
+        """Tell whether a mask selects the same entries."""
         return self.mask.shape == mask.shape and all(
             a.expr.node is b.expr.node
             if isinstance(a, FormulaEntry) and isinstance(b, FormulaEntry)
@@ -387,13 +379,13 @@ class EntryArray(np.ndarray):
         return mask.view(EntryArray)
 
     def astype(self, dtype: Any, *_: Any, **__: Any) -> Any:
-        """Return a copy: entries have no precision of their own."""
+        """Return a copy, because entries have no precision."""
         if np.dtype(dtype).kind not in "fO":
             raise UnsupportedError(f"what is traced as {np.dtype(dtype)}")
         return self.copy()
 
     def mean(self, *args: Any, **options: Any) -> Any:
-        """Return `numpy.mean`, as the methods below do what NumPy's functions do."""
+        """Return `numpy.mean`; the methods below are also those of NumPy's functions."""
         return _mean(self, *args, **options)
 
     def var(self, *args: Any, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""One entry of an array that is traced: a formula that NumPy takes for a number."""
+"""An entry of a traced array: a formula that NumPy takes for a number."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from symgrad.api.handles.expr import Expr, as_expr
 from symgrad.apps.gradcheck.unrolled.paths import decide
 from symgrad.ir.graph import Node
 from symgrad.support.errors import UnsupportedError
+from symgrad.support.traversal import walk
 
 __all__ = ["FormulaEntry", "apply_ufunc", "calls", "formula_of", "where"]
 
 _DENOMINATOR = 10_000
-_DIGITS = 15  # of a float that is meant as the decimal that it prints
+_DIGITS = 15  # digits up to which a float stands for its decimal text
 
 _EXACT: Mapping[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
@@ -27,7 +28,7 @@ _EXACT: Mapping[str, Callable[[Any, Any], Any]] = {
 
 
 def _exact(value: Any) -> Any:
-    """Return a number as what it stands for: the float of 1/3 as 1/3, since ``1/n`` is a float in Python."""
+    """Return the exact number that a float stands for, such as 1/3: ``1/n`` is a float in Python."""
     if isinstance(value, np.generic):
         value = cast("Any", value.item())
     if not isinstance(value, float) or not np.isfinite(value):
@@ -45,7 +46,7 @@ def formula_of(value: Any) -> Expr:
     """Return an entry, or a number, as a formula.
 
     Raises:
-        UnsupportedError: for an entry that nothing was written to.
+        UnsupportedError: for an entry of `numpy.empty` that was never written.
     """
     if value is None:
         raise UnsupportedError("it reads an entry of np.empty that nothing was written to")
@@ -60,12 +61,13 @@ def apply_ufunc(name: str, *values: Any) -> Any:
         plain = [_exact(v) for v in values]
         if all(isinstance(v, int | Fraction) for v in plain):
             return _EXACT[name](*plain)
-    if name == "add":  # of zeros, to which code adds
+    if name == "add":  # sums often start with an array of zeros
         for k, v in enumerate(values):
             if not isinstance(v, FormulaEntry) and v == 0 and values[1 - k] is not None:
                 return values[1 - k]
     formulas = [formula_of(v) for v in values]
-    if name == "multiply" and [f.dtype for f in formulas].count("bool") == 1:  # a mask: proofs know choices
+    if name == "multiply" and [f.dtype for f in formulas].count("bool") == 1:
+        # A mask as a factor is a `where`, which proofs can split.
         mask, value = formulas if formulas[0].dtype == "bool" else formulas[::-1]
         return where(FormulaEntry(mask), value, 0)
     if name == "equal" and _is_extreme(*formulas):
@@ -83,22 +85,16 @@ def _top(a: Expr, b: Expr) -> Node:
 
 
 def _is_extreme(a: Expr, b: Expr) -> bool:
-    """Tell whether one is the largest of several, the other one of them: equal where that is no less."""
+    """Tell whether one is the extreme of several values, and the other one of these values."""
     top = _top(a, b)
     if top.op.name not in _EXTREMES:
         return False
     other = a.node if top is b.node else b.node
-    pending = [top]
-    while pending:
-        node = pending.pop()
-        if node is other:
-            return True
-        pending += node.args if node.op is top.op else ()
-    return False
+    return any(node is other for node in walk([top], lambda n: n.args if n.op is top.op else ()))
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
-    """Return one of two entries, by a third."""
+    """Return x where a condition holds, else y."""
     if not isinstance(condition, FormulaEntry):
         return x if condition else y
     made: Any = np.where(condition.expr, formula_of(x), formula_of(y))
@@ -115,7 +111,7 @@ def _binary(name: str, *, turned: bool = False) -> Callable[[Any, Any], Any]:
 
 
 calls: dict[str, Callable[..., Any]] = {}
-"""What NumPy's ufuncs and functions mean for entries: `arrays.py`, whose arrays are made of entries, says it."""
+"""The handlers of NumPy's ufuncs and functions; `arrays.py` registers them."""
 
 
 class FormulaEntry:
@@ -136,7 +132,7 @@ class FormulaEntry:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The sizes of its axes: none."""
+        """The shape of a number: ()."""
         return ()
 
     __add__, __radd__ = _binary("add"), _binary("add", turned=True)
@@ -174,18 +170,18 @@ class FormulaEntry:
         raise UnsupportedError("it makes an int of what is traced")
 
     def item(self) -> FormulaEntry:
-        """Return it."""
+        """Return the entry itself."""
         return self
 
     copy = item
     T = property(item)
 
     def astype(self, _dtype: Any, **_: Any) -> FormulaEntry:
-        """Return it as a float."""
+        """Return the entry itself: it has no precision."""
         return self
 
     def mean(self, *_: Any, **__: Any) -> FormulaEntry:
-        """Return it: of one number the mean, the sum, the largest."""
+        """Return the entry itself: the mean, the sum and the extremes of one number."""
         return self
 
     sum = max = min = mean

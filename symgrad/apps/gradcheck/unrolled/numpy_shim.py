@@ -1,7 +1,7 @@
 """Rebind user functions to a shim of ``np`` whose new arrays may hold formulas.
 
-NumPy makes arrays of floats, into which no formula can be written. So the function is made anew from the same code,
-with names that mean NumPy, and functions of the user's, replaced. Nothing outside is changed.
+NumPy creates arrays of floats, which cannot hold formulas. So a copy of the function is built from the same code, in
+which names of NumPy and of the user's functions are replaced. The original is unchanged.
 """
 
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -103,13 +103,13 @@ _MADE: Mapping[str, Callable[..., Any]] = {
     **{name: _like(name) for name in ("zeros_like", "ones_like", "empty_like", "full_like")},
     **{name: _square(getattr(np, name)) for name in ("eye", "identity", "diag")},
 }
-"""Functions that make arrays, by their names in NumPy."""
+"""Functions that create arrays, by their names in NumPy."""
 
 _BY_FUNCTION = {id(getattr(np, name)): made for name, made in _MADE.items()}
 
 
 class _NumPy(ModuleType):
-    """NumPy, but for the functions that make arrays."""
+    """NumPy, except for the functions that create arrays."""
 
     def __getattr__(self, name: str) -> Any:
         return _MADE[name] if name in _MADE else getattr(np, name)
@@ -119,7 +119,7 @@ _NUMPY = _NumPy("numpy")
 
 
 def rebind_numpy(function: Any) -> Any:
-    """Return a function made anew from the same code, for which NumPy makes arrays that may hold formulas."""
+    """Return a copy of a function for which NumPy creates arrays that may hold formulas."""
     return _Rebinding(getattr(getattr(function, "__code__", None), "co_filename", "")).of(function)
 
 
@@ -127,17 +127,17 @@ class _Rebinding:
     """The rebound copies of functions, one each, because functions call each other.
 
     Args:
-        file: where the function is, which counts as the user's even if it is no file.
+        file: the file of the function; its functions count as the user's, even if it does not exist.
     """
 
     def __init__(self, file: str) -> None:
         self._file = file
         self._made: dict[int, Any] = {}
         self._globals: dict[int, dict[str, Any]] = {}
-        self._kept: list[Any] = []  # so that no identity is that of something else
+        self._kept: list[Any] = []  # an object that is alive keeps its identity
 
     def of(self, value: Any) -> Any:
-        """Return what stands for a value."""
+        """Return the replacement of a value."""
         if value is np:
             return _NUMPY
         if id(value) in _BY_FUNCTION:

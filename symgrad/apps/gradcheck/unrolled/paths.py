@@ -1,6 +1,6 @@
-"""Explore the execution paths of code that branches on traced values: one run per outcome of its comparisons.
+"""Explore the execution paths of code that branches on traced values: one run for each outcome of its comparisons.
 
-A run is made again from the start for each way, with the answers that led there given.
+Each run starts from the beginning and replays the decisions of its path (concolic execution without a solver).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ __all__ = ["OutsideError", "Run", "choose", "decide", "explore_paths"]
 T = TypeVar("T")
 
 _LESS = {"lt": (False, True), "gt": (True, True), "ge": (False, False), "le": (True, False)}
-"""Of each order whether its sides are exchanged, and whether it holds where the first is less than the second."""
+"""For each comparison, whether its sides are exchanged, and its truth if the first side is then less."""
 
 
 class OutsideError(IndexError):
-    """A position that no axis has: the code raises there, as it would."""
+    """A position outside the axis: the code raises IndexError on this path."""
 
 
 @dataclass(slots=True)
@@ -54,9 +54,9 @@ class Run(Generic[T]):
     """The result of a run.
 
     Args:
-        answers: what led to it, each a condition with whether it holds.
-        numbers: inputs that are whole numbers on this way.
-        value: what it gave.
+        answers: the path: its conditions, each with its truth.
+        numbers: the integer inputs that the path determines, with their values.
+        value: the returned value.
     """
 
     answers: tuple[tuple[Node, bool], ...]
@@ -65,10 +65,10 @@ class Run(Generic[T]):
 
 
 def explore_paths(call: Callable[[], T]) -> Iterator[Run[T]]:
-    """Yield the result of a call on each execution path; paths that ask for positions that no axis has are left out.
+    """Yield the result of a call on each execution path, except paths with a position outside an axis.
 
     Raises:
-        UnsupportedError: if there are too many ways.
+        UnsupportedError: if there are too many paths.
     """
     pending: list[tuple[bool, ...]] = [()]
     count = 0
@@ -102,8 +102,8 @@ def decide(condition: Expr) -> bool:
     """Decide a condition on the current path.
 
     Raises:
-        UnsupportedError: for one that is no order of two numbers, and for equality of real numbers: where these are
-            equal there is no interior, on which alone derivatives are compared.
+        UnsupportedError: for a condition that is no comparison, and for equality of real numbers: it holds on a set
+            without interior, where derivatives cannot be compared.
     """
     node, path = condition.node, _current()
     name = node.op.name
@@ -135,7 +135,7 @@ def decide(condition: Expr) -> bool:
 
 
 def _whole(node: Node, path: _Path) -> Node | int:
-    """Return an integer that the current path determines."""
+    """Return the integer that a node is on the current path, else the node."""
     if node in path.numbers:
         return path.numbers[node]
     if node.is_number() and node.value.denominator == 1:
@@ -153,11 +153,11 @@ def _is_number(node: Node, number: int, path: _Path) -> bool:
 
 
 def choose(position: Expr, length: int) -> int:
-    """Return which position of an axis a whole number is on this way; those before 0 are counted from the end.
+    """Decide which position of an axis an integer input is; negative positions count from the end.
 
     Raises:
-        OutsideError: on the way on which it is none.
-        UnsupportedError: for what is no input.
+        OutsideError: on the path on which it is outside the axis.
+        UnsupportedError: if the position is no input.
     """
     node, path = position.node, _current()
     known = _whole(node, path)

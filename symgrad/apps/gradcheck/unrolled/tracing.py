@@ -41,7 +41,7 @@ class _Inputs:
         exprs: the inputs, by name, with numbers for sizes.
 
     Raises:
-        UnsupportedError: if there are too many entries, or some are drawn.
+        UnsupportedError: if there are too many entries, or an input is random or symmetric.
     """
 
     def __init__(self, exprs: Mapping[str, Expr]) -> None:
@@ -66,7 +66,7 @@ class _Inputs:
             self.symbols[name] = table
 
     def arrays(self) -> dict[str, Any]:
-        """Return new arrays, by name: code may write into its arguments."""
+        """Return new arrays, by name, because code may write into its arguments."""
         found: dict[str, Any] = {}
         for name, table in self.symbols.items():
             array = np.empty(table.shape, dtype=object)
@@ -79,7 +79,6 @@ class _Inputs:
         """Return an array of nodes over entries as a formula over the inputs."""
         flat = list(np.ravel(entries))
         table = dict(zip(flat, substitute(flat, self.places), strict=True))
-
         array = np.asarray(entries, dtype=object)
 
         def nested(at: tuple[int, ...]) -> Node:
@@ -91,7 +90,7 @@ class _Inputs:
 
 
 def _nodes(value: Any) -> Any:
-    """Return what code gives as an array of nodes."""
+    """Return a value that code returned as an array of nodes."""
     if isinstance(value, MaskedEntries):
         raise UnsupportedError("it returns what a mask takes out")
     given: Any = np.array(value, dtype=object) if isinstance(value, list) else value
@@ -120,7 +119,7 @@ def _merge_paths(found: Sequence[Run[list[Any]]], depth: int = 0) -> list[Any]:
     if len(found) == 1 and depth >= len(found[0].answers):
         return found[0].value
     sides = [[r for r in found if r.answers[depth][1] is answer] for answer in (True, False)]
-    if not all(sides):  # the others ask for positions that no axis has
+    if not all(sides):  # the other side indexes outside an axis
         return _merge_paths(sides[0] or sides[1], depth + 1)
     condition = found[0].answers[depth][0]
     first, second = (_merge_paths(s, depth + 1) for s in sides)
@@ -138,7 +137,7 @@ def _every(call: Callable[[], list[Any]]) -> list[Run[list[Any]]]:
 
 
 def _with(entries: Any, numbers: Mapping[Node, Node]) -> Any:
-    """Return entries with the numbers that inputs are."""
+    """Substitute numbers for inputs in entries."""
     if not numbers or not entries.size:
         return entries
     made = np.empty(entries.size, dtype=object)
@@ -147,14 +146,14 @@ def _with(entries: Any, numbers: Mapping[Node, Node]) -> Any:
 
 
 def unrolled_outputs(function: Callable[..., Any], inputs: Mapping[str, Expr]) -> list[Expr]:
-    """Return what a function of plain NumPy returns, by running it on arrays of entries.
+    """Return the outputs of a function of plain NumPy as formulas, by running it on arrays of entries.
 
     Args:
-        function: which may write into arrays that it makes, and loop over their entries.
+        function: the function; it may write into its own arrays, and loop over entries.
         inputs: its arguments, by name, with numbers for sizes.
 
     Raises:
-        UnsupportedError: if it cannot be read so; besides whatever the function raises.
+        UnsupportedError: if the function cannot be traced; the function may raise anything else.
 
     Example:
         >>> import numpy as np, symgrad as sg
@@ -175,14 +174,14 @@ class Unrolled:
     """A function and its gradient code, run together on arrays of entries.
 
     Args:
-        function: what is differentiated.
+        function: the differentiated function.
         code: the gradient code.
         inputs: the arguments of the function, by name.
-        cotangents: what the code takes behind these, by name.
-        wrt: by what the code differentiates.
+        cotangents: the further arguments of the code, by name.
+        wrt: the names of the arguments by which the code differentiates.
 
     Raises:
-        UnsupportedError: if they cannot be read so; besides whatever they raise.
+        UnsupportedError: if they cannot be traced; both may raise anything else.
     """
 
     def __init__(
@@ -228,12 +227,12 @@ class Unrolled:
         return found
 
     def claims(self) -> dict[str, Expr]:
-        """Return the gradients that the code computes, as formulas over the inputs."""
+        """Return the gradients of the code as formulas over the inputs."""
         _, *found = _merge_paths(self._runs)
         return {n: self._inputs.joined(entries) for n, entries in zip(self._wrt, found, strict=True)}
 
     def proved(self, name: str, deadline: float) -> dict[str, Verdict] | None:
-        """Prove the gradient by an argument, entry by entry, on each way through the code.
+        """Prove the gradient by an argument, entry by entry, on each execution path.
 
         Returns:
             A verdict for each entry; None if one of them is not proved.

@@ -15,6 +15,7 @@ from symgrad.checker.index_form.forms.perfect_powers import perfect_power
 from symgrad.checker.index_form.forms.product_rules import fill_slots
 from symgrad.checker.index_form.forms.terms import Component, Form, FormAlgebra, Monomial, heads_of
 from symgrad.checker.limits import EXPANDED_EXPONENT, FORM_COEFFICIENT_BITS
+from symgrad.checker.numbers import flint
 
 __all__ = [
     "constant",
@@ -117,25 +118,20 @@ def _rational_power(t: FormAlgebra, c: Fraction, p: Fraction) -> Form:
     if p.denominator == 1:
         return t.number(Fraction(c ** int(p)))
     result = t.number(1)
-    for n, side in ((c.numerator, 1), (c.denominator, -1)):
-        for prime, k in _prime_factors(n).items():
-            result = t.multiply(result, t.atom(t.head("prime", (prime,), positive=True), (), side * k * p))
+    for prime, k in _prime_factors(c):
+        result = t.multiply(result, t.atom(t.head("prime", (prime,), positive=True), (), k * p))
     return result
 
 
-def _prime_factors(n: int) -> dict[int, int]:
-    if n > _LARGEST_PRIME**2:
+def _prime_factors(c: Fraction) -> list[tuple[int, int]]:
+    """Return the prime factors of a positive rational number, with exponents that may be negative."""
+    if max(c.numerator, c.denominator) > _LARGEST_PRIME**2:
         raise GiveUp("the prime factors of a large number")
-    found: dict[int, int] = {}
-    d = 2
-    while d * d <= n:
-        while n % d == 0:
-            found[d] = found.get(d, 0) + 1
-            n //= d
-        d += 1
-    if n > 1:
-        found[n] = found.get(n, 0) + 1
-    return found
+    return [
+        (int(prime), side * int(e))
+        for n, side in ((c.numerator, 1), (c.denominator, -1))
+        for prime, e in sorted(flint.fmpz(n).factor())
+    ]
 
 
 def _monomial_power(t: FormAlgebra, monomial: Monomial, p: Fraction) -> Form:
@@ -292,9 +288,8 @@ def log(t: FormAlgebra, form: Form) -> Form:
 
 def _log_of_number(t: FormAlgebra, c: Fraction) -> Form:
     result: Form = {}
-    for n, side in ((c.numerator, 1), (c.denominator, -1)):
-        for prime, k in _prime_factors(n).items():
-            result = t.add(result, t.scale(opaque(t, "log", t.number(prime)), side * k))
+    for prime, k in _prime_factors(c):
+        result = t.add(result, t.scale(opaque(t, "log", t.number(prime)), k))
     return result
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from symgrad.checker.index_form.forms.product_rules import Dependency, delta
-from symgrad.checker.index_form.forms.terms import Form, FormAlgebra
+from symgrad.checker.index_form.forms.terms import Form, FormAlgebra, single_factor
 
 __all__ = ["affine", "iota_difference", "position_map", "slice_map", "order_map"]
 
@@ -54,13 +54,11 @@ def iota_difference(t: FormAlgebra, form: Form) -> tuple[str, str, str] | None:
     ends: dict[int, str] = {}
     lengths: list[str] = []
     for monomial, c in form.items():
-        if abs(c) != 1 or len(monomial) != 1 or monomial[0][0][0] or monomial[0][1] != 1:
+        found = single_factor(t, {monomial: abs(c)})
+        if found is None or found[0].kind != "iota":
             return None
-        head, positions, _ = monomial[0][0][1][0]
-        if t.heads[head].kind != "iota":
-            return None
-        ends[int(c)] = positions[0]
-        lengths.append(t.heads[head].params[0])
+        ends[int(c)] = found[1][0]
+        lengths.append(found[0].params[0])
     if len(lengths) != 2 or set(ends) != {1, -1} or len(set(lengths)) != 1:
         return None
     return ends[1], ends[-1], lengths[0]
@@ -71,16 +69,12 @@ def slice_map(t: FormAlgebra, triple: Sequence[Any], inner: End, outer: End) -> 
     start, stop, step = map(str, triple)
     by = int(step)
     size = t.size(outer[1])
-    if by > 0 and (start == "None" or _is_nonnegative(t.size(start))):
+    if by > 0 and (start == "None" or all(c > 0 for c in t.size(start).values())):
         return affine(t, {} if start == "None" else t.size(start), by, inner, outer)
     if by < 0 and start == "None":
         return affine(t, t.subtract(size, t.number(1)), by, inner, outer)
     ways: tuple[Dependency, ...] = (((0,), (1,), True), ((1,), (0,), False))
     return _drop_unit_axes(t, ("slice", start, stop, step, outer[1], inner[1]), inner, outer, ways, None)
-
-
-def _is_nonnegative(form: Form) -> bool:
-    return all(c > 0 for c in form.values())
 
 
 def affine(t: FormAlgebra, offset: Form, step: int, inner: End, outer: End) -> Form:

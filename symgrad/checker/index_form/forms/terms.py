@@ -45,6 +45,7 @@ __all__ = [
     "Rule",
     "FormAlgebra",
     "heads_of",
+    "single_factor",
 ]
 
 Rule: TypeAlias = "Callable[[FormAlgebra, Atom, RawProduct], list[RawProduct] | None]"
@@ -95,6 +96,17 @@ class Head:
     depth: int
     names: frozenset[str]
     inputs: frozenset[str]
+
+
+def single_factor(t: FormAlgebra, form: Form) -> tuple[Head, tuple[str, ...]] | None:
+    """Return the head and the positions of a form that is a single factor, else None."""
+    if list(form.values()) != [1]:
+        return None
+    ((monomial, _),) = form.items()
+    if len(monomial) != 1 or monomial[0][0][0] or monomial[0][1] != 1:
+        return None
+    head, positions, _ = monomial[0][0][1][0]
+    return t.heads[head], positions
 
 
 @dataclass(slots=True)

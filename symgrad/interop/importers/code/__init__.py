@@ -1,1 +1,4 @@
-"""Files of Python's: a function in one is found, called for its program, and checked by its text."""
+"""Load a function of a Python file, import it as a program, and check its source.
+
+Open `function_loader.py` first, then `function_program.py` and `checks.py`.
+"""

@@ -1,4 +1,4 @@
-"""Find what tracing cannot see: values that leave the graph as plain numbers, and flow into the result."""
+"""Find losses of gradients that tracing cannot see: values that leave the graph, and flow into the result."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _LONG = 100  # characters of code that a message quotes
 
 @dataclass(frozen=True, slots=True)
 class SourceCheck:
-    """A check of the text of a function.
+    """A check of the source of a function.
 
     Args:
-        code: of its findings.
-        name: in words.
-        lost: what a place does to the value, as the end of a sentence.
-        cure: what to write where there is no replacement.
-        help: what it is about.
+        code: the code of its findings.
+        name: its name in words.
+        lost: the effect on the value, as the end of a sentence.
+        cure: the recommendation if there is no replacement.
+        help: its description.
     """
 
     code: str
@@ -83,7 +83,7 @@ SOURCE_CHECKS: dict[Kind, SourceCheck] = {
         ".detach_() and requires_grad = False change the tensor itself: every later use has no gradient.",
     ),
 }
-"""By what a place does to a value."""
+"""The checks by kind of break."""
 
 
 def source_findings(
@@ -92,16 +92,16 @@ def source_findings(
     differentiated: bool = True,
     chosen: Sequence[str | int] = (),
 ) -> list[Finding]:
-    """Return what a function's text says of values that lose their gradient on their way into what it returns.
+    """Find values in the source of a function that lose their gradient on the way into its result.
 
-    Only what reaches the returned value counts: what is printed, logged, compared, or read for its shape does not.
+    Only flow into the result counts: a value that is printed, logged, compared, or read for its shape does not.
 
     Args:
-        function: of a framework's, or of NumPy; also a module or a model.
-        sources: names of arguments by which a gradient is meant.
-        differentiated: whether its arrays are a framework's that differentiates, and not NumPy's own.
-        chosen: which of several values it returns: positions or keys, the first that there is; by default the first
-            value that has a gradient.
+        function: a function of a framework or of NumPy; also a module or a model.
+        sources: the names of the arguments of the gradient.
+        differentiated: whether its arrays belong to a framework that differentiates, and not to NumPy.
+        chosen: positions or keys of the result to follow, of which the first that exists counts; by default the first
+            value with a gradient.
 
     Example:
         >>> def loss(w, x):

@@ -1,8 +1,8 @@
 """Forward dataflow analysis of a function's source: the values that reach its result.
 
-A value has the arguments that its gradient goes back to (its sources), and the places where it lost sources on its way
-(its breaks). Both are joined wherever values meet, so that a loop is done after two passes: what
-a name holds only grows.
+The flow of a value consists of its sources, the arguments that its gradient reaches, and its breaks, the places where
+it lost sources. Flows are joined where values meet (a join semilattice), so two passes over a loop reach the fixed
+point.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ def return_flow(
     differentiated: bool = True,
     chosen: Sequence[str | int] = (),
 ) -> Flow:
-    """Return what flows into what a function returns; nothing where its text is not known.
+    """Return the flow into the result of a function; an empty flow if its source is not known.
 
     Args:
-        function: of the user's.
-        sources: names of arguments by which a gradient is meant.
-        differentiated: whether its arrays are a framework's that differentiates, and not NumPy's own.
-        chosen: which of several values it returns: positions or keys, the first that there is; by default the first
-            value that has a gradient.
+        function: the function.
+        sources: the names of the arguments of the gradient.
+        differentiated: whether its arrays belong to a framework that differentiates, and not to NumPy.
+        chosen: positions or keys of the result to follow, of which the first that exists counts; by default the first
+            value with a gradient.
     """
     found = definition(function)
     if found is None:
@@ -64,7 +64,7 @@ class _FlowBody(FlowValues):
     """One function, statement by statement."""
 
     def function(self, node: Function) -> Flow:
-        """Pass over a whole function; the union of what it returns."""
+        """Interpret a function; return the union of the flows of its results."""
         if isinstance(node, ast.Lambda):
             self.returns.append(self._parts(node.body))
         else:

@@ -39,11 +39,11 @@ from symgrad.support.source import Place
 
 __all__ = ["FlowValues"]
 
-_DEPTH = 20  # of calls
+_DEPTH = 20  # nested calls
 
 
 class FlowValues:
-    """One function while its text is passed over: what its names hold, and what its expressions come from."""
+    """An abstract interpreter of one function: the flow of its names and expressions."""
 
     def __init__(
         self, scope: CodeScope, env: dict[str, Flow], inner: Mapping[str, Function] | None = None
@@ -54,7 +54,7 @@ class FlowValues:
         self._unrecorded: list[tuple[str, Place]] = []
 
     def function(self, node: Function) -> Flow:
-        """Pass over a whole function; return what flows into all that it returns."""
+        """Interpret a function; return the flow into its returned values."""
         raise NotImplementedError
 
     @property
@@ -65,14 +65,14 @@ class FlowValues:
         return self.scope.object(node, self._inside_names)
 
     def _recorded(self, flow: Flow) -> Flow:
-        """Return a value as it is where no gradients are recorded."""
+        """Break the flow of a value inside a block that records no gradients."""
         if not self._unrecorded or not flow.sources:
             return flow
         text, place = self._unrecorded[-1]
         return self._broken("no_grad", flow, place, f"what is under {text}")
 
     def _bind(self, target: ast.expr, flow: Flow, value: ast.expr | None) -> None:
-        """Bind names to a value, entry by entry where both are written out."""
+        """Bind names to a value, entry by entry if both are displays."""
         if isinstance(target, ast.Tuple | ast.List):
             parts = value.elts if isinstance(value, ast.Tuple | ast.List) else []
             if len(parts) == len(target.elts) and not any(
@@ -101,7 +101,7 @@ class FlowValues:
             self._mix(target.value, flow)
 
     def _mix(self, container: ast.expr, flow: Flow) -> None:
-        """Put a value into a container, beside what is there."""
+        """Add a value to the flow of a container."""
         name = dotted(container)
         if name is not None:
             self.env[name] = self._read(container) | self._recorded(flow)
@@ -174,7 +174,7 @@ class FlowValues:
             return self._value(node)
         if name in self.env:
             return self.env[name]
-        if name in self.inner:  # a function as a value: whoever takes it calls it
+        if name in self.inner:  # a function as a value: assume that it is called
             return self._run(self.inner[name], None)
         found = self._object(node)
         if found is not UNKNOWN:
@@ -196,9 +196,9 @@ class FlowValues:
 
     def _call(self, node: ast.Call) -> Flow:
         func = node.func
-        keywords = [k.value for k in node.keywords if k.arg != "key"]  # by which one sorts
         given = [self._value(a.value if isinstance(a, ast.Starred) else a) for a in node.args]
-        named = {k.arg: self._value(k.value) for k in node.keywords if k.value in keywords}
+        # The key of a sort does not flow into its result.
+        named = {k.arg: self._value(k.value) for k in node.keywords if k.arg != "key"}
         every = union([*given, *named.values()])
         base, name = (func.value, func.attr) if isinstance(func, ast.Attribute) else (None, "")
         found = self._object(func)
@@ -230,23 +230,19 @@ class FlowValues:
             special = self._method(node, base, name, every)
             if special is not None:
                 return special
-        return self._applied(node, func, found, given, named) | self._method_base(base, found)
-
-    def _method_base(self, base: ast.expr | None, found: Any) -> Flow:
-        return NOTHING if base is None or found is not UNKNOWN else self._value(base)
+        applied = self._applied(node, func, found, given, named)
+        return applied if base is None or found is not UNKNOWN else applied | self._value(base)
 
     def _method(self, node: ast.Call, base: ast.expr, name: str, given: Flow) -> Flow | None:
-        """Return the value of a method that an array or a container has; None for others."""
+        """Return the flow of a method of an array or a container; None for other methods."""
         if name in METADATA:
             return NOTHING
         if name in NUMBERS or name in ARRAYS:
             flow = self._value(base)
-            kept = ast.unparse(base) if name in ("item", "numpy") and not node.args else None
-            return (
-                self._lost("number" if name in NUMBERS else "array", flow, node, kept)
-                if flow.sources
-                else flow
-            )
+            if not flow.sources:
+                return flow
+            replacement = ast.unparse(base) if name in ("item", "numpy") and not node.args else None
+            return self._lost("number" if name in NUMBERS else "array", flow, node, replacement)
         if name == "detach_" or (
             name == "requires_grad_" and is_false([*node.args, *(k.value for k in node.keywords)])
         ):
@@ -275,16 +271,16 @@ class FlowValues:
             if text is not None:
                 return text
             return every | (Flow(frozenset([name or ""])) if is_trainable(found) else NOTHING)
-        if isinstance(func, ast.Call | ast.Lambda | ast.Subscript):  # what jax.vmap(f) returns, or a lambda
+        if isinstance(func, ast.Call | ast.Lambda | ast.Subscript):  # jax.vmap(f)(x), or a lambda
             return every | self._value(func)
         return every | self.env.get(name or "", NOTHING)
 
     def _run_object(self, found: Any, given: Any) -> Flow | None:
-        """Return what a function of the user's returns; None where its text is not known, or it is running already."""
-        text = definition(found)
-        if text is None:
+        """Return the flow of a function of the user; None if its source is not known."""
+        source = definition(found)
+        if source is None:
             return None
-        node, file = text
+        node, file = source
         return self._run(node, given, scope_of(found, file, self.scope.differentiated, self.scope))
 
     def _run(
@@ -293,7 +289,7 @@ class FlowValues:
         given: tuple[Sequence[Flow], Mapping[str | None, Flow]] | None,
         scope: CodeScope | None = None,
     ) -> Flow:
-        """Return what a function returns for arguments; None for any that have a gradient by something here."""
+        """Return the flow of a function; ``given`` is None for arguments that may depend on every source."""
         here = scope or self.scope
         parameters = [a.arg for a in arguments(node) if scope is None or a.arg != scope.owner]
         if id(node) in here.running or here.depth > _DEPTH:
@@ -313,8 +309,8 @@ class FlowValues:
         return body.function(node)
 
     def _lost(self, kind: Kind, flow: Flow, node: ast.expr, replacement: str | None) -> Flow:
-        kept = replacement if node.end_lineno == node.lineno else None  # an edit is of one line
-        return self._broken(kind, flow, self.scope.place(node), ast.unparse(node), kept)
+        edit = replacement if node.end_lineno == node.lineno else None  # edits span one line
+        return self._broken(kind, flow, self.scope.place(node), ast.unparse(node), edit)
 
     @staticmethod
     def _broken(kind: Kind, flow: Flow, place: Place, text: str, replacement: str | None = None) -> Flow:

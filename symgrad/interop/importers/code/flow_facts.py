@@ -30,14 +30,14 @@ Kind: TypeAlias = Literal["number", "data", "array", "copy", "no_grad", "in_plac
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """Where a value loses its gradient.
+    """A place where a value loses its gradient.
 
     Args:
-        kind: by what.
-        place: where.
-        text: what stands there.
-        sources: what it had a gradient by.
-        replacement: what to write there to keep it.
+        kind: the kind of the loss.
+        place: the place.
+        text: the source code there.
+        sources: the lost sources of the gradient.
+        replacement: the code that would preserve it.
     """
 
     kind: Kind
@@ -89,7 +89,7 @@ METADATA = {
 """The same, as methods."""
 
 STOPPED = {"detach", "stop_gradient"}
-"""What says that no gradient is meant."""
+"""Functions that stop gradients intentionally."""
 
 NUMBERS = {"item", "tolist", "__float__", "__int__"}
 ARRAYS = {"numpy", "__array__"}
@@ -103,7 +103,7 @@ UNRECORDED = {"no_grad", "inference_mode", "stop_recording"}
 
 
 def union(flows: Iterable[Flow]) -> Flow:
-    """Return what a value comes from that any of these may be, or all together."""
+    """Return the union of flows."""
     found = NOTHING
     for flow in flows:
         found = found | flow

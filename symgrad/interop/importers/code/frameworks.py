@@ -1,4 +1,4 @@
-"""Which framework a function is written in: found by what its code names."""
+"""Detect the framework of a function by the names in its code."""
 
 from __future__ import annotations
 
@@ -30,18 +30,16 @@ _LIBRARIES: dict[str, FrameworkName] = {
 }
 
 
-def framework_of(found: LoadedFunction, said: FrameworkName | None = None) -> FrameworkName:
-    """Return the framework that a function's code uses, also in functions of the user's that it calls.
+def framework_of(found: LoadedFunction, named: FrameworkName | None = None) -> FrameworkName:
+    """Return the framework of a function, and of the user's functions that it calls.
 
-    Where the code names none, as in methods alone, it is the one that the file imports.
+    If the code names no framework (it may only call methods), it is the one that the file imports.
 
     Raises:
         UsageError: if there are several.
         UnsupportedError: for Keras on another backend than TensorFlow.
     """
-    used: set[FrameworkName] = (
-        {said} if said is not None else libraries_of(found.function) or _imports(found.tree)
-    )
+    used: set[FrameworkName] = {named} if named else libraries_of(found.function) or _imports(found.tree)
     if len(used) > 1:
         used.discard("numpy")
     if used == {"keras", "tensorflow"}:
@@ -67,7 +65,7 @@ def framework_of(found: LoadedFunction, said: FrameworkName | None = None) -> Fr
 
 
 def library_of(value: Any) -> str:
-    """Return the name of the library that a value is of, as it is imported; nothing if it is of none.
+    """Return the import name of the library of a value.
 
     Example:
         >>> import numpy as np
@@ -84,7 +82,7 @@ def _module(value: Any) -> str:
 
 
 def unwrap(function: Any) -> Any:
-    """Return the Python function below a framework's object or a decorator."""
+    """Return the Python function inside an object of a framework or a decorator."""
     while isinstance(function, functools.partial):
         function = cast("Any", function).func
     for name in ("forward", "call", "__call__"):
@@ -105,7 +103,7 @@ def code_of(function: Any) -> CodeType | None:
 
 
 def libraries_of(function: Any) -> set[FrameworkName]:
-    """Return the frameworks that a function's code names, also in functions of the user's that it calls."""
+    """Return the frameworks that a function, and the user's functions that it calls, name in their code."""
     found: set[FrameworkName] = set()
     seen: set[int] = set()
     pending: list[Any] = [function]
@@ -127,7 +125,7 @@ def libraries_of(function: Any) -> set[FrameworkName]:
 
 
 def _named(function: Any, code: CodeType) -> tuple[list[str], list[Any]]:
-    """Return the names that a function imports, and the values that it reads from outside."""
+    """Return the names that a function imports, and the values of its globals and closure."""
     outside: dict[str, Any] = getattr(function, "__globals__", {})
     names = [name for inner in _codes(code) for name in inner.co_names]
     values = [outside[name] for name in names if name in outside]

@@ -30,11 +30,11 @@ class LoadedFunction:
     """A function in a file.
 
     Args:
-        file: its path as it was given.
-        name: of the function, dotted where it is in something.
-        function: what the name is of: a function, a module of torch's, a model.
-        tree: of the file.
-        module: the file as it was imported.
+        file: its path.
+        name: the name of the function, dotted for an attribute.
+        function: the object of that name: a function, a module of torch, a model.
+        tree: the syntax tree of the file.
+        module: the imported file.
     """
 
     file: str
@@ -57,13 +57,13 @@ class LoadedFunction:
 
 @contextmanager
 def load_function(file: str, name: str | None) -> Generator[LoadedFunction]:
-    """Import a file and return a function of it; its own imports are searched in its folder, as Python does.
+    """Import a file and yield a function of it; its imports are searched in its folder, as in Python.
 
-    What the file prints while it is imported goes to standard error.
+    Output of the file during the import goes to standard error.
 
     Args:
         file: its path.
-        name: of the function, dotted where it is in something; None for the only one that the file defines.
+        name: the name of the function, dotted for an attribute; None for the only function of the file.
 
     Raises:
         FileError: if it cannot be read.
@@ -144,7 +144,7 @@ def _imported(text: str, file: str) -> Generator[ModuleType]:
         root = root.parent
     package = ".".join(parts[:-1])
     name = ".".join(parts)
-    while name in sys.modules:  # a file may be called what a library is
+    while name in sys.modules:  # avoid the name of a library
         name += "_"
     module = ModuleType(name)
     module.__file__, module.__package__ = str(path), package
@@ -155,7 +155,7 @@ def _imported(text: str, file: str) -> Generator[ModuleType]:
         with locate_errors(file, f"{file} cannot be imported"):
             if package:
                 importlib.import_module(package)
-            # Under the path that was given, which messages name.
+            # Compile under the path of the user, which messages show.
             exec(compile(text, file, "exec", dont_inherit=True), module.__dict__)
         yield module
     finally:
@@ -165,15 +165,15 @@ def _imported(text: str, file: str) -> Generator[ModuleType]:
 
 @contextmanager
 def locate_errors(file: str, what: str) -> Generator[None]:
-    """Say of what the user's code raises on which line that is; what it prints goes to standard error.
+    """Add the line to exceptions of the user's code, and redirect its output to standard error.
 
     Args:
-        file: where the code is.
-        what: what fails by it, as a sentence.
+        file: the file of the code.
+        what: the failed action, as a sentence.
 
     Raises:
-        SymgradError: of the same kind, with the line, for one without.
-        UnsupportedError: for what else the user's code raises.
+        SymgradError: the same error with the line, if it has none.
+        UnsupportedError: for any other exception of the user's code.
     """
     try:
         with contextlib.redirect_stdout(sys.stderr):
@@ -192,7 +192,7 @@ def locate_errors(file: str, what: str) -> Generator[None]:
     except Exception as error:
         at = _location(file, error.__traceback__)
         if at is None and not isinstance(error, SyntaxError):
-            raise  # a fault of ours
+            raise  # a fault of symgrad
         said = next((line for line in str(error).splitlines() if line.strip()), "")
         missing = isinstance(error, ModuleNotFoundError)
         raise UnsupportedError(
@@ -208,7 +208,7 @@ def _location(file: str, traceback: TracebackType | None) -> Location | None:
 
 
 def last_user_location(file: str, traceback: TracebackType | None) -> Place | None:
-    """Return the last place in the user's code that an error went through; None if there is none."""
+    """Return the innermost place in the user's code of a traceback; None if there is none."""
     found: Place | None = None
     while traceback is not None:
         code = traceback.tb_frame.f_code

@@ -26,8 +26,8 @@ class Arguments:
     """The specs of the arguments of a function.
 
     Args:
-        inputs: those that are inputs of the program, as they are declared.
-        constants: those that are numbers.
+        inputs: the arguments that are inputs of the program.
+        constants: the arguments that are numbers.
     """
 
     def __init__(self, inputs: Mapping[str, Expr], constants: Mapping[str, float]) -> None:
@@ -35,15 +35,15 @@ class Arguments:
 
 
 def parse_arguments(found: LoadedFunction, specs: str | None) -> Arguments:
-    """Return what a text in program notation says of the arguments of a function.
+    """Parse the declarations of the arguments of a function.
 
     Args:
         found: the function.
-        specs: such as ``"x : real[n, 5]; u ~ Uniform(0.9, 1.1); rate = 0.1"``.
+        specs: declarations, such as ``"x : real[n, 5]; u ~ Uniform(0.9, 1.1); rate = 0.1"``.
 
     Raises:
-        UsageError: for an argument that it does not name, and for a name that is no argument.
-        ProgramSyntaxError: for a text that is no program.
+        UsageError: for an argument without declaration, and for a name that is no argument.
+        ProgramSyntaxError: for an invalid text.
     """
     program = parse(specs, "<specs>") if specs and specs.strip() else Program(Listing({}, {}))
     constants = {name: _number(name, e) for name, e in program.outputs.items()}
@@ -101,10 +101,10 @@ def _is_required(p: inspect.Parameter) -> bool:
 
 
 def trace_function(found: LoadedFunction, framework: FrameworkName, arguments: Arguments) -> ImportedProgram:
-    """Return the program of a function, read by the importer of its framework.
+    """Import a function by the importer of its framework.
 
     Raises:
-        UnsupportedError: for what it does that no program has, and for what it raises itself.
+        UnsupportedError: for unsupported operations, and for exceptions of the function.
     """
     function = _with_constants(found.function, arguments)
     specs = list(arguments.inputs.values())

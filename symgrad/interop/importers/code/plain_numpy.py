@@ -21,14 +21,14 @@ __all__ = ["from_plain"]
 
 
 def from_plain(function: Callable[..., Any], inputs: Mapping[str, Expr]) -> ImportedProgram:
-    """Return a function of NumPy, or of operators alone, as a program; names and lines are those of its variables.
+    """Import a function of NumPy, or of operators only, as a program with the names and lines of its variables.
 
     Args:
-        function: what is called.
+        function: the function.
         inputs: its arguments, by name.
 
     Raises:
-        UnsupportedError: if it returns what is no number or array.
+        UnsupportedError: if it returns anything but numbers and arrays.
 
     Example:
         >>> import numpy as np, symgrad as sg
@@ -67,7 +67,7 @@ def from_plain(function: Callable[..., Any], inputs: Mapping[str, Expr]) -> Impo
 
 
 def _leaves(value: Any, path: str) -> list[tuple[str, Any]]:
-    """Return what a function returns, by the keys of its structure."""
+    """Return the leaves of a returned structure, by their keys."""
     if value is None:
         return []
     if isinstance(value, dict):
@@ -89,7 +89,7 @@ def _expr(value: Any, name: str) -> Expr:
 
 
 class _PlainWatch:
-    """Sees lines of the user's run: what variables are bound to, and on which line that was computed."""
+    """Traces the lines of the user's code: the values of variables, and the lines that compute them."""
 
     def __init__(self, file: str) -> None:
         self._file = file
@@ -98,7 +98,7 @@ class _PlainWatch:
         self._lines: dict[FrameType, int] = {}
 
     def running(self, call: Callable[[], Any]) -> Any:
-        """Call a function of the user's."""
+        """Call a function of the user."""
         before = sys.gettrace()
         sys.settrace(self._enter)
         try:

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 UNKNOWN = object()
-"""What is not known of outside a function."""
+"""An unknown value outside a function."""
 
 
 @lru_cache(maxsize=64)
@@ -46,7 +46,7 @@ Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 def definition(function: Any) -> tuple[Function, str] | None:
-    """Return the text of a function of the user's, as a tree, and its file."""
+    """Return the syntax tree of a function of the user, and its file."""
     code = code_of(function)
     if code is None or not of_user(code.co_filename):
         return None
@@ -65,7 +65,7 @@ def definition(function: Any) -> tuple[Function, str] | None:
 
 
 def arguments(node: Function) -> list[ast.arg]:
-    """Return the parameters of a function, in the order in which they are given."""
+    """Return the parameters of a function in order."""
     a = node.args
     rest = [b for b in (a.vararg, a.kwarg) if b is not None]
     return [*a.posonlyargs, *a.args, *a.kwonlyargs, *rest]
@@ -76,12 +76,12 @@ class CodeScope:
     """The scope of a function's free names, and the place of its source.
 
     Args:
-        file: of the text.
-        outside: what the function reads by name beside its arguments.
-        owner: the name in it that is of the object whose method this is; None for a function.
-        differentiated: whether arrays here are a framework's that differentiates, and not NumPy's own.
-        depth: of calls around.
-        running: the texts that are passed over around it, by identity.
+        file: the file of the source.
+        outside: the values of its free names.
+        owner: the name of the parameter for the object of a method; None for a function.
+        differentiated: whether arrays belong to a framework that differentiates, and not to NumPy.
+        depth: the depth of calls.
+        running: the functions that are being interpreted, by identity.
     """
 
     file: str
@@ -104,7 +104,7 @@ class CodeScope:
         return UNKNOWN
 
     def library(self, func: ast.expr, inside: Collection[str]) -> tuple[str, str]:
-        """Return of which library a function is, and its name there; nothing for what is none of a library's."""
+        """Return the library of a function and its name there; empty texts for other functions."""
         if isinstance(func, ast.Attribute):
             base = self.object(func.value, inside)
             return (library_of(base), func.attr) if inspect.ismodule(base) else ("", "")
@@ -112,7 +112,7 @@ class CodeScope:
         return ("", "") if found is UNKNOWN else (library_of(found), str(getattr(found, "__name__", "")))
 
     def imports(self, node: ast.Import | ast.ImportFrom) -> None:
-        """Note what an import inside a function binds, of modules that are there."""
+        """Bind the names of an import inside a function, if the module is loaded."""
         for alias in node.names:
             if isinstance(node, ast.ImportFrom):
                 module = None if node.level else sys.modules.get(node.module or "")
@@ -123,7 +123,7 @@ class CodeScope:
                 self.outside[alias.asname or alias.name.partition(".")[0]] = found
 
     def place(self, node: ast.expr) -> Place:
-        """Return where an expression stands; up to the end of its first line."""
+        """Return the place of an expression, up to the end of its first line."""
         lines = linecache.getlines(self.file)
         first = lines[node.lineno - 1].encode() if node.lineno <= len(lines) else b""
         start = len(first[: node.col_offset].decode(errors="replace"))  # the parser counts bytes
@@ -134,7 +134,7 @@ class CodeScope:
 
 
 def scope_of(function: Any, file: str, differentiated: bool, around: CodeScope | None = None) -> CodeScope:
-    """Return what the names in a function's text mean; ``around`` is that of what calls it."""
+    """Return the scope of a function; ``around`` is the scope of its caller."""
     bare = unwrap(function)
     owner = getattr(bare, "__self__", None)
     bare = getattr(bare, "__func__", bare)
@@ -172,7 +172,7 @@ def dotted(node: ast.expr) -> str | None:
 
 
 def is_false(arguments: Sequence[ast.expr]) -> bool:
-    """Tell whether one of arguments is written as False."""
+    """Tell whether one of the arguments is the literal False."""
     return any(isinstance(a, ast.Constant) and a.value is False for a in arguments)
 
 
@@ -184,7 +184,7 @@ def captured(pattern: ast.pattern) -> Iterator[str]:
 
 
 def is_trainable(value: Any) -> bool:
-    """Tell whether gradients are taken by a value, or by what it holds: a parameter, a module, a variable."""
+    """Tell whether a value is trainable, or has trainable parts: a parameter, a module, a variable."""
     if isinstance(value, type):
         return False
     try:

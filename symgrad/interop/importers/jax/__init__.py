@@ -1,1 +1,1 @@
-"""Functions of JAX as programs."""
+"""Import functions of JAX as programs. Open `function.py` first, then `jaxpr_reader.py`."""

@@ -1,4 +1,4 @@
-"""Equations of jaxprs that are no functions of expressions: shapes, loops, branches, and programs of ours."""
+"""Equations of jaxprs that need the reader: shapes, loops, branches, and exported programs."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from symgrad.support.errors import UnsupportedError
 __all__ = ["CONTROL"]
 
 _STEPS = 100
-"""Steps of a loop that are written out."""
+"""Steps of a loop that is unrolled."""
 
 
 def _broadcast(_walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
-    """Give a value the axes that it needs to broadcast, and no more."""
+    """Add only the axes that a value needs to broadcast."""
     shape, axes = shape_of(equation.outvars[0].aval), equation.params["broadcast_dimensions"]
     e, rank = expr_of(given[0]), len(equation.invars[0].aval.shape)
     own = [1] * (rank - len(e.shape)) + list(e.shape)
@@ -76,15 +76,13 @@ def _scan(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
     stacks: list[Any] = list(equation.outvars[carried:])
     for j, v in enumerate(stacks):
         column = [row[j] for row in ys]
-        known = [c for c in column if not isinstance(c, Expr)]
-        if column and len(known) == len(column):
-            stacked.append(np.stack(cast("list[Any]", known)))
+        if not column:
+            stacked.append(cast("Any", np.zeros(v.aval.shape, v.aval.dtype)))
+        elif not any(isinstance(c, Expr) for c in column):
+            stacked.append(np.stack(cast("list[Any]", column)))
         else:
             inner = p["jaxpr"].out_avals[carried + j]
-            if not column:
-                stacked.append(cast("Any", np.zeros(v.aval.shape, v.aval.dtype)))
-            else:
-                stacked.append(restore_booleans(stack([full_value(c, inner) for c in column], 0), inner))
+            stacked.append(restore_booleans(stack([full_value(c, inner) for c in column], 0), inner))
     return [*carry, *stacked]
 
 
@@ -110,7 +108,7 @@ def _cond(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
 
 
 def _program(_walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
-    """A program of ours that the function calls: its own formula, of what it is called with."""
+    """Inline a program of symgrad that the function calls."""
     called = equation.params["program"].called
     outputs, inputs = [e.node for e in called.outputs], [e.node for e in called.inputs]
     args = [full_value(v, x.aval) for v, x in zip(given, equation.invars, strict=True)]
@@ -138,4 +136,4 @@ CONTROL: Mapping[str, Callable[[Nested, Any, Sequence[Value]], Sequence[Value]]]
     "dim_as_value": _size,
     "symgrad": _program,
 }
-"""By the name of the primitive: a function of the walk, the equation, and the values that it reads."""
+"""For each primitive, a function of the reader, the equation and its arguments."""

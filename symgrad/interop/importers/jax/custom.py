@@ -1,4 +1,4 @@
-"""Functions with a derivative of their own, custom_jvp and custom_vjp, as expressions with a pullback."""
+"""Functions with custom derivatives, custom_jvp and custom_vjp, as expressions with a pullback."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from symgrad.api.derivatives.differentiate import stop_gradient
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.autodiff.custom_gradients import NotLinearError, with_pullback
 from symgrad.autodiff.vjp import pull_back
+from symgrad.interop.importers.custom_pullback import with_custom_pullback
 from symgrad.interop.importers.jax.ops import LIBRARY
 from symgrad.interop.importers.jax.sizes import shape_of
 from symgrad.interop.importers.jax.values import (
@@ -35,7 +35,7 @@ __all__ = ["custom", "of_library"]
 T = TypeVar("T")
 
 _NESTED = 3
-"""How often a derivative of its own may call the function, of other values each time."""
+"""The nesting of calls of a function, with other values, by its own custom derivative."""
 
 
 def custom(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
@@ -57,12 +57,12 @@ def custom(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
     if not real or not moving:
         return [_stopped(v) for v in values]
     args = [full_value(v, a) for v, a in zip(given, avals, strict=True)]
-    said = str(getattr(inner.jaxpr.debug_info, "func_src_info", ""))
-    key = (said, *(a.node for a in args))
+    source = str(getattr(inner.jaxpr.debug_info, "func_src_info", ""))
+    key = (source, *(a.node for a in args))
     if key in walk.inside:
         walk.itself.add(key)
         return values
-    if [other[0] for other in walk.inside].count(said) > _NESTED:
+    if [other[0] for other in walk.inside].count(source) > _NESTED:
         raise UnsupportedError("a derivative of its own that calls the function itself, of other values")
 
     call = equation_function(equation)
@@ -72,7 +72,7 @@ def custom(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
 
     results: list[Value] = [_stopped(v) for v in values]
     shapes = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in avals]
-    for k in real:  # of each output by itself: a pullback is linear in one cotangent
+    for k in real:  # one output at a time: a pullback is linear in one cotangent
         aval = equation.outvars[k].aval
 
         def pull(every: Any, cotangent: Any, k: int = k) -> Any:
@@ -87,35 +87,22 @@ def custom(walk: Nested, equation: Any, given: Sequence[Value]) -> list[Value]:
         pulled = walk.below(key).closed(traced, [*args, cotangent])
         value = full_value(values[k], aval)
         if key in walk.itself:
-            _same(
-                value,
-                [args[i] for i in moving],
-                [full_value(p, avals[i]) for i, p in zip(moving, pulled, strict=True)],
-                cotangent,
-            )
+            full = [full_value(p, avals[i]) for i, p in zip(moving, pulled, strict=True)]
+            _require_derivative(value, [args[i] for i in moving], full, cotangent)
             results[k] = value
             continue
-        node = stop_gradient(value).node
-        for i, p in zip(moving, pulled, strict=True):
-            if not isinstance(p, Expr):
-                if np.any(p):
-                    raise UnsupportedError("a derivative of its own that does not read the cotangent")
-                continue
-            try:
-                node = with_pullback(node, args[i].node, full_value(p, avals[i]).node, cotangent.node)
-            except NotLinearError as error:
-                said = str(handle(error.part))
-                raise UnsupportedError(
-                    f"a derivative of its own that is not seen to be linear in the cotangent, in '{said[:80]}'"
-                ) from None
-        results[k] = handle(node)
+        pairs = (
+            (args[i], full_value(p, avals[i]) if isinstance(p, Expr) else p)
+            for i, p in zip(moving, pulled, strict=True)
+        )
+        results[k] = with_custom_pullback(value, pairs, cotangent, "derivative")
     return results
 
 
-def _same(value: Expr, args: Sequence[Expr], pulled: Sequence[Expr], cotangent: Expr) -> None:
-    """Refuse a pullback that calls its function, unless it is the derivative that the function has anyway.
+def _require_derivative(value: Expr, args: Sequence[Expr], pulled: Sequence[Expr], cotangent: Expr) -> None:
+    """Refuse a pullback that calls its function, unless it equals the ordinary derivative at three points.
 
-    Its derivatives would have to be its own again, without end. That it is the same is looked at in three points.
+    Its higher derivatives would call custom derivatives without end.
     """
     derived = pull_back([value.node], [cotangent.node], [a.node for a in args]).gradients
     both = [*pulled, *map(handle, derived)]
@@ -148,9 +135,9 @@ def _stopped(value: Value) -> Value:
 
 
 def of_library(inner: Any, library: Mapping[tuple[str, str], T]) -> T | None:
-    """Return what a function of JAX's own is in a table by the end of its file and name."""
-    said = str(getattr(inner.jaxpr.debug_info, "func_src_info", "") or "").replace("\\", "/")
+    """Look up a function of JAX in a table by the end of its file and by its name."""
+    source = str(getattr(inner.jaxpr.debug_info, "func_src_info", "") or "").replace("\\", "/")
     for (file, name), function in library.items():
-        if said.startswith(f"{name} at ") and f"/jax/_src/{file}" in said:
+        if source.startswith(f"{name} at ") and f"/jax/_src/{file}" in source:
             return function
     return None

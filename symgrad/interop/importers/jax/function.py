@@ -26,28 +26,28 @@ __all__ = ["from_jax"]
 
 
 def from_jax(fn: Callable[..., Any], *specs: Any) -> ImportedProgram:
-    r"""Return a function of JAX as a program: its formula, with the names of the function's own variables.
+    r"""Import a function of JAX as a program: its formula, with the names of its variables.
 
-    The function is traced once, for values of the given shapes; nothing of it is computed, and dtypes of less precision
-    are not rounded to. What it reads besides its arguments is taken as it is now. stop_gradient, and derivatives of its
-    own (custom_jvp, custom_vjp), stay what they are; functions that it calls, and loops of known length, are written
-    out. Positions outside their axis are an error when the program runs, where JAX would clamp them or give NaN.
+    The function is traced once for values of the declared shapes; nothing is computed, and no value is rounded to a
+    lower precision. Captured values are constants. stop_gradient and custom derivatives (custom_jvp, custom_vjp) are
+    preserved; calls, and loops of known length, are inlined. Positions outside their axis are an error when the
+    program runs, where JAX would clamp them or return NaN.
 
     Args:
-        fn: a function of arrays, or of trees of arrays (dicts, lists, tuples), that returns such.
-        specs: for every argument what it is: an array or ``jax.ShapeDtypeStruct`` for its shape and dtype; a text such
+        fn: a function from arrays, or trees of arrays (dicts, lists, tuples), to arrays or trees.
+        specs: a spec for every argument: an array or ``jax.ShapeDtypeStruct`` for its shape and dtype; a text such
             as ``"real[3, 5]"``, ``"positive"``, ``"int[8]"`` or ``"Normal(0, 1)[8]"``; or a tree of these. Sizes may be
-            names, ``"real[n, 3]"`` or ``("n", 3)``: the program is for all of them, from 1 on. An input has the name of
-            its argument; in a tree, that and its keys: ``params_w1``.
+            names, ``"real[n, 3]"`` or ``("n", 3)``: the program is valid for all sizes from 1 on. An input has the name
+            of its argument; in a tree, the keys are appended: ``params_w1``.
 
     Returns:
-        An ImportedProgram. Its inputs are the arrays of all arguments, its last names are the outputs: that of the
-        function where a single output has none.
+        An ImportedProgram. Its inputs are the arrays of all arguments; its last names are the outputs, and a single
+        unnamed output has the name of the function.
 
     Raises:
-        UnsupportedError: for operations that symgrad has not, all in one message with their lines; and for control flow
-            that depends on the data.
-        UsageError: for a spec that is none, or without JAX.
+        UnsupportedError: for unsupported operations, all in one message with their lines; and for control flow that
+            depends on the data.
+        UsageError: for an invalid spec, or without JAX.
 
     Example:
         >>> import jax.numpy as jnp, symgrad as sg
@@ -77,7 +77,7 @@ def from_jax(fn: Callable[..., Any], *specs: Any) -> ImportedProgram:
     with cast(Any, jax).enable_x64(True):
         try:
             (closed, tree), names = watch_locals(
-                # A function of its own: JAX remembers what it made of one, though what that reads may have changed.
+                # A new function object: JAX caches traces, and captured values may have changed.
                 lambda: cast(Any, jax).make_jaxpr(partial(fn), return_shape=True)(*avals),
                 _file(fn),
                 jaxpr_reader.variable_of,
@@ -116,7 +116,7 @@ def _undecided(jax: Any) -> tuple[type[Exception], ...]:
 
 
 def _inputs(fn: Callable[..., Any], specs: Sequence[Any], jax: Any) -> tuple[dict[str, Expr], list[Any]]:
-    """Return the inputs by name, and what the function is traced with."""
+    """Return the inputs by name, and the abstract arguments of the trace."""
     from symgrad.interop.importers.jax.sizes import dims  # it imports JAX
 
     names = argument_names(fn, len(specs))
@@ -143,7 +143,7 @@ def _inputs(fn: Callable[..., Any], specs: Sequence[Any], jax: Any) -> tuple[dic
 
 
 def _name(path: Sequence[Any]) -> str:
-    """The keys of a leaf of a tree, as a name."""
+    """Return the keys of a leaf of a tree as a name."""
     keys: list[str] = []
     for part in path:
         key = next((getattr(part, a) for a in ("key", "idx", "name") if hasattr(part, a)), part)
@@ -152,7 +152,7 @@ def _name(path: Sequence[Any]) -> str:
 
 
 def _is_named_shape(spec: Any) -> bool:
-    """Tell whether a tuple is of sizes with names; one of numbers is a tree of numbers, as JAX has it."""
+    """Tell whether a tuple is a shape with named sizes; a tuple of numbers is a tree, as in JAX."""
     return is_shape(spec) and any(isinstance(n, str) for n in spec)
 
 
@@ -173,12 +173,12 @@ def _declared(name: str, leaf: Any) -> Expr:
             f"a value of type {type(leaf).__name__} does not say what '{name}' is",
             expected="an array, a jax.ShapeDtypeStruct, or a text such as 'real[3, 5]'",
         )
-    said = str(dtype)
-    kind = "real" if "float" in said else "bool" if said == "bool" else "int" if "int" in said else None
+    text = str(dtype)
+    kind = "real" if "float" in text else "bool" if text == "bool" else "int" if "int" in text else None
     if kind is None:
-        key = said.startswith("key")
+        key = text.startswith("key")
         raise UnsupportedError(
-            f"'{name}' is {said}",
+            f"'{name}' is {text}",
             expected="real numbers, whole numbers or truth values",
             cure="pass the noise in as an argument" if key else None,
         )
@@ -188,7 +188,7 @@ def _declared(name: str, leaf: Any) -> Expr:
 
 
 def _file(fn: Callable[..., Any]) -> str:
-    """The file that the code of a function says that it is in."""
+    """Return the file of the code of a function."""
     code = getattr(inspect.unwrap(fn), "__code__", None)
     return code.co_filename if code is not None else ""
 
@@ -203,7 +203,7 @@ def _program(
     outputs: Sequence[Expr],
     paths: Sequence[str],
 ) -> ImportedProgram:
-    """Return the program: what is named, in order, and at last the outputs."""
+    """Return the program: the named values in order, then the outputs."""
     function = getattr(fn, "__name__", "out")
     function = function if function.isidentifier() else "out"
     finals = {e.node for e in outputs}

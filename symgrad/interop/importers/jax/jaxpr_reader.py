@@ -1,7 +1,7 @@
 """Read the equations of a jaxpr in order, as expressions; imported on demand.
 
-What is known while a function is read (positions, sizes, masks that follow from shapes alone) stays an array of NumPy
-and is computed by JAX; a value that broadcasts stays as small as it is.
+Values that depend only on shapes (positions, sizes, masks) stay arrays of NumPy, and JAX computes them. A value that
+broadcasts keeps its small shape.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from symgrad.interop.importers.jax.values import (
 )
 from symgrad.interop.importers.jax.windows import WINDOWED
 from symgrad.interop.importers.program import mark_places
-from symgrad.interop.importers.refusals import Problem
+from symgrad.interop.importers.refusals import Problem, is_placeholder, placeholder_name
 from symgrad.interop.importers.specs import shape_matches
-from symgrad.ir.graph import SYMBOL, Node, symbol
+from symgrad.ir.graph import Node, symbol
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import DOMAINS, Declaration
 from symgrad.support.errors import InternalError, SymgradError, UnsupportedError
@@ -63,10 +63,10 @@ _MOVES = frozenset(
         "iota",
     ]
 )
-"""What of known real numbers JAX computes at once; arithmetic on them stays in the formula."""
+"""Primitives that JAX folds for known real numbers; arithmetic on them stays in the formula."""
 
 _EXACT = frozenset(["add", "sub", "mul", "max", "min", "neg", "abs", "sign", "integer_pow"])
-"""What whole numbers are made into whole numbers by."""
+"""Primitives that map integers to integers."""
 
 _CALLS = {
     "jit": "jaxpr",
@@ -81,28 +81,26 @@ _CALLS = {
 
 _SILENT = frozenset(("debug_callback", "debug_print"))
 
-_SAID = {"while": "while: a loop whose number of steps is not known"}
+_WHATS = {"while": "while: a loop whose number of steps is not known"}
 _CURES = {
     "random": "pass the noise in as an argument",
     "threefry": "pass the noise in as an argument",
     "while": "lax.fori_loop or lax.scan with a number of steps that does not depend on the data",
 }
 
-_STAND_IN = "what_is_not_covered"
-
 
 @dataclass
 class JaxprReader:
-    """A walk through equations.
+    """A reader of equations.
 
     Attributes:
         names: the names of variables of jaxprs.
-        problems: what is not covered, in order.
-        named: expressions with the name that the user's code has for them, in order.
-        places: where expressions come from first.
-        here: where the equation comes from.
-        inside: of which calls with a derivative of their own that derivative is being read.
-        itself: those of them that it calls.
+        problems: the unsupported equations, in order.
+        named: expressions with their names in the code of the user, in order.
+        places: the first place of each expression.
+        here: the place of the current equation.
+        inside: the calls with a custom derivative that is being read.
+        itself: those of these calls that their own derivative calls.
     """
 
     names: Mapping[Any, str]
@@ -138,7 +136,7 @@ class JaxprReader:
         return [read(v) for v in jaxpr.outvars]
 
     def _tried(self, equation: Any, given: Sequence[Value]) -> Sequence[Value]:
-        """Return the values of an equation; what stands in for them where it is not covered."""
+        """Return the values of an equation; placeholders if it is not supported."""
         before, name = len(self.problems), equation.primitive.name
         try:
             found = self._equation(equation, given)
@@ -147,11 +145,11 @@ class JaxprReader:
         except SymgradError as error:
             self._problem(name, f"{name}: {error.what}", error.cure, equation, given)
         except (KeyError, AttributeError, TypeError, ValueError, IndexError) as error:
-            said = f"{name} as jax {jax.__version__} has it ({type(error).__name__}: {error})"
-            named = _named(equation)
+            what = f"{name} as jax {jax.__version__} has it ({type(error).__name__}: {error})"
+            named = _named_sizes(equation)
             if named:
-                said = f"{name} of sizes with names, {', '.join(named)}"
-            self._problem(name, said, "read it for the sizes that it has" if named else None, equation, given)
+                what = f"{name} of sizes with names, {', '.join(named)}"
+            self._problem(name, what, "read it for the sizes that it has" if named else None, equation, given)
         else:
             if len(self.problems) == before:
                 for value, v in zip(found, equation.outvars, strict=False):
@@ -170,9 +168,8 @@ class JaxprReader:
             self.named.append((str(name), whole))
 
     def _problem(self, name: str, what: str, cure: str | None, equation: Any, given: Sequence[Value]) -> None:
-        # What follows of a problem by bits and whole numbers, as noise does of a key, is none of its own.
-        stands_in = any(isinstance(v, Expr) and _is_placeholder(v) for v in given)
-        if stands_in and not any(kind_of(v.aval) == "f" for v in equation.invars):
+        if any(map(is_placeholder, given)) and not any(kind_of(v.aval) == "f" for v in equation.invars):
+            # A consequence of another problem, such as noise from an unsupported key.
             self.problems.append(Problem("", self.here))
             return
         cure = cure or next((c for part, c in _CURES.items() if part in name), None)
@@ -226,21 +223,21 @@ class JaxprReader:
             found = _ARRAYS[name](*args, **params)
             several = cast("list[Expr]", found if isinstance(found, list) else [found])
             return [restore_booleans(e, a) for e, a in zip(several, outs, strict=True)]
-        raise UnsupportedError(_SAID.get(name, name))
+        raise UnsupportedError(_WHATS.get(name, name))
 
     def below(self, call: tuple[Any, ...]) -> JaxprReader:
-        """Return a walk through what is pulled back through a call with a derivative of its own."""
+        """Return a reader for the pullback of a call with a custom derivative."""
         return JaxprReader({}, self.problems, here=self.here, inside=(*self.inside, call), itself=self.itself)
 
 
-def _named(equation: Any) -> list[str]:
-    """Return the sizes of an equation that are no numbers, as text."""
+def _named_sizes(equation: Any) -> list[str]:
+    """Return the symbolic sizes of an equation, as text."""
     shapes = [v.aval.shape for v in (*equation.invars, *equation.outvars)]
     return [str(n) for n in dict.fromkeys(n for shape in shapes for n in shape if has_names(n))]
 
 
 def _check(name: str, value: Value, aval: Any) -> None:
-    """Check that a value broadcasts to the shape that JAX says; a reader that is wrong must not go on."""
+    """Check that a value broadcasts to its shape in JAX: a wrong reader must stop."""
     if not isinstance(value, Expr):
         return
     shape = shape_of(aval)
@@ -251,18 +248,18 @@ def _check(name: str, value: Value, aval: Any) -> None:
 
 
 def _live_equations(jaxpr: Any) -> list[Any]:
-    """The equations that outputs need, in order."""
-    wanted = {v for v in jaxpr.outvars if not isinstance(v, core.Literal)}
-    kept: list[Any] = []
+    """Return the equations that outputs need, in order."""
+    needed = {v for v in jaxpr.outvars if not isinstance(v, core.Literal)}
+    live: list[Any] = []
     for equation in reversed(jaxpr.eqns):
-        if wanted.intersection(equation.outvars):
-            kept.append(equation)
-            wanted.update(v for v in equation.invars if not isinstance(v, core.Literal))
-    return kept[::-1]
+        if needed.intersection(equation.outvars):
+            live.append(equation)
+            needed.update(v for v in equation.invars if not isinstance(v, core.Literal))
+    return live[::-1]
 
 
 def _without_unit(name: str, given: Sequence[Value]) -> Sequence[Value]:
-    """Leave out the infinite number that a maximum or minimum begins with."""
+    """Drop the infinite initial value of a maximum or minimum."""
     unit = -np.inf if name == "max" else np.inf
     left = [v for v in given if isinstance(v, Expr) or not (v == unit).all()]
     return left or given
@@ -277,37 +274,30 @@ def _sides(cases: Sequence[Value]) -> list[Any]:
     return [n if far else broadcastable(v) for v, n, far in zip(cases, numbers, infinite, strict=True)]
 
 
-def _is_placeholder(value: Value) -> bool:
-    return isinstance(value, Expr) and value.node.op is SYMBOL and value.node.name.startswith(_STAND_IN)
-
-
 def _placeholder(aval: Any, *numbers: int) -> Expr:
-    """Return a placeholder for an unsupported value, so that the reader can go on and find more problems."""
-    name = "_".join(map(str, (_STAND_IN, *numbers)))
+    """Return a placeholder for an unsupported value."""
     domain = {"b": "bool", "i": "int", "u": "int"}.get(kind_of(aval), "real")
-    return handle(symbol(Declaration(name, DOMAINS[domain], shape_of(aval))))
+    return handle(symbol(Declaration(placeholder_name(*numbers), DOMAINS[domain], shape_of(aval))))
 
 
 def _fold_constants(equation: Any, given: Sequence[Value], outs: Sequence[Any]) -> Sequence[Value] | None:
-    """Fold constants: evaluate an equation whose operands are known, where the formula need not show it."""
+    """Fold constants: evaluate an equation with known operands, unless the formula should show it."""
     name = equation.primitive.name
-    if any(isinstance(v, Expr) for v in given) or name.startswith("random") or _named(equation):
+    if any(isinstance(v, Expr) for v in given) or name.startswith("random") or _named_sizes(equation):
+        return None
+    if name in _CALLS or (name in _SPECIAL and name != "broadcast_in_dim"):
         return None
     whole = all(kind_of(a) in ("i", "u", "b") for a in outs)
     converted = name == "convert_element_type" and kind_of(outs[0]) in ("i", "u", "b", "f")
-    counts = name in _EXACT and all(map(_counts, given))
-    if (
-        name in _CALLS
-        or (name in _SPECIAL and name != "broadcast_in_dim")
-        or not (whole or counts or converted or name in _MOVES)
-    ):
+    exact = name in _EXACT and all(map(_is_integral, given))
+    if not (whole or exact or converted or name in _MOVES):
         return None
     with jax.ensure_compile_time_eval():
         found = [np.asarray(x) for x in equation_function(equation)(*of_variables(equation, given))]
-    return None if counts and not all(map(_counts, found)) else found
+    return None if exact and not all(map(_is_integral, found)) else found
 
 
-def _counts(value: Value) -> bool:
+def _is_integral(value: Value) -> bool:
     """Tell whether a known value consists of integers, on which arithmetic is exact."""
     known = not isinstance(value, Expr)
     return known and bool(np.all(np.abs(value) < 2**40) and np.all(value == np.floor(value)))

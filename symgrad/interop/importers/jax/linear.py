@@ -52,4 +52,4 @@ LIBRARY_CALLS: Mapping[tuple[str, str], Callable[..., Expr | Sequence[Expr]]] = 
     ("numpy/linalg.py", "solve"): solve,
     ("scipy/linalg.py", "expm"): expm,
 }
-"""Functions of JAX that are read as what they are, by the end of their file and name, of arrays of real numbers."""
+"""Functions of JAX on real arrays that have an op, by the end of their file and their name."""

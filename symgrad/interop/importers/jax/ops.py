@@ -60,7 +60,7 @@ def _divided(x: Expr, y: Expr) -> Expr:
 
 
 _TO_EVEN = 1
-"""The number of `jax.lax.RoundingMethod.TO_NEAREST_EVEN`, which is all that its text says, too."""
+"""The value of `jax.lax.RoundingMethod.TO_NEAREST_EVEN`, which is also its text."""
 
 
 def _round(x: Expr, rounding_method: Any = 0, **_: Any) -> Expr:
@@ -204,4 +204,4 @@ LIBRARY: Mapping[tuple[str, str], Callable[..., Expr]] = {
     ("scipy/special.py", "xlogy"): fn.xlogy,
     ("scipy/special.py", "xlog1py"): fn.xlog1py,
 }
-"""Functions of JAX with a derivative of their own that an expression has too, by the end of their file and name."""
+"""Functions of JAX with a custom derivative that have an op, by the end of their file and their name."""

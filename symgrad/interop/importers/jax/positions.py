@@ -46,7 +46,7 @@ def _dynamic_slice(x: Expr, *starts: Places, slice_sizes: Sequence[int], **_: An
             x = take(x, first + arange(size) if first else arange(size), axis)
         else:
             at = strip_wrap(cast(Expr, start), length)
-            # A position as jnp writes it is one that must be inside; what else a program counts is clipped.
+            # Positions that jnp wraps must be in bounds; other positions are clipped.
             one = size == 1 and at is not start
             x = take(
                 x,
@@ -87,7 +87,7 @@ def _last(length: Size, size: Size) -> Any:
 
 
 def strip_wrap(index: Expr, length: Size) -> Expr:
-    """A position without what jnp adds to negative ones."""
+    """Remove the wrapping of negative positions by jnp."""
     node = index.node
     if node.op.name == "where":
         test, other, same = node.args
@@ -138,7 +138,9 @@ def _gather(
     indexed: list[int] = list(d.start_index_map)
     lead = len(indices.shape) - 1
     collapsed = set(d.collapsed_slice_dims)
-    kept = [a for a in range(rank) if a not in collapsed]  # axes of the result beside those of the indices
+    kept = [
+        a for a in range(rank) if a not in collapsed
+    ]  # the axes of the result that are not those of the indices
     moving = [a for a in indexed if sizes[a] != x.shape[a] or a in collapsed]
     loose = [a for a in kept if a in moving]  # slices that begin at a position
     places: list[Places] = []
@@ -178,7 +180,7 @@ def _gather(
         *range(lead),
         *(a for a in loose),
         *fixed,
-    ]  # what the axes of x are now, behind those of the indices
+    ]  # the axes of x, now after those of the indices
     if dropped:
         places_of = [lead + len(loose) + fixed.index(a) for a in dropped]
         x = reshape(x, tuple(n for k, n in enumerate(x.shape) if k not in places_of))
@@ -210,7 +212,7 @@ def _taken(x: Expr, places: Sequence[Places]) -> Expr:
 
 
 def _gather_batched(x: Expr, indices: Places, d: Any, sizes: Any, mode: str) -> Expr:
-    """Entries at positions of their own in every batch: one array of positions for each axis."""
+    """Return an array of positions for each axis, for a gather with batch axes."""
     kept = [
         a for a in range(len(x.shape)) if a not in d.collapsed_slice_dims and a not in d.operand_batching_dims
     ]
@@ -260,4 +262,4 @@ POSITIONS: Mapping[str, Sequence[int]] = {
     "dynamic_update_slice": range(2, 64),
     "gather": (1,),
 }
-"""Which arguments are positions: those that are known stay arrays of NumPy."""
+"""The arguments that are positions; known ones stay arrays of NumPy."""

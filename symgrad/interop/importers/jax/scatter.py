@@ -116,7 +116,7 @@ def _replaced(rows: Expr, flat: Places, updates: Expr, spread: Sequence[Any]) ->
     updates = reshape(updates, (len(places), *rest))
     inside = (places >= -total) & (places < total)
     source = iota(total)
-    for k in np.flatnonzero(inside):  # what stands later counts; what is outside is dropped
+    for k in np.flatnonzero(inside):  # the last write wins; writes out of bounds are dropped
         source[places[k]] = total + k
     if np.array_equal(source, iota(total)):
         return rows

@@ -36,7 +36,7 @@ def has_names(value: Any) -> bool:
 
 
 def shape_of(aval: Any) -> Shape:
-    """Return the shape of what JAX has."""
+    """Return the shape of an abstract value of JAX."""
     return tuple(map(size_of, aval.shape))
 
 
@@ -48,10 +48,10 @@ def translate_sizes(value: Any) -> Any:
 
 
 def size_of(dim: Any) -> Size:
-    """Return a size of JAX's; JAX says what its polynomials are as text alone.
+    """Convert a size of JAX, whose polynomials are available only as text.
 
     Raises:
-        UnsupportedError: for one that is no polynomial, nor the larger, smaller or rounded quotient of such.
+        UnsupportedError: for a size other than a polynomial, or a maximum, minimum or rounded quotient of polynomials.
     """
     if not has_names(dim):
         return int(dim)

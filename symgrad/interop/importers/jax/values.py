@@ -1,4 +1,4 @@
-"""Values while a jaxpr is read, and its equations: what the files about JAX share. Made for JAX 0.8 to 0.12."""
+"""Values and equations of jaxprs, shared by the modules for JAX 0.8 to 0.12."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ __all__ = [
 jax, core, source_info = cast(Any, _jax), cast(Any, _core), cast(Any, _source_info)
 
 Value: TypeAlias = "Expr | np.ndarray"
-"""An expression that broadcasts to the value, or what is known of it while the function is read."""
+"""An expression that broadcasts to the value, or a known array."""
 
 
 class Nested(Protocol):
-    """What reads the jaxprs inside an equation.
+    """A reader of the jaxprs inside an equation.
 
     Attributes:
-        inside: of which calls with a derivative of their own that derivative is being read.
-        itself: those of them that it calls.
+        inside: the calls with a custom derivative that is being read.
+        itself: those of these calls that their own derivative calls.
     """
 
     inside: tuple[tuple[Any, ...], ...]
@@ -57,7 +57,7 @@ class Nested(Protocol):
         ...
 
     def below(self, call: tuple[Any, ...]) -> Nested:
-        """Return what reads the derivative that a call has of its own."""
+        """Return a reader for the custom derivative of a call."""
         ...
 
 
@@ -65,7 +65,7 @@ NOWHERE = Place("", 0)
 
 
 def place_of(equation: Any) -> Place:
-    """Return where an equation comes from: the user's innermost function, else the innermost one outside JAX."""
+    """Return the place of an equation: in the user's innermost function, else in the innermost one outside JAX."""
     traceback = equation.source_info.traceback
     for frame in traceback.frames if traceback is not None else ():
         if of_user(frame.file_name):
@@ -96,7 +96,7 @@ def restore_booleans(found: Expr, aval: Any) -> Expr:
 
 
 def full_value(value: Value, aval: Any) -> Expr:
-    """An expression of its whole shape: what broadcasts to it stays smaller elsewhere."""
+    """Return an expression of the full shape of a value that broadcasts."""
     e = expr_of(value)
     shape = shape_of(aval)
     return e if tuple(e.shape) == shape else restore_booleans(broadcast_to(e, shape), aval)

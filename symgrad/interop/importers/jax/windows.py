@@ -40,7 +40,7 @@ def _convolution(
 
 
 def _batch_grouped(x: Expr, w: Expr, lhs: Any, rhs: Any, out: Any, groups: int) -> Any:
-    """Groups of the batch are groups of channels: what the gradient of a grouped convolution is."""
+    """Convert groups of the batch to groups of channels, for the gradient of a grouped convolution."""
     x, w = transpose(x, lhs), transpose(w, rhs)
     n, c = cast(int, x.shape[0]), cast(int, x.shape[1])
     parted = reshape(x, (groups, n // groups, c, *x.shape[2:]))

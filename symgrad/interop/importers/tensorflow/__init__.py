@@ -1,1 +1,1 @@
-"""Functions of TensorFlow, and models of Keras on it, as programs."""
+"""Import functions of TensorFlow and models of Keras as programs. Open `function.py` first, then `graph.py`."""

@@ -35,31 +35,31 @@ _VERSIONS = (2, 20), (2, 22)
 
 
 def from_tensorflow(fn: Callable[..., Any], *specs: Any, dtype: str = "float32") -> ImportedProgram:
-    r"""Return a function of TensorFlow, or a model of Keras, as a program.
+    r"""Import a function of TensorFlow, or a model of Keras, as a program.
 
-    It is traced once, as a concrete function, in graph mode and with known shapes; functions that it calls are written
-    out, and so are loops of known length. `tf.stop_gradient` and `tf.custom_gradient` stay what they are. Values of
-    Python are taken as they are now: read the function again where they change. A model is read as it infers; for
-    training pass ``lambda x: model(x, training=True)``, with the noise as an argument.
+    The function is traced once as a concrete function, in graph mode and with known shapes; calls, and loops of known
+    length, are inlined. `tf.stop_gradient` and `tf.custom_gradient` are preserved. Values of Python are constants:
+    import the function again if they change. A model is imported in inference mode; for training pass
+    ``lambda x: model(x, training=True)``, with the noise as an argument.
 
-    Inputs are the arguments, then the variables that are read, by the names that the function has for them, or by the
-    end of their path: ``dense_kernel``. Intermediate values have the names of the variables that they were bound to, or
-    of the layers that they leave. Numbers of float32 are the decimals that they print as.
+    The inputs are the arguments, then the variables that are read, by their names in the function, or by the end of
+    their path: ``dense_kernel``. Intermediate values have the names of their variables, or of the layers that return
+    them. Numbers of float32 are read as their shortest decimals.
 
     Args:
-        fn: a function of tensors that returns tensors, in any structure; also a `tf.function`, or a model of Keras.
-        specs: for every argument what it is: a `tf.TensorSpec`, a tensor or array for its shape and dtype; a tuple of
+        fn: a function from tensors to tensors, in any structure; also a `tf.function`, or a model of Keras.
+        specs: a spec for every argument: a `tf.TensorSpec`, a tensor or array for its shape and dtype; a tuple of
             sizes for real numbers; a text such as ``"real[3, 5]"``, ``"positive"``, ``"int[8]"`` or
             ``"Normal(0, 1)[8]"``, as in programs; or a structure of these.
-        dtype: of the real numbers that texts and tuples are traced with: that of the function's variables.
+        dtype: the dtype of real numbers of texts and tuples in the trace, the one of the function's variables.
 
     Returns:
-        An ImportedProgram. Its ``returned`` are the outputs, ``values`` what variables hold now.
+        An ImportedProgram. Its ``returned`` are the outputs, ``values`` the current values of the variables.
 
     Raises:
-        UnsupportedError: for operations that symgrad has not, all in one message with their lines; for control flow
-            that depends on the data, and for sizes that are not known.
-        UsageError: for a spec that is none, a function that is none, or without TensorFlow.
+        UnsupportedError: for unsupported operations, all in one message with their lines; for control flow that
+            depends on the data, and for unknown sizes.
+        UsageError: for an invalid spec, an invalid function, or without TensorFlow.
 
     Example:
         >>> import tensorflow as tf, symgrad as sg
@@ -199,7 +199,7 @@ class _SourceFunctionReader:
         return inputs
 
     def _bound(self) -> Mapping[str, Any]:
-        """Return what the function reads by name beside its arguments."""
+        """Return the values of the free names of the function."""
         try:
             seen = inspect.getclosurevars(self.code)
         except TypeError:
@@ -211,8 +211,8 @@ class _SourceFunctionReader:
     def _traced(self, arguments: Sequence[Any]) -> tuple[Any, Mapping[Any, str]]:
         """Return the concrete function, and the names of its tensors.
 
-        Functions that it calls are traced with it, as they stand. First without AutoGraph, which changes the code; if
-        the function decides by values, with it.
+        Trace it with the functions that it calls: first without AutoGraph, which rewrites code; then with it, if the
+        function branches on values.
         """
         tf = self.tf
         before = tf.config.functions_run_eagerly()

@@ -1,7 +1,7 @@
-"""The operations of a graph of TensorFlow, one after the other, as expressions; imported when TensorFlow is asked for.
+"""Read the operations of a TensorFlow graph in order, as expressions; imported on demand.
 
-What is known while a function is read (shapes, axes, masks that follow from shapes alone) stays an array of NumPy and
-is computed by TensorFlow. Made for the graphs of TensorFlow 2.20 to 2.22.
+Values that depend only on shapes (sizes, axes, masks) stay arrays of NumPy, and TensorFlow computes them. It reads the
+graphs of TensorFlow 2.20 to 2.22.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from symgrad.api.derivatives.differentiate import stop_gradient
 from symgrad.api.functions.symbols import symbols, tensor
 from symgrad.api.handles.expr import Expr, handle
-from symgrad.autodiff.custom_gradients import NotLinearError, with_pullback
 from symgrad.interop.importers.booleans import as_boolean, select_value
+from symgrad.interop.importers.custom_pullback import with_custom_pullback
 from symgrad.interop.importers.names import of_user
 from symgrad.interop.importers.program import mark_places
-from symgrad.interop.importers.refusals import Problem
+from symgrad.interop.importers.refusals import Problem, is_placeholder, placeholder_name
 from symgrad.interop.importers.tensorflow.axes import ALONG_AXES
 from symgrad.interop.importers.tensorflow.layout import LAYOUT
 from symgrad.interop.importers.tensorflow.linear import LINEAR
@@ -34,17 +33,18 @@ from symgrad.interop.importers.tensorflow.static_values import (
     tf,
 )
 from symgrad.interop.importers.tensorflow.windows import WINDOWS
-from symgrad.ir.graph import SYMBOL, Node, symbol
+from symgrad.ir.graph import Node, symbol
 from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import symbols_of
 from symgrad.ir.types import Declaration
 from symgrad.support.errors import InternalError, SymgradError, UnsupportedError
 from symgrad.support.source import Place
+from symgrad.support.traversal import walk
 
 __all__ = ["Resource", "GraphReader", "domain_of", "tf"]
 
 _STEPS = 512
-"""Steps of a loop that is written out."""
+"""Steps of a loop that is unrolled."""
 
 _CURES = {
     "Random": "pass the noise in as an argument",
@@ -64,7 +64,7 @@ _CALLS = frozenset(("PartitionedCall", "StatefulPartitionedCall"))
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """What holds a variable's value."""
+    """The handle of a variable."""
 
     key: int
 
@@ -74,11 +74,11 @@ class GraphReader:
     """The values of the tensors of a graph.
 
     Args:
-        names: of tensors, as the user's variables have them.
-        problems: what is not covered, so far.
+        names: the names of tensors in the code of the user.
+        problems: the unsupported operations.
         named: expressions with names, in order.
-        places: where expressions come from.
-        state: what variables hold at this point.
+        places: the places of expressions.
+        state: the current values of variables.
     """
 
     names: Mapping[Any, str]
@@ -103,10 +103,10 @@ class GraphReader:
         """Return the values of some tensors of a graph.
 
         Args:
-            graph: of TensorFlow.
-            inputs: tensors whose values are given.
-            values: of these.
-            outputs: tensors whose values are wanted.
+            graph: the graph of TensorFlow.
+            inputs: the input tensors.
+            values: their values.
+            outputs: the requested tensors.
             known: further values, by references to tensors.
         """
         found: dict[Any, Any] = {**(known or {}), **{t.ref(): v for t, v in zip(inputs, values, strict=True)}}
@@ -118,8 +118,8 @@ class GraphReader:
             place = _place_of(op)
             if place is not None:
                 self.here = place
-            made = self._values(op, [found[t.ref()] for t in op.inputs])
-            for t, value in zip(op.outputs, made, strict=True):
+            values = self._values(op, [found[t.ref()] for t in op.inputs])
+            for t, value in zip(op.outputs, values, strict=True):
                 found[t.ref()] = value
                 self._note(t, value)
         self._open.pop()
@@ -144,23 +144,19 @@ class GraphReader:
             what_ = error.what if error.what.startswith(what.type) else f"{what.type}: {error.what}"
             self._problem(op, what_, error.cure, given)
         except (AttributeError, TypeError, ValueError, IndexError, KeyError) as error:
-            said = f"{type(error).__name__}: {error}"
-            self._problem(op, f"{what.type} as TensorFlow {tf.__version__} has it ({said})", None, given)
+            text = f"{type(error).__name__}: {error}"
+            self._problem(op, f"{what.type} as TensorFlow {tf.__version__} has it ({text})", None, given)
         else:
             if len(self.problems) == before:
-                made: list[Any] = (
-                    list(cast("list[Any]", found)) if isinstance(found, list | tuple) else [found]
-                )
-                made += [None] * (len(op.outputs) - len(made))
-                return [_fitted(what.type, v, t) for v, t in zip(made, op.outputs, strict=True)]
+                several = isinstance(found, list | tuple)
+                values: list[Any] = list(cast("list[Any]", found)) if several else [found]
+                values += [None] * (len(op.outputs) - len(values))
+                return [_fitted(what.type, v, t) for v, t in zip(values, op.outputs, strict=True)]
         return [_placeholder(t, len(self.problems), k) for k, t in enumerate(op.outputs)]
 
     def _problem(self, op: Any, what: str, cure: str | None, given: Sequence[Any]) -> None:
-        follows = any(_is_placeholder(v) for v in given)
-        if follows and not any(kind_of(t.dtype) == "f" for t in op.inputs):
-            what = (
-                ""  # what follows of a problem by whole numbers, as noise does of a seed, is none of its own
-            )
+        if any(map(is_placeholder, given)) and not any(kind_of(t.dtype) == "f" for t in op.inputs):
+            what = ""  # a consequence of another problem, such as noise from an unsupported seed
         cure = cure or next((c for part, c in _CURES.items() if part in op.type), None)
         self.problems.append(Problem(what, self.here, cure))
 
@@ -251,7 +247,7 @@ class GraphReader:
             f"While: a loop of more than {_STEPS} steps", cure="write one step, and call it"
         )
 
-    # Gradients of one's own
+    # Custom gradients
 
     def _identity(self, op: Any, given: list[Any]) -> list[Any]:
         try:
@@ -259,7 +255,9 @@ class GraphReader:
         except ValueError:
             return given
         read = self._open[-1][1]
-        seen = [bool(t.consumers()) or t.ref() in read for t in op.outputs]  # before there are gradients, too
+        seen = [
+            bool(t.consumers()) or t.ref() in read for t in op.outputs
+        ]  # computed before gradients are added
         results: list[Any] = []
         moving = [
             k
@@ -274,7 +272,7 @@ class GraphReader:
         return results
 
     def _pulled(self, op: Any, k: int, value: Expr, moving: Sequence[int], given: Sequence[Any]) -> Expr:
-        """Return a value whose derivatives are what TensorFlow pulls back to the arguments of a custom gradient."""
+        """Return a value whose derivatives are those that TensorFlow computes by a custom gradient."""
         out = op.outputs[k]
         taken = {s.name for v in given if isinstance(v, Expr) for s in symbols_of([v.node])}
         cotangent = handle(symbol(Declaration(free_name("cotangent", taken), shape=tuple(value.shape))))
@@ -284,31 +282,19 @@ class GraphReader:
                 out, [op.inputs[j] for j in moving], grad_ys=seed, stop_gradients=list(op.inputs)
             )
         wanted = [(j, t) for j, t in zip(moving, pulled, strict=True) if t is not None]
-        # The pullback reads the arguments, and values of the forward pass on the way to them.
+        # The pullback reads the arguments, and intermediate values of the forward pass.
         inner = GraphReader({}, self.problems, state=dict(self.state), here=self.here)
         known = {**self._open[-1][0], **{t.ref(): v for t, v in zip(op.outputs, given, strict=True)}}
         read = inner.graph(op.graph, [seed], [cotangent], [t for _, t in wanted], known)
-        node = stop_gradient(value).node
-        for (j, _), p in zip(wanted, read, strict=True):
-            if not isinstance(p, Expr):
-                if np.any(p):
-                    raise UnsupportedError("a gradient of its own that does not read the cotangent")
-                continue
-            try:
-                node = with_pullback(node, given[j].node, p.node, cotangent.node)
-            except NotLinearError as error:
-                said = str(handle(error.part))
-                raise UnsupportedError(
-                    f"a gradient of its own that is not seen to be linear in the cotangent, in '{said[:80]}'"
-                ) from None
-        return handle(node)
+        pairs = [(given[j], p) for (j, _), p in zip(wanted, read, strict=True)]
+        return with_custom_pullback(value, pairs, cotangent, "gradient")
 
 
 def _fitted(name: str, value: Any, t: Any) -> Any:
-    """Return the value of a tensor, if it has the shape and kind that TensorFlow says.
+    """Return the value of a tensor, converted back to truth values if its entries were moved as numbers.
 
-    A reader that is wrong must not go on. What moves entries of truth values makes numbers of them: they are made truth
-    values again.
+    Raises:
+        InternalError: if its shape or kind is not that of TensorFlow: the reader is wrong, and must stop.
     """
     if not isinstance(value, Expr | np.ndarray):
         return value
@@ -337,20 +323,17 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _live_operations(graph: Any, outputs: Sequence[Any], known: Mapping[Any, Any]) -> set[Any]:
-    """Return the operations that outputs need; those that change variables which these read among them."""
-    needed: set[Any] = set()
-    open_ = [t.op for t in outputs if t.ref() not in known]
+    """Return the operations that outputs need, including assignments to the variables that they read."""
     changes = [op for op in graph.get_operations() if op.type in _ASSIGNMENTS or op.type in _FUNCTIONS]
-    while open_:
-        op = open_.pop()
-        if op in needed:
-            continue
-        needed.add(op)
-        open_ += [t.op for t in op.inputs if t.ref() not in known]
-        if op.type in ("ReadVariableOp", "ResourceGather"):
-            read = op.inputs[0].ref()
-            open_ += [c for c in changes if any(t.ref() == read for t in c.inputs)]
-    return needed
+
+    def needed(op: Any) -> list[Any]:
+        read = op.inputs[0].ref() if op.type in ("ReadVariableOp", "ResourceGather") else None
+        return [
+            *(t.op for t in op.inputs if t.ref() not in known),
+            *(c for c in changes if read is not None and any(t.ref() == read for t in c.inputs)),
+        ]
+
+    return set(walk([t.op for t in outputs if t.ref() not in known], needed))
 
 
 def _function(graph: Any, name: str) -> Any:
@@ -370,20 +353,14 @@ def _place_of(op: Any) -> Place | None:
     return None
 
 
-_STAND_IN = "what_is_not_covered"
 _UNCOVERED = object()
-"""The same for a value of which not even the shape is known."""
-
-
-def _is_placeholder(value: Any) -> bool:
-    return isinstance(value, Expr) and value.node.op is SYMBOL and value.node.name.startswith(_STAND_IN)
+"""The placeholder of a value without a known shape."""
 
 
 def _placeholder(t: Any, *numbers: int) -> Any:
-    """Return a placeholder for an unsupported value, so that the reader can go on and find more problems."""
+    """Return a placeholder for an unsupported value."""
     domain = domain_of(t.dtype)
     if domain is None or t.shape.rank is None or None in t.shape.as_list():
         return _UNCOVERED
-    name = "_".join(map(str, (_STAND_IN, *numbers)))
-    shape = tuple(t.shape.as_list())
+    name, shape = placeholder_name(*numbers), tuple(t.shape.as_list())
     return tensor(name, shape, domain) if shape else symbols(name, domain)

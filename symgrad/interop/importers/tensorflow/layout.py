@@ -188,7 +188,7 @@ def _gathered(e: Expr, indices: Value, axis: int, batch: int) -> Expr:
     if not batch:
         return take(e, p, axis)
     e = moveaxis(e, axis, batch) if axis != batch else e
-    # Axes that go along are positions of their own.
+    # Batch axes are positions along themselves.
     key: list[Any] = []
     for k in range(batch):
         shape = [1] * rank
@@ -196,7 +196,7 @@ def _gathered(e: Expr, indices: Value, axis: int, batch: int) -> Expr:
         key.append(reshape(arange(cast("int", e.shape[k])), tuple(shape)))
     found = e[(*key, p)]
     between = axis - batch
-    for k in range(between):  # what stood between goes before the positions again
+    for k in range(between):  # move the axes between back before the positions
         found = moveaxis(found, rank + k, batch + k)
     return found
 

@@ -1,4 +1,4 @@
-"""What the variables and layers of a graph of TensorFlow are called in a program."""
+"""Names of variables and layers of a TensorFlow graph in a program."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["layer_names", "variable_names"]
 def variable_names(
     variables: Sequence[Any], bound: Mapping[str, Any], inputs: Iterable[str]
 ) -> dict[int, str]:
-    """Return names of variables, by their handles: the function's own, or the end of their path.
+    """Return names of variables, by their handles: the name in the function, or the end of their path.
 
     Args:
-        variables: those that the graph reads.
-        bound: what the function reads by name.
-        inputs: names that are taken.
+        variables: the variables that the graph reads.
+        bound: the values of the free names of the function.
+        inputs: the used names.
     """
     keys = {id(v.handle) for v in variables}
     own: dict[int, str] = {}
@@ -40,11 +40,11 @@ def variable_names(
 
 
 def layer_names(graph: Any, models: Iterable[Any]) -> dict[Any, str]:
-    """Return names for tensors that leave the name scope of a layer, as Keras makes them.
+    """Return names for tensors that leave the name scope of a layer of Keras.
 
     Args:
-        graph: of TensorFlow.
-        models: what may have layers: the function, and what it reads by name.
+        graph: the graph.
+        models: objects that may have layers: the function, and the values of its free names.
     """
     layers = {part for v in graph.variables for part in v.name.split("/")[:-1]}
     for model in models:

@@ -30,13 +30,13 @@ __all__ = ["ELEMENTWISE", "TensorList", "Value", "expr_of", "known_ints", "numbe
 @final
 @dataclass(frozen=True, slots=True)
 class TensorList:
-    """A list of tensors, of which loops are made; None where nothing was written yet."""
+    """A list of tensors, as in loops; None for an element that is not yet written."""
 
     items: tuple[Any, ...]
 
 
 Value: TypeAlias = "Expr | np.ndarray | TensorList"
-"""What a tensor is: an expression, an array that is known while a function is read, or a list of them."""
+"""The value of a tensor: an expression, a known array, or a list of these."""
 
 
 def expr_of(value: Value) -> Expr:
@@ -103,7 +103,7 @@ def _cast(op: Any, value: Value) -> Value:
     kind = op.kind(0)
     if isinstance(value, np.ndarray) and kind == "f":
         wider = value.dtype.kind != "f" or op.dtype(0).itemsize > value.dtype.itemsize
-        return value.astype(op.dtype(0)) if wider else value  # in a wider format it is what it was rounded to
+        return value.astype(op.dtype(0)) if wider else value  # widening is exact
     x = expr_of(value)
     if kind == "b":
         return as_boolean(x)
@@ -244,7 +244,7 @@ ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
     "SelectV2": _select,
     "Cast": _cast,
     "StopGradient": of(lambda op, x: stop_gradient(x) if isinstance(x, Expr) and x.dtype == "real" else x),
-    # What a tape inside of the function leaves there: of a value and a cotangent, or of a cotangent and an argument.
+    # A gradient tape inside the function creates these: of a value and a cotangent, or of a cotangent and an argument.
     "TanhGrad": _two(lambda y, v: v * (1 - y**2)),
     "SigmoidGrad": _two(lambda y, v: v * y * (1 - y)),
     "SqrtGrad": _two(lambda y, v: v / (2 * y)),

@@ -26,7 +26,7 @@ _MOVES = frozenset(_NAMES.split())
 
 
 def kind_of(dtype: Any) -> str:
-    """Return NumPy's letter for the kind of a dtype of TensorFlow; nothing for what has no numbers."""
+    """Return NumPy's letter for the kind of a dtype of TensorFlow; empty for a dtype that is not numeric."""
     if dtype.is_floating:
         return "f"
     if dtype.is_bool:
@@ -80,7 +80,7 @@ class Operation:
 
 
 def sizes(op: Any) -> list[Any]:
-    """Return what Shape, ShapeN, Size and Rank say of their operands."""
+    """Evaluate Shape, ShapeN, Size and Rank."""
     found: list[Any] = []
     for t, out in zip(op.inputs, op.outputs, strict=True):
         if t.shape.rank is None or None in t.shape.as_list():
@@ -131,7 +131,7 @@ def _counts(value: Any) -> bool:
     return bool(np.all(np.abs(numbers) < 2**24) and np.all(numbers == np.floor(numbers)))
 
 
-# Lists of tensors, of which loops are made
+# Lists of tensors, which loops use
 
 
 def _list_of(op: Any, x: Any, *_: Any) -> TensorList:

@@ -22,7 +22,7 @@ __all__ = ["WINDOWS"]
 def _borders(
     op: Any, sizes: Sequence[int], lengths: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
 ):
-    """Return what is before and after each axis."""
+    """Return the padding before and after each axis."""
     padding = op.text("padding")
     if padding == "EXPLICIT":
         said = np.array(op.attribute("explicit_paddings")).reshape(-1, 2).tolist()
@@ -75,7 +75,7 @@ def _depthwise(op: Any, x: Value, w: Value) -> Expr:
 
 
 def _transposed(op: Any, _: Value, w: Value, y: Value) -> Expr:
-    """The transpose of a convolution: windows over what has zeros between its entries, with the turned kernel."""
+    """Return a transposed convolution: a convolution of the dilated input with the reversed kernel."""
     first = op.text("data_format").startswith("NC")
     target = op.shape(0)
     rank = len(target)

@@ -14,30 +14,30 @@ __all__ = ["from_torch"]
 
 
 def from_torch(function: Callable[..., Any], /, *specs: Any, **named: Any) -> ImportedProgram:
-    """Read a function or module of torch's as a program.
+    """Import a function or module of torch as a program.
 
-    It is traced by `torch.export` as it stands: `detach` and `torch.no_grad()` become stop_gradient, layers and losses
-    the formulas that they are. Shapes are those of the arguments here, where they have no names, and so are values of
-    Python (a learning rate, a number of heads): what changes them later changes nothing here; read the function again.
+    `torch.export` traces it: `detach` and `torch.no_grad()` become stop_gradient, layers and losses become formulas.
+    Unnamed sizes, and values of Python (a learning rate, a number of heads), are constants: import the function again
+    if they change.
 
-    Inputs have the names of the function's parameters, those of the module that of their path with ``_`` for dots:
-    ``fc1.weight`` is ``fc1_weight``. Intermediate values have the names of the variables that they were bound to,
-    ``h_2`` for the second value of ``h``.
+    Inputs have the names of the function's parameters; a parameter of the module has its path with ``_`` for dots:
+    ``fc1.weight`` is ``fc1_weight``. Intermediate values have the names of their variables, ``h_2`` for the second
+    value of ``h``.
 
     Args:
-        function: a function of tensors, or a module in the mode (train or eval) that is meant.
-        specs: for each argument a tensor, of which only shape and dtype are read; a tuple of sizes for real numbers,
-            which are whole numbers, names (``("n", 3)``) or `torch.export.Dim`; or a text such as ``"real[3, 5]"``,
-            ``"positive"``, ``"int[8]"``, ``"Normal(0, 1)[8]"``. What is none of these is passed as it is.
+        function: a function of tensors, or a module in the intended mode (train or eval).
+        specs: for each argument a tensor for its shape and dtype; a tuple of sizes for real numbers: integers, names
+            (``("n", 3)``) or `torch.export.Dim`; or a text such as ``"real[3, 5]"``, ``"positive"``, ``"int[8]"``,
+            ``"Normal(0, 1)[8]"``. Any other value is passed unchanged.
         named: the same for arguments by name.
 
     Returns:
         An ImportedProgram.
 
     Raises:
-        UnsupportedError: for operations that are not covered: all of them, with their lines. Also for what depends on
-            the values of tensors, such as ``if x > 0``, and for random numbers: pass these as arguments.
-        UsageError: for a text that declares nothing, and without torch.
+        UnsupportedError: for unsupported operations, all in one message with their lines; for control flow on values
+            of tensors, such as ``if x > 0``; and for random numbers: pass these as arguments.
+        UsageError: for an invalid text, and without torch.
 
     Example:
         >>> import torch, symgrad as sg

@@ -49,7 +49,7 @@ _KINDS = {torch.bool: "bool"}
 
 
 def kind_of(dtype: Any) -> str:
-    """Return what a dtype of torch's is here: real, int or bool."""
+    """Return the kind of a dtype of torch: real, int or bool."""
     if dtype.is_complex:
         raise UnsupportedError(
             f"a tensor of dtype {dtype}", expected="real numbers, whole numbers or truth values"
@@ -58,7 +58,7 @@ def kind_of(dtype: Any) -> str:
 
 
 class Stopped(Exception):
-    """Nothing further can be read: the problems are collected, and told together."""
+    """Ends the reading; the collected problems are reported together."""
 
 
 _RANDOM = ("rand", "normal", "bernoulli", "multinomial", "poisson", "uniform", "exponential", "dropout")
@@ -66,16 +66,16 @@ _RANDOM = ("rand", "normal", "bernoulli", "multinomial", "poisson", "uniform", "
 
 @final
 class ExportedGraphReader:
-    """Reads graphs node by node; what it does not know it collects, to say all of it at once.
+    """Reads graphs node by node, and collects unsupported operations for one error.
 
     Args:
-        places: of the calls that nodes are tagged with.
+        places: the places of the calls that nodes are tagged with.
         sizes: the names of sizes.
 
     Attributes:
-        values: of every call the value that it returned.
-        problems: what cannot be read, each with its place.
-        places: of equations.
+        values: the returned value of every call.
+        problems: the unsupported operations, each with its place.
+        places: the places of equations.
     """
 
     def __init__(self, places: Mapping[int, Place | None], sizes: SizeNames) -> None:
@@ -112,7 +112,7 @@ class ExportedGraphReader:
         meta = node.meta.get("val")
         if isinstance(meta, torch.SymInt) and self._sizes.knows(meta):
             return size(self._sizes.of(meta))
-        if self._unsized(meta):  # what comes after it cannot be looked at
+        if self._unsized(meta):  # later nodes cannot be read
             reason = RefusedError(
                 "the size of its result depends on values",
                 cure="torch.where(mask, x, 0), say, has a size that does not",
@@ -138,7 +138,7 @@ class ExportedGraphReader:
             self.problems.setdefault((f"{_short(target)}: {error}", place), error)
             found = None
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            # A form of the operation that its function here was not written for.
+            # An unsupported form of the operation.
             what = f"{_short(target)}: not as it is called here ({type(error).__name__}: {error})"
             self.problems.setdefault((what, place), None)
             found = None
@@ -152,7 +152,7 @@ class ExportedGraphReader:
         return found
 
     def _region(self, inner: Any, args: Sequence[Any], enabled: bool) -> Any:
-        """Return what a block under no_grad (or enable_grad) computes; the values of no_grad are held constant."""
+        """Inline a block under no_grad or enable_grad; values of no_grad get a stop_gradient."""
         nested = any(
             getattr(n.target, "__name__", "") == "wrap_with_set_grad_enabled" for n in inner.graph.nodes
         )
@@ -167,7 +167,7 @@ class ExportedGraphReader:
         return [TensorCell(_stopped(c.read())) if isinstance(c, TensorCell) else c for c in found]
 
     def _unknown(self, node: Any, meta: Any) -> Any:
-        """Return what stands for the value of a node that cannot be read, so that the rest can be looked at."""
+        """Return a placeholder for an unsupported node, so that the reader can find more problems."""
         parts = as_items(meta)
         if parts is not None:
             return [self._unknown(node, m) for m in parts]
@@ -253,7 +253,7 @@ class ExportedGraphReader:
         return _held(found if grad else _mapped(found, {}, _stopped))
 
     def _checked(self, node: Any, found: Any) -> Any:
-        """Return what was read, if it has the shape and kind that torch says; a reader that is wrong must not go on."""
+        """Return a value if it has its shape and kind in torch; a wrong reader must stop."""
         meta, parts = node.meta.get("val"), as_items(found)
         if parts is None:
             found = as_expr(found)

@@ -109,11 +109,11 @@ def read_program(
     return _program(found, reader, inputs, outputs, parameters, values, taken, bound_findings(dims_of(every)))
 
 
-_SMALL = 64  # entries of a constant that is written out
+_SMALL = 64  # entries of a constant in the formula
 
 
 def _declared(spec: Any) -> Expr | None:
-    """Return what a text or a tuple of sizes says; None for what says nothing, and is passed as it is."""
+    """Parse a text or a tuple of sizes; return None for any other value, which is passed unchanged."""
     if isinstance(spec, str):
         return parse_spec("x", spec)
     if isinstance(spec, Expr) and spec.node.op is SYMBOL:
@@ -194,7 +194,7 @@ def _program(
             name = taken.free(key)
             assigned[name] = node
             named[node] = name
-        # What stands in no dictionary is called by its variable.
+        # A value outside a dictionary has the name of its variable.
         returned.append((name if re.fullmatch(r"out\d*", key) else key, name))
     read = set(symbols_of(list(assigned.values())))
     # Buffers that no value depends on, such as a count of batches or statistics that are not used in training.

@@ -25,13 +25,13 @@ def name_dimensions(spec: Any) -> Any:
 
 
 def dims_of(specs: Sequence[Any]) -> dict[str, Any]:
-    """Return the dimensions of torch's that stand in tuples of sizes, by name."""
+    """Return the dimensions of torch in tuples of sizes, by name."""
     every = [n for spec in specs if type(spec) is tuple for n in cast("tuple[Any, ...]", spec)]
     return {n.__name__: n for n in every if isinstance(n, torch.export.Dim)}
 
 
 def bound_findings(dimensions: Mapping[str, Any]) -> list[ImportNote]:
-    """Return findings for dimensions that are declared with bounds: what was read may hold between them alone."""
+    """Return findings for dimensions with bounds: the program may be valid only between them."""
     found: list[ImportNote] = []
     for name, d in dimensions.items():
         if d.min > 2 or str(d.max) != "int_oo":
@@ -41,7 +41,7 @@ def bound_findings(dimensions: Mapping[str, Any]) -> list[ImportNote]:
 
 
 def hints(names: Sequence[str], taken: Sequence[int]) -> dict[str, int]:
-    """Return a number for each name with which a function is traced: none that stands for something else as well.
+    """Return a number for each named size for the trace, distinct from all other numbers.
 
     Example:
         >>> hints(["n", "m"], [3, 7])
@@ -83,13 +83,13 @@ class SizeNames:
                 self._names.setdefault(n.node.expr, name)
 
     def knows(self, value: Any) -> bool:
-        """Tell whether a size of torch's is made of known names, and of nothing that depends on data."""
+        """Tell whether a size of torch consists of known names, and does not depend on data."""
         if not isinstance(value, torch.SymInt):
             return type(value) is int
         return all(s in self._names for s in value.node.expr.free_symbols)
 
     def shape(self, meta: Any) -> Any:
-        """Return the shape of what torch says of a tensor, or a list of shapes; nothing for other values."""
+        """Return the shape in the metadata of a tensor, or a list of shapes; None for other values."""
         parts = as_items(meta)
         if parts is not None:
             return [self.shape(m) for m in parts]
@@ -99,7 +99,7 @@ class SizeNames:
         """Return a size.
 
         Raises:
-            UnsupportedError: for one that is no polynomial, nor the larger or smaller of such.
+            UnsupportedError: for a size other than a polynomial, or a maximum or minimum of polynomials.
         """
         return self._read(size.node.expr) if isinstance(size, torch.SymInt) else int(size)
 

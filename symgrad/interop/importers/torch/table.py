@@ -33,15 +33,15 @@ ALIASES: set[str] = set()
 """Operations whose results lie in the memory of their first argument."""
 
 PUTS: dict[str, Callable[..., Any]] = {}
-"""Of an alias: what the first argument becomes when the result is written to; ``_new`` is what is written."""
+"""For an alias op, the value of its first argument after ``_new`` is written to its result."""
 
 
 class RefusedError(UnsupportedError):
-    """An operation that is known, and not read as it is called here."""
+    """A known operation is called in an unsupported way."""
 
 
 def aten(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register what operations of these names are."""
+    """Register the rule of operations."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         for name in names:
@@ -66,7 +66,7 @@ def alias(
     return register
 
 
-# Of a schema, what has no meaning for values; dtypes are looked at by the reader.
+# Arguments that do not affect values; the reader checks dtypes.
 _IGNORED = """
     benchmark copy cudnn_enable cudnn_enabled deterministic device dtype enable_gqa generator half_to_float implicit
     layout memory_format momentum non_blocking out path pin_memory requires_grad sorted sparse
@@ -78,10 +78,10 @@ _NO_MEANING = frozenset(_IGNORED.split())
 def bind_arguments(
     function: Callable[..., Any], given: dict[str, Any], defaults: dict[str, Any], more: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the arguments that a function takes of those of a call.
+    """Return the arguments of a call that a rule takes.
 
     Raises:
-        RefusedError: if it does not take one that is not as by default.
+        RefusedError: if the rule does not take an argument that differs from its default.
     """
     names = inspect.signature(function).parameters
     chosen = {n: v for n, v in given.items() if n in names}
@@ -100,7 +100,7 @@ def _same(value: Any, default: Any) -> bool:
 
 
 def as_number(e: Any) -> Any:
-    """Return truth values as 0 and 1, and all else as it is."""
+    """Convert truth values to 0 and 1; return other values unchanged."""
     if isinstance(e, bool):
         return int(e)
     return where(e, 1, 0) if isinstance(e, Expr) and e.dtype == "bool" else e
@@ -112,10 +112,10 @@ def as_items(value: Any) -> list[Any] | None:
 
 
 def integer_size(size: Any) -> int:
-    """Return a size that is a number.
+    """Return a size as a number.
 
     Raises:
-        RefusedError: for one that is a name.
+        RefusedError: for a named size.
     """
     if not isinstance(size, int):
         raise RefusedError(f"of the size {size}", cure="read it for the sizes that it has")

@@ -1,8 +1,8 @@
-"""What torch computes in a function, operation by operation, with the places and names of the user's source.
+"""Trace a function of torch to a graph with the places and names of the user's source.
 
-`torch.export` gives the graph before decompositions, with `detach` and `no_grad` as they were written. A mode that sees
-every call of torch numbers them, and the number stands in the metadata of the graph's nodes. So every node has the
-line that it comes from, however deep in functions, and the variable that its value was bound to.
+`torch.export` returns the graph before decompositions, with `detach` and `no_grad`. A torch function mode numbers every
+call, and the number is stored in the metadata of the graph's nodes. So every node has its line, also in nested
+functions, and the variable of its value.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ __all__ = ["Result", "TracedGraph", "named_tensors", "trace_graph"]
 torch: Any = import_module("torch")  # whose values are of any type here
 
 VERSIONS = (2, 9), (2, 13)
-"""The releases whose graphs this was made for, first and last: `torch.export` and the names of operations move."""
+"""The first and the last supported release: `torch.export` and names of operations change between releases."""
 
 TAG = "symgrad"  # of the number of a call, in the metadata of nodes
 
 
 class Result(NamedTuple):
-    """What a call returned: its number, and which of several values it is."""
+    """A returned value: the number of the call, and the position of the value in its result."""
 
     call: int
     part: int | None
@@ -49,13 +49,13 @@ class Result(NamedTuple):
 
 @dataclass
 class TracedGraph:
-    """A graph with what is known about its source.
+    """A graph with places and names of its source.
 
     Args:
-        program: what `torch.export` returns.
-        places: of every call, by number.
-        names: of variables of the user's, in the order in which they were bound.
-        findings: lines to know about.
+        program: the result of `torch.export`.
+        places: the place of every call, by number.
+        names: the variables of the user, in the order of their assignments.
+        findings: notes about lines.
     """
 
     program: Any
@@ -71,12 +71,12 @@ def trace_graph(
 
     Args:
         function: the function.
-        args: example tensors, and values of Python's.
+        args: example tensors, and values of Python.
         kwargs: the same by name.
-        dimensions: which of their sizes have names; None if none has.
+        dimensions: the named sizes of the arguments; None if there are none.
 
     Raises:
-        UnsupportedError: for what depends on values of tensors, for what torch cannot export, and in another release.
+        UnsupportedError: for control flow on values of tensors, for a failed export, and in an unsupported release.
     """
     _check_version()
     watch = _Watch(_file_of(function))
@@ -106,7 +106,7 @@ def trace_graph(
 
 @contextmanager
 def _quiet() -> Generator[None]:
-    """Keep torch from logging what it raises as well, and distributions from looking at values."""
+    """Silence the log of torch for exceptions, and disable the validation of distributions."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     distribution = torch.distributions.Distribution
@@ -157,7 +157,7 @@ def _first_line(error: Exception) -> str:
 
 
 class _Wrapped(Module):
-    """What is exported: the function, with the watch on for as long as it runs."""
+    """The exported module: the function, watched while it runs."""
 
     def __init__(self, function: Callable[..., Any], watch: _Watch) -> None:
         super().__init__()
@@ -165,7 +165,7 @@ class _Wrapped(Module):
         self.inner = (
             function if isinstance(function, torch.nn.Module) else owner
         )  # its parameters are found here
-        self._hidden = function, watch  # as an attribute of its own a module would be found twice
+        self._hidden = function, watch  # inside a tuple, torch does not register a module twice
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         function, watch = self._hidden
@@ -194,7 +194,7 @@ _APPLY = torch.autograd.Function.apply.__func__.__code__
 
 
 class _Watch(TorchFunctionMode):
-    """Numbers the calls of torch that a user's code makes, and notes their places and what their values are called."""
+    """Numbers the calls of torch in the user's code, and records their places and the names of their values."""
 
     def __init__(self, file: str) -> None:
         super().__init__()
@@ -204,9 +204,7 @@ class _Watch(TorchFunctionMode):
         self.findings: list[ImportNote] = []
         self.last: Place | None = None
         self.refused: SymgradError | None = None
-        self._results: dict[
-            int, tuple[Any, Result]
-        ] = {}  # by id; what is held cannot have its id given to another
+        self._results: dict[int, tuple[Any, Result]] = {}  # by id; an object that is alive keeps its id
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = getattr(func, "__name__", "")
@@ -244,7 +242,7 @@ class _Watch(TorchFunctionMode):
         return found
 
     def _refuse(self, what: str, cure: str) -> None:
-        """Note what torch exports otherwise than it differentiates; it is raised when the export is done."""
+        """Record a call that torch exports differently than it differentiates; it is raised after the export."""
         at = None if self.last is None else self.last.location()
         self.refused = self.refused or UnsupportedError(what, at=at, cure=cure)
 
@@ -252,7 +250,7 @@ class _Watch(TorchFunctionMode):
         self.findings.append(ImportNote(what, self.last, cure))
 
     def running(self, call: Callable[[], Any]) -> Any:
-        """Call a function of the user's, and see what its variables are bound to."""
+        """Call a function of the user, and record its variables."""
         with self:
             found, names = watch_locals(call, self._file, self._result, self._entered)
         for result, name in names.items():
@@ -273,7 +271,7 @@ class _Watch(TorchFunctionMode):
             )
 
     def _user_place(self, frame: FrameType | None) -> Place | None:
-        """Return where the innermost function of the user's is."""
+        """Return the place in the innermost function of the user."""
         while frame is not None and not self._of_user(frame.f_code.co_filename):
             frame = frame.f_back
         if frame is None:
@@ -281,7 +279,7 @@ class _Watch(TorchFunctionMode):
         spots = list(frame.f_code.co_positions())
         line, last, start, end = spots[frame.f_lasti // 2] if frame.f_lasti >= 0 else (None,) * 4
         line = line or frame.f_lineno
-        # What goes on in the next lines is pointed at to the end of its first.
+        # The span of a call over several lines ends with its first line.
         return Place.of(frame.f_code.co_filename, line, start, end if last == line else None)
 
     def _of_user(self, file: str) -> bool:
@@ -289,7 +287,7 @@ class _Watch(TorchFunctionMode):
 
 
 def _file_of(function: Callable[..., Any]) -> str:
-    """Return the file of a function, or of what a module computes; nothing for torch's own."""
+    """Return the file of a function, or of the forward method of a module; empty for code of torch."""
     target: Any = function.forward if isinstance(function, Module) else function
     code = getattr(inspect.unwrap(getattr(target, "__func__", target)), "__code__", None)
     file = "" if code is None else code.co_filename
@@ -308,7 +306,7 @@ def _tensors(found: Any) -> list[tuple[Any, int | None]]:
 def named_tensors(
     function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> list[tuple[str, Any]]:
-    """Return the tensors among arguments, in torch's order, with the names of parameters and of what they are in."""
+    """Return the tensors among arguments, in the order of torch, with the names of their parameters and keys."""
     target: Any = function.forward if isinstance(function, Module) else function
     try:
         parameters = list(inspect.signature(target).parameters.values())

@@ -1,7 +1,7 @@
 """torch's elementwise operations as expressions."""
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
-# The lambdas of a table take what the table gives them.
+# The signatures of the lambdas are those of the table.
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""torch's operations that move entries, and constants, as expressions; views say what a write through them does."""
+"""Layout operations and constants of torch as expressions; views define the effect of writes through them."""
 
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
-# The lambdas of a table take what the table gives them.
+# The signatures of the lambdas are those of the table.
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def roll(self: Any, shifts: Any, dims: Any = ()) -> Expr:
 # ------------------------------------------------------------------------------------------------------------- parts
 
 
-_END = 2**62  # torch says so of a slice to the end
+_END = 2**62  # the end of an open slice in torch
 
 
 def _between(x: Any, axis: int, start: Any, end: Any) -> slice:
@@ -257,7 +257,7 @@ def pad(self: Any, pad: Any, mode: str = "constant", value: Any = None) -> Expr:
 # --------------------------------------------------------------------------------------------------------- constants
 
 
-# What is not set yet may be anything, and so 0.
+# Uninitialised entries are arbitrary, so 0 is valid.
 @aten("zeros", "zeros_like", "new_zeros", "empty", "empty_like", "new_empty")
 def zeros(_out: Any, _kind: str) -> Expr:
     return _constant(0, _out, _kind)

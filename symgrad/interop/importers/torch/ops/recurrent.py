@@ -1,4 +1,4 @@
-"""torch's recurrent layers as expressions: one step after the other, written out."""
+"""Recurrent layers of torch as expressions, unrolled step by step."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from symgrad.interop.importers.torch.table import RefusedError, aten, integer_si
 __all__: list[str] = []
 
 _STEPS = 100
-"""Steps of a layer that are written out."""
+"""Steps of a layer that is unrolled."""
 
 CellState = tuple[Any, ...]
-"""What a step hands on: the output first."""
+"""The state of a step, the output first."""
 
 
 def _parts(x: Any, number: int) -> list[Expr]:

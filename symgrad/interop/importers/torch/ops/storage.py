@@ -23,13 +23,13 @@ class TensorCell:
         self._value, self.version = value, self.version + 1
 
     def hold(self, value: Any) -> None:
-        """Hold a value of its own from now on, whatever it was a part of."""
+        """Detach from the storage of another tensor, and hold a new value."""
         self.write(value)
 
 
 @final
 class TensorView(TensorCell):
-    """A part of what another tensor holds: it changes with it, and a write to it is one to that."""
+    """A view of a part of another tensor: reads and writes go to the storage of that tensor."""
 
     def __init__(
         self, parent: TensorCell, look: Callable[[Any], Any], put: Callable[[Any, Any], Any] | None

@@ -65,7 +65,7 @@ def conv_transpose(
     groups: int = 1,
     dilation: Any = 1,
 ) -> Expr:
-    # The transpose of the map that conv is: the input with zeros between, and the window turned round.
+    # The transpose of conv as a linear map: a convolution of the dilated input with the reversed window.
     rank = len(weight.shape) - 2
     x, single = _batched(input, rank)
     axes, steps = range(2, 2 + rank), _each(dilation, rank)
@@ -83,7 +83,7 @@ def conv_transpose(
 def _pooling_windows(
     x: Any, rank: int, window: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> Any:
-    """Return windows over the last axes, with which of their places are padding (None if none is)."""
+    """Return windows over the last axes, with a mask of their padding (None without padding)."""
     lengths, gaps = _each(window, rank), _each(dilation, rank)
     steps, pads = _each(window if stride in ((), [], None) else stride, rank), _each(padding, rank)
     axes = [len(x.shape) - rank + k for k in range(rank)]
