@@ -1,4 +1,4 @@
-"""What went wrong in a claim that does not hold, found when it is first asked."""
+"""Diagnoses: the mistakes that explain a refuted claim, searched for on first access."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Diagnosis:
     """A mistake that explains a wrong claim.
 
     Args:
-        kind: which, as one word with hyphens: ``forgot-inner-derivative``.
-        message: what was done, and where, in the names of the program: a sentence.
+        kind: the mistake, as one word with hyphens: ``forgot-inner-derivative``.
+        message: the mistake and its place in the names of the program: a sentence.
         where: the place in the text of the program, or in that of the claim, which is then called ``the claim``; None
-            where the mistake is in no one place.
-        corrected: the right formula as text; None where none is known.
+            for a mistake without a single place.
+        corrected: the right formula as text; None if none is known.
     """
 
     kind: str

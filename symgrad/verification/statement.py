@@ -1,4 +1,4 @@
-"""Graphs as the steps that the checker reads."""
+"""Convert graphs to the steps that the checker reads."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ __all__ = ["guards", "program_of", "symbol_of"]
 
 
 def guards(outputs: Sequence[Node]) -> list[Node]:
-    """Return what has a value at those points alone that the random inputs of outputs can be at.
+    """Return nodes that have values exactly at the points that the random inputs of outputs can take.
 
-    A parameter may be a formula, and then which values are drawn depends on the point; or entries are never equal.
+    Parameters may be formulas, so that the possible values depend on the point; or entries must differ pairwise.
     """
     conditions = [c for s in symbols_of(outputs) if s.op is SYMBOL for c in conditions_on(s)]
     return [_guard(c.op.name, *c.args) for c in conditions]
@@ -37,12 +37,12 @@ def _guard(sign: str, a: Node, b: Node) -> Node:
 def program_of(
     outputs: Sequence[Node], inputs: Sequence[Node] = (), sizes: Mapping[str, Size] | None = None
 ) -> tuple[ProofProgram, list[int]]:
-    """Return the steps of a graph, and where the outputs stand.
+    """Convert graphs to a program; return it and the positions of the outputs.
 
     Args:
         outputs: nodes.
-        inputs: symbols to declare even where no output reads them.
-        sizes: what is written instead of names of sizes.
+        inputs: symbols to declare even if no output reads them.
+        sizes: replacements of named sizes.
     """
 
     def length(size: Size) -> int | str:

@@ -1,4 +1,4 @@
-"""A verdict as a report: the claim, whether it holds, where it fails, which mistake explains it."""
+"""Write a verdict as a report: the claim, its status, a witness, the mistake that explains it."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from symgrad.verification.verdict import Verdict, by_text, derivatives_text, val
 __all__ = ["SAVED", "TONES", "diagnosis_block", "verdict_blocks", "verdict_report"]
 
 TONES: dict[str, Tone] = {"proved": "good", "refuted": "bad", "supported": "open", "undecided": "open"}
-"""How the status of a verdict is meant."""
+"""The tone of each status."""
 
 SAVED = Literal("verdict.proof.save(path)")
-"""How a proof becomes a file, in Python; a page has the proof itself."""
+"""How a proof is saved, in Python; a page shows the proof itself."""
 
 
 def verdict_report(verdict: Verdict) -> Report:
-    """Return a verdict as a report.
+    """Return the report of a verdict.
 
     Example:
         >>> print(verdict_report(Verdict("proved", "both sides are one")))
@@ -48,11 +48,11 @@ def verdict_report(verdict: Verdict) -> Report:
 
 
 def verdict_blocks(verdict: Verdict, sides: tuple[str, str]) -> Iterator[Block]:
-    """Return what a verdict says.
+    """Yield the blocks of a verdict.
 
     Args:
         verdict: the verdict.
-        sides: what the sides are called.
+        sides: the names of the two sides.
     """
     yield Banner(verdict.status, TONES[verdict.status], prose(_sentence(verdict.why)))
     if verdict.note is not None:
@@ -89,17 +89,15 @@ def _witness(verdict: Verdict, sides: tuple[str, str]) -> Iterator[Block]:
 
 
 def diagnosis_block(d: Diagnosis) -> FindingBlock:
-    """Return a mistake, with its place where it has one."""
-    said: list[Prose] = []
-    if d.corrected is not None:
-        said.append(prose("Right is ", Literal(d.corrected), "."))
+    """Return a mistake, and its place in the text if it has one."""
+    notes = () if d.corrected is None else (prose("Right is ", Literal(d.corrected), "."),)
     if d.where is None:
-        return FindingBlock(ticked(d.message), "bad", d.kind, said=tuple(said))
+        return FindingBlock(ticked(d.message), "bad", d.kind, said=notes)
     line = d.where.source.line(d.where.line)
     start = d.where.column - 1
     end = min(len(line), start + d.where.span.end - d.where.span.start)
     place = f"{d.kind}; {d.where.source.name}, line {d.where.line}, column {d.where.column}"
-    return FindingBlock(ticked(d.message), "bad", place, line, start, end, tuple(said))
+    return FindingBlock(ticked(d.message), "bad", place, line, start, end, notes)
 
 
 def _regions(verdict: Verdict) -> Iterator[Block]:
@@ -140,20 +138,14 @@ def _parts(verdict: Verdict, sides: tuple[str, str]) -> Iterator[Block]:
 
 
 def _evidence(verdict: Verdict) -> Iterator[Block]:
-    said: list[Prose] = []
+    texts: list[Prose] = []
     if verdict.points and verdict.digits is not None:
-        said.append(prose(f"Both sides agree at {verdict.points} points, to {verdict.digits} digits."))
+        texts.append(prose(f"Both sides agree at {verdict.points} points, to {verdict.digits} digits."))
     if verdict.error_probability is not None:
-        said.append(
+        texts.append(
             prose(f"The probability that it is false all the same is below {verdict.error_probability:.2g}.")
         )
     if verdict.proof is not None:
         kind = "refutation" if verdict.status == "refuted" else "proof"
-        said.append(
-            prose(
-                f"A {kind} is kept, which symgrad check derives anew: ",
-                SAVED,
-                ".",
-            )
-        )
-    yield from (Paragraph(words, soft=True) for words in said)
+        texts.append(prose(f"A {kind} is kept, which symgrad check derives anew: ", SAVED, "."))
+    yield from (Paragraph(words, soft=True) for words in texts)
