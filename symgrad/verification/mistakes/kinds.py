@@ -1,4 +1,4 @@
-"""What kinds of mistakes there are, each in a line."""
+"""The kinds of mistakes, each with a line of description."""
 
 from __future__ import annotations
 

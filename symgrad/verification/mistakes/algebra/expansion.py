@@ -1,4 +1,4 @@
-"""A formula multiplied out, so that a slip in one of its terms has a place."""
+"""Multiply a formula out, so that a slip in one of its terms has a place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Terms = list[tuple[int, Node]]
 
 
 def expanded(formula: Node) -> Node | None:
-    """Return a formula multiplied out; None if it is so, or has very many terms then.
+    """Multiply a formula out; None if nothing changes, or there are too many terms.
 
     Example:
         >>> import symgrad as sg
@@ -32,8 +32,8 @@ def expanded(formula: Node) -> Node | None:
     terms = known[formula]
     if len(terms) < 2:
         return None
-    made = total(signed(s, full(t, formula.shape)) for s, t in terms)
-    return None if made is formula else made
+    found = total(signed(s, full(t, formula.shape)) for s, t in terms)
+    return None if found is formula else found
 
 
 def _terms(node: Node, known: dict[Node, _Terms]) -> _Terms:
@@ -56,7 +56,7 @@ def _terms(node: Node, known: dict[Node, _Terms]) -> _Terms:
 def _products(node: Node, known: dict[Node, _Terms]) -> Iterator[tuple[int, Node]]:
     lists = [known[a] for a in node.args]
     if any(t.shape != a.shape for a, terms in zip(node.args, lists, strict=True) for _, t in terms):
-        yield 1, node  # what is repeated to fit stays as it is
+        yield 1, node  # keep broadcast operands
         return
     for (s, a), (t, b) in choices(*lists):
         yield s * t, apply(node.op, (a, b), node.params)

@@ -1,11 +1,11 @@
-"""How a claim differs as a whole: a factor, a term, names exchanged, sums around it, digits, a branch."""
+"""Compare a claim with the right derivative as a whole: factor, term, exchanged names, sums, digits, branch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations, islice, permutations
 from math import log, pi
 
 import numpy as np
@@ -19,20 +19,20 @@ from symgrad.ops.array.linalg import adjoint
 from symgrad.verification.mistakes.derivation import RightDerivation
 from symgrad.verification.mistakes.edits.formulas import Edit
 from symgrad.verification.mistakes.limits import AGREE, LONG, MOST_LANES, ROUNDED, SIMPLE, TELLING
-from symgrad.verification.mistakes.numbers import Array, TrialPoint, lengths, telling
+from symgrad.verification.mistakes.numbers import Array, TrialPoint, TrialPoints, telling
 
 __all__ = ["WholeDifference", "Whole", "agree", "differences", "missing_sums", "of_symmetric", "on_a_branch"]
 
 
 def agree(one: Array, other: Array, right: Array, *, lanes: bool, most: bool = False) -> bool:
-    """Tell whether values are equal but for rounding.
+    """Tell whether values are equal except for rounding.
 
     Args:
-        one: at all points.
+        one: values at all points.
         other: likewise.
-        right: the right derivative there: beside it a difference may be rounding, where both are about 0.
-        lanes: whether each is of a point of its own; entries of arrays are compared with the largest, too.
-        most: whether a few points do not count: one of two forms may have lost its digits there.
+        right: those of the right derivative: compared with it, differences of values near 0 are rounding.
+        lanes: whether each value is from a point of its own; entries of arrays are also compared with the largest.
+        most: whether to ignore a few points, at which one of two forms may have lost its digits.
     """
     if len(one) != len(other):
         return False
@@ -42,22 +42,22 @@ def agree(one: Array, other: Array, right: Array, *, lanes: bool, most: bool = F
             scale = scale + 1e-4 * np.abs(right)
         if not lanes:
             scale = np.maximum(scale, 1e-3 * np.max(scale, initial=0))
-        # What is infinite is as far from another value as it is large: it would agree with any.
+        # An infinite value would agree with any other: the scale is infinite, too.
         fine = (np.abs(one - other) <= AGREE * scale) & np.isfinite(scale)
         return bool(np.mean(fine) >= MOST_LANES if most and lanes and len(fine) else np.all(fine))
 
 
 @dataclass(frozen=True, slots=True)
 class WholeDifference:
-    """In which way a claim as a whole differs from the right derivative.
+    """A difference between the claim and the right derivative as a whole.
 
     Args:
-        kind: its slug.
+        kind: the kind of the diagnosis.
         says: the sentence, in which ``{held}`` and ``{other}`` are parts of the program.
         rank: as of a `MalRule`.
-        sides: two formulas that are equal if it is so; None where that is known.
+        sides: returns two formulas that must be equal; None if that is known.
         held, other: the parts.
-        number: one in the sentence that lengths of axes may have part in, ``{number}``.
+        number: the number in the sentence, if it may depend on lengths of axes: ``{number}``.
     """
 
     kind: str
@@ -79,7 +79,7 @@ class Whole:
         self.claimed = claimed
 
     def factors(self) -> Iterator[WholeDifference]:
-        """Yield the names of the factor; nothing if there is none."""
+        """Yield the names of the factor; nothing without a factor."""
         ratio = self.ratio()
         if ratio is None:
             return
@@ -90,9 +90,9 @@ class Whole:
                 )
 
     def ratio(self) -> float | None:
-        """Return the number that the claim is times the right derivative, if it is one."""
+        """Return c if the claim is c times the right derivative; None else."""
         there = telling(self.right)
-        # Of one point or two some number is the factor, whatever is claimed; entries of arrays are at one.
+        # One or two points fit any factor; the entries of an array are from one point.
         least = min(TELLING, len(there)) if self.derivation.sampled.lanes else 1
         if np.sum(there) < least or np.any(telling(self.claimed)[~there]):
             return None
@@ -101,7 +101,7 @@ class Whole:
         return middle if middle and np.all(np.abs(quotients / middle - 1) < AGREE) else None
 
     def named(self) -> Iterator[tuple[str, float, str]]:
-        """Yield the factors that have a kind of their own."""
+        """Yield factors with a name: kind, value and text."""
         yield "lost-minus", -1.0, "with the other sign"
         for f in (2, -2):
             yield "factor-2", float(f), f"times {f}"
@@ -136,7 +136,7 @@ _ONE, _ALL = (
 
 
 def missing_sums(derivation: RightDerivation, claim: Node) -> Iterator[tuple[Edit, Node, Node]]:
-    """Yield formulas that are equal if the claim lacks a sum around it, or has one too many."""
+    """Yield pairs of formulas that are equal if the claim lacks a sum around it, or has a superfluous one."""
     right, shape, own = derivation.right, derivation.wrt.shape, claim.shape
     if len(own) < len(shape):
         for axes in combinations(range(len(shape)), len(shape) - len(own)):
@@ -156,21 +156,19 @@ def missing_sums(derivation: RightDerivation, claim: Node) -> Iterator[tuple[Edi
 def of_symmetric(
     derivation: RightDerivation, claim: Node, square: Collection[str]
 ) -> Iterator[tuple[str, Node | None, float]]:
-    """Yield whether a claim is right where matrices are symmetric, or is the derivative by one that is.
+    """Yield the symmetric matrices for which a claim is right, or by which it is the derivative, with a sentence.
 
     Args:
-        derivation: the right one.
-        claim: of arrays.
+        derivation: the right derivation.
+        claim: a claim about arrays.
         square: the names of the matrices that are square for all sizes.
     """
     right, wrt = derivation.right, derivation.wrt
     points = derivation.sampled.points
-    shape = lengths(wrt.shape)
 
     def equal(one: Node, other: Node, at: Sequence[TrialPoint]) -> bool:
-        first, second = (
-            np.concatenate([np.broadcast_to(p(n), shape).ravel() for p in at]) for n in (one, other)
-        )
+        sampled = TrialPoints(at, lanes=False)
+        first, second = (sampled.vector(n, wrt.shape) for n in (one, other))
         return agree(first, second, np.zeros(0), lanes=False)
 
     if wrt.name in square:
@@ -194,18 +192,15 @@ def of_symmetric(
 def differences(
     derivation: RightDerivation, claim: Node, right: Array, claimed: Array
 ) -> Iterator[WholeDifference]:
-    """Yield in which way a claim differs that no mistake explains: the first that is found."""
-    for way in (_other_derivative, _exchanged, _rounded, _constant_factor, _constant_term):
-        found = list(way(derivation, claim, right, claimed))
-        if found:
-            yield found[0]
-            return
+    """Yield the first difference that no mistake explains."""
+    ways = (_other_derivative, _exchanged, _rounded, _constant_factor, _constant_term)
+    yield from islice((f for way in ways for f in way(derivation, claim, right, claimed)), 1)
 
 
 def _other_derivative(
     d: RightDerivation, claim: Node, right: Array, claimed: Array
 ) -> Iterator[WholeDifference]:
-    """The derivative by another variable, or no derivative."""
+    """Yield the derivative by another variable, or the function itself."""
     lanes = d.sampled.lanes
     for node, bar in d.bars.items():
         if node is not d.wrt and not node.args and node.shape == d.wrt.shape:
@@ -220,7 +215,7 @@ def _other_derivative(
 
 
 def _exchanged(d: RightDerivation, claim: Node, right: Array, _claimed: Array) -> Iterator[WholeDifference]:
-    """Two names are exchanged in the claim."""
+    """Yield two names that are exchanged in the claim."""
     for a, b in combinations(symbols_of([claim, d.right]), 2):
         if a.shape == b.shape and a.dtype == b.dtype:
             (other,) = substitute([claim], {a: b, b: a})
@@ -257,23 +252,23 @@ def _constant_term(
 
 
 def _spelled(number: Number) -> str:
-    """Return a number as one writes it: 8.314 and not 4157/500, but 2/3, 7/4 and 1/100."""
+    """Return a number as people write it: 8.314 and not 4157/500, but 2/3, 7/4 and 1/100."""
     decimal = f"{float(number):.6g}"
     short = Fraction(decimal) == number and "e" not in decimal
     return decimal if short and abs(number.numerator) > 1 and number.denominator > LONG else str(number)
 
 
 def _simple(value: float) -> Number | None:
-    """Return a fraction of small whole numbers that a float is, or None."""
+    """Return the fraction of small integers that equals a float, or None."""
     found = Fraction(value).limit_denominator(SIMPLE)
-    # With large numbers above and below some fraction is near to any number.
+    # Fractions of large integers approximate any number.
     if not found or abs(value / float(found) - 1) > 10 * AGREE / abs(found.numerator * found.denominator):
         return None
     return found.numerator if found.denominator == 1 else found
 
 
 def _rounded(_d: RightDerivation, _claim: Node, right: Array, claimed: Array) -> Iterator[WholeDifference]:
-    """A claim with rounded numbers in it."""
+    """Yield the number of digits to which a claim with rounded numbers agrees."""
     with np.errstate(all="ignore"):
         gap = np.max(np.abs(claimed - right) / np.maximum(np.abs(claimed), np.abs(right)), initial=0)
     if 0 < gap < ROUNDED:
@@ -283,7 +278,7 @@ def _rounded(_d: RightDerivation, _claim: Node, right: Array, claimed: Array) ->
 
 
 def on_a_branch(d: RightDerivation, right: Array, claimed: Array) -> Iterator[WholeDifference]:
-    """A claim that is right at a good part of the points."""
+    """Yield a claim that is right at a good part of the points."""
     if not d.sampled.lanes:
         return
     equal = np.array(
