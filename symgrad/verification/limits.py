@@ -5,7 +5,6 @@ They bound waiting and the length of texts. A number without a reason beside it 
 
 from __future__ import annotations
 
-
 FIRST_POINTS = 10
 """Points in the common domain that are tried before a proof is searched for: most false claims fail there."""
 

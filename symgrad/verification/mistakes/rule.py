@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from symgrad.ir.graph import Node, as_node
+from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ops.array.layout import unbroadcast
 
-__all__ = ["MalRule", "Site", "Wrong"]
+__all__ = ["MalRule", "Site", "Wrong", "is_noise"]
+
+
+def is_noise(node: Node) -> bool:
+    """Tell whether a node is a random input."""
+    return node.op is SYMBOL and node.declaration.distribution is not None
 
 
 @dataclass(frozen=True, slots=True)

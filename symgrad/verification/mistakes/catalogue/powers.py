@@ -1,4 +1,4 @@
-"""Powers, roots, exponentials, logarithms, absolute values."""
+"""Mistakes about powers, roots, exponentials, logarithms and absolute values."""
 
 from __future__ import annotations
 
