@@ -1,6 +1,6 @@
-r"""Array expressions as LaTeX: matrix products by juxtaposition, A \odot B entry by entry, vectors as columns.
+r"""Write array expressions as LaTeX: matrix products by juxtaposition, A \odot B entrywise, vectors as columns.
 
-What a contraction is was decided in `ir/notation/contractions.py`. Where no matrix form exists there is index notation.
+`ir/notation/contractions.py` classifies contractions. Those without a matrix form are written in index notation.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _SIMPLE = re.compile(r"\\?[a-zA-Z]+|\\mathrm\{\w+\}")  # names that can take an 
 
 
 def is_product(rank: float) -> bool:
-    """Tell whether a text is a matrix product, perhaps scaled: beside another factor it could be read in two ways."""
+    """Tell whether a text is a matrix product, perhaps scaled: next to another factor it would be ambiguous."""
     return SCALED <= rank <= MATRIX
 
 
 def array_product(node: Node, texts: Texts) -> Written:
-    """Write a product of which at least one factor is an array."""
+    """Write a product with an array among its factors."""
     a, b = node.args
     if a.shape and b.shape:
         return _hadamard([texts[a], texts[b]])
@@ -54,7 +54,7 @@ def array_product(node: Node, texts: Texts) -> Written:
 def _scaled(scalar: Written, array: Written) -> Written:
     if scalar[0] == "1":
         return array
-    # A scalar product x'y before a vector could be read as x'(y z); a sum needs parentheses anyway.
+    # A scalar product x'y before a vector could be read as x'(y z); a sum needs parentheses in any case.
     first = rf"\left({scalar[0]}\right)" if is_product(scalar[1]) else within(scalar, SIGNED)
     second = within(array, HADAMARD)
     text = rf"{first} \cdot {second}" if second[0].isdigit() else beside([first, second])
@@ -65,18 +65,16 @@ def _scaled(scalar: Written, array: Written) -> Written:
 
 def _hadamard(factors: Sequence[Written]) -> Written:
     parts = [
-        rf"\left({text}\right)" if is_product(rank) and i else within((text, rank), HADAMARD)
-        for i, (text, rank) in enumerate(factors)
+        rf"\left({text}\right)" if is_product(rank) else within((text, rank), HADAMARD)
+        for text, rank in factors
     ]
-    if is_product(factors[0][1]):
-        parts[0] = rf"\left({parts[0]}\right)"
     return r" \odot ".join(parts), HADAMARD
 
 
 def array_quotient(node: Node, texts: Texts) -> Written | None:
-    r"""Write an array over a number with the numbers in one fraction before it: \frac{2}{n} X^{\top} r.
+    r"""Write an array over a number with all numbers in one fraction before it: \frac{2}{n} X^{\top} r.
 
-    Returns None for a quotient that is written as a plain fraction.
+    Return None for a quotient that is a plain fraction.
     """
     above, below = node.args
     if below.shape or not above.shape:
@@ -102,7 +100,7 @@ def array_quotient(node: Node, texts: Texts) -> Written | None:
 
 
 def array_power(base: Written, exponent: str, rank: int) -> Written:
-    r"""Write a power entry by entry: of a matrix with a ring, since A^2 is a matrix product."""
+    r"""Write an entrywise power: of a matrix with a ring, since A^2 is a matrix product."""
     ring = r"\circ " if rank > 1 else ""
     return f"{within(base, ATOM)}^{{{ring}{exponent}}}", POW
 
@@ -111,7 +109,7 @@ def array_power(base: Written, exponent: str, rank: int) -> Written:
 
 
 def _transposed(node: Node, texts: Texts, depth: int = 0) -> str:
-    """Write a transposed factor: of a column that is a product itself as a row, x' A rather than (A' x)'."""
+    """Write a transposed factor; of a column that is itself a product, the row: x' A rather than (A' x)'."""
     if node.op.name == "inv" and node not in texts.opaque:
         return f"{within(texts[node.args[0]], ATOM)}^{{-\\top}}"
     if (
@@ -131,7 +129,7 @@ def _transposed(node: Node, texts: Texts, depth: int = 0) -> str:
 
 
 def _chain(node: Node, chain: Sequence[Factor], texts: Texts, *, column: bool = True, depth: int = 0) -> str:
-    """Write factors side by side. A vector is a transposed column, but for the last one if the product is a column."""
+    """Write factors side by side. A vector is a transposed column, except as the last factor of a column."""
     found: list[str] = []
     for factor in chain:
         arg = node.args[factor.operand]
@@ -143,7 +141,7 @@ def _chain(node: Node, chain: Sequence[Factor], texts: Texts, *, column: bool = 
 
 
 def _flipped(node: Node, chain: Sequence[Factor]) -> list[Factor]:
-    """Return the transposed product: (A B v)' is v' B' A'."""
+    """Return the factors of the transposed product: (A B v)' is v' B' A'."""
     return [
         Factor(f.operand, not f.transposed and len(node.args[f.operand].shape) == 2) for f in reversed(chain)
     ]
@@ -205,7 +203,7 @@ def _entries(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
             return text, own
         return _call("sum", text, s.axes if len(s.axes) < rank else ())
     if rank == 2 and not s.axes and len(node.args) == 2:
-        # Rows or columns weighted by a vector.
+        # Rows or columns are weighted by a vector.
         k = 0 if len(s.places[0]) == 1 else 1
         scale = _call("diag", texts[node.args[k]][0])[0]
         matrix = within(texts[node.args[1 - k]], MATRIX)
@@ -250,7 +248,7 @@ def _broadcast(node: Node, texts: Texts) -> Written:
 def _reshape(node: Node, texts: Texts) -> Written:
     arg = node.args[0]
     if not arg.shape:
-        return texts[arg]  # one number is one number whatever the number of axes
+        return texts[arg]  # axes of length 1 are not shown
     found = subscript(node, texts.opaque)
     if found is not None:
         return _subscripted(texts[found[0]], [_item(i) for i in found[1]])
@@ -279,7 +277,7 @@ def _subscripted(base: Written, items: Sequence[str]) -> Written:
 
 
 def _indexable(part: Written) -> str:
-    """Return a text that can take an index: one that has none yet."""
+    """Return a text that can take an index, in parentheses if necessary."""
     text, rank = part
     call = rank == ATOM and text.endswith(r"\right)") and not text.startswith(r"\left")
     return text if call or _SIMPLE.fullmatch(text) else rf"\left({text}\right)"
@@ -295,7 +293,7 @@ def _gather(node: Node, texts: Texts) -> Written:
 
 
 def _transpose_of(name: str) -> Callable[[Node, Texts], Written]:
-    """The transpose of an index map: zeros of a shape with values written, or added, at places."""
+    """Write the transpose of an index map: values written, or added, into zeros of some shape."""
 
     def write(node: Node, texts: Texts) -> Written:
         inside = ", ".join(texts[a][0] for a in node.args)
@@ -357,4 +355,4 @@ ARRAY_FORMS: dict[str, Callable[[Node, Texts], Written]] = {
     "solve": _solve,
     "unslice": _transpose_of("unslice"),
 }
-"""What arrays are made of, and quotients of matrices, which look at their neighbours; the others bring templates."""
+"""Ops that construct arrays, and solve, whose text depends on their arguments; others have templates."""

@@ -1,4 +1,4 @@
-"""Pieces of LaTeX: how tight written forms bind, parentheses, names, numbers, sizes and shapes."""
+"""Parts of LaTeX: precedence of written forms, parentheses, names, numbers, sizes and shapes."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ __all__ = [
 Written: TypeAlias = tuple[str, float]
 """A text and the rank of its outermost form."""
 
-# Ranks of written forms, loosest first. A signed term stands between a sum and a product: -x y needs no parentheses.
+# Ranks of forms, loosest first. A signed term binds between a sum and a product: -x y needs no parentheses.
 OPEN = 0  # choices
 SIGNED = (ADD + MUL) / 2
-HADAMARD = MUL - 0.1  # a product entry by entry; its factors may be scaled arrays
+HADAMARD = MUL - 0.1  # an entrywise product; its factors may be scaled arrays
 SCALED = MUL + 0.1  # a matrix product times a number
 MATRIX = MUL + 0.2
 
@@ -64,7 +64,7 @@ _STARTS_WITH_WORD = re.compile(_WORD)
 
 
 def beside(factors: Iterable[str]) -> str:
-    r"""Return factors side by side, with a thin space where one is a name of several letters.
+    r"""Return factors side by side, with a thin space next to a name of several letters.
 
     Example:
         >>> beside(["12", r"\mathrm{fk}^{3}", "x", "y"])
@@ -99,12 +99,12 @@ def _letter(part: str) -> str:
 
 
 def latex_literal(text: str, value: Number) -> Written:
-    """Return a number as it is written in a program: 1e-5 is a power of ten, 0.00001 is not."""
+    """Return a number as a program writes it: 1e-5 is a power of ten, 0.00001 is not."""
     return _number(value, text.lower())
 
 
 def latex_number(value: Number) -> Written:
-    """Return an exact number, small fractions as such."""
+    """Return an exact number; small fractions stay fractions."""
     return _number(value, number_text(abs(value)))
 
 
@@ -120,7 +120,7 @@ def _number(value: Number, text: str) -> Written:
 
 
 def latex_size(size: Size) -> str:
-    r"""Return a size of an axis.
+    r"""Return the size of an axis.
 
     Example:
         >>> from symgrad.ir.sizes import size_sum
@@ -150,7 +150,7 @@ def latex_shape(shape: Shape) -> str:
 
 
 class Texts(dict[Node, Written]):
-    """What is written for each node so far; ``opaque`` ones are written as a name, whatever they consist of."""
+    """The text of each node so far; ``opaque`` nodes are written as names."""
 
     def __init__(self) -> None:
         super().__init__()

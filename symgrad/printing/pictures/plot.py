@@ -1,4 +1,4 @@
-"""Curves and points over one axis, as SVG of our own: in the colours of the other pictures, with nothing installed."""
+"""Draw curves and points over one axis as SVG, in the colours of the other pictures, without any library."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from html import escape
 
 import numpy as np
 
-__all__ = ["Curve", "axis_line", "axis_text", "plot_svg", "round_numbers"]
+__all__ = ["Curve", "axis_line", "axis_text", "plot_svg", "round_numbers", "svg_head"]
 
 _SANS = "'DejaVu Sans', 'Segoe UI', Helvetica, Arial, sans-serif"
 _INK, _SOFT, _RULE, _PAPER = "#1b1f24", "#5b6470", "#c9ced6", "#ffffff"
@@ -20,7 +20,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 16.0, 20.0, 64.0
 _TICKS = 5
 _ADVANCE = 7.0  # the width of a digit in labels
 _Scale = Callable[[float], float]
-_STEEP = 40.0  # how many times the middle of all values one is drawn
+_STEEP = 40.0  # largest drawn value, relative to most values
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,10 @@ class Curve:
     """A curve, or points.
 
     Args:
-        label: what it is.
-        x: places.
-        y: values at them; what is not finite is a gap.
-        points: whether points are drawn, and no line.
+        label: its text in the legend.
+        x: abscissas.
+        y: values at them; those that are not finite leave gaps.
+        points: whether to draw points rather than a line.
     """
 
     label: str
@@ -51,10 +51,10 @@ def plot_svg(
 
     Args:
         curves: up to four.
-        title: what is shown.
-        x_label: what is to the right.
-        y_label: what is above.
-        ticks: places with their labels; by default round numbers.
+        title: the accessible title.
+        x_label: the label of the axis to the right.
+        y_label: the label of the axis upward.
+        ticks: places on the axis to the right with their labels; by default round numbers.
 
     Example:
         >>> svg = plot_svg([Curve("square", [0.0, 1.0, 2.0], [0.0, 1.0, 4.0])], "A curve", "x", "y")
@@ -71,13 +71,7 @@ def plot_svg(
     def up(y: float) -> float:
         return _HEIGHT - _BOTTOM - (y - bottom) / (top - bottom) * (_HEIGHT - _TOP - _BOTTOM)
 
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH:.0f}" height="{_HEIGHT:.0f}" '
-        f'viewBox="0 0 {_WIDTH:.0f} {_HEIGHT:.0f}" role="img" aria-label="{escape(title)}">',
-        f"<title>{escape(title)}</title>",
-        f"<desc>{escape(', '.join(c.label for c in curves))}</desc>",
-        f'<rect width="100%" height="100%" rx="10" fill="{_PAPER}"/>',
-    ]
+    parts = svg_head(_WIDTH, _HEIGHT, title, ", ".join(c.label for c in curves))
     for y in round_numbers(bottom, top):
         parts.append(axis_line(_LEFT, up(y), _WIDTH - _RIGHT, up(y)))
         parts.append(axis_text(f"{y:g}", _LEFT - 8, up(y) + 4, "end"))
@@ -94,8 +88,19 @@ def plot_svg(
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
+def svg_head(width: float, height: float, title: str, description: str) -> list[str]:
+    """Return the first lines of an SVG document, with its background."""
+    return [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{escape(title)}">',
+        f"<title>{escape(title)}</title>",
+        f"<desc>{escape(description)}</desc>",
+        f'<rect width="100%" height="100%" rx="10" fill="{_PAPER}"/>',
+    ]
+
+
 def _range(values: Sequence[float]) -> tuple[float, float]:
-    """Return between which values is drawn: what is far beyond most of them, as near a pole, is not."""
+    """Return the range to draw, without values far beyond most others, such as those near a pole."""
     finite = np.array([v for v in values if math.isfinite(v)] or [0.0])
     spread = np.quantile(np.abs(finite), 0.8) * _STEEP or 1.0
     kept = finite[np.abs(finite) <= spread]
@@ -105,7 +110,7 @@ def _range(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _anchors(marks: Sequence[tuple[float, str]]) -> list[str]:
-    """Return which part of each label of an axis stands at its mark: two that would meet give way to both sides."""
+    """Return the anchor of each label of an axis; two labels that would overlap move apart."""
     halves = [len(label) * _ADVANCE / 2 for _, label in marks]
     found = ["end" if x + half > _WIDTH else "middle" for (x, _), half in zip(marks, halves, strict=True)]
     for k in range(len(marks) - 1):
@@ -127,7 +132,7 @@ def axis_line(x1: float, y1: float, x2: float, y2: float) -> str:
 
 
 def axis_text(text: str, x: float, y: float, anchor: str, fill: str = _SOFT) -> str:
-    """Return a text that begins, ends or has its middle at a place."""
+    """Return a text with its start, middle or end at a place."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-family="{_SANS}" font-size="11" fill="{fill}" '
         f'text-anchor="{anchor}">{escape(text)}</text>'
@@ -135,7 +140,7 @@ def axis_text(text: str, x: float, y: float, anchor: str, fill: str = _SOFT) -> 
 
 
 def _dot(x: float, y: float, colour: str, around: int) -> str:
-    """Return a point: a dot, or a ring around those of so many curves that are drawn later, which it may meet."""
+    """Return a dot, or a ring around the dots of later curves, ``around`` in number, which it may cover."""
     how = f'fill="none" stroke="{colour}" stroke-width="1.3"' if around else f'fill="{colour}"'
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{2.1 + 1.7 * around:.1f}" {how}/>'
 

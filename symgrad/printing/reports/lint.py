@@ -1,4 +1,4 @@
-"""What checks found, as a report."""
+"""Write findings of checks as a report."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def findings_report(findings: Sequence[Finding], title: str = "Findings") -> Rep
 
 
 def finding_block(f: Finding) -> FindingBlock:
-    """Return one finding."""
+    """Return a finding with its line."""
     said: list[Prose] = [prose(f.reason)]
     if not f.places and f.equation is not None:
         said.insert(0, prose(Literal(f.equation)))

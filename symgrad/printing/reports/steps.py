@@ -1,4 +1,4 @@
-"""A derivation as a report: the gradients, the backward pass, what the noise does, the picture, every step."""
+"""Write a derivation as a report: the gradients, the backward pass, the noise, the graph, every step."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _gradients(d: DerivationRecord, heads: Briefs) -> Iterator[Block]:
 
 
 def _by_rules(rules: Sequence[SpelledRule]) -> Iterator[Block]:
-    """Yield the lines of derivations by hand, one after the other."""
+    """Yield the lines of derivations by hand."""
     rows: list[Maths] = []
     for r in rules:
         slope, first, *others = r.texts
@@ -140,7 +140,7 @@ def _by_rules(rules: Sequence[SpelledRule]) -> Iterator[Block]:
 
 
 def place_items(places: Sequence[Place]) -> list[Prose]:
-    """Return lines of a program that was read from other code."""
+    """Return items for the lines of a program that was traced from other code."""
     return [prose("line: ", Literal(place.told)) for place in places]
 
 
@@ -156,7 +156,7 @@ _TONES: dict[bool | None, Tone] = {True: "warn", False: "good", None: "open"}
 
 
 def noise_blocks(v: NoiseVerdict) -> Iterator[Block]:
-    """Return what a random input does to a gradient."""
+    """Return the effect of a random input on a gradient."""
     yield Banner(v.headline, _TONES[v.enters], prose(f"{v.reason}."))
     items: list[Prose] = []
     if v.path:
@@ -192,7 +192,7 @@ def _picture(d: DerivationRecord) -> Figure:
 
 
 def steps_block(d: DerivationRecord, *, folded: bool = False) -> Steps:
-    """Return every pullback with what it read and passed on, as steps."""
+    """Return every pullback with what it reads and passes on, as steps."""
     shown = d.steps[:STEPS_ON_PAGE]
     return Steps(
         "Every pullback with its rule",

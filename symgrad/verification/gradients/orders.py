@@ -133,15 +133,17 @@ class _Orders:
         while len(self._found) < order and not (self._found and self._found[-1].status == "refuted"):
             left = self._begun + until - now()
             share = max(left / (order - len(self._found)), 0.01 * self._time_limit)
-            self._found.append(self._next(share) if self._found else self._first(share))
+            a, b = self._sides.a, self._sides.b
+            self._found.append(
+                self._next(share)
+                if self._found
+                else decide_both(a, b, self._inputs, self._sizes, None, share)
+            )
         return self.timed(self._found[-1])
 
     def timed(self, verdict: Verdict) -> Verdict:
         """Return a verdict with the real time since the beginning."""
         return replace(verdict, seconds=self._took())
-
-    def _first(self, seconds: float) -> Verdict:
-        return decide_both(self._sides.a, self._sides.b, self._inputs, self._sizes, None, seconds)
 
     def _next(self, seconds: float) -> Verdict:
         self._level = [

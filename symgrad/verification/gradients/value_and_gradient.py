@@ -260,7 +260,7 @@ def combine_verdicts(
     """
     higher = higher or {}
     parts = [values, *gradients.values(), *higher.values()]
-    status = _weakest([p.status for p in parts])
+    status = min((p.status for p in parts), key=_ORDER.index)
     deciding = next(p for p in parts if p.status == status)
     refuted = status == "refuted"
     sentence = _sentence(values, gradients, higher)
@@ -283,10 +283,6 @@ def combine_verdicts(
         of_higher=dict(higher),
         of_all_orders=whole,
     )
-
-
-def _weakest(statuses: Sequence[Status]) -> Status:
-    return min(statuses, key=_ORDER.index)
 
 
 def _all_proofs(parts: Sequence[Verdict]) -> Proof:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from string import Formatter
 from typing import Any
 
@@ -205,42 +206,35 @@ class _Elsewhere:
         self.sizes, self.replaced = sizes, bool(question.sizes)
         self.second = {name: _NEXT.get(n, n + 2) for name, n in sizes.items()}
         self._question, self._first, self._wrt, self._square = question, first, wrt, square
-        self._other: tuple[Node, Node, Node] | None = None
-        self._pairs: SizedPairs | None = None
-        self._tried = False
         self._found: list[Found] | None = None
         self._late = False
 
-    def _build(self) -> SizedPairs | None:
-        if self._tried:
-            return self._pairs
-        self._tried = True
+    @cached_property
+    def _other(self) -> tuple[SizedPairs, tuple[Node, Node, Node]] | None:
+        """The pairs of formulas, and number, variable and claim for the other lengths; None if it is undefined."""
         try:
             y, wrt, claim = self._question.build(self.second)
             number, of_it = _as_number(y, wrt, claim)
-            self._other = number, wrt, of_it
             pairs = SizedPairs(self.sizes, self.second)
             first = (self._first[0], *_forms(self._first[1], self._wrt, self._first[2]))
             for one, other in zip(first, (y, *_forms(number, wrt, of_it)), strict=True):
                 pairs.add(one, other)
         except SymgradError:
             return None
-        self._pairs = pairs
-        return pairs
+        return pairs, (number, wrt, of_it)
 
     def named(self, node: Node) -> Node | None:
         """Replace lengths in a formula by names; None if some number may or may not be a length."""
         if not self.sizes or not any(n.op is NUMBER for n in topological([node])):
             return node
-        pairs = self._build()
-        return None if pairs is None else pairs.named(node)
+        return None if self._other is None else self._other[0].named(node)
 
     def _again(self) -> list[Found] | None:
         """Return the mistakes that explain the claim for the other lengths; None if that is not known."""
-        if self._found is None and self._build() is not None and self._other is not None:
+        if self._found is None and self._other is not None:
             deadline = now() + SECONDS
             try:
-                found = recognise(*self._other, deadline, sizes=self.second, square=self._square)
+                found = recognise(*self._other[1], deadline, sizes=self.second, square=self._square)
             except (SymgradError, OverflowError, ValueError, np.linalg.LinAlgError):
                 return None
             self._found, self._late = found, is_late(deadline)

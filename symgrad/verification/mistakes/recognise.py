@@ -19,11 +19,11 @@ from symgrad.verification.mistakes.derivation import RightDerivation, TooManyEnt
 from symgrad.verification.mistakes.edits.axes import other_sums, without_outer
 from symgrad.verification.mistakes.edits.formulas import Edit, dropped, edited, repaired
 from symgrad.verification.mistakes.edits.structure import (
-    Whole,
     WholeDifference,
     agree,
     differences,
     missing_sums,
+    named_factors,
     of_symmetric,
     on_a_branch,
 )
@@ -255,11 +255,8 @@ class _Recognition:
 
     def whole(self) -> None:
         """Compare the claim with the right derivative as a whole."""
-        d, claim = self.derivation, self.claim
-        for f in Whole(d, claim, self.right, self.claimed).factors():
-            rank = f.rank
-            if f.kind == "lost-minus" and self.has_minus():
-                rank = 9
+        for f in named_factors(self.derivation, self.right, self.claimed):
+            rank = 9 if f.kind == "lost-minus" and self.has_minus() else f.rank
             self.note(Found(f.kind, f.says, None, {}, rank, f.sides))
 
     def has_minus(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from itertools import chain, count, islice
+from itertools import chain, cycle, islice
 from typing import Any
 
 from symgrad.checker.complex.gaussian import Gaussian
@@ -30,8 +30,8 @@ def complex_points(program: ProofProgram) -> Iterator[dict[str, Gaussian]]:
     yield from islice(ways[0], _GENERIC)
     if not any(s.kind == "complex" for s in program.symbols):
         yield from ways[0]
-    for k in count():
-        found = next(ways[k % len(ways)], None)
+    for way in cycle(ways):
+        found = next(way, None)
         if found is None:
             return
         yield found

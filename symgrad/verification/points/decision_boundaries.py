@@ -21,6 +21,7 @@ from symgrad.checker.balls.entries import box
 from symgrad.checker.balls.programs import evaluate, flint
 from symgrad.checker.balls.scalar_ops import Value, add, ball, neg, number
 from symgrad.checker.clock import tick
+from symgrad.checker.extension_field.generators import to_fraction
 from symgrad.checker.program.steps import ProofProgram, Symbol
 from symgrad.support.errors import UsageError
 from symgrad.support.traversal import walk
@@ -156,7 +157,7 @@ class _Aims:
             if not self.reads(k // 2, symbol):
                 continue
             if type(g) is fmpq and type(h) is fmpq and g != h:
-                root = here - _fraction(g) * (there - here) / (_fraction(h) - _fraction(g))
+                root = here - to_fraction(g) * (there - here) / (to_fraction(h) - to_fraction(g))
                 if root in exact or (admits(symbol, root) and at(root)[k] == 0):
                     exact.setdefault(root)
                     continue
@@ -288,7 +289,3 @@ def _sign(gap: Value) -> float:
 def _middle(gap: Value) -> float:
     """Return a value as a float; NaN where there is none."""
     return math.nan if gap is None else float(ball(gap).mid())
-
-
-def _fraction(value: Any) -> Fraction:
-    return Fraction(int(value.p), int(value.q))

@@ -130,7 +130,8 @@ class _Plan:
                 yield self.mixed(value, first[0])
         for k, style in enumerate(_EXTREME):
             yield self.drawn(style, first[k % len(first)])
-        ways = [self.lengths(), self.alike(values), self.distinct(values), self.beside(more), self.crossed()]
+        special = self.alike(values), self.distinct(values), self.alike(more, single=True)
+        ways = [self.lengths(), *special, self.crossed()]
         yield from _in_turn([*ways, *([self.aimed()] if aim else [])])
         for k in itertools.count():
             yield self.drawn(STYLES[k % len(STYLES)], self.every[k % len(self.every)])
@@ -162,12 +163,18 @@ class _Plan:
             yield self.drawn("positive", sizes)
             yield self.drawn("signed", sizes)
 
-    def alike(self, values: Sequence[Fraction]) -> Iterator[DrawnPoint | None]:
-        """Yield points at which all variables have one value."""
+    def alike(self, values: Sequence[Fraction], *, single: bool = False) -> Iterator[DrawnPoint | None]:
+        """Yield points at which all variables, and with ``single`` also one of them, have a given value."""
         for k, value in enumerate(values):
             yield self.special(lambda _s, v=value: v, self.first[0])
             if self.arrays:
                 yield self.mixed(value, self.every[k % len(self.every)])
+            if single and len(self.numbers) > 1:
+                one = self.numbers[k % len(self.numbers)]
+                near = draw_value(one, "signed", self.rng, {}, {})
+                yield self.special(
+                    lambda s, v=value, w=near, o=one: v if s.name == o.name else w, self.first[0]
+                )
 
     def distinct(self, values: Sequence[Fraction]) -> Iterator[DrawnPoint | None]:
         """Yield points at which variables have different values."""
@@ -176,19 +183,6 @@ class _Plan:
             for turn, step in product(range(len(values)), (1, 2)):
                 yield self.special(
                     lambda s, t=turn, d=step: values[(t + d * place[s.name]) % len(values)], self.first[0]
-                )
-
-    def beside(self, values: Sequence[Fraction]) -> Iterator[DrawnPoint | None]:
-        """Yield points at which all variables, or one of them, have a given value."""
-        for k, value in enumerate(values):
-            yield self.special(lambda _s, v=value: v, self.first[0])
-            if self.arrays:
-                yield self.mixed(value, self.every[k % len(self.every)])
-            if len(self.numbers) > 1:
-                one = self.numbers[k % len(self.numbers)]
-                near = draw_value(one, "signed", self.rng, {}, {})
-                yield self.special(
-                    lambda s, v=value, w=near, o=one: v if s.name == o.name else w, self.first[0]
                 )
 
     def drawn(self, style: Style, sizes: dict[str, int]) -> DrawnPoint | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, islice, permutations
@@ -21,7 +21,15 @@ from symgrad.verification.mistakes.edits.formulas import Edit
 from symgrad.verification.mistakes.limits import AGREE, LONG, MOST_LANES, ROUNDED, SIMPLE, TELLING
 from symgrad.verification.mistakes.numbers import Array, TrialPoint, TrialPoints, telling
 
-__all__ = ["WholeDifference", "Whole", "agree", "differences", "missing_sums", "of_symmetric", "on_a_branch"]
+__all__ = [
+    "WholeDifference",
+    "agree",
+    "differences",
+    "missing_sums",
+    "named_factors",
+    "of_symmetric",
+    "on_a_branch",
+]
 
 
 def agree(one: Array, other: Array, right: Array, *, lanes: bool, most: bool = False) -> bool:
@@ -69,57 +77,46 @@ class WholeDifference:
     number: float | None = None
 
 
-class Whole:
-    """A claim that is the right derivative times a number."""
+def named_factors(d: RightDerivation, right: Array, claimed: Array) -> Iterator[WholeDifference]:
+    """Yield the names of the factor if the claim is the right derivative times a number; nothing else."""
+    ratio = _ratio(d, right, claimed)
+    for kind, value, says in () if ratio is None else _factors(d.counts):
+        if abs(ratio / value - 1) < AGREE:
+            rank = 16 if kind != "lost-minus" else 23
+            yield WholeDifference(kind, f"the claim is the right derivative {says}", rank)
 
-    def __init__(self, derivation: RightDerivation, claim: Node, right: Array, claimed: Array) -> None:
-        self.derivation = derivation
-        self.claim = claim
-        self.right = right
-        self.claimed = claimed
 
-    def factors(self) -> Iterator[WholeDifference]:
-        """Yield the names of the factor; nothing without a factor."""
-        ratio = self.ratio()
-        if ratio is None:
-            return
-        for kind, value, says in self.named():
-            if abs(ratio / value - 1) < AGREE:
-                yield WholeDifference(
-                    kind, f"the claim is the right derivative {says}", 16 if kind != "lost-minus" else 23
-                )
+def _ratio(d: RightDerivation, right: Array, claimed: Array) -> float | None:
+    """Return c if the claim is c times the right derivative; None else."""
+    there = telling(right)
+    # One or two points fit any factor; the entries of an array are from one point.
+    least = min(TELLING, len(there)) if d.sampled.lanes else 1
+    if np.sum(there) < least or np.any(telling(claimed)[~there]):
+        return None
+    quotients = claimed[there] / right[there]
+    middle = float(np.median(quotients))
+    return middle if middle and np.all(np.abs(quotients / middle - 1) < AGREE) else None
 
-    def ratio(self) -> float | None:
-        """Return c if the claim is c times the right derivative; None else."""
-        there = telling(self.right)
-        # One or two points fit any factor; the entries of an array are from one point.
-        least = min(TELLING, len(there)) if self.derivation.sampled.lanes else 1
-        if np.sum(there) < least or np.any(telling(self.claimed)[~there]):
-            return None
-        quotients = self.claimed[there] / self.right[there]
-        middle = float(np.median(quotients))
-        return middle if middle and np.all(np.abs(quotients / middle - 1) < AGREE) else None
 
-    def named(self) -> Iterator[tuple[str, float, str]]:
-        """Yield factors with a name: kind, value and text."""
-        yield "lost-minus", -1.0, "with the other sign"
-        for f in (2, -2):
-            yield "factor-2", float(f), f"times {f}"
-            yield "factor-2", 1 / f, f"divided by {f}"
-        counts = self.derivation.counts
-        for text, n in counts.items():
-            yield "factor-n", float(n), f"times {text}"
-            yield "factor-n", 1 / n, f"divided by {text}"
-            if n > 1:
-                yield "factor-n", 1 - 1 / n, f"times (1 - 1/{_bracketed(text)})"
-                yield "factor-n", n / (n - 1), f"divided by (1 - 1/{_bracketed(text)})"
-        for (a, m), (b, n) in permutations(counts.items(), 2):
-            yield "factor-n", m / n, f"times {a}/({b})"
-        yield "degrees-for-radians", pi / 180, "times pi/180"
-        yield "degrees-for-radians", 180 / pi, "times 180/pi"
-        for base in (2.0, 10.0):
-            yield "log-base", log(base), f"times log({base:g})"
-            yield "log-base", 1 / log(base), f"divided by log({base:g})"
+def _factors(counts: Mapping[str, int]) -> Iterator[tuple[str, float, str]]:
+    """Yield factors with a name: kind, value and text."""
+    yield "lost-minus", -1.0, "with the other sign"
+    for f in (2, -2):
+        yield "factor-2", float(f), f"times {f}"
+        yield "factor-2", 1 / f, f"divided by {f}"
+    for text, n in counts.items():
+        yield "factor-n", float(n), f"times {text}"
+        yield "factor-n", 1 / n, f"divided by {text}"
+        if n > 1:
+            yield "factor-n", 1 - 1 / n, f"times (1 - 1/{_bracketed(text)})"
+            yield "factor-n", n / (n - 1), f"divided by (1 - 1/{_bracketed(text)})"
+    for (a, m), (b, n) in permutations(counts.items(), 2):
+        yield "factor-n", m / n, f"times {a}/({b})"
+    yield "degrees-for-radians", pi / 180, "times pi/180"
+    yield "degrees-for-radians", 180 / pi, "times 180/pi"
+    for base in (2.0, 10.0):
+        yield "log-base", log(base), f"times log({base:g})"
+        yield "log-base", 1 / log(base), f"divided by log({base:g})"
 
 
 def _bracketed(text: str) -> str:
@@ -225,9 +222,9 @@ def _exchanged(d: RightDerivation, claim: Node, right: Array, _claimed: Array) -
 
 
 def _constant_factor(
-    d: RightDerivation, claim: Node, right: Array, claimed: Array
+    d: RightDerivation, _claim: Node, right: Array, claimed: Array
 ) -> Iterator[WholeDifference]:
-    ratio = Whole(d, claim, right, claimed).ratio()
+    ratio = _ratio(d, right, claimed)
     if ratio is not None:
         for text, unit in (("", 1.0), ("*pi", pi), ("/pi", 1 / pi)):
             simple = _simple(ratio / unit)
