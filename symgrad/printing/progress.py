@@ -10,10 +10,10 @@ from typing import Any, cast
 
 from symgrad.support.progress import AFTER_S, VARIABLE, Watcher, Work, watch_usually
 
-__all__ = ["Callback", "Display", "show_usually", "words"]
+__all__ = ["Callback", "Display", "show_usually", "progress_text"]
 
 
-def words(works: Sequence[Work]) -> tuple[str, float | None, str]:
+def progress_text(works: Sequence[Work]) -> tuple[str, float | None, str]:
     """Describe the work of a thread: a text, the share of the innermost countable part that is done, and the time.
 
     Args:
@@ -22,7 +22,7 @@ def words(works: Sequence[Work]) -> tuple[str, float | None, str]:
     Example:
         >>> work = Work("differentiating", 2000)
         >>> work.done = 500
-        >>> words([Work("compiling"), work])
+        >>> progress_text([Work("compiling"), work])
         ('compiling: differentiating 500 of 2,000', 0.25, '0 s')
     """
     told = _countable(works)
@@ -65,7 +65,7 @@ class Display(Watcher):
     def show(self, works: Sequence[Sequence[Work]]) -> None:
         if self._drawing is None:
             self._drawing = _Notebook() if _in_notebook() else _Terminal()
-        self._drawing.draw([words(stack) for stack in works])
+        self._drawing.draw([progress_text(stack) for stack in works])
 
     def gone(self) -> None:
         drawing, self._drawing = self._drawing, None

@@ -105,10 +105,10 @@ def finished_ids(output: Path) -> set[str | int]:
     try:
         found = {_id(line) for line in lines if line}
         if last:
-            whole = _whole(last)
+            complete = _is_complete(last)
             with output.open("r+b") as file:
                 file.seek(-len(last), 2)
-                if whole:
+                if complete:
                     file.write(last + b"\n")
                     found.add(_id(last))
                 else:
@@ -127,7 +127,7 @@ def _id(line: bytes) -> str | int:
     return data["id"]
 
 
-def _whole(last: bytes) -> bool:
+def _is_complete(last: bytes) -> bool:
     """Tell whether a line without its newline is complete.
 
     Raises:

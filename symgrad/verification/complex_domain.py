@@ -64,11 +64,6 @@ def decide_complex(
     program, (i, j) = program_of([a, b], [] if wrt is None else [wrt])
     program = retype_symbols(program, names)
 
-    def head(status: str) -> dict[str, Any]:
-        kind = {"kind": "equal"} if wrt is None else {"kind": "derivative", "wrt": wrt.name}
-        sides = {"program": program_to_json(program), "a": i, "b": j}
-        return {"format": FORMAT, "status": status, **kind, "domain": "complex", **sides}
-
     s = complex_statement(program, i, j, None if wrt is None else wrt.name)
     points = _Points(s, begun + 0.95 * time_limit)
     points.search(FIRST_POINTS)
@@ -79,8 +74,19 @@ def decide_complex(
         points.search(POINTS_ENOUGH)
         points.refine()
         found = _judge(points, found)
-    proof = None if found.proof is None else Proof({**head(found.status), **found.proof.data})
-    return replace(found, proof=proof, seconds=took())
+    if found.proof is None:
+        return replace(found, seconds=took())
+    kind = {"kind": "equal"} if wrt is None else {"kind": "derivative", "wrt": wrt.name}
+    sides = {"program": program_to_json(program), "a": i, "b": j}
+    data = {
+        "format": FORMAT,
+        "status": found.status,
+        **kind,
+        "domain": "complex",
+        **sides,
+        **found.proof.data,
+    }
+    return replace(found, proof=Proof(data), seconds=took())
 
 
 # -------------------------------------------------------------------------------------------------------------- points

@@ -25,7 +25,7 @@ from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of
 from symgrad.support.logs import info
 from symgrad.verification.limits import DIGITS_TOLD, FIRST_POINTS, POINTS_BESIDE_PROOFS, POINTS_TOLD
-from symgrad.verification.points.sampler import DrawnPoint
+from symgrad.verification.points.sampler import SamplePoint
 from symgrad.verification.reporting.definedness import Side, undefined
 from symgrad.verification.reporting.regions import regions_of, try_points
 from symgrad.verification.search.prove import SAME, Attempt, Case, prove
@@ -213,7 +213,7 @@ def _judge(s: Claim, outcome: Outcome, attempt: Attempt, regions: tuple[Region, 
             "refuted",
             "the difference of the two sides has a normal form that is a number",
             witness=_readable(s, outcome.points[0].values, outcome.points[0].sizes),
-            values=(_shown(*apart), "0"),
+            values=(_number_text(*apart), "0"),
             proof=_proof(s, "apart", outcome.points[0], attempt),
         )
     left = ", but perhaps at points that are left out alone" if points and attempt.proved else ""
@@ -221,7 +221,7 @@ def _judge(s: Claim, outcome: Outcome, attempt: Attempt, regions: tuple[Region, 
     if outcome.precise and not outcome.out_of_time:
         return Verdict(
             "supported",
-            f"equal to {outcome.digits} digits at {_counted(outcome)}, no proof ({why})",
+            f"equal to {outcome.digits} digits at {_points_text(outcome)}, no proof ({why})",
             regions,
             points=outcome.precise,
             digits=outcome.digits,
@@ -237,7 +237,7 @@ def _judge(s: Claim, outcome: Outcome, attempt: Attempt, regions: tuple[Region, 
     return Verdict("undecided", f"{reason} ({why})", regions, points=points, digits=outcome.digits)
 
 
-def _shown(number: Fraction | None) -> str:
+def _number_text(number: Fraction | None) -> str:
     """Return a number exactly, or as a ball if it is very long."""
     assert number is not None
     text = number_to_json(number)
@@ -251,7 +251,7 @@ def _not_computed(tried: int) -> str:
     return f"{where} could both sides be computed: they may be undefined there, too large, or too close to a jump"
 
 
-def _counted(outcome: Outcome) -> str:
+def _points_text(outcome: Outcome) -> str:
     """Return the number of points, and their sizes."""
     points = f"{outcome.precise} point{'s' * (outcome.precise != 1)}"
     sizes = list(dict.fromkeys(tuple(sorted(p.sizes.items())) for p in outcome.points if p.sizes))
@@ -265,7 +265,7 @@ def _counted(outcome: Outcome) -> str:
     return f"{points} with {f'({names})' if several else names} = {', '.join(shown[:POINTS_TOLD])}{more}"
 
 
-def _sample(s: Claim, outcome: Outcome, excluded: Sequence[str]) -> DrawnPoint | None:
+def _sample(s: Claim, outcome: Outcome, excluded: Sequence[str]) -> SamplePoint | None:
     """Return a point that shows that a proof is not vacuous: both sides are defined around it if it excludes any."""
     if not excluded or not s.scalar:
         return next(iter(outcome.points), None)
@@ -273,7 +273,7 @@ def _sample(s: Claim, outcome: Outcome, excluded: Sequence[str]) -> DrawnPoint |
     return next((p for p in outcome.points if is_defined_around(s.program, wanted, p.values, p.sizes)), None)
 
 
-def _proof(s: Claim, status: str, sample: DrawnPoint, attempt: Attempt) -> Proof:
+def _proof(s: Claim, status: str, sample: SamplePoint, attempt: Attempt) -> Proof:
     return Proof(
         {
             **_head(s, status),

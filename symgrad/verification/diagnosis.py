@@ -51,11 +51,11 @@ class Diagnosis:
 
 
 class Diagnoses:
-    """The diagnoses of a claim, best first: those that are known, and those that are looked for when first asked.
+    """The diagnoses of a claim, best first: known ones, and others that are searched for on first access.
 
     Args:
-        known: found already.
-        find: looks for the others; it is called once.
+        known: known diagnoses.
+        find: searches for the others; it is called once.
 
     Example:
         >>> d = Diagnoses([Diagnosis("lost-minus", "the sign is lost")])
@@ -72,13 +72,13 @@ class Diagnoses:
         self._find = find
 
     def all(self) -> tuple[Diagnosis, ...]:
-        """Return all of them; what took time the first time is remembered."""
+        """Return all diagnoses; the search for them is cached."""
         if self._find is not None:
             self._known, self._find = (*self._known, *self._find()), None
         return self._known
 
     def with_more(self, find: Callable[[], Iterable[Diagnosis]]) -> Diagnoses:
-        """Return these, and behind them what will be found."""
+        """Return these diagnoses, followed by those that a search will find."""
         return Diagnoses(find=lambda: (*self.all(), *find()))
 
     def __copy__(self) -> Diagnoses:

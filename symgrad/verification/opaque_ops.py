@@ -11,9 +11,9 @@ import numpy as np
 
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import is_late, now, stopwatch
-from symgrad.ir.graph import Node, apply, as_node
+from symgrad.ir.graph import Node, as_node
 from symgrad.ir.sizes import Size
-from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.traverse import fold, symbols_of, topological, with_args
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.ops.user_ops import OWN, OwnOp, without_definitions
 from symgrad.support.errors import SymgradError, UnsupportedError
@@ -111,11 +111,8 @@ def decide_by_numbers(
 
 def _without_calls(nodes: Sequence[Node]) -> list[Node]:
     """Replace opaque calls by sums of their arguments: variables and choices stay the same."""
-    done: dict[Node, Node] = {}
     defined = without_definitions(nodes)
-    for n in topological(defined):
-        args = tuple(done[x] for x in n.args)
-        done[n] = sum(args[1:], args[0]) if n.op.name in OWN else apply(n.op, args, n.params) if args else n
+    done = fold(defined, lambda n, args: sum(args[1:], args[0]) if n.op.name in OWN else with_args(n, args))
     return [done[n] for n in defined]
 
 

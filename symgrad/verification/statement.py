@@ -77,9 +77,9 @@ def _length(size: Size) -> int | str:
 
 
 def symbol_of(node: Node, length: Callable[[Size], int | str] = _length) -> Symbol:
-    """What a variable may be; a random one what its distribution takes."""
+    """Return the range of a variable; for a random one, the support of its distribution."""
     declared = node.declaration
-    # Of a draw with formulas as parameters, or with entries that depend on each other, the checker knows the interval.
+    # For random inputs with formulas as parameters, or with dependent entries, the checker knows the interval alone.
     drawn = declared.distribution
     if drawn is not None and (drawn.formulas or not drawn.family.independent):
         drawn = None
@@ -101,7 +101,7 @@ def symbol_of(node: Node, length: Callable[[Size], int | str] = _length) -> Symb
 def _end(
     end: End | None, beyond: int, length: Callable[[Size], int | str]
 ) -> tuple[Fraction | None, str | None]:
-    """Return an end as one that is excluded, a number or a length: 0 or 1 lies between -1 and 2."""
+    """Return an end as an excluded one, a number or a length: the integers 0 and 1 lie between -1 and 2."""
     if isinstance(end, str | Extent):
         found = length(size_sum([end, beyond]))
         return (Fraction(found), None) if isinstance(found, int) else (None, found)
@@ -109,7 +109,7 @@ def _end(
 
 
 def _static(value: Any, length: Callable[[Size], int | str]) -> Any:
-    """Numbers and tuples of them as they are, lengths as text."""
+    """Convert lengths in a static parameter to text; numbers stay."""
     if isinstance(value, tuple):
         return tuple(_static(v, length) for v in cast("tuple[Any, ...]", value))
     return length(value) if isinstance(value, str | Extent) else value

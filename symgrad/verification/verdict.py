@@ -28,7 +28,7 @@ __all__ = [
     "derivatives_text",
     "names_text",
     "value_text",
-    "values_apart",
+    "distinct_values",
 ]
 
 Status: TypeAlias = Literal["proved", "refuted", "supported", "undecided"]
@@ -59,12 +59,12 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A part of the domain, and what is known there.
+    """A part of the domain, and the status of the claim there.
 
     Args:
         status: ``proved``, ``refuted``, or ``undecided``.
         where: conditions, in the program's names or those of the proof's kernels.
-        excluded: thin sets of points in it that a proof leaves out, as conditions.
+        excluded: thin sets of points in it that a proof excludes, as conditions.
     """
 
     status: Status
@@ -89,13 +89,13 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
-    """Where one side of a claim has no value although the other one has.
+    """A condition under which one side of a claim is undefined although the other is not everywhere.
 
     Args:
-        side: the one that has none.
-        where: a condition under which that is so, wherever it holds.
+        side: the undefined side.
+        where: the condition.
         other: the other side.
-        point: one at which the condition holds, and the other side has a value.
+        point: a point at which the condition holds, and the other side has a value.
     """
 
     side: str
@@ -123,7 +123,7 @@ class Verdict(Reported):
         witness: a point at which the claim fails, in exact numbers; complex ones have ``real`` and ``imag``.
         values: the two balls there, as text: the first side's and the second's.
         index: the entry of arrays that differs there.
-        excluded: thin sets of points that the proof leaves out, as conditions.
+        excluded: thin sets of points that the proof excludes, as conditions.
         left_out: ``excluded`` in terms of the program, without impossible conditions; None where it is ``excluded``.
         undefined: for a proved claim, where one side is undefined although the other is not: a proof is about the
             points at which both have values.
@@ -222,7 +222,7 @@ class Verdict(Reported):
         lines: list[str] = []
         if self.witness is not None and self.values is not None:
             entry = f" (entry {list(self.index)})" if self.index else ""
-            left, right = values_apart(*self.values)
+            left, right = distinct_values(*self.values)
             lines.append(f"  at {_point_text(self.witness)}{entry}: {left} against {right}")
         if self.note is not None:
             lines.append(f"  {self.note}")
@@ -320,7 +320,7 @@ def _plain(value: Any) -> Any:
     return _plain(value.tolist()) if hasattr(value, "tolist") else number_to_json(value)
 
 
-def values_apart(left: str, right: str) -> tuple[str, str]:
+def distinct_values(left: str, right: str) -> tuple[str, str]:
     """Return the texts of two values, rounded where an exact one is long and rounding keeps them distinct."""
     if max(len(left), len(right)) <= _READ or "+/-" in left + right:
         return left, right

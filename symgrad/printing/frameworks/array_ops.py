@@ -252,10 +252,6 @@ class Bare(str):
         return str(self)
 
 
-def _iota(node: Node, w: FrameworkContext) -> _Text:
-    return w.known.arange.format(w.size(node.params[0]))
-
-
 def _eye(node: Node, w: FrameworkContext) -> _Text:
     rows, columns = node.params
     return w.known.eye.format(", ".join(w.size(s) for s in ([rows] if rows == columns else [rows, columns])))
@@ -287,7 +283,7 @@ ARRAYS: Mapping[str, _Writer] = {
     "einsum": _einsum,
     "eye": _eye,
     "gather": _gather,
-    "iota": _iota,
+    "iota": lambda node, w: w.known.arange.format(w.size(node.params[0])),
     "one_hot": _one_hot,
     "reshape": _reshape,
     "scatter_add": _scatter_add,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["RESERVED", "SPREAD", "WRAPPED", "Wrapped", "zeros"]
+__all__ = ["RESERVED", "SPREAD", "WRAPPED", "Wrapped"]
 
 RESERVED = frozenset(
     ["args", "cotangent", "ctx", "grad", "inputs", "of_real", "output", "saved", "shape", "upstream"]
@@ -39,7 +39,7 @@ class Wrapped:
     count: int
 
     @property
-    def given(self) -> str:
+    def parameters(self) -> str:
         """The arguments of calls."""
         return ", ".join(self.arguments)
 
@@ -58,13 +58,13 @@ class Wrapped:
 
 
 def _jax(w: Wrapped) -> str:
-    saved = f"({w.given}{',' if len(w.arguments) == 1 else ''})"
+    saved = f"({w.parameters}{',' if len(w.arguments) == 1 else ''})"
     backward = w.for_each(f"{w.pullback}(*saved, {w.cotangents})", "    ")
     if len(w.arguments) == 1:  # JAX requires a tuple
         backward = backward.replace("return ", "return (").replace(")\n", "),)\n")
     return (
-        f"@jax.custom_vjp\ndef {w.name}({w.given}):\n    return {w.value}({w.given})\n\n\n"
-        f"def {w.name}_forward({w.given}):\n    return {w.name}({w.given}), {saved}\n\n\n"
+        f"@jax.custom_vjp\ndef {w.name}({w.parameters}):\n    return {w.value}({w.parameters})\n\n\n"
+        f"def {w.name}_forward({w.parameters}):\n    return {w.name}({w.parameters}), {saved}\n\n\n"
         f"def {w.name}_backward(saved, cotangent):\n"
         + backward
         + f"\n\n{w.name}.defvjp({w.name}_forward, {w.name}_backward)\n"
@@ -75,20 +75,20 @@ def _torch(w: Wrapped) -> str:
     title = "".join(part.capitalize() for part in w.name.strip("_").split("_"))
     return (
         f"class _{title}(torch.autograd.Function):\n    generate_vmap_rule = True\n\n"
-        f"    @staticmethod\n    def forward({w.given}):\n        return {w.value}({w.given})\n\n"
+        f"    @staticmethod\n    def forward({w.parameters}):\n        return {w.value}({w.parameters})\n\n"
         "    @staticmethod\n    def setup_context(ctx, inputs, output):\n"
         "        ctx.save_for_backward(*inputs)\n\n"
         f"    @staticmethod\n    def backward(ctx, {w.cotangents}):\n"
         + w.for_each(f"{w.pullback}(*ctx.saved_tensors, {w.cotangents})", "        ")
-        + f"\n\ndef {w.name}({w.given}):\n    return _{title}.apply({w.given})\n"
+        + f"\n\ndef {w.name}({w.parameters}):\n    return _{title}.apply({w.parameters})\n"
     )
 
 
 def _tensorflow(w: Wrapped) -> str:
     return (
-        f"@tf.custom_gradient\ndef {w.name}({w.given}):\n    def grad(*cotangent):\n"
-        + w.for_each(f"{w.pullback}({w.given}, *cotangent)", "        ")
-        + f"\n    return {w.value}({w.given}), grad\n"
+        f"@tf.custom_gradient\ndef {w.name}({w.parameters}):\n    def grad(*cotangent):\n"
+        + w.for_each(f"{w.pullback}({w.parameters}, *cotangent)", "        ")
+        + f"\n    return {w.value}({w.parameters}), grad\n"
     )
 
 
@@ -129,10 +129,3 @@ SPREAD: Mapping[str, Callable[[Sequence[str], Sequence[bool]], list[str]]] = {
 }
 """By framework, lines that broadcast arguments to one shape, from their names and whether each is real: every cotangent
 then has the shape of its argument."""
-
-_ZEROS = {"jax": "jnp", "torch": "torch", "tensorflow": "tf", "keras": "ops"}
-
-
-def zeros(framework: str, name: str) -> str:
-    """Return an array of zeros like another one."""
-    return f"{_ZEROS[framework]}.zeros_like({name})"

@@ -16,7 +16,7 @@ from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.control import value_alone
-from symgrad.printing.frameworks.gradients import RESERVED, SPREAD, WRAPPED, Wrapped, zeros
+from symgrad.printing.frameworks.gradients import RESERVED, SPREAD, WRAPPED, Wrapped
 from symgrad.printing.frameworks.own_functions import HELPERS
 from symgrad.printing.frameworks.table import FRAMEWORK
 from symgrad.printing.frameworks.writer import FunctionBody, unspelled
@@ -143,8 +143,9 @@ class _Module:
             )
         arguments = {s: self.arguments[s] for s in symbols}
         body = FunctionBody(outputs, self.framework, arguments, self.names, self.helpers, self.taken)
+        zeros = f"{FRAMEWORK[self.framework].array}.zeros_like"
         results = [
-            zeros(self.framework, arguments[like[k]]) if like and o.is_number(0) else body.result(o)
+            f"{zeros}({arguments[like[k]]})" if like and o.is_number(0) else body.result(o)
             for k, o in enumerate(outputs)
         ]
         if self.framework == "torch":  # a torch Function must not return its arguments

@@ -226,7 +226,7 @@ class FunctionBody:
             self.whole.add(node)
             self.counts.add(node)
             return self.size(node.params[0]), ATOM
-        if self._is_whole(node):
+        if self._is_integer(node):
             self.whole.add(node)
             if node.op.pointwise and all(a in self.counts or a in self.constant for a in args):
                 self.counts.add(node)
@@ -274,7 +274,7 @@ class FunctionBody:
             return f'float("{text}")', ATOM
         return text, NEG if text.startswith("-") else ATOM
 
-    def _is_whole(self, node: Node) -> bool:
+    def _is_integer(self, node: Node) -> bool:
         """Tell whether a node is written in integers: it counts positions, or is made of such nodes alone."""
         entries = None if node.op.structure is None else node.op.structure.entries
         counts = entries == "counted" and node.op.name != "one_hot"  # which is cast
@@ -293,14 +293,14 @@ class FunctionBody:
             return self.of(arg, rank)
         if arg in self.counts and self.framework in ("jax", "torch") and self._with_array(node):
             return self.of(arg, rank)
-        if node.dtype == "bool" and arg in self.whole and self._all_whole(node):
+        if node.dtype == "bool" and arg in self.whole and self._all_integers(node):
             return self.of(arg, rank)
         return self.tensor(arg, rank)
 
     def _with_array(self, node: Node) -> bool:
         return any(a not in self.counts and a not in self.constant for a in node.args)
 
-    def _all_whole(self, node: Node) -> bool:
+    def _all_integers(self, node: Node) -> bool:
         return all(a in self.whole or (a.op is NUMBER and a.dtype == "int") for a in node.args)
 
     def _call(self, node: Node) -> str:

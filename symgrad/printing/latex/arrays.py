@@ -22,7 +22,7 @@ from symgrad.printing.latex.pieces import (
     SIGNED,
     Texts,
     Written,
-    beside,
+    juxtapose,
     latex_shape,
     latex_size,
     within,
@@ -57,7 +57,7 @@ def _scaled(scalar: Written, array: Written) -> Written:
     # A scalar product x'y before a vector could be read as x'(y z); a sum needs parentheses in any case.
     first = rf"\left({scalar[0]}\right)" if is_product(scalar[1]) else within(scalar, SIGNED)
     second = within(array, HADAMARD)
-    text = rf"{first} \cdot {second}" if second[0].isdigit() else beside([first, second])
+    text = rf"{first} \cdot {second}" if second[0].isdigit() else juxtapose([first, second])
     if scalar[1] == SIGNED:
         return text, SIGNED
     return text, SCALED if is_product(array[1]) else min(MUL, array[1])
@@ -92,7 +92,7 @@ def array_quotient(node: Node, texts: Texts) -> Written | None:
     top = "1"
     if scalars:
         first, *others = (texts[s] for s in scalars)
-        top = beside([within(first, SIGNED if others else 0), *(within(o, MUL) for o in others)])
+        top = juxtapose([within(first, SIGNED if others else 0), *(within(o, MUL) for o in others)])
         if first[1] == SIGNED:
             top, sign = top[1:].lstrip(), "-"
     fraction = rf"{sign}\frac{{{top}}}{{{texts[below][0]}}}"
@@ -137,7 +137,7 @@ def _chain(node: Node, chain: Sequence[Factor], texts: Texts, *, column: bool = 
         found.append(
             _transposed(arg, texts, depth) if factor.transposed or row else within(texts[arg], MATRIX)
         )
-    return beside(found)
+    return juxtapose(found)
 
 
 def _flipped(node: Node, chain: Sequence[Factor]) -> list[Factor]:
@@ -189,7 +189,8 @@ def _sum(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
         and arg.args[1].is_number(2)
         and arg.shape == arg.args[0].shape
     ) and len(arg.shape) <= 2:
-        return f"{_norm_of(texts[arg.args[0]][0], len(arg.shape))}^{{2}}", POW
+        norm = rf"\left\lVert {texts[arg.args[0]][0]} \right\rVert" + "_{F}" * (len(arg.shape) == 2)
+        return f"{norm}^{{2}}", POW
     if _SIMPLE.fullmatch(text):
         return rf"\sum_{{{', '.join(s.labels[0])}}} {text}_{{{' '.join(s.labels[0])}}}", OPEN
     return _call("sum", text)
@@ -215,7 +216,7 @@ def _indexed(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
     factors: list[str] = []
     for arg, own in zip(node.args, s.labels, strict=True):
         factors.append(f"{_indexable(texts[arg])}_{{{' '.join(own)}}}")
-    text = beside(factors)
+    text = juxtapose(factors)
     if s.summed:
         text = rf"\sum_{{{', '.join(s.summed)}}} {text}"
     if s.result:
@@ -226,20 +227,15 @@ def _indexed(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
 # ------------------------------------------------------------------------------------------------------- calls, layout
 
 
-def _call(name: str, inside: str, axes: Sequence[int] = (), above: str = "") -> Written:
-    word = rf"\{name}" if name in ("max", "min", "det") else rf"\operatorname{{{name}}}"
-    below = f"_{{{', '.join(map(str, axes))}}}" if axes else ""
-    return rf"{word}{above and '^{' + above + '}'}{below}\left({inside}\right)", ATOM
-
-
-def _norm_of(text: str, axes: int) -> str:
-    return rf"\left\lVert {text} \right\rVert" + ("_{F}" if axes == 2 else "")
+def _call(name: str, inside: str, subscripts: Sequence[int | str] = ()) -> Written:
+    below = f"_{{{', '.join(map(str, subscripts))}}}" if subscripts else ""
+    return rf"\operatorname{{{name}}}{below}\left({inside}\right)", ATOM
 
 
 def _broadcast(node: Node, texts: Texts) -> Written:
     arg, shape = node.args[0], latex_shape(node.shape)
     if arg.shape:
-        return rf"\operatorname{{broadcast}}_{{{shape}}}\left({texts[arg][0]}\right)", ATOM
+        return _call("broadcast", texts[arg][0], [shape])
     if arg.is_number(0):
         return rf"\mathbf{{0}}_{{{shape}}}", ATOM
     return _scaled(texts[arg], (rf"\mathbf{{1}}_{{{shape}}}", ATOM))
@@ -252,7 +248,7 @@ def _reshape(node: Node, texts: Texts) -> Written:
     found = subscript(node, texts.opaque)
     if found is not None:
         return _subscripted(texts[found[0]], [_item(i) for i in found[1]])
-    return rf"\operatorname{{reshape}}_{{{latex_shape(node.shape)}}}\left({texts[arg][0]}\right)", ATOM
+    return _call("reshape", texts[arg][0], [latex_shape(node.shape)])
 
 
 def _slice(node: Node, texts: Texts) -> Written:
@@ -300,7 +296,7 @@ def _transpose_of(name: str) -> Callable[[Node, Texts], Written]:
         where = ", ".join(_item(t) for t in node.params[0]) if node.op.name == "unslice" else ""
         if where:
             inside = rf"{inside};\ {where}"
-        return rf"\operatorname{{{name}}}_{{{latex_shape(node.shape)}}}\left({inside}\right)", ATOM
+        return _call(name, inside, [latex_shape(node.shape)])
 
     return write
 
@@ -314,10 +310,7 @@ def _concatenate(node: Node, texts: Texts) -> Written:
 
 
 def _one_hot(node: Node, texts: Texts) -> Written:
-    return (
-        rf"\operatorname{{onehot}}_{{{latex_size(node.params[0])}}}\left({texts[node.args[0]][0]}\right)",
-        ATOM,
-    )
+    return _call("onehot", texts[node.args[0]][0], [latex_size(node.params[0])])
 
 
 def _eye(node: Node, _texts: Texts) -> Written:

@@ -22,7 +22,7 @@ from symgrad.printing.latex.pieces import (
     POW,
     SIGNED,
     Texts,
-    beside,
+    juxtapose,
     latex_name,
     latex_number,
     latex_size,
@@ -182,7 +182,7 @@ def _product(node: Node, written: Texts) -> _Written:
     # Digits side by side would read as one number, a fraction after a digit as a mixed one.
     digits = second[0].isdigit() or (first[-1].isdigit() and second.startswith(r"\frac"))
     both = node.args[0].op is NUMBER and node.args[1].op is NUMBER
-    return rf"{first} \cdot {second}" if digits or both else beside([first, second]), rank
+    return rf"{first} \cdot {second}" if digits or both else juxtapose([first, second]), rank
 
 
 def _quotient(node: Node, written: Texts) -> _Written:
@@ -246,7 +246,7 @@ def _factors(nodes: Sequence[Node], written: Texts) -> str:
     text = within(written[nodes[0]], MUL)
     for node in nodes[1:]:
         second = within(written[node], MUL)
-        text = rf"{text} \cdot {second}" if second[0].isdigit() else beside([text, second])
+        text = rf"{text} \cdot {second}" if second[0].isdigit() else juxtapose([text, second])
     return text
 
 

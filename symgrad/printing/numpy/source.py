@@ -27,9 +27,9 @@ from symgrad.ops.control import as_computed
 from symgrad.ops.numpy_builder import OF_SCIPY
 from symgrad.ops.special.orders import BY_ORDER, number_of
 from symgrad.printing.limits import NUMPY_CHARACTERS
+from symgrad.printing.numpy.array_ops import ARRAY_SOURCES, is_view
 from symgrad.printing.numpy.helpers import ARRAY_HELPERS, HELPERS
 from symgrad.printing.numpy.sizes import functions_in, size_source
-from symgrad.printing.numpy.whole_arrays import ARRAY_SOURCES, is_view
 from symgrad.printing.python_text import (
     HELPER,
     TemplateArgument,
@@ -123,13 +123,10 @@ def numpy_source(
     writer = _SourceWriter(nodes, name, lines, literals or {}, symbols)
     results = [writer.result(node) for node in nodes]
     _check_function(name, re.findall(r"^def (\w+)", "\n".join(writer.helpers.values()), re.MULTILINE))
+    labels, returned = [""] * len(nodes), ", ".join(results)
     if isinstance(outputs, Mapping):
-        returned = (
-            "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(outputs, results, strict=True)) + "}"
-        )
-    else:
-        returned = ", ".join(results)
-    labels = list(outputs) if isinstance(outputs, Mapping) else [""] * len(nodes)
+        labels = list(outputs)
+        returned = f"{{{', '.join(f'{key!r}: {text}' for key, text in zip(labels, results, strict=True))}}}"
     helpers = "".join(f"\n\n{text}" for text in writer.helpers.values())
     body = "".join(f"    {line}\n" for line in writer.inputs)
     steps = "".join(f"        {line}\n" for line in [*writer.lines, f"return {returned}"])

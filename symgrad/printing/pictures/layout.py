@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
+from operator import add, sub
 
 __all__ = ["Layout", "Route", "place"]
 
@@ -168,14 +169,14 @@ def _crossings(rows: list[list[int]], below: list[list[int]]) -> int:
 def _abscissas(
     rows: list[list[int]], width: list[float], above: list[list[int]], below: list[list[int]], boxes: int
 ) -> list[float]:
-    def apart(a: int, b: int) -> float:
-        return _apart(a, b, width, boxes)
+    def distance(a: int, b: int) -> float:
+        return _distance(a, b, width, boxes)
 
     x = [0.0] * len(width)
     for row in rows:
         at = 0.0
         for i, box in enumerate(row):
-            at += apart(row[i - 1], box) if i else 0.0
+            at += distance(row[i - 1], box) if i else 0.0
             x[box] = at
         for box in row:
             x[box] -= at / 2
@@ -184,17 +185,17 @@ def _abscissas(
         for row in rows if downward else reversed(rows):
             _separate(
                 row,
-                [_wanted(b, (above if downward else below)[b] or below[b], boxes, x) for b in row],
-                apart,
+                [_target(b, (above if downward else below)[b] or below[b], boxes, x) for b in row],
+                distance,
                 x,
             )
     for sweep in range(_SWEEPS):  # then toward the neighbours on both sides
         for row in rows if sweep % 2 == 0 else reversed(rows):
-            _separate(row, [_wanted(b, above[b] + below[b], boxes, x) for b in row], apart, x)
+            _separate(row, [_target(b, above[b] + below[b], boxes, x) for b in row], distance, x)
     return x
 
 
-def _wanted(box: int, near: list[int], boxes: int, x: list[float]) -> float:
+def _target(box: int, near: list[int], boxes: int, x: list[float]) -> float:
     """Return the weighted mean of the neighbours; lanes of one edge weigh most, so that it becomes straight."""
     weight = [1.0 + 3.0 * (box >= boxes) + 12.0 * (box >= boxes and n >= boxes) for n in near]
     return sum(w * x[n] for w, n in zip(weight, near, strict=True)) / sum(weight) if near else x[box]
@@ -203,7 +204,7 @@ def _wanted(box: int, near: list[int], boxes: int, x: list[float]) -> float:
 def _separate(
     row: list[int],
     wanted: list[float],
-    apart: Callable[[int, int], float],
+    distance: Callable[[int, int], float],
     x: list[float],
 ) -> None:
     """Move a row to the places nearest to the wanted ones (least squares) that keep its order and distances.
@@ -212,7 +213,7 @@ def _separate(
     """
     shift = [0.0]
     for a, b in pairwise(row):
-        shift.append(shift[-1] + apart(a, b))
+        shift.append(shift[-1] + distance(a, b))
     pools: list[list[float]] = []  # mean, count
     for want, offset in zip(wanted, shift, strict=True):
         pools.append([want - offset, 1.0])
@@ -226,7 +227,7 @@ def _separate(
         x[box] = at + offset
 
 
-def _apart(a: int, b: int, width: list[float], boxes: int) -> float:
+def _distance(a: int, b: int, width: list[float], boxes: int) -> float:
     """Return the least distance of the centres of two neighbours in a row."""
     lanes = (a >= boxes) + (b >= boxes)
     return (width[a] + width[b]) / 2 + (_BETWEEN, _BETWEEN / 2, 4.0)[lanes]
@@ -243,8 +244,10 @@ def _straighten(
         while lanes:
             low, high, run = -inf, inf, 0
             for lane in lanes:  # the longest run with a common abscissa
-                lowest = x[left[lane]] + _apart(left[lane], lane, width, boxes) if lane in left else -inf
-                highest = x[right[lane]] - _apart(lane, right[lane], width, boxes) if lane in right else inf
+                lowest = x[left[lane]] + _distance(left[lane], lane, width, boxes) if lane in left else -inf
+                highest = (
+                    x[right[lane]] - _distance(lane, right[lane], width, boxes) if lane in right else inf
+                )
                 if run and max(low, lowest) > min(high, highest):
                     break
                 low, high, run = max(low, lowest), min(high, highest), run + 1
@@ -266,7 +269,8 @@ def _routed(
     chains: list[list[int]],
 ) -> Layout:
     boxes = len(widths)
-    left = min((x[b] - (widths[b] if b < boxes else _LANE) / 2 for row in rows for b in row), default=0.0)
+    halves = [w / 2 for w in (*widths, *[_LANE] * (len(x) - boxes))]
+    left = min(map(sub, x, halves), default=0.0)
     x = [v - left for v in x]
     ports = _ports(x, widths, chains)
     reach = [0.0] * len(rows)  # the longest way sideways below each row
@@ -293,7 +297,7 @@ def _routed(
             points += [(x[lane], top[row_of[lane]]), (x[lane], top[row_of[lane]] + tall[row_of[lane]])]
         points += [(end, top[row_of[target]]), (end, centres[target][1] - heights[target] / 2)]
         routes.append(Route(tuple(points)))
-    width = max((x[b] + (widths[b] if b < boxes else _LANE) / 2 for row in rows for b in row), default=0.0)
+    width = max(map(add, x, halves), default=0.0)
     height = top[len(rows) - 1] + tall[-1] if rows else 0.0
     return Layout(centres, tuple(routes), width, height)
 

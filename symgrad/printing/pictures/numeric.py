@@ -16,7 +16,7 @@ from symgrad.printing.pictures.plot import Curve, plot_svg
 from symgrad.report.blocks import Figure
 from symgrad.support.errors import SymgradError
 
-__all__ = ["accuracy_figure", "slope_figure", "sole_variable", "chosen_values"]
+__all__ = ["accuracy_figure", "slope_figure", "sole_variable", "sample_values"]
 
 _EQUATIONS = 300  # largest formula that is drawn: errors are computed in 60 digits
 _POINTS, _DOTS, _TRIED = 201, 25, 121
@@ -35,7 +35,7 @@ def sole_variable(nodes: Sequence[Node]) -> Node | None:
     return x if x.dtype == "real" and x.declaration.distribution is None else None
 
 
-def chosen_values(nodes: Sequence[Node]) -> dict[str, float] | None:
+def sample_values(nodes: Sequence[Node]) -> dict[str, float] | None:
     """Return a number for each deterministic input, within its domain; None if one is no real number."""
     inputs = [s for s in symbols_of(nodes) if s.declaration.distribution is None]
     if any(s.shape or s.dtype != "real" for s in inputs):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -19,7 +19,6 @@ _WIDTH, _HEIGHT = 640.0, 320.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 16.0, 20.0, 64.0
 _TICKS = 5
 _ADVANCE = 7.0  # the width of a digit in labels
-_Scale = Callable[[float], float]
 _STEEP = 40.0  # largest drawn value, relative to most values
 
 
@@ -82,9 +81,22 @@ def plot_svg(
     parts.append(axis_text(x_label, _WIDTH - _RIGHT, _HEIGHT - _BOTTOM + 33, "end"))
     parts.append(axis_text(y_label, 8, 14, "start"))
     for k, curve in enumerate(curves):
-        around = len(curves) - 1 - k
-        parts += _drawn(curve, k, around, across, up, bottom, top)
-        parts += _legend(curve, k, around, _LEFT + k * (_WIDTH - _LEFT - _RIGHT) / max(len(curves), 2))
+        around, colour = len(curves) - 1 - k, _COLOURS[k % len(_COLOURS)]
+        dashes = f' stroke-dasharray="{_DASHES[k % len(_DASHES)]}"' if k else ""
+        line = f'fill="none" stroke="{colour}" stroke-width="2"{dashes}/>'
+        x, y = _LEFT + k * (_WIDTH - _LEFT - _RIGHT) / max(len(curves), 2), _HEIGHT - 14
+        shown = [
+            (across(a), up(b)) if math.isfinite(b) and bottom <= b <= top else None
+            for a, b in zip(curve.x, curve.y, strict=True)
+        ]
+        if curve.points:
+            parts += [_dot(*p, colour, around) for p in shown if p is not None]
+            parts.append(_dot(x + 12, y - 4, colour, around))
+        else:
+            steps = _steps(shown)
+            parts += [f'<path d="{steps}" {line}'] if steps else []
+            parts.append(f'<path d="M{x:.1f} {y - 4:.1f} h24" {line}')
+        parts.append(axis_text(curve.label, x + 30, y, "start", _INK))
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
@@ -145,33 +157,10 @@ def _dot(x: float, y: float, colour: str, around: int) -> str:
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{2.1 + 1.7 * around:.1f}" {how}/>'
 
 
-def _drawn(
-    curve: Curve, k: int, around: int, across: _Scale, up: _Scale, bottom: float, top: float
-) -> list[str]:
-    colour = _COLOURS[k % len(_COLOURS)]
-    shown = [
-        (x, y) if math.isfinite(y) and bottom <= y <= top else None
-        for x, y in zip(curve.x, curve.y, strict=True)
-    ]
-    if curve.points:
-        return [_dot(across(p[0]), up(p[1]), colour, around) for p in shown if p is not None]
-    steps: list[str] = []
-    for before, at in zip([None, *shown], shown, strict=False):
-        if at is not None:
-            steps.append(f"{'M' if before is None else 'L'}{across(at[0]):.1f} {up(at[1]):.1f}")
-    dashes = f' stroke-dasharray="{_DASHES[k % len(_DASHES)]}"' if k else ""
-    return (
-        [f'<path d="{" ".join(steps)}" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>']
-        if steps
-        else []
+def _steps(points: Sequence[tuple[float, float] | None]) -> str:
+    """Return the path of a line through points, with gaps at None."""
+    return " ".join(
+        f"{'M' if before is None else 'L'}{at[0]:.1f} {at[1]:.1f}"
+        for before, at in zip([None, *points], points, strict=False)
+        if at is not None
     )
-
-
-def _legend(curve: Curve, k: int, around: int, x: float) -> list[str]:
-    colour, y = _COLOURS[k % len(_COLOURS)], _HEIGHT - 14
-    if curve.points:
-        mark = _dot(x + 12, y - 4, colour, around)
-    else:
-        dashes = f' stroke-dasharray="{_DASHES[k % len(_DASHES)]}"' if k else ""
-        mark = f'<path d="M{x:.1f} {y - 4:.1f} h24" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>'
-    return [mark, axis_text(curve.label, x + 30, y, "start", _INK)]

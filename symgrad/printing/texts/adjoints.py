@@ -81,7 +81,7 @@ class Briefs:
 def briefs(d: DerivationRecord, adjoints: Sequence[Adjoint]) -> Briefs:
     """Return the gradients to print: each by itself if that needs no new names, the others with common names."""
     found = [_brief(d, i, adjoints) for i in range(len(d.wrt))]
-    left = [i for i, b in enumerate(found) if b is None and not adjoints and _has_words(d, i)]
+    left = [i for i, b in enumerate(found) if b is None and not adjoints and _has_notation(d, i)]
     together = (
         name_derivatives(d.listing, [Derivative(d.y, (d.wrt[i],)) for i in left])
         if d.listing and left
@@ -101,7 +101,7 @@ def _brief(d: DerivationRecord, index: int, adjoints: Sequence[Adjoint]) -> Brie
     value, name = d.values[index], d.naming.text(d.wrt[index])
     line = next((a for a in adjoints if a.of == name), None)
     if line is None:
-        return _in_words(d, index)
+        return _in_notation(d, index)
     whole = one_line(value)
     if value is not d.canonical[index] and whole is not None and len(whole) <= LINE_CHARACTERS:
         return Brief(whole, latex(value), None)  # without stop_gradient, which the lines keep
@@ -111,15 +111,15 @@ def _brief(d: DerivationRecord, index: int, adjoints: Sequence[Adjoint]) -> Brie
     return Brief(line.name, rf"\overline{{{latex_name(name)}}}", ())
 
 
-def _has_words(d: DerivationRecord, index: int) -> bool:
+def _has_notation(d: DerivationRecord, index: int) -> bool:
     """Tell whether a gradient has a form in the notation of its program: it drops no stop, and is something."""
     dropped = d.values[index] is not d.canonical[index]
     return d.listing is not None and not dropped and d.nothing[index] is None
 
 
-def _in_words(d: DerivationRecord, index: int) -> Brief | None:
+def _in_notation(d: DerivationRecord, index: int) -> Brief | None:
     """Return a gradient in the notation of its program, if that is one line."""
-    if d.listing is None or not _has_words(d, index):
+    if d.listing is None or not _has_notation(d, index):
         return None
     found = name_derivatives(d.listing, [Derivative(d.y, (d.wrt[index],))])
     if found is None or found.lines:

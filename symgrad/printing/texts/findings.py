@@ -45,7 +45,7 @@ def _many(count: int, what: str) -> str:
 def _finding_text(f: Finding) -> str:
     lines = [f"{f.code} {f.message} ({f.severity}, {f.name})"]
     if f.places:
-        lines.append(_shown(f.places[0]))
+        lines.append(_line_text(f.places[0]))
         lines += [f"  also {place.told}" for place in f.places[1:]]
     elif f.equation is not None:
         lines.append(f"    {f.equation}")
@@ -61,7 +61,7 @@ def _indented(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.splitlines())
 
 
-def _shown(place: Place) -> str:
+def _line_text(place: Place) -> str:
     """Return a line as messages show it, with a caret; from the record if its file cannot be read."""
     location = place.location()
     if place.text and place.text in location.source.text:

@@ -11,7 +11,7 @@ from symgrad.ir.traverse import topological
 from symgrad.pretty.forms.calls import Notation
 from symgrad.pretty.named_derivatives import NamedFormulas
 from symgrad.printing.latex.expressions import latex
-from symgrad.printing.latex.pieces import ATOM, MUL, Written, latex_literal, latex_name
+from symgrad.printing.latex.pieces import ATOM, MUL, Written, latex_name, latex_number
 from symgrad.printing.numpy.source import numpy_source
 
 __all__ = [
@@ -39,7 +39,7 @@ def named_latex(node: Node, spelling: Notation) -> str:
 def spelled_latex(spelling: Notation, names: Mapping[Node, Written] = {}) -> dict[Node, Written]:
     """Return the nodes that are not written by their formula, for `latex`: names, numbers, calls."""
     spelled = {
-        symbol: latex_literal(symbol.name, number.value) for symbol, number in spelling.literals.items()
+        symbol: latex_number(number.value, symbol.name) for symbol, number in spelling.literals.items()
     }
     spelled |= names
     for node in topological(spelling.calls):  # inner calls first

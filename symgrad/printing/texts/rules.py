@@ -65,16 +65,16 @@ def spelled_rules(d: DerivationRecord, heads: Briefs) -> list[SpelledRule]:
 def _latexs(line: RuleLine) -> list[str]:
     names = dict(line.naming.names)
 
-    def whole(node: Node) -> str:
+    def formula(node: Node) -> str:
         return latex(node, {n: name for n, name in names.items() if n is not node})
 
     of, by = line.line.of, line.line.by
-    below = latex_name(names[by]) if by in names else whole(by)
+    below = latex_name(names[by]) if by in names else formula(by)
     if line.name is not None:
         slope = leibniz(latex_name(line.name), [below])
     else:
-        slope = rf"\frac{{\partial}}{{\partial {below}}}\left({whole(of)}\right)"
-    return [slope, whole(line.line.applied), whole(line.line.derivative)]
+        slope = rf"\frac{{\partial}}{{\partial {below}}}\left({formula(of)}\right)"
+    return [slope, formula(line.line.applied), formula(line.line.derivative)]
 
 
 def rules_text(rules: Sequence[SpelledRule]) -> list[str]:

@@ -16,7 +16,7 @@ from symgrad.ops.scalar.logic import gt, lt, ne
 from symgrad.ops.user_ops import without_definitions
 from symgrad.rewrite.facts.inference import Conditions
 
-__all__ = ["apart_from_kinks", "in_a_box", "is_analytic", "is_away_from_kinks"]
+__all__ = ["conditions_off_kinks", "in_a_box", "is_analytic", "is_away_from_kinks"]
 
 _POLYNOMIAL = frozenset({"det"})
 """Polynomials in their entries whose derivatives are written as quotients."""
@@ -68,11 +68,11 @@ def is_away_from_kinks(n: Node, known: Conditions) -> bool:
         n: an op of real numbers with such arguments.
         known: facts about its arguments.
     """
-    conditions = apart_from_kinks(n)
+    conditions = conditions_off_kinks(n)
     return conditions is not None and known.total(n) and all(known.holds(c) == "yes" for c in conditions)
 
 
-def apart_from_kinks(n: Node) -> list[Node] | None:
+def conditions_off_kinks(n: Node) -> list[Node] | None:
     """Return comparisons that hold exactly off the kinks of an op; None if that is not known.
 
     Where one fails its sides are equal, or the op has no value, or an end of `clip` has no effect.

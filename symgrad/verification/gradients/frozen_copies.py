@@ -31,14 +31,14 @@ from symgrad.ops.scalar.logic import eq, ne
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 from symgrad.verification.decide import decide, equal
-from symgrad.verification.gradients.analytic import apart_from_kinks, in_a_box, is_analytic
+from symgrad.verification.gradients.analytic import conditions_off_kinks, in_a_box, is_analytic
 from symgrad.verification.gradients.generic import is_generic, lengths_in
 from symgrad.verification.points.sampler import points_of
 from symgrad.verification.reporting.side_conditions import describe_conditions
 from symgrad.verification.statement import program_of
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["FunctionsOfCopies", "decide_functions", "orders_apart"]
+__all__ = ["FunctionsOfCopies", "decide_functions", "differing_orders"]
 
 _BOXES: Sequence[tuple[Number, Number]] = ((1, 2), (2, 4), (-2, -1), (Fraction(1, 4), Fraction(3, 4)))
 """Intervals of all inputs on which to compare functions that are not analytic everywhere."""
@@ -93,7 +93,7 @@ def decide_functions(
     copies, left_out = _without_ties(copies, twins, sizes)
     found = decide(equal(copies[0], copies[1], sizes), 0.6 * seconds, simple=True)
     if found.status == "refuted":
-        analytic = _apart_where_analytic(copies, by, found, sizes, 0.1 * seconds)
+        analytic = _difference_where_analytic(copies, by, found, sizes, 0.1 * seconds)
         why = f"as functions of the inputs and of their frozen copies, {found.why}"
         apart = found if analytic is None else analytic
         return FunctionsOfCopies(apart=apart, analytic=analytic is not None, why=why, sides=(copies, twins))
@@ -133,7 +133,7 @@ def _without_ties(
     return substitute(list(copies), table), left_out
 
 
-def _apart_where_analytic(
+def _difference_where_analytic(
     copies: Sequence[Node],
     inputs: set[Node],
     found: Verdict,
@@ -158,7 +158,7 @@ def _apart_where_analytic(
     return None
 
 
-def orders_apart(
+def differing_orders(
     functions: FunctionsOfCopies, inputs: Sequence[Node], sizes: Mapping[str, Size] | None, most: int
 ) -> list[tuple[int, Node]]:
     """Estimate for each input the lowest order at which derivatives by it alone differ; return them, lowest first.
@@ -235,7 +235,7 @@ def _switch_at_the_copy(
         if mask != 3 or n.dtype != "real" or not n.op.kinks or not _has_kinks_inside(n):
             continue
         there = n.op(*canonical(unfreeze(n.args, twins)).nodes, params=n.params)
-        conditions = apart_from_kinks(there)
+        conditions = conditions_off_kinks(there)
         zeros = ["perhaps"] if conditions is None else [_zeros(c, known, sizes) for c in conditions]
         if "always" in zeros:
             return f"'{n.op.name}' switches where an input is equal to its frozen copy"
@@ -271,8 +271,5 @@ def _has_kinks_inside(n: Node) -> bool:
     if n.op.domain is None:
         return True
     known = Conditions()
-    return any(known.holds(n.op.domain(*map(_exactly, kink.point))) != "no" for kink in n.op.kinks)
-
-
-def _exactly(value: int | str) -> Node:
-    return number(Fraction(value))
+    points = [[number(Fraction(x)) for x in kink.point] for kink in n.op.kinks]
+    return any(known.holds(n.op.domain(*point)) != "no" for point in points)

@@ -14,7 +14,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import topological
 from symgrad.ops.control import with_slope
-from symgrad.verification.gradients.frozen_copies import FunctionsOfCopies, decide_functions, orders_apart
+from symgrad.verification.gradients.frozen_copies import FunctionsOfCopies, decide_functions, differing_orders
 from symgrad.verification.gradients.value_and_gradient import (
     combine_verdicts,
     decide_both,
@@ -63,7 +63,7 @@ def decide_all_orders(
     if more.status == "refuted":
         return more
     if functions.analytic and functions.apart is not None:
-        at_an_order = orders.apart(functions)
+        at_an_order = orders.lowest_difference(functions)
         return orders.timed(_refuted(more, functions.apart)) if at_an_order is None else at_an_order
     supported = more.status in ("proved", "supported") and functions.apart is None
     why = f"{more.why}; of higher orders nothing is known: {functions.why}"
@@ -164,9 +164,9 @@ class _Orders:
         assert first.of_values is not None
         return combine_verdicts(first.of_values, first.of_gradients, self._higher)
 
-    def apart(self, functions: FunctionsOfCopies) -> Verdict | None:
+    def lowest_difference(self, functions: FunctionsOfCopies) -> Verdict | None:
         """Return the verdict with the lowest differing order by one input alone; None if none is found."""
-        for order, x in orders_apart(functions, self._inputs, self._sizes, ORDERS_LOOKED_AT):
+        for order, x in differing_orders(functions, self._inputs, self._sizes, ORDERS_LOOKED_AT):
             p = self._sides
             while len(p.names) + 1 < order:
                 p = p.by(x)

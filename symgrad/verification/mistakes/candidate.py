@@ -18,13 +18,13 @@ from symgrad.verification.mistakes.limits import CONFIRMED
 from symgrad.verification.mistakes.numbers import TrialPoint
 from symgrad.verification.search.refute import refute
 
-__all__ = ["Found", "agree_at_points", "confirmed"]
+__all__ = ["Mistake", "agree_at_points", "confirmed"]
 
 _NEARBY = 4  # points near a witness
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Mistake:
     """A mistake that gives the claim.
 
     Args:
@@ -44,11 +44,11 @@ class Found:
     words: Mapping[str, object] = field(default_factory=dict[str, object])
     rank: float = 0
     sides: Callable[[], tuple[Node, Node]] | None = None
-    second: Found | None = None
+    second: Mistake | None = None
     in_claim: bool = False
 
 
-def confirmed(found: Sequence[Found], deadline: float) -> list[Found]:
+def confirmed(found: Sequence[Mistake], deadline: float) -> list[Mistake]:
     """Return the mistakes that give the claim at exact points, too: the first of each kind, then others.
 
     Args:
@@ -56,11 +56,11 @@ def confirmed(found: Sequence[Found], deadline: float) -> list[Found]:
         deadline: on the clock of `symgrad.checker.clock`; after it no mistake is tested.
     """
     ordered = sorted(found, key=lambda f: f.rank)
-    firsts: dict[str, Found] = {}
+    firsts: dict[str, Mistake] = {}
     for f in ordered:
         firsts.setdefault(f.kind, f)
     rest = [f for f in ordered if f is not firsts[f.kind]]
-    kept: list[Found] = []
+    kept: list[Mistake] = []
     seen: set[tuple[str, Node | None]] = set()
     for f in (*firsts.values(), *rest):
         if (f.kind, f.at) in seen or len(seen) == CONFIRMED:

@@ -124,7 +124,7 @@ class RightDerivation:
         for index in np.ndindex(*shape):
             unit = np.zeros(shape)
             unit[index] = 1.0
-            yield point.beside({self.direction: unit} if shape else {})
+            yield point.with_values({self.direction: unit} if shape else {})
 
     def vector(self, node: Node) -> Array:
         """Return the values of a node of the shape of the derivative at all points, concatenated."""

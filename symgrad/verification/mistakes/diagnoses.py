@@ -32,7 +32,7 @@ from symgrad.verification.mistakes.axis_length_numbers import (
     parallel_nodes,
 )
 from symgrad.verification.mistakes.limits import AGREE, NAMED, SECONDS, SHOWN, SIZES, SQUARE, TEXT
-from symgrad.verification.mistakes.recognise import Found, recognise
+from symgrad.verification.mistakes.recognise import Mistake, recognise
 
 __all__ = ["CLAIM", "WrongClaim", "WrongRewriting", "diagnose", "diagnose_rewriting"]
 
@@ -94,11 +94,11 @@ def diagnose(question: WrongClaim) -> list[Diagnosis]:
     except (SymgradError, OverflowError, ValueError, np.linalg.LinAlgError):
         return []
     elsewhere = _Elsewhere(question, (y, number, of_it), wrt, sizes or question.sizes, square)
-    words = _Words(question.locate, question.names, question.proved, elsewhere)
-    words.note(y, question.y)
+    sentences = _Sentences(question.locate, question.names, question.proved, elsewhere)
+    sentences.note(y, question.y)
     if question.claim is not None:
-        words.note(claim, question.claim)
-    return words.diagnoses(found, question.corrected() if found else None)
+        sentences.note(claim, question.claim)
+    return sentences.diagnoses(found, question.corrected() if found else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,10 +133,10 @@ def diagnose_rewriting(question: WrongRewriting) -> list[Diagnosis]:
         found = rewritings_that_give(before, claim, deadline, witness=witness)
     except (SymgradError, OverflowError, ValueError, np.linalg.LinAlgError):
         return []
-    words = _Words(question.locate, question.names, ())
+    sentences = _Sentences(question.locate, question.names, ())
     for built, written in zip((before, claim), question.sides, strict=True):
-        words.note(built, written)
-    return _distinct(words.diagnosis(r.found, words.formula(r.right, sizes)) for r in found)
+        sentences.note(built, written)
+    return _distinct(sentences.diagnosis(r.found, sentences.formula(r.right, sizes)) for r in found)
 
 
 def _built(question: WrongClaim) -> tuple[Node, Node, Node, Mapping[str, int]] | None:
@@ -206,7 +206,7 @@ class _Elsewhere:
         self.sizes, self.replaced = sizes, bool(question.sizes)
         self.second = {name: _NEXT.get(n, n + 2) for name, n in sizes.items()}
         self._question, self._first, self._wrt, self._square = question, first, wrt, square
-        self._found: list[Found] | None = None
+        self._found: list[Mistake] | None = None
         self._late = False
 
     @cached_property
@@ -229,7 +229,7 @@ class _Elsewhere:
             return node
         return None if self._other is None else self._other[0].named(node)
 
-    def _again(self) -> list[Found] | None:
+    def _again(self) -> list[Mistake] | None:
         """Return the mistakes that explain the claim for the other lengths; None if that is not known."""
         if self._found is None and self._other is not None:
             deadline = now() + SECONDS
@@ -240,7 +240,7 @@ class _Elsewhere:
             self._found, self._late = found, is_late(deadline)
         return self._found
 
-    def holds(self, f: Found) -> bool:
+    def holds(self, f: Mistake) -> bool:
         """Tell whether a mistake about numbers of entries explains the claim for other lengths, too."""
         if not self.sizes or f.kind != "factor-n":
             return True
@@ -255,7 +255,7 @@ class _Elsewhere:
             for g in again
         )
 
-    def number(self, f: Found, number: float) -> str | None:
+    def number(self, f: Mistake, number: float) -> str | None:
         """Return the number in the sentence of a mistake, in terms of names; None if that is not known."""
         stem = f.says.rsplit(" ", 1)
         same = (g for g in self._again() or () if g.kind == f.kind)
@@ -286,7 +286,7 @@ def _distinct(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
     return [*by_message.values()][:SHOWN]
 
 
-class _Words:
+class _Sentences:
     """Texts and locations of nodes that were built for some lengths.
 
     Args:
@@ -315,7 +315,7 @@ class _Words:
         ):
             self.originals.setdefault(one, other)
 
-    def diagnoses(self, found: Sequence[Found], corrected: str | None) -> list[Diagnosis]:
+    def diagnoses(self, found: Sequence[Mistake], corrected: str | None) -> list[Diagnosis]:
         """Return the diagnoses of mistakes, each with the right derivative."""
         diagnoses: list[Diagnosis] = []
         for f in found:
@@ -334,7 +334,7 @@ class _Words:
         (written,) = substitute([node], {new: old for new, old in self.originals.items() if not new.args})
         return expression_text(written, self.names)
 
-    def diagnosis(self, f: Found, corrected: str | None) -> Diagnosis:
+    def diagnosis(self, f: Mistake, corrected: str | None) -> Diagnosis:
         message, location = self.sentence(f)
         kind = f.kind
         if f.second is not None:
@@ -342,7 +342,7 @@ class _Words:
             kind, message = f"{f.kind}+{f.second.kind}", f"two mistakes: {message}; and {also}"
         return Diagnosis(kind, message, location, corrected)
 
-    def sentence(self, f: Found) -> tuple[str, Location | None]:
+    def sentence(self, f: Mistake) -> tuple[str, Location | None]:
         """Return the sentence and the location of a mistake."""
         location = None if f.at is None else self.location(f.at, f.in_claim)
         words = {k: self.text(v, f.in_claim) if isinstance(v, Node) else v for k, v in f.words.items()}

@@ -59,7 +59,7 @@ class TrialPoint:
                     known[part] = _value(part, known)
         return known[node]
 
-    def beside(self, values: Mapping[Node, Any]) -> TrialPoint:
+    def with_values(self, values: Mapping[Node, Any]) -> TrialPoint:
         """Return the same point with more symbols; nodes that do not read them keep their cached values."""
         return TrialPoint({**self._known, **values})
 

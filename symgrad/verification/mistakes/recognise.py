@@ -13,13 +13,13 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
-from symgrad.verification.mistakes.candidate import Found, confirmed
+from symgrad.verification.mistakes.candidate import Mistake, confirmed
 from symgrad.verification.mistakes.catalogue import ROWS
 from symgrad.verification.mistakes.derivation import RightDerivation, TooManyEntries
 from symgrad.verification.mistakes.edits.axes import other_sums, without_outer
 from symgrad.verification.mistakes.edits.formulas import Edit, dropped, edited, repaired
 from symgrad.verification.mistakes.edits.structure import (
-    WholeDifference,
+    ClaimDifference,
     agree,
     differences,
     missing_sums,
@@ -63,7 +63,7 @@ def recognise(
     witness: Mapping[str, Any] | None = None,
     sizes: Mapping[str, int] | None = None,
     square: Collection[str] = (),
-) -> list[Found]:
+) -> list[Mistake]:
     """Return the mistakes that give a claim, best first.
 
     Args:
@@ -111,7 +111,7 @@ class _Recognition:
         self.fits = claim.shape == derivation.wrt.shape
         self.claimed: Array = np.zeros(0)
         self.right: Array = np.zeros(0)
-        self.found: list[Found] = []
+        self.found: list[Mistake] = []
         self.most = True
         self.others: list[_Mistake] = []
         self.deltas: list[Array] = []
@@ -129,7 +129,7 @@ class _Recognition:
             self.right = d.right_values
             self.claimed = d.vector(self.claim) if self.fits else self.claimed
 
-    def run(self) -> list[Found]:
+    def run(self) -> list[Mistake]:
         """Return the mistakes, best first; stop at the simplest stage that finds some."""
         lanes = self.derivation.sampled.lanes
         if self.fits and agree(self.right, self.claimed, self.right, lanes=lanes, most=True):
@@ -158,7 +158,7 @@ class _Recognition:
 
     def simple(self) -> None:
         """Find one mistake: in the derivation, or in writing the claim."""
-        self.whole()
+        self.factor()
         self.single()
         if not self.derivation.sampled.lanes:
             self.repairs()
@@ -173,7 +173,7 @@ class _Recognition:
         """Tell whether values are equal except for rounding."""
         return agree(one, other, self.right, lanes=self.derivation.sampled.lanes, most=self.most)
 
-    def note(self, found: Found) -> None:
+    def note(self, found: Mistake) -> None:
         """Store a mistake that gives the claim."""
         self.found.append(found)
 
@@ -202,7 +202,7 @@ class _Recognition:
             return
         if self.agrees(values, self.claimed) and not self.agrees(values, self.right):
             sides = lambda: (d.formula(wrong), claim)  # noqa: E731  it is one of many
-            self.note(Found(row.kind, row.says, node, wrong.words, row.rank, sides))
+            self.note(Mistake(row.kind, row.says, node, wrong.words, row.rank, sides))
         elif not self.found and row.paired and not wrong.alone and len(self.others) < PAIRS:
             self.others.append((row, node, wrong))
             self.deltas.append(values - self.right)
@@ -246,18 +246,18 @@ class _Recognition:
     def note_both(self, one: _Mistake, two: _Mistake, both: Wrong) -> None:
         """Store two mistakes that give the claim together, the more common one first."""
         (row, node, wrong), (other, there, also) = sorted((one, two), key=lambda m: m[0].rank)
-        second = Found(other.kind, other.says, there, also.words, other.rank)
+        second = Mistake(other.kind, other.says, there, also.words, other.rank)
         known = one[2].value is None and two[2].value is None
         sides = (lambda: (self.derivation.formula(both), self.claim)) if known else None
-        self.note(Found(row.kind, row.says, node, wrong.words, row.rank + other.rank, sides, second))
+        self.note(Mistake(row.kind, row.says, node, wrong.words, row.rank + other.rank, sides, second))
 
     # ------------------------------------------------------------------------------------------------------ formulas
 
-    def whole(self) -> None:
+    def factor(self) -> None:
         """Compare the claim with the right derivative as a whole."""
         for f in named_factors(self.derivation, self.right, self.claimed):
             rank = 9 if f.kind == "lost-minus" and self.has_minus() else f.rank
-            self.note(Found(f.kind, f.says, None, {}, rank, f.sides))
+            self.note(Mistake(f.kind, f.says, None, {}, rank, f.sides))
 
     def has_minus(self) -> bool:
         """Tell whether dropping one minus sign turns the right derivative into the claim."""
@@ -297,7 +297,7 @@ class _Recognition:
             sides = lambda: (formula, wanted)  # noqa: E731  it is one of many
             of_claim = wanted is not self.claim
             at = edit.node if of_claim else None
-            self.note(Found(edit.kind, edit.says, at, words, edit.rank, sides, in_claim=of_claim))
+            self.note(Mistake(edit.kind, edit.says, at, words, edit.rank, sides, in_claim=of_claim))
 
     def sums(self) -> None:
         """Find missing and superfluous sums around the whole claim."""
@@ -305,13 +305,13 @@ class _Recognition:
             if self.agree_everywhere(one, other):
                 sides = lambda one=one, other=other: (one, other)  # noqa: E731  it is one of two
                 at = edit.node if edit.node is self.claim else None
-                self.note(Found(edit.kind, edit.says, at, {}, edit.rank, sides, in_claim=True))
+                self.note(Mistake(edit.kind, edit.says, at, {}, edit.rank, sides, in_claim=True))
 
         for right in (self.derivation.right, canonical([self.derivation.right]).nodes[0]):
             for edit, other in without_outer(right, self.claim.shape) if not self.fits else ():
                 if self.agree_everywhere(self.claim, other):
                     sides = lambda other=other: (other, self.claim)  # noqa: E731  it is one of two
-                    self.note(Found(edit.kind, edit.says, None, {"held": edit.held}, edit.rank, sides))
+                    self.note(Mistake(edit.kind, edit.says, None, {"held": edit.held}, edit.rank, sides))
 
     def agree_everywhere(self, one: Node, other: Node) -> bool:
         """Tell whether two arrays are equal at all points."""
@@ -321,12 +321,12 @@ class _Recognition:
     def symmetric(self) -> None:
         """Find whether the claim is right for symmetric matrices alone."""
         for says, held, rank in of_symmetric(self.derivation, self.claim, self.square):
-            self.note(Found("symmetric-assumed", says, None, {} if held is None else {"held": held}, rank))
+            self.note(Mistake("symmetric-assumed", says, None, {} if held is None else {"held": held}, rank))
 
-    def structure(self, found: Iterable[WholeDifference]) -> None:
+    def structure(self, found: Iterable[ClaimDifference]) -> None:
         """Store differences of the claim as a whole, where no mistake explains it."""
         for f in found:
             words: dict[str, object] = {} if f.held is None else {"held": f.held, "other": f.other}
             if f.number is not None:
                 words["number"] = f.number
-            self.note(Found(f.kind, f.says, None, words, f.rank, f.sides))
+            self.note(Mistake(f.kind, f.says, None, words, f.rank, f.sides))

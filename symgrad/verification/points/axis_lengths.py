@@ -10,7 +10,7 @@ from symgrad.checker.program.length_values import length_names, length_value
 from symgrad.checker.program.steps import ProofProgram
 from symgrad.support.errors import UsageError
 from symgrad.verification.limits import SIZE_ROWS, SIZED_ENTRIES
-from symgrad.verification.points.thresholds import whole_numbers
+from symgrad.verification.points.thresholds import positive_integers
 
 __all__ = ["lengths_of", "sizes_of"]
 
@@ -65,7 +65,7 @@ def sizes_of(program: ProofProgram) -> tuple[list[dict[str, int]], list[dict[str
 
 def _others(program: ProofProgram, names: list[str], base: Mapping[str, int]) -> Iterator[dict[str, int]]:
     """Yield lengths with numbers of the program: for all names, and for one name with the others as in the base."""
-    numbers = whole_numbers(program)
+    numbers = positive_integers(program)
     near = dict.fromkeys([*numbers, *(n + 1 for n in numbers), *(n - 1 for n in numbers if n > 1)])
     values = list(dict.fromkeys([*_OTHERS[:4], *near, *_OTHERS[4:]]))
     yield dict.fromkeys(names, 1)

@@ -102,7 +102,7 @@ class _Aims:
         self.left = AIM_STEPS
         self.readers: dict[str, bytearray] = {}
 
-    def gaps(self, values: Values) -> list[Value]:
+    def differences(self, values: Values) -> list[Value]:
         """Return for each switch the difference of its sides in the first and last entry; None where unknown."""
         self.left -= self.cost
         if self.left < 0:
@@ -122,21 +122,17 @@ class _Aims:
     def reads(self, switch: int, symbol: Symbol) -> bool:
         """Tell whether a switch depends on a variable."""
         if symbol.name not in self.readers:
-            depends = bytearray(len(self.program.steps))
+            depends = self.readers[symbol.name] = bytearray(len(self.program.steps))
             for i, step in enumerate(self.program.steps):
-                depends[i] = (
-                    step.params == (symbol.name,)
-                    if step.op == "symbol"
-                    else any(depends[a] for a in step.args)
-                )
-            self.readers[symbol.name] = depends
+                own = step.op == "symbol" and step.params == (symbol.name,)
+                depends[i] = own or any(depends[a] for a in step.args)
         s = self.switches[switch]
         return any(self.readers[symbol.name][i] for i in (s.left, s.right) if i is not None)
 
     def level(self, values: Values) -> None:
         """Set the level of functions with many jumps to the nearest jump at a point."""
         self.switches = [replace(s, level=_ZERO) for s in self.switches]
-        gaps = self.gaps(values)
+        gaps = self.differences(values)
         self.switches = [
             replace(s, level=_nearest(gaps[2 * k], s.jumps)) if s.jumps and gaps[2 * k] is not None else s
             for k, s in enumerate(self.switches)
@@ -149,7 +145,7 @@ class _Aims:
         close: dict[Fraction, None] = {}
 
         def at(place: Fraction) -> list[Value]:
-            return self.gaps(coordinate.moved(values, place))
+            return self.differences(coordinate.moved(values, place))
 
         there = clamp_to_domain(symbol, here + 1)
         curved: list[int] = []

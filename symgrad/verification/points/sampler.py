@@ -23,7 +23,7 @@ from symgrad.verification.points.decision_boundaries import aimed
 from symgrad.verification.points.thresholds import between, cells, literals
 from symgrad.verification.points.values import STYLES, Style, draw_value, has_values, nearest, positions_of
 
-__all__ = ["DrawnPoint", "plain_points", "points_of"]
+__all__ = ["SamplePoint", "plain_points", "points_of"]
 
 _SPECIAL = tuple(Fraction(t) for t in ("1", "0", "-1", "1/2", "2", "3", "-1/2", "-2", "1/3", "10"))
 _PLAIN = tuple(Fraction(t) for t in ("1", "2", "-1", "1/2", "3", "-2", "1/3"))
@@ -34,14 +34,14 @@ _EXTREME: tuple[Style, ...] = ("huge", "tiny", "ends", "wide", "odd", "huge", "t
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnPoint:
+class SamplePoint:
     """The values of variables (fractions, truth values or nested lists of them), and the lengths of axes."""
 
     values: Mapping[str, Any]
     sizes: Mapping[str, int]
 
 
-def points_of(program: ProofProgram, *, aim: bool = True) -> Iterator[DrawnPoint]:
+def points_of(program: ProofProgram, *, aim: bool = True) -> Iterator[SamplePoint]:
     """Yield points: small generic ones, then special ones, then others of several magnitudes, possibly without end.
 
     A program without variables has one point for each choice of sizes; a program with an empty domain has none.
@@ -70,7 +70,7 @@ def points_of(program: ProofProgram, *, aim: bool = True) -> Iterator[DrawnPoint
             return
 
 
-def plain_points(program: ProofProgram) -> Iterator[DrawnPoint]:
+def plain_points(program: ProofProgram) -> Iterator[SamplePoint]:
     """Yield readable points of a program with arrays: one or two entries along each axis, and small numbers.
 
     Example:
@@ -119,24 +119,24 @@ class _Plan:
         self.numbers = [s for s in program.symbols if not s.shape and s.kind != "bool"]
         self.arrays = any(s.shape for s in program.symbols)
 
-    def points(self, *, aim: bool) -> Iterator[DrawnPoint | None]:
+    def points(self, *, aim: bool) -> Iterator[SamplePoint | None]:
         """Yield points, and None for each impossible one."""
         values, more = _special_values(self.program)
         first = self.first
         for k, style in enumerate(_GENERIC):
-            yield self.drawn(style, first[0 if k < 3 else k % len(first)])
+            yield self.draw(style, first[0 if k < 3 else k % len(first)])
         if self.arrays:
             for value in values[:_COMMON]:
                 yield self.mixed(value, first[0])
         for k, style in enumerate(_EXTREME):
-            yield self.drawn(style, first[k % len(first)])
+            yield self.draw(style, first[k % len(first)])
         special = self.alike(values), self.distinct(values), self.alike(more, single=True)
         ways = [self.lengths(), *special, self.crossed()]
         yield from _in_turn([*ways, *([self.aimed()] if aim else [])])
         for k in itertools.count():
-            yield self.drawn(STYLES[k % len(STYLES)], self.every[k % len(self.every)])
+            yield self.draw(STYLES[k % len(STYLES)], self.every[k % len(self.every)])
 
-    def crossed(self) -> Iterator[DrawnPoint | None]:
+    def crossed(self) -> Iterator[SamplePoint | None]:
         """Yield points of the boxes into which the thresholds of variables divide space.
 
         Independent draws rarely lie beyond several thresholds at once: y > 8 and 1 < x < 2.
@@ -157,13 +157,13 @@ class _Plan:
             values, other = dict(zip(cut, box, strict=True)), Fraction(rng.randint(1, 9), 2)
             yield self.special(lambda s, v=values, o=other: v.get(s.name, o), self.first[0])
 
-    def lengths(self) -> Iterator[DrawnPoint | None]:
+    def lengths(self) -> Iterator[SamplePoint | None]:
         """Yield points with other lengths of axes."""
         for sizes in self.others:
-            yield self.drawn("positive", sizes)
-            yield self.drawn("signed", sizes)
+            yield self.draw("positive", sizes)
+            yield self.draw("signed", sizes)
 
-    def alike(self, values: Sequence[Fraction], *, single: bool = False) -> Iterator[DrawnPoint | None]:
+    def alike(self, values: Sequence[Fraction], *, single: bool = False) -> Iterator[SamplePoint | None]:
         """Yield points at which all variables, and with ``single`` also one of them, have a given value."""
         for k, value in enumerate(values):
             yield self.special(lambda _s, v=value: v, self.first[0])
@@ -176,7 +176,7 @@ class _Plan:
                     lambda s, v=value, w=near, o=one: v if s.name == o.name else w, self.first[0]
                 )
 
-    def distinct(self, values: Sequence[Fraction]) -> Iterator[DrawnPoint | None]:
+    def distinct(self, values: Sequence[Fraction]) -> Iterator[SamplePoint | None]:
         """Yield points at which variables have different values."""
         if len(self.numbers) > 1:
             place = {s.name: i for i, s in enumerate(self.program.symbols)}
@@ -185,42 +185,42 @@ class _Plan:
                     lambda s, t=turn, d=step: values[(t + d * place[s.name]) % len(values)], self.first[0]
                 )
 
-    def drawn(self, style: Style, sizes: dict[str, int]) -> DrawnPoint | None:
-        return self.made(lambda s: draw_value(s, style, self.rng, self.positions, sizes), sizes)
+    def draw(self, style: Style, sizes: dict[str, int]) -> SamplePoint | None:
+        return self.fill(lambda s: draw_value(s, style, self.rng, self.positions, sizes), sizes)
 
-    def special(self, value: Callable[[Symbol], Fraction], sizes: dict[str, int]) -> DrawnPoint | None:
-        return self.made(lambda s: nearest(s, value(s), self.rng, self.positions, sizes), sizes)
+    def special(self, value: Callable[[Symbol], Fraction], sizes: dict[str, int]) -> SamplePoint | None:
+        return self.fill(lambda s: nearest(s, value(s), self.rng, self.positions, sizes), sizes)
 
-    def mixed(self, value: Fraction, sizes: dict[str, int]) -> DrawnPoint | None:
+    def mixed(self, value: Fraction, sizes: dict[str, int]) -> SamplePoint | None:
         """Fill arrays from a few common values, so that some entries are zero or equal."""
         few = [value, *_SPECIAL[:_COMMON]]
         return self.special(lambda s: self.rng.choice(few) if s.shape else value, sizes)
 
-    def aimed(self) -> Iterator[DrawnPoint | None]:
+    def aimed(self) -> Iterator[SamplePoint | None]:
         """Yield ties around a random point, and around two of small numbers, where roots are simple."""
         sizes, count = self.first[0], itertools.count(3)
         bases = [
-            self.drawn("signed", sizes),
+            self.draw("signed", sizes),
             self.special(lambda _s: Fraction(next(count)), sizes),
             self.special(lambda s: Fraction((-2) ** (len(s.name) % 3) * (next(count) % 5 + 1), 2), sizes),
         ]
         found = [p.values for p in bases if p is not None]
         program = replace(self.program, symbols=tuple(resolve_ends(s, sizes) for s in self.program.symbols))
-        yield from (DrawnPoint(values, sizes) for values in aimed(program, found, sizes))
+        yield from (SamplePoint(values, sizes) for values in aimed(program, found, sizes))
 
-    def made(self, choose: Callable[[Symbol], Any], sizes: dict[str, int]) -> DrawnPoint | None:
+    def fill(self, choose: Callable[[Symbol], Any], sizes: dict[str, int]) -> SamplePoint | None:
         try:
             if any(_entries(s, sizes) > ARRAY_ENTRIES for s in self.program.symbols):
                 return None
             symbols = [resolve_ends(s, sizes) for s in self.program.symbols]
             if not all(map(has_values, symbols)):
                 return None
-            return DrawnPoint({s.name: _fill(s, choose, sizes) for s in symbols}, sizes)
+            return SamplePoint({s.name: _fill(s, choose, sizes) for s in symbols}, sizes)
         except UsageError:
             return None
 
 
-def _in_turn(ways: Sequence[Iterator[DrawnPoint | None]]) -> Iterator[DrawnPoint | None]:
+def _in_turn(ways: Sequence[Iterator[SamplePoint | None]]) -> Iterator[SamplePoint | None]:
     """Yield an item of each iterator in turn, until all have ended."""
     left = list(ways)
     while left:

@@ -16,7 +16,7 @@ from symgrad.verification.limits import (
     THRESHOLDS,
 )
 
-__all__ = ["between", "cells", "literals", "whole_numbers"]
+__all__ = ["between", "cells", "literals", "positive_integers"]
 
 _Line: TypeAlias = "tuple[str | None, Fraction, Fraction]"
 """A linear function: variable, factor, constant; a number has no variable."""
@@ -38,7 +38,7 @@ def literals(program: ProofProgram) -> list[Fraction]:
     return list(found)
 
 
-def whole_numbers(program: ProofProgram) -> list[int]:
+def positive_integers(program: ProofProgram) -> list[int]:
     """Return the first few positive integers of a program, parameters of its slices and positions included."""
     found = dict.fromkeys(int(c) for c in literals(program) if c.denominator == 1 and c > 0)
     for step in program.steps[:SEED_STEPS]:
@@ -103,9 +103,8 @@ def _edges(program: ProofProgram) -> list[tuple[str | None, Fraction]]:
     found: dict[tuple[str | None, Fraction], None] = {}
     for step in program.steps[:SEED_STEPS]:
         args = [lines[a] for a in step.args]
-        own = _line(step, args)
-        lines.append(own)
-        if own is not None:
+        lines.append(_line(step, args))
+        if lines[-1] is not None:
             continue
         read = [line for line in args if line is not None]
         if len(read) == 2 and step.op in (*COMPARISONS, "eq", "ne", "maximum", "minimum"):

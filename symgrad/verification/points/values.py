@@ -222,7 +222,7 @@ def draw_value(
     if symbol.name in positions:
         return clamp_to_domain(symbol, Fraction(_position(positions[symbol.name], style, rng, sizes)))
     if symbol.kind == "int":
-        return clamp_to_domain(symbol, Fraction(_whole(style, rng)))
+        return clamp_to_domain(symbol, Fraction(_integer(style, rng)))
     return clamp_to_domain(symbol, _number(style, rng, 16 if symbol.shape else 1))
 
 
@@ -237,7 +237,7 @@ def _position(own: Positions, style: Style, rng: random.Random, sizes: Mapping[s
     return rng.choice((0, -1, n - 1, -n)) if style == "ends" else rng.randrange(-n, n)
 
 
-def _whole(style: Style, rng: random.Random) -> int:
+def _integer(style: Style, rng: random.Random) -> int:
     if style in ("huge", "tiny"):
         return rng.choice((-1, 1)) * rng.randint(1, 10 ** rng.randint(3, 12))
     reach = 40 if style in ("wide", "large") else LARGEST_INDEX

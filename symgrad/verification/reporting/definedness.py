@@ -25,7 +25,7 @@ from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import UsageError
 from symgrad.support.traversal import leaves
 from symgrad.verification.limits import CONDITION_LENGTH, CONDITION_PARTS, CONDITIONS_TOLD, DEFINEDNESS_POINTS
-from symgrad.verification.points.sampler import DrawnPoint, points_of
+from symgrad.verification.points.sampler import SamplePoint, points_of
 from symgrad.verification.statement import program_of
 from symgrad.verification.verdict import Undefined
 
@@ -79,7 +79,7 @@ def undefined(
                 if not own:
                     continue
                 wanted = sides[other].wanted
-                defined: list[DrawnPoint] = []
+                defined: list[SamplePoint] = []
                 for point in islice(points_of(program), DEFINEDNESS_POINTS):
                     values = evaluate(
                         program,
@@ -101,8 +101,8 @@ def undefined(
 
 
 def _failing_at(
-    conditions: Sequence[Node], points: Sequence[DrawnPoint]
-) -> Iterator[tuple[Node, DrawnPoint]]:
+    conditions: Sequence[Node], points: Sequence[SamplePoint]
+) -> Iterator[tuple[Node, SamplePoint]]:
     """Yield conditions that fail at points, most often failing first, each with the simplest such point."""
     program, at = program_of(conditions)
     fails: dict[Node, set[int]] = {c: set() for c in conditions}
@@ -121,7 +121,7 @@ def _failing_at(
             seen |= fails[condition]
 
 
-def _length(point: DrawnPoint) -> tuple[int, int]:
+def _length(point: SamplePoint) -> tuple[int, int]:
     """Return how special a point is, and its length: at 0 conditions often fail by a hair."""
     return sum(v == 0 for v in point.values.values()), len(str(dict(point.values)))
 

@@ -105,7 +105,7 @@ def regions_of(
             # A case that can only hold on a thin set is empty, too.
             if not here or not where or (case.result == "empty" and not any(t.differs for t in here)):
                 continue
-            but = _left_out(program, case, signs) if proved else ()
+            but = _exclusions(program, case, signs) if proved else ()
             # The proof may exclude a point at which the sides differ.
             differs = any(t.differs for t in here) and not but
             status: Status = "refuted" if differs else "proved" if proved else "undecided"
@@ -118,7 +118,7 @@ def regions_of(
     return tuple(found)
 
 
-def _left_out(program: ProofProgram, case: Case, signs: Sequence[Sign]) -> tuple[str, ...]:
+def _exclusions(program: ProofProgram, case: Case, signs: Sequence[Sign]) -> tuple[str, ...]:
     """Return the conditions that a proof excludes in a part of its case, without those that its signs contradict."""
     if case.kernels is None:
         return case.excluded

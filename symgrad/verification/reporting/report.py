@@ -22,7 +22,7 @@ from symgrad.report.blocks import (
 )
 from symgrad.report.report import Report
 from symgrad.verification.diagnosis import Diagnosis
-from symgrad.verification.verdict import Verdict, by_text, derivatives_text, value_text, values_apart
+from symgrad.verification.verdict import Verdict, by_text, derivatives_text, distinct_values, value_text
 
 __all__ = ["SAVED", "TONES", "diagnosis_block", "verdict_blocks", "verdict_report"]
 
@@ -80,7 +80,7 @@ def _witness(verdict: Verdict, sides: tuple[str, str]) -> Iterator[Block]:
     rows: list[tuple[Prose, ...]] = [
         (prose(Literal(name)), prose(Literal(value_text(value)))) for name, value in verdict.witness.items()
     ]
-    values = values_apart(*verdict.values)
+    values = distinct_values(*verdict.values)
     rows += [(prose(side + entry), prose(Literal(v))) for side, v in zip(sides, values, strict=True)]
     yield Heading("A point at which it fails")
     yield Table(

@@ -70,11 +70,11 @@ def describe_conditions(
     ]
     if any(n.shape or n.op is SIZE for n in topological(sides)):
         compared = {n.args[0] - n.args[1]: n.args for n in certain if n.op.name in COMPARED and n.shape}
-        writer = _Writer(Conditions(), names, compared)
+        writer = _ConditionWriter(Conditions(), names, compared)
         table = _of_arrays([*parts[:LEFT_OUT_PARTS], *compared], writer, set(conditions))
         texts = dict.fromkeys(text for c in conditions for text in table.get(c, (c,)))
     else:
-        writer = _Writer(Conditions(), names)
+        writer = _ConditionWriter(Conditions(), names)
         texts = dict.fromkeys(_of_numbers(conditions, parts[:LEFT_OUT_PARTS], writer, restrict_domain(sides)))
     return tuple(text for text in texts if not any(text in covers for covers in map(_covered, texts)))
 
@@ -87,7 +87,7 @@ def _covered(text: str) -> tuple[str, ...]:
     return ()
 
 
-class _Writer:
+class _ConditionWriter:
     """Describe where a part is zero, or not positive.
 
     Args:
@@ -135,7 +135,7 @@ class _Writer:
         return f"an entry of {text} {_ENTRIES[relation]}" if node.shape else f"{text} {relation} 0"
 
     def factors(self, node: Node) -> list[Node]:
-        """Return parts one of which is zero wherever a part is, without those that never are."""
+        """Return the parts one of which is zero wherever a part is, without those that are never zero."""
 
         def descend(n: Node) -> Sequence[Node] | None:
             if self.known.nonzero(n) == "yes" or (n.op is SIZE and isinstance(n.params[0], str)):
@@ -165,7 +165,9 @@ def _squared(node: Node) -> Node | None:
 # -- arrays -----------------------------------------------------------------------------------------------------------
 
 
-def _of_arrays(parts: Sequence[Node], writer: _Writer, wanted: Collection[str]) -> dict[str, tuple[str, ...]]:
+def _of_arrays(
+    parts: Sequence[Node], writer: _ConditionWriter, wanted: Collection[str]
+) -> dict[str, tuple[str, ...]]:
     """Describe each wanted condition that stems from a part of the claim."""
     t = FormAlgebra(WORK_BUDGET, LAWS, deadline=now() + LEFT_OUT_SECONDS)
     options: dict[str, list[tuple[bool, tuple[str, ...]]]] = {}  # inputs first
@@ -185,7 +187,7 @@ def _of_arrays(parts: Sequence[Node], writer: _Writer, wanted: Collection[str]) 
 
 
 def _conditions(
-    t: FormAlgebra, node: Node, form: Form, writer: _Writer, wanted: Collection[str]
+    t: FormAlgebra, node: Node, form: Form, writer: _ConditionWriter, wanted: Collection[str]
 ) -> Iterator[tuple[str, tuple[str, ...] | None]]:
     """Yield the wanted conditions of a part, each with its description."""
     for shown in (form, content(t, form)[2]) if form else ():
@@ -212,7 +214,7 @@ def _conditions(
 
 
 def _of_numbers(
-    conditions: Sequence[str], parts: Sequence[Node], writer: _Writer, inside: Mapping[Node, Node]
+    conditions: Sequence[str], parts: Sequence[Node], writer: _ConditionWriter, inside: Mapping[Node, Node]
 ) -> list[str]:
     """Describe conditions that are formulas of numbers.
 
@@ -245,7 +247,7 @@ def _of_numbers(
     return described
 
 
-def _is_nowhere(place: ZeroSet, writer: _Writer, inside: Mapping[Node, Node]) -> bool:
+def _is_nowhere(place: ZeroSet, writer: _ConditionWriter, inside: Mapping[Node, Node]) -> bool:
     """Tell whether a factor of a zero set vanishes nowhere in the restricted domains."""
     return any(writer.known.nonzero(n) == "yes" for n in substitute(list(place), inside))
 
@@ -265,7 +267,7 @@ def _of_root(
     condition: str,
     symbols: Mapping[str, Node],
     forms: Mapping[Node, Node],
-    writer: _Writer,
+    writer: _ConditionWriter,
     inside: Mapping[Node, Node],
 ) -> tuple[str, ...]:
     """Describe a condition with a root of u: a part with that root is defined for u >= 0 alone, where |u| = u."""
@@ -284,13 +286,13 @@ def _of_root(
     return (condition,)
 
 
-def _zeros(node: Node, forms: Mapping[Node, Node], writer: _Writer) -> tuple[str, ...] | None:
+def _zeros(node: Node, forms: Mapping[Node, Node], writer: _ConditionWriter) -> tuple[str, ...] | None:
     """Describe where a node is zero, factor by factor; None if that is long."""
     texts = [_of_part(f, forms, writer) or writer.text(f) for f in writer.factors(node)]
     return None if None in texts else tuple(f"{t} = 0" for t in texts)
 
 
-def _of_part(factor: Node, forms: Mapping[Node, Node], writer: _Writer) -> str | None:
+def _of_part(factor: Node, forms: Mapping[Node, Node], writer: _ConditionWriter) -> str | None:
     """Return the shortest text of a part that is zero exactly where a factor is.
 
     Args:

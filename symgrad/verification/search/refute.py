@@ -25,7 +25,7 @@ from symgrad.verification.limits import (
     POINTS_ENOUGH,
     WITNESS_STEPS,
 )
-from symgrad.verification.points.sampler import DrawnPoint, plain_points, points_of
+from symgrad.verification.points.sampler import SamplePoint, plain_points, points_of
 from symgrad.verification.points.values import negatives, shorter, simple_points
 
 __all__ = ["Outcome", "refute"]
@@ -53,7 +53,7 @@ class Outcome:
     """
 
     witness: Witness | None
-    points: tuple[DrawnPoint, ...]
+    points: tuple[SamplePoint, ...]
     digits: int | None
     precise: int
     tried: int
@@ -78,14 +78,14 @@ class _PointSearch:
         self.deadline = deadline
         self.direction = direction
         self.witness: Witness | None = None
-        self.agreeing: dict[int, DrawnPoint] = {}
+        self.agreeing: dict[int, SamplePoint] = {}
         self.digits: dict[int, int | None] = {}  # None: exactly equal
         self.gaps: dict[int, Any] = {}  # largest distances of values that are tiny or zero
-        self.unknown: dict[int, DrawnPoint] = {}
+        self.unknown: dict[int, SamplePoint] = {}
         self.tried = 0
         self.settled = False  # whether only optional points are left
 
-    def both(self, point: DrawnPoint, precision: int) -> list[tuple[tuple[int, ...], Value, Value]]:
+    def both(self, point: SamplePoint, precision: int) -> list[tuple[tuple[int, ...], Value, Value]]:
         """Return the entries of both values at a point that are certain."""
         left, right, *rest = evaluate(
             self.program,
@@ -100,7 +100,7 @@ class _PointSearch:
         return paired_entries(left, right) if all_certain(rest) else []
 
     def refutes(
-        self, point: DrawnPoint, precision: int, values: list[tuple[tuple[int, ...], Value, Value]]
+        self, point: SamplePoint, precision: int, values: list[tuple[tuple[int, ...], Value, Value]]
     ) -> float:
         """Store a point as the witness if its values differ; return their distance, 0 if they may be equal."""
         different = [(i, x, y) for i, x, y in values if disjoint(x, y)]
@@ -110,19 +110,19 @@ class _PointSearch:
         self.witness = Witness(point.values, point.sizes, precision, index, *distinct_texts(x, y))
         return max(_distance(x, y), 1e-300)
 
-    def point_out(self, point: DrawnPoint, precision: int) -> None:
+    def point_out(self, point: SamplePoint, precision: int) -> None:
         """Replace the direction of a witness by the unit direction in which it differs most, the first of these."""
         if self.direction is None:
             return
         best, found = 0.0, self.witness
         for unit in _units(np.shape(np.array(point.values[self.direction], dtype=object))):
-            there = DrawnPoint({**point.values, self.direction: unit}, point.sizes)
+            there = SamplePoint({**point.values, self.direction: unit}, point.sizes)
             size = self.refutes(there, precision, self.both(there, precision))
             if size > best:
                 best, found = size, self.witness
         self.witness = found
 
-    def is_witness(self, number: int, point: DrawnPoint, precision: int) -> bool:
+    def is_witness(self, number: int, point: SamplePoint, precision: int) -> bool:
         """Evaluate at a point; tell whether it is a witness."""
         both = self.both(point, precision)
         with context.workprec(precision):
@@ -183,7 +183,7 @@ class _PointSearch:
         if best <= _MODERATE:
             return
         for values in simple_points(self.program, first.point, self.direction):
-            point = DrawnPoint(values, first.sizes)
+            point = SamplePoint(values, first.sizes)
             both = self.both(point, first.precision)
             with context.workprec(first.precision):
                 found = self.witness
@@ -199,7 +199,7 @@ class _PointSearch:
         """Measure how unusual a witness is: the decades of its values beyond moderate ones, and its negative inputs."""
         if witness is None:
             return _MODERATE
-        both = self.both(DrawnPoint(witness.point, witness.sizes), witness.precision)
+        both = self.both(SamplePoint(witness.point, witness.sizes), witness.precision)
         sizes = [_decades(v) for i, x, y in both if i == witness.index and disjoint(x, y) for v in (x, y)]
         return max(0, max(sizes, default=0) - _DECADES), negatives(
             self.program, witness.point, self.direction
@@ -222,13 +222,13 @@ class _PointSearch:
         if first is None:
             return
         for values in shorter(self.program, first.point, self.direction):
-            point = DrawnPoint(values, first.sizes)
+            point = SamplePoint(values, first.sizes)
             both = self.both(point, first.precision)
             with context.workprec(first.precision):
                 if self.refutes(point, first.precision, both):
                     return
 
-    def several(self, points: Iterator[tuple[int, DrawnPoint]], precision: int, enough: int) -> bool:
+    def several(self, points: Iterator[tuple[int, SamplePoint]], precision: int, enough: int) -> bool:
         """Evaluate at points until ``enough`` of them agree; tell whether one is a witness."""
         while self.tried < POINTS and len(self.agreeing) < enough:
             number, point = next(points, (0, None))

@@ -39,7 +39,7 @@ def simpler(places: Sequence[ZeroSet], factors: Callable[[Node], Iterable[Node]]
     found: dict[ZeroSet, None] = {(n,): None for n in plain}
     covered = {f for n in plain for f in factors(n)}
     for place in places:
-        if len(place) == 1 or any(_within(n, covered, factors) for n in place) or not _can_be(place):
+        if len(place) == 1 or any(covered.issuperset(factors(n)) for n in place) or not _can_be(place):
             continue
         found[place] = None
     return list(found)
@@ -58,18 +58,15 @@ def _of_angles(zeros: Iterable[Node]) -> Iterator[Node]:
             if other is not None:
                 del pending[n], pending[other]
                 yield _short(cos(mul(as_node(2), u)))
-                continue
         elif name == "tan" and number == 0:
             del pending[n]
             pole = next((m for m in pending if m.op is cos and m.args[0] is u), None)
             if pole is not None:
                 del pending[pole]
             yield _short(sin(u if pole is None else mul(as_node(2), u)))
-            continue
         elif name == "exp" and number == -1:
             del pending[n]
             yield u
-            continue
     yield from pending
 
 
@@ -80,10 +77,6 @@ def _shifted(n: Node) -> tuple[Node, int]:
             if c.is_number() and c.value.denominator == 1:
                 return (u.args[0], -int(c.value)) if u.op.name == "neg" else (u, int(c.value))
     return n, 0
-
-
-def _within(n: Node, covered: set[Node], factors: Callable[[Node], Iterable[Node]]) -> bool:
-    return all(f in covered for f in factors(n))
 
 
 def _can_be(place: ZeroSet) -> bool:

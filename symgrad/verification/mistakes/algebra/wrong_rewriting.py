@@ -13,7 +13,7 @@ from symgrad.ir.graph import Node, as_node
 from symgrad.ir.traverse import substitute, topological
 from symgrad.support.errors import SymgradError
 from symgrad.verification.mistakes.algebra.expansion import expanded
-from symgrad.verification.mistakes.candidate import Found, confirmed
+from symgrad.verification.mistakes.candidate import Mistake, confirmed
 from symgrad.verification.mistakes.catalogue import REWRITINGS
 from symgrad.verification.mistakes.edits.formulas import Edit, dropped, edited, repaired
 from symgrad.verification.mistakes.edits.structure import agree
@@ -35,7 +35,7 @@ class Rewritten:
         right: the first side with the right rewriting of that part; None if there is none.
     """
 
-    found: Found
+    found: Mistake
     right: Node | None = None
 
 
@@ -78,18 +78,19 @@ class _RewritingSearch:
         self.cost = _PER_EQUATION * len(topological([before, claim]))
         nodes = [before, claim]
         self.sampled = sampled_arrays(nodes) if reads_arrays(nodes) else sampled_lanes(nodes, witness)
-        self.found: dict[int, tuple[Found, Node | None]] = {}
+        self.found: dict[int, tuple[Mistake, Node | None]] = {}
 
     def run(self) -> list[Rewritten]:
         """Return the mistakes; slips of the pen if no wrong rule is recognised."""
         if not self.sampled.points:
             return []
-        self.of_before, self.of_claim = self.values(self.before), self.values(self.claim)
+        shape = self.claim.shape
+        self.of_before, self.of_claim = (self.sampled.vector(n, shape) for n in (self.before, self.claim))
         if self.agrees(self.of_before, self.of_claim):
             return []  # the sides differ elsewhere
         if self.sampled.lanes and agree(self.of_before, self.of_claim, np.zeros(0), lanes=True, most=True):
             return []  # the sides differ at a few points only, as nearly any edit does
-        for stage in (self.rules, self.slips, self.whole):
+        for stage in (self.rules, self.slips, self.factor):
             self.found.clear()
             stage()
             kept = {id(f) for f in confirmed([f for f, _ in self.found.values()], self.deadline)}
@@ -97,10 +98,6 @@ class _RewritingSearch:
             if mistakes:
                 return sorted(mistakes, key=lambda r: r.found.rank)
         return []
-
-    def values(self, node: Node) -> Array:
-        """Return the values of a formula of the shape of the sides at all points."""
-        return self.sampled.vector(node, self.claim.shape)
 
     def agrees(self, one: Array, other: Array) -> bool:
         return agree(one, other, np.zeros(0), lanes=self.sampled.lanes)
@@ -130,10 +127,10 @@ class _RewritingSearch:
         for edit, other in edited(formula, edits):
             yield _of_edit(edit, other, _SENTENCES.get(edit.says, edit.says))
 
-    def whole(self) -> None:
+    def factor(self) -> None:
         """Find the number by which the sides differ."""
-        for kind, says, sides in _whole(self.before, self.claim, self.of_before, self.of_claim):
-            self.found[len(self.found)] = (Found(kind, says, None, {}, 30, sides), None)
+        for kind, says, sides in _named_factor(self.before, self.claim, self.of_before, self.of_claim):
+            self.found[len(self.found)] = (Mistake(kind, says, None, {}, 30, sides), None)
 
     def distorted(self, formula: Node, behind: int) -> Iterator[_Candidate]:
         """Yield a formula with each wrong rule at each part; also in one place alone of a part with several readers."""
@@ -163,19 +160,19 @@ class _RewritingSearch:
             if c.made.shape != self.claim.shape:
                 continue
             try:
-                values = self.values(c.made)
+                values = self.sampled.vector(c.made, self.claim.shape)
             except (SymgradError, ValueError, np.linalg.LinAlgError):
                 continue
             if self.agrees(values, target) and not self.agrees(values, own):
                 right = None
                 if not in_claim and c.swap is not None and c.swap.right is not None:
-                    right = _put(self.before, c.at, c.swap.right)
+                    right = _rewritten(self.before, c.at, c.swap.right)
                 sides = lambda made=c.made: (made, wanted)  # noqa: E731  it is one of many
-                found = Found(c.kind, c.says, c.at, c.words, c.rank, sides, in_claim=in_claim)
+                found = Mistake(c.kind, c.says, c.at, c.words, c.rank, sides, in_claim=in_claim)
                 self.found[len(self.found)] = (found, right)
 
 
-def _put(formula: Node, node: Node, other: Node) -> Node | None:
+def _rewritten(formula: Node, node: Node, other: Node) -> Node | None:
     try:
         (made,) = substitute([formula], {node: other})
     except SymgradError:
@@ -221,7 +218,7 @@ def _twos(formula: Node) -> Iterator[Edit]:
             yield Edit("factor-2", node, node.args[1], 15, "a factor of 2 is lost at {0}")
 
 
-def _whole(
+def _named_factor(
     before: Node, claim: Node, of_before: Array, of_claim: Array
 ) -> Iterator[tuple[str, str, Callable[[], tuple[Node, Node]]]]:
     """Yield a named number c for which the claim is c times the first side."""

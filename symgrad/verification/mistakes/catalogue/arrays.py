@@ -11,7 +11,7 @@ from symgrad.ir.traverse import topological
 from symgrad.ops.array.contraction import contract, sum_over
 from symgrad.ops.array.layout import full
 from symgrad.support.errors import SymgradError
-from symgrad.verification.mistakes.catalogue.paths import held_fixed, one_path
+from symgrad.verification.mistakes.catalogue.paths import hold_fixed, one_path
 from symgrad.verification.mistakes.limits import PASSED
 from symgrad.verification.mistakes.numbers import entries
 from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
@@ -117,10 +117,10 @@ def _operand_transposed(s: Site) -> Iterator[Wrong]:
                     continue
 
 
-def _lost_way(s: Site) -> Iterator[Wrong]:
+def _lose_path(s: Site) -> Iterator[Wrong]:
     """Lose the contribution through one argument: for arrays, a term of the derivative."""
     if s.y_of_arrays:
-        yield from held_fixed(s)
+        yield from hold_fixed(s)
 
 
 def _half(s: Site) -> Iterator[Wrong]:
@@ -130,7 +130,7 @@ def _half(s: Site) -> Iterator[Wrong]:
         yield s.sends({i: s.right(i) / 2 for i in moving})
 
 
-def _one_way(s: Site) -> Iterator[Wrong]:
+def _keep_path(s: Site) -> Iterator[Wrong]:
     """Keep the contribution through one argument alone."""
     if s.y_of_arrays:
         yield from one_path(s)
@@ -235,13 +235,13 @@ ROWS = (
     MalRule(
         kind="missing-term",
         says="the term that goes through {held} in {0} is missing",
-        distort=_lost_way,
+        distort=_lose_path,
         rank=11.5,
     ),
     MalRule(
         kind="missing-term",
         says="the terms beside the one that goes through {held} in {0} are missing",
-        distort=_one_way,
+        distort=_keep_path,
         rank=11.6,
     ),
     MalRule(

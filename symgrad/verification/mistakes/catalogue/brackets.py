@@ -89,7 +89,7 @@ def _wrong_middle(node: Node) -> Iterator[Swap]:
             yield Swap(a**2 - middle - b**2, right)
 
 
-def _first_alone(node: Node) -> Iterator[Swap]:
+def _first_term_only(node: Node) -> Iterator[Swap]:
     """Apply a minus, a factor or a divisor at a bracket to one of several terms."""
     name = node.op.name
     if name == "neg":
@@ -110,7 +110,7 @@ def _first_alone(node: Node) -> Iterator[Swap]:
             yield Swap(total(scaled[j] if j == i else plain[j] for j in range(len(terms))), total(scaled))
 
 
-def _times_first(node: Node) -> Iterator[Swap]:
+def _first_product_only(node: Node) -> Iterator[Swap]:
     """Expand -c*(a - b) as -c*a - c*b."""
     factors = factors_of(node.args[0])
     for k, f in enumerate(factors):
@@ -169,7 +169,7 @@ def _term_by_term(node: Node) -> Iterator[Swap]:
         yield Swap(pairs, total(signed(s * t, a * b) for s, a in one for t, b in other))
 
 
-def _taken_out(node: Node) -> Iterator[Swap]:
+def _extract_factor(node: Node) -> Iterator[Swap]:
     """Write f(c*x) as c*f(x)."""
     arg = node.args[0]
     if arg.op.name == "mul":
@@ -245,14 +245,14 @@ REWRITINGS = (
         kind="lost-bracket",
         says="this is what one gets by losing the bracket of {0}: a factor or a sign reaches one term alone",
         ops=("neg", "mul", "div"),
-        distort=_first_alone,
+        distort=_first_term_only,
         rank=11,
     ),
     AlgebraRule(
         kind="lost-bracket",
         says="this is what one gets by losing the bracket of {0}: the minus before it reaches one term alone",
         ops=("neg",),
-        distort=_times_first,
+        distort=_first_product_only,
         rank=11,
     ),
     AlgebraRule(
@@ -301,7 +301,7 @@ REWRITINGS = (
         kind="function-of-a-multiple",
         says="this is what one gets by taking a factor out of {0}",
         ops=(*_CIRCULAR, "log", "log2", "log10", "exp", "sqrt", "cbrt", "sigmoid", "erf"),
-        distort=_taken_out,
+        distort=_extract_factor,
         rank=12,
     ),
     AlgebraRule(

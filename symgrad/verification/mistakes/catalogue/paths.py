@@ -9,7 +9,7 @@ from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node
 from symgrad.ops.array.layout import full
 from symgrad.verification.mistakes.rule import MalRule, Site, Wrong, is_noise
 
-__all__ = ["ROWS", "held_fixed", "one_path"]
+__all__ = ["ROWS", "hold_fixed", "one_path"]
 
 _LINEAR = frozenset({"add", "neg", "reshape", "broadcast_to", "slice", "concatenate"})
 
@@ -58,7 +58,7 @@ def _skipped_in_array(s: Site) -> Iterator[Wrong]:
         yield from _skipped(s)
 
 
-def held_fixed(s: Site) -> Iterator[Wrong]:
+def hold_fixed(s: Site) -> Iterator[Wrong]:
     """Lose the contribution through one argument."""
     for i in s.moving:
         yield s.sends({i: as_node(0)}, held=s.node.args[i])
@@ -111,7 +111,7 @@ def _twice(s: Site) -> Iterator[Wrong]:
         yield s.sends({i: s.right(i) / 2}, held=s.node.args[i])
 
 
-def _lost_factor(s: Site) -> Iterator[Wrong]:
+def _lose_factor(s: Site) -> Iterator[Wrong]:
     """Differentiate c*f as f."""
     name = s.node.op.name
     for i in s.moving:
@@ -121,7 +121,7 @@ def _lost_factor(s: Site) -> Iterator[Wrong]:
                 yield s.sends({i: s.slope(i, 1)}, held=other)
 
 
-def _lost_noise(s: Site) -> Iterator[Wrong]:
+def _lose_noise(s: Site) -> Iterator[Wrong]:
     for i in s.moving:
         if is_noise(s.node.args[1 - i]):
             yield s.sends({i: s.slope(i, 1)}, held=s.node.args[1 - i])
@@ -132,7 +132,7 @@ ROWS = (
         kind="noise-treated-as-constant-one",
         says="this is what one gets by losing the noise {held} when {0} is differentiated, as if it were 1",
         ops=("mul", "div"),
-        distort=_lost_noise,
+        distort=_lose_noise,
         rank=15,
     ),
     MalRule(
@@ -171,7 +171,7 @@ ROWS = (
     MalRule(
         kind="treated-variable-as-constant",
         says="this is what one gets by holding {held} fixed in {0}",
-        distort=held_fixed,
+        distort=hold_fixed,
         rank=18,
     ),
     MalRule(
@@ -228,7 +228,7 @@ ROWS = (
         kind="missing-term",
         says="this is what one gets by losing the factor {held} when {0} is differentiated",
         ops=("mul", "div"),
-        distort=_lost_factor,
+        distort=_lose_factor,
         rank=29,
     ),
 )

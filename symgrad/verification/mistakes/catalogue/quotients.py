@@ -55,7 +55,7 @@ def _of_derivatives(s: Site) -> Iterator[Wrong]:
         yield Wrong(((None, s.bar * (tangent - right)),))
 
 
-def _lost(s: Site) -> Iterator[Wrong]:
+def _lose_term(s: Site) -> Iterator[Wrong]:
     if len(s.moving) > 1:
         for i in s.moving:
             yield s.sends({i: as_node(0)})
@@ -66,7 +66,7 @@ ROWS = (
         kind="product-rule-lost-term",
         says="this is what one gets by losing a term of the product rule at {0}",
         ops=("mul", "einsum"),
-        distort=_lost,
+        distort=_lose_term,
         rank=18,
     ),
     MalRule(

@@ -11,7 +11,7 @@ from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.array.contraction import contract, sum_over
 from symgrad.support.errors import SymgradError
-from symgrad.verification.mistakes.edits.formulas import Edit, kept_shape
+from symgrad.verification.mistakes.edits.formulas import Edit, keepdims_shape
 from symgrad.verification.mistakes.numbers import lengths
 
 __all__ = ["other_sums", "without_outer"]
@@ -76,7 +76,7 @@ def _over(arg: Node, axes: tuple[int, ...], *, mean: bool) -> Node:
     found = sum_over(arg, axes)
     if mean:
         found = found / prod(lengths(arg.shape)[k] for k in axes)
-    return OPS["reshape"](found, params=(kept_shape(arg.shape, axes),))
+    return OPS["reshape"](found, params=(keepdims_shape(arg.shape, axes),))
 
 
 def without_outer(right: Node, shape: Shape) -> Iterator[tuple[Edit, Node]]:

@@ -127,18 +127,18 @@ def _counted(node: Node, text: str, n: int) -> Iterator[Edit]:
 
 def _sums(node: Node) -> Iterator[Edit]:
     for axes in [*([k] for k in range(len(node.shape))), list(range(len(node.shape)))]:
-        total = _kept(node, axes)
+        total = _keepdims_sum(node, axes)
         count = prod(lengths(node.shape)[k] for k in axes)
         yield Edit("missing-broadcast-sum", node, total, 22, _SUM)
         yield Edit("missing-broadcast-sum", node, total / count, 22.5, _MEAN)
 
 
-def _kept(node: Node, axes: list[int]) -> Node:
+def _keepdims_sum(node: Node, axes: list[int]) -> Node:
     total = sum_over(node, axes)
-    return full(OPS["reshape"](total, params=(kept_shape(node.shape, axes),)), node.shape)
+    return full(OPS["reshape"](total, params=(keepdims_shape(node.shape, axes),)), node.shape)
 
 
-def kept_shape(shape: Shape, axes: Sequence[int]) -> Shape:
+def keepdims_shape(shape: Shape, axes: Sequence[int]) -> Shape:
     """Return a shape with 1 for some axes: that of a sum over them that keeps them."""
     return tuple(1 if k in axes else n for k, n in enumerate(shape))
 
@@ -258,7 +258,7 @@ def _other_sum(node: Node) -> Iterator[Edit]:
             total = sum_over(arg, axes)
             scale = prod(lengths(arg.shape)[k] for k in axes) if x.op.name == "mean" else 1
             total = total / scale if scale > 1 else total
-            kept = kept_shape(arg.shape, axes)
+            kept = keepdims_shape(arg.shape, axes)
             yield Edit("wrong-axis-sum", x, total, 15, _AXES)
             if node is not x:
                 yield Edit("wrong-axis-sum", node, OPS["reshape"](total, params=(kept,)), 15, _AXES)
@@ -299,10 +299,10 @@ def dropped(right: Node, *, outer: bool = False) -> Iterator[Edit]:
         elif name == "neg":
             yield Edit("lost-minus", node, node.args[0], 15.5, _RIGHT_SIGN, node.args[0])
         elif name == "einsum" and len(node.args) > 1:
-            yield from _lost_operand(node)
+            yield from _lose_operand(node)
 
 
-def _lost_operand(node: Node) -> Iterator[Edit]:
+def _lose_operand(node: Node) -> Iterator[Edit]:
     """Drop a factor of a contraction; the remaining axis of a square one takes the place of the other."""
     labels, result = node.params
     for k, gone in enumerate(labels):
