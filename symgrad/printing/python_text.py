@@ -93,7 +93,7 @@ def template_of(node: Node, library: str) -> str | None:
     return found if found is None or isinstance(found, str) else found.get(library)
 
 
-def infix(node: Node, of: _Written, text: str = "") -> tuple[str, int] | None:
+def infix(node: Node, of: _Written, text: str) -> tuple[str, int] | None:
     """Return an infix or prefix expression and its precedence; None for other ops.
 
     Args:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from symgrad.support.source import Location
 
-__all__ = ["Diagnoses", "Diagnosis"]
+__all__ = ["Diagnoses", "Diagnosis", "first_of_each_kind"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,11 @@ class Diagnosis:
             "where": place,
             "corrected": self.corrected,
         }
+
+
+def first_of_each_kind(diagnoses: Sequence[Diagnosis]) -> list[Diagnosis]:
+    """Return the first diagnosis of each kind, in order."""
+    return [d for k, d in enumerate(diagnoses) if all(d.kind != e.kind for e in diagnoses[:k])]
 
 
 class Diagnoses:

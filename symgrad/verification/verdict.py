@@ -15,7 +15,7 @@ from symgrad.report.about import About
 from symgrad.report.report import Reported
 from symgrad.support.errors import TruthValueError
 from symgrad.support.files import write_atomically
-from symgrad.verification.diagnosis import Diagnoses, Diagnosis
+from symgrad.verification.diagnosis import Diagnoses, Diagnosis, first_of_each_kind
 from symgrad.verification.limits import DIAGNOSES_TOLD
 
 __all__ = [
@@ -227,8 +227,7 @@ class Verdict(Reported):
         if self.note is not None:
             lines.append(f"  {self.note}")
         found = self.diagnosis
-        firsts = {d.kind: d for d in reversed(found)}
-        lines += [f"  {d}" for d in found if firsts[d.kind] is d][:DIAGNOSES_TOLD]
+        lines += [f"  {d}" for d in first_of_each_kind(found)[:DIAGNOSES_TOLD]]
         right = next((d.corrected for d in found if d.corrected is not None), None)
         if right is not None:
             lines.append("  right is: " + right.replace("\n", "\n  "))

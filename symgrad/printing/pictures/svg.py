@@ -169,7 +169,7 @@ def _sans(text: str, x: float, y: float, size: float, *, fill: str = _INK, weigh
     )
 
 
-def _mono(text: str, x: float, y: float, size: float, *, fill: str = _INK, weight: str = "400") -> str:
+def _mono(text: str, x: float, y: float, size: float, *, fill: str, weight: str) -> str:
     # textLength keeps the text inside its box in every font.
     length = _text_width(text, size, _MONO_ADVANCE)
     return (

@@ -48,7 +48,7 @@ from symgrad.support.source import Place
 
 __all__ = ["derivation_report", "noise_blocks", "place_items"]
 
-_LINES = 40  # of a program that is shown whole above its gradient
+_LINES = 40  # longest program that is shown in full above its gradient
 
 
 def derivation_report(d: DerivationRecord) -> Report:
@@ -121,8 +121,7 @@ def _gradients(d: DerivationRecord, heads: Briefs) -> Iterator[Block]:
     yield MathLines(tuple(rows), "the gradient")
     if notes:
         yield Items(tuple(notes))
-    told = all(b is not None and b.notes is not None for b in heads.gradients)
-    if d.notes and not told:
+    if d.notes and any(b is None or b.notes is None for b in heads.gradients):
         yield Paragraph(prose("Simplifying made the gradient defined in more places:"))
         yield Items(tuple(prose(n) for n in d.notes))
 
@@ -183,11 +182,11 @@ def _gap(d: DerivationRecord, w: Node | None, gap: Gap) -> Iterator[Block]:
 
 
 def _picture(d: DerivationRecord) -> Figure:
-    said = [f"{v}." for v in d.noise.values()]
+    captions = [f"{v}." for v in d.noise.values()]
     return Figure(
         derivation_svg(d, by_dot=True),
         f"The graph of {title_text(d)}",
-        " ".join(said) or "Inputs above, the output below; every arrow is a value that is read.",
+        " ".join(captions) or "Inputs above, the output below; every arrow is a value that is read.",
     )
 
 

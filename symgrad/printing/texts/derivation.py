@@ -17,7 +17,6 @@ from symgrad.ir.notation.printer import one_line
 from symgrad.ir.traverse import symbols_of
 from symgrad.printing.latex.expressions import latex, latex_name
 from symgrad.printing.limits import (
-    BOXES,
     CELL_CHARACTERS,
     GRADIENT_CHARACTERS,
     PAGE_CHARACTERS,
@@ -330,16 +329,13 @@ def derivation_highlight(d: DerivationRecord, noise: str | None = None) -> Highl
     )
 
 
-def derivation_svg(
-    d: DerivationRecord, noise: str | None = None, *, limit: int = BOXES, by_dot: bool = False
-) -> str:
+def derivation_svg(d: DerivationRecord, noise: str | None = None, *, by_dot: bool = False) -> str:
     """Draw the graph, with the paths of the noise and of the derivative highlighted.
 
     Args:
         d: the derivation.
         noise: the random input to follow; by default all.
-        limit: the largest number of boxes.
         by_dot: whether Graphviz lays it out, if it is installed.
     """
     highlight, title = derivation_highlight(d, noise), title_text(d)
-    return graph_svg([d.y], d.naming.names, highlight=highlight, title=title, limit=limit, by_dot=by_dot)
+    return graph_svg([d.y], d.naming.names, highlight=highlight, title=title, by_dot=by_dot)

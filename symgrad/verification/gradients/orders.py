@@ -133,12 +133,11 @@ class _Orders:
         while len(self._found) < order and not (self._found and self._found[-1].status == "refuted"):
             left = self._begun + until - now()
             share = max(left / (order - len(self._found)), 0.01 * self._time_limit)
-            a, b = self._sides.a, self._sides.b
-            self._found.append(
-                self._next(share)
-                if self._found
-                else decide_both(a, b, self._inputs, self._sizes, None, share)
+            s, first = self._sides, not self._found
+            found = (
+                decide_both(s.a, s.b, self._inputs, self._sizes, None, share) if first else self._next(share)
             )
+            self._found.append(found)
         return self.timed(self._found[-1])
 
     def timed(self, verdict: Verdict) -> Verdict:

@@ -29,6 +29,7 @@ __all__ = [
     "telling",
 ]
 
+_ARRAY_POINTS = 2  # points of a program with arrays
 _NEGLIGIBLE = 1e-9
 """Values below this fraction of the largest count as zero."""
 
@@ -71,13 +72,10 @@ def _value(node: Node, known: Mapping[Node, Any]) -> Any:
     if node.op is CONSTANT:
         return np.float64(CONSTANT_VALUES[node.params[0]])
     args = [
-        _position(known[a]) if node.op.kind_of(i) == "index" else known[a] for i, a in enumerate(node.args)
+        np.asarray(known[a]).astype(np.int64) if node.op.kind_of(i) == "index" else known[a]
+        for i, a in enumerate(node.args)
     ]
     return node.op.evaluate(*node.params, *args)
-
-
-def _position(value: Any) -> Any:
-    return np.asarray(value).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +170,7 @@ def _as_large(
     return np.where(inside, values, drawn)
 
 
-def sampled_arrays(nodes: Sequence[Node], count: int = 2) -> TrialPoints:
+def sampled_arrays(nodes: Sequence[Node]) -> TrialPoints:
     """Return a few points of a program with arrays, at which some nodes have values."""
     rng = np.random.default_rng(7)
     symbols = symbols_of(nodes)
@@ -182,7 +180,7 @@ def sampled_arrays(nodes: Sequence[Node], count: int = 2) -> TrialPoints:
         at = TrialPoint(values)
         if all(np.all(_moderate(np.asarray(at(n)))) for n in nodes):
             points.append(at)
-        if len(points) == count:
+        if len(points) == _ARRAY_POINTS:
             break
     return TrialPoints(points, lanes=False)
 

@@ -19,7 +19,7 @@ from symgrad.verification.mistakes.derivation import RightDerivation, TooManyEnt
 from symgrad.verification.mistakes.edits.axes import other_sums, without_outer
 from symgrad.verification.mistakes.edits.formulas import Edit, dropped, edited, repaired
 from symgrad.verification.mistakes.edits.structure import (
-    ClaimDifference,
+    Deviation,
     agree,
     differences,
     missing_sums,
@@ -323,7 +323,7 @@ class _Recognition:
         for says, held, rank in of_symmetric(self.derivation, self.claim, self.square):
             self.note(Mistake("symmetric-assumed", says, None, {} if held is None else {"held": held}, rank))
 
-    def structure(self, found: Iterable[ClaimDifference]) -> None:
+    def structure(self, found: Iterable[Deviation]) -> None:
         """Store differences of the claim as a whole, where no mistake explains it."""
         for f in found:
             words: dict[str, object] = {} if f.held is None else {"held": f.held, "other": f.other}

@@ -210,7 +210,8 @@ class _Plan:
 
     def fill(self, choose: Callable[[Symbol], Any], sizes: dict[str, int]) -> SamplePoint | None:
         try:
-            if any(_entries(s, sizes) > ARRAY_ENTRIES for s in self.program.symbols):
+            lengths = [[length_value(n, sizes) for n in s.shape] for s in self.program.symbols]
+            if any(math.prod(own) > ARRAY_ENTRIES for own in lengths):
                 return None
             symbols = [resolve_ends(s, sizes) for s in self.program.symbols]
             if not all(map(has_values, symbols)):
@@ -240,10 +241,6 @@ def _special_values(program: ProofProgram) -> tuple[list[Fraction], list[Fractio
 
 
 # ------------------------------------------------------------------------------------------------------------- arrays
-
-
-def _entries(symbol: Symbol, sizes: Mapping[str, int]) -> int:
-    return math.prod(length_value(n, sizes) for n in symbol.shape)
 
 
 def _fill(symbol: Symbol, choose: Callable[[Symbol], Any], sizes: Mapping[str, int]) -> Any:

@@ -192,7 +192,7 @@ def _moved(symbol: Symbol, values: Any, scale: Fraction | None) -> Any:
     return clamp_to_domain(symbol, plain if scale is None else scale * (round(n) or 1))
 
 
-def negatives(program: ProofProgram, values: Mapping[str, Any], fixed: str | None = None) -> int:
+def negatives(program: ProofProgram, values: Mapping[str, Any], fixed: str | None) -> int:
     """Return the number of variables that are negative although their domains have positive numbers."""
     free = [s for s in _real_symbols(program, fixed) if s.high is None or s.high > 0]
     return sum(any(n < 0 for n in np.array(values[s.name], dtype=object).flat) for s in free)

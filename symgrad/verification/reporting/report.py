@@ -21,7 +21,7 @@ from symgrad.report.blocks import (
     ticked,
 )
 from symgrad.report.report import Report
-from symgrad.verification.diagnosis import Diagnosis
+from symgrad.verification.diagnosis import Diagnosis, first_of_each_kind
 from symgrad.verification.verdict import Verdict, by_text, derivatives_text, distinct_values, value_text
 
 __all__ = ["SAVED", "TONES", "diagnosis_block", "verdict_blocks", "verdict_report"]
@@ -61,9 +61,7 @@ def verdict_blocks(verdict: Verdict, sides: tuple[str, str]) -> Iterator[Block]:
     found = verdict.diagnosis
     if found:
         yield Heading("The mistake" if len({d.kind for d in found}) == 1 else "Mistakes that explain it")
-        firsts = {d.kind: d for d in reversed(found)}
-        for d in (d for d in found if firsts[d.kind] is d):
-            yield diagnosis_block(d)
+        yield from map(diagnosis_block, first_of_each_kind(found))
     yield from _regions(verdict)
     yield from _parts(verdict, sides)
     yield from _evidence(verdict)

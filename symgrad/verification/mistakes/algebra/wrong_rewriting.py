@@ -19,7 +19,7 @@ from symgrad.verification.mistakes.edits.formulas import Edit, dropped, edited, 
 from symgrad.verification.mistakes.edits.structure import agree
 from symgrad.verification.mistakes.limits import AGREE, EDITS, NODES
 from symgrad.verification.mistakes.numbers import Array, reads_arrays, sampled_arrays, sampled_lanes
-from symgrad.verification.mistakes.rewriting import AlgebraRule, Swap, signed, terms_of, total
+from symgrad.verification.mistakes.rewriting import Swap, signed, terms_of, total
 
 __all__ = ["Rewritten", "rewritings_that_give"]
 
@@ -78,7 +78,7 @@ class _RewritingSearch:
         self.cost = _PER_EQUATION * len(topological([before, claim]))
         nodes = [before, claim]
         self.sampled = sampled_arrays(nodes) if reads_arrays(nodes) else sampled_lanes(nodes, witness)
-        self.found: dict[int, tuple[Mistake, Node | None]] = {}
+        self.found: list[Rewritten] = []
 
     def run(self) -> list[Rewritten]:
         """Return the mistakes; slips of the pen if no wrong rule is recognised."""
@@ -93,8 +93,8 @@ class _RewritingSearch:
         for stage in (self.rules, self.slips, self.factor):
             self.found.clear()
             stage()
-            kept = {id(f) for f in confirmed([f for f, _ in self.found.values()], self.deadline)}
-            mistakes = [Rewritten(f, right) for f, right in self.found.values() if id(f) in kept]
+            kept = {id(f) for f in confirmed([r.found for r in self.found], self.deadline)}
+            mistakes = [r for r in self.found if id(r.found) in kept]
             if mistakes:
                 return sorted(mistakes, key=lambda r: r.found.rank)
         return []
@@ -130,25 +130,23 @@ class _RewritingSearch:
     def factor(self) -> None:
         """Find the number by which the sides differ."""
         for kind, says, sides in _named_factor(self.before, self.claim, self.of_before, self.of_claim):
-            self.found[len(self.found)] = (Mistake(kind, says, None, {}, 30, sides), None)
+            self.found.append(Rewritten(Mistake(kind, says, None, {}, 30, sides)))
 
     def distorted(self, formula: Node, behind: int) -> Iterator[_Candidate]:
         """Yield a formula with each wrong rule at each part; also in one place alone of a part with several readers."""
-        swapped: list[tuple[AlgebraRule, Swap, Edit]] = []
+        swaps: list[tuple[Swap, Edit]] = []
         for node in reversed(topological([formula])):
             for row in REWRITINGS:
                 if node.op.name not in row.ops:
                     continue
                 try:
-                    swaps = list(row.distort(node))
+                    found = list(row.distort(node))
                 except (SymgradError, ValueError, ZeroDivisionError):
                     continue  # shapes or numbers do not fit
-                swapped += [
-                    (row, s, Edit(row.kind, node, s.other, row.rank + behind, row.says)) for s in swaps
-                ]
-        by_edit = {id(e): (row, s) for row, s, e in swapped}
-        for edit, other in edited(formula, [e for _, _, e in swapped if e.other.shape == e.node.shape]):
-            yield _Candidate(other, edit.kind, edit.says, edit.node, edit.rank, by_edit[id(edit)][1])
+                swaps += [(s, Edit(row.kind, node, s.other, row.rank + behind, row.says)) for s in found]
+        by_edit = {id(e): s for s, e in swaps}
+        for edit, other in edited(formula, [e for _, e in swaps if e.other.shape == e.node.shape]):
+            yield _Candidate(other, edit.kind, edit.says, edit.node, edit.rank, by_edit[id(edit)])
 
     def compared(self, candidates: Iterator[_Candidate], wanted: Node, *, in_claim: bool) -> None:
         """Store the candidates that are equal to a side."""
@@ -169,7 +167,7 @@ class _RewritingSearch:
                     right = _rewritten(self.before, c.at, c.swap.right)
                 sides = lambda made=c.made: (made, wanted)  # noqa: E731  it is one of many
                 found = Mistake(c.kind, c.says, c.at, c.words, c.rank, sides, in_claim=in_claim)
-                self.found[len(self.found)] = (found, right)
+                self.found.append(Rewritten(found, right))
 
 
 def _rewritten(formula: Node, node: Node, other: Node) -> Node | None:

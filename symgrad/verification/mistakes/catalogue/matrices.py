@@ -1,4 +1,4 @@
-"""Products, inverses, traces and determinants of matrices; sums of products and of powers."""
+"""Wrong rules for products, inverses, traces and determinants of matrices; for sums of products and of powers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import reduce
 from symgrad.ir.graph import Node, apply
 from symgrad.ops.array.linalg import adjoint, product_of
 from symgrad.verification.mistakes.edits.formulas import chained, matrices_of, swapped
-from symgrad.verification.mistakes.rewriting import AlgebraRule, Swap, signed, terms_of, total
+from symgrad.verification.mistakes.rewriting import AlgebraRule, Swap, product, signed, terms_of, total
 
 __all__ = ["REWRITINGS"]
 
@@ -34,11 +34,9 @@ def _inverse(node: Node) -> Iterator[Swap]:
 
 def _order(node: Node) -> Iterator[Swap]:
     if len(node.args) == 2 and all(len(a.shape) == 2 for a in node.args):
-        made = swapped(node)
-        if made is not None and made.shape == node.shape:
-            yield Swap(made)
-        for made in chained(node):
-            yield Swap(made)
+        for other in (swapped(node), *chained(node)):
+            if other is not None and other.shape == node.shape:
+                yield Swap(other)
 
 
 def _trace(node: Node) -> Iterator[Swap]:
@@ -46,7 +44,7 @@ def _trace(node: Node) -> Iterator[Swap]:
         factors = matrices_of(node.args[0])
         if len(factors) > 1 and all(f.shape == node.args[0].shape for f in factors):
             traces = [apply(node.op, (f,), node.params) for f in factors]
-            yield Swap(reduce(lambda a, b: a * b, traces))
+            yield Swap(product(traces))
 
 
 def _multiple(node: Node) -> Iterator[Swap]:
@@ -61,7 +59,7 @@ def _multiple(node: Node) -> Iterator[Swap]:
 
 
 def _norm(node: Node) -> Iterator[Swap]:
-    """The square of a sum of vectors as the sum of their squares."""
+    """Take the square of a sum of vectors for the sum of their squares."""
     if node.shape:
         return
     labels = node.params[0]
@@ -79,7 +77,7 @@ def _norm(node: Node) -> Iterator[Swap]:
 
 
 def _is_sum_over(node: Node) -> bool:
-    """Tell whether an equation adds entries up, or takes their mean, and does nothing else."""
+    """Tell whether an equation is just a sum or a mean of entries."""
     if node.op.name == "mean":
         return True
     return len(node.args) == 1 and len(node.params[1]) < len({*node.params[0][0]}) == len(node.params[0][0])

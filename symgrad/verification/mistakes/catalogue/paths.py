@@ -14,24 +14,10 @@ __all__ = ["ROWS", "hold_fixed", "one_path"]
 _LINEAR = frozenset({"add", "neg", "reshape", "broadcast_to", "slice", "concatenate"})
 
 
-def _jump(s: Site) -> Iterator[Wrong]:
-    """Take the cotangent of the argument of a function for the derivative by the variable."""
-    if _is_function(s.node):
-        yield from _jump_to(s)
-
-
-def _jump_in(s: Site) -> Iterator[Wrong]:
-    """Do the same in sums, products and quotients."""
-    if not _is_function(s.node):
-        yield from _jump_to(s)
-
-
-def _is_function(node: Node) -> bool:
-    return (len(node.args) == 1 and node.op.name != "neg") or node.op.name == "pow"
-
-
-def _jump_to(s: Site) -> Iterator[Wrong]:
-    for i in s.moving:
+def _jump(s: Site, *, functions: bool) -> Iterator[Wrong]:
+    """Take the cotangent of an argument for the derivative: in functions, or in sums, products and quotients."""
+    is_function = (len(s.node.args) == 1 and s.node.op.name != "neg") or s.node.op.name == "pow"
+    for i in s.moving if is_function == functions else ():
         arg, sent = s.node.args[i], s.right(i)
         if arg is not s.wrt and arg.shape == s.wrt.shape:
             yield Wrong(((arg, -sent), (None, sent)))
@@ -138,13 +124,13 @@ ROWS = (
     MalRule(
         kind="forgot-inner-derivative",
         says="this is what one gets by forgetting the inner derivative of {0}",
-        distort=_jump,
+        distort=partial(_jump, functions=True),
         rank=17,
     ),
     MalRule(
         kind="forgot-inner-derivative",
         says="this is what one gets by forgetting the inner derivative of {0}",
-        distort=_jump_in,
+        distort=partial(_jump, functions=False),
         rank=27,
         paired=False,
     ),

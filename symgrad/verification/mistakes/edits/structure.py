@@ -22,7 +22,7 @@ from symgrad.verification.mistakes.limits import AGREE, LONG, MOST_LANES, ROUNDE
 from symgrad.verification.mistakes.numbers import Array, TrialPoint, TrialPoints, telling
 
 __all__ = [
-    "ClaimDifference",
+    "Deviation",
     "agree",
     "differences",
     "missing_sums",
@@ -56,7 +56,7 @@ def agree(one: Array, other: Array, right: Array, *, lanes: bool, most: bool = F
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimDifference:
+class Deviation:
     """A difference between the claim and the right derivative as a whole.
 
     Args:
@@ -77,13 +77,13 @@ class ClaimDifference:
     number: float | None = None
 
 
-def named_factors(d: RightDerivation, right: Array, claimed: Array) -> Iterator[ClaimDifference]:
+def named_factors(d: RightDerivation, right: Array, claimed: Array) -> Iterator[Deviation]:
     """Yield the names of the factor if the claim is the right derivative times a number; nothing else."""
     ratio = _ratio(d, right, claimed)
     for kind, value, says in () if ratio is None else _factors(d.counts):
         if abs(ratio / value - 1) < AGREE:
             rank = 16 if kind != "lost-minus" else 23
-            yield ClaimDifference(kind, f"the claim is the right derivative {says}", rank)
+            yield Deviation(kind, f"the claim is the right derivative {says}", rank)
 
 
 def _ratio(d: RightDerivation, right: Array, claimed: Array) -> float | None:
@@ -188,64 +188,56 @@ def of_symmetric(
 
 def differences(
     derivation: RightDerivation, claim: Node, right: Array, claimed: Array
-) -> Iterator[ClaimDifference]:
+) -> Iterator[Deviation]:
     """Yield the first difference that no mistake explains."""
     ways = (_other_derivative, _exchanged, _rounded, _constant_factor, _constant_term)
     yield from islice((f for way in ways for f in way(derivation, claim, right, claimed)), 1)
 
 
-def _other_derivative(
-    d: RightDerivation, claim: Node, right: Array, claimed: Array
-) -> Iterator[ClaimDifference]:
+def _other_derivative(d: RightDerivation, claim: Node, right: Array, claimed: Array) -> Iterator[Deviation]:
     """Yield the derivative by another variable, or the function itself."""
     lanes = d.sampled.lanes
     for node, bar in d.bars.items():
         if node is not d.wrt and not node.args and node.shape == d.wrt.shape:
             says = "the claim is the derivative by {held}"
-            found = ClaimDifference("other-variable", says, 30, lambda bar=bar: (bar, claim), node, node)
+            found = Deviation("other-variable", says, 30, lambda bar=bar: (bar, claim), node, node)
             if agree(d.vector(bar), claimed, right, lanes=lanes):
                 yield found
     if d.y.shape == d.wrt.shape and agree(d.vector(d.y), claimed, right, lanes=lanes):
-        yield ClaimDifference(
+        yield Deviation(
             "not-differentiated", "the claim is {held} itself", 30, lambda: (d.y, claim), d.y, d.y
         )
 
 
-def _exchanged(d: RightDerivation, claim: Node, right: Array, _claimed: Array) -> Iterator[ClaimDifference]:
+def _exchanged(d: RightDerivation, claim: Node, right: Array, _claimed: Array) -> Iterator[Deviation]:
     """Yield two names that are exchanged in the claim."""
     for a, b in combinations(symbols_of([claim, d.right]), 2):
         if a.shape == b.shape and a.dtype == b.dtype:
             (other,) = substitute([claim], {a: b, b: a})
             if other is not claim and agree(d.vector(other), right, right, lanes=d.sampled.lanes):
                 says = "the claim has {held} and {other} exchanged"
-                yield ClaimDifference("names-exchanged", says, 30, lambda other=other: (other, d.right), a, b)
+                yield Deviation("names-exchanged", says, 30, lambda other=other: (other, d.right), a, b)
 
 
-def _constant_factor(
-    d: RightDerivation, _claim: Node, right: Array, claimed: Array
-) -> Iterator[ClaimDifference]:
+def _constant_factor(d: RightDerivation, _claim: Node, right: Array, claimed: Array) -> Iterator[Deviation]:
     ratio = _ratio(d, right, claimed)
     if ratio is not None:
         for text, unit in (("", 1.0), ("*pi", pi), ("/pi", 1 / pi)):
             simple = _simple(ratio / unit)
             if simple is not None:
-                yield ClaimDifference(
-                    "constant-factor", f"{_TIMES} {_spelled(simple)}{text}", 30, number=ratio
-                )
+                yield Deviation("constant-factor", f"{_TIMES} {_spelled(simple)}{text}", 30, number=ratio)
                 return
-        yield ClaimDifference("constant-factor", f"{_TIMES} {ratio:.6g}", 31, number=ratio)
+        yield Deviation("constant-factor", f"{_TIMES} {ratio:.6g}", 31, number=ratio)
 
 
-def _constant_term(
-    d: RightDerivation, claim: Node, right: Array, claimed: Array
-) -> Iterator[ClaimDifference]:
+def _constant_term(d: RightDerivation, claim: Node, right: Array, claimed: Array) -> Iterator[Deviation]:
     gap = claimed - right
     simple = _simple(float(np.median(gap))) if len(gap) else None
     if simple is not None and agree(gap, np.full_like(gap, float(simple)), right, lanes=d.sampled.lanes):
         constant = full(as_node(simple), claim.shape)
         says = f"{_PLUS if simple > 0 else _MINUS} {_spelled(abs(simple))}"
         sides = lambda: (d.right + constant, claim)  # noqa: E731  as others are
-        yield ClaimDifference("missing-term", says, 30, sides, number=float(simple))
+        yield Deviation("missing-term", says, 30, sides, number=float(simple))
 
 
 def _spelled(number: Number) -> str:
@@ -264,17 +256,17 @@ def _simple(value: float) -> Number | None:
     return found.numerator if found.denominator == 1 else found
 
 
-def _rounded(_d: RightDerivation, _claim: Node, right: Array, claimed: Array) -> Iterator[ClaimDifference]:
+def _rounded(_d: RightDerivation, _claim: Node, right: Array, claimed: Array) -> Iterator[Deviation]:
     """Yield the number of digits to which a claim with rounded numbers agrees."""
     with np.errstate(all="ignore"):
         gap = np.max(np.abs(claimed - right) / np.maximum(np.abs(claimed), np.abs(right)), initial=0)
     if 0 < gap < ROUNDED:
         digits = -int(np.floor(np.log10(gap))) - 1
         says = f"the claim agrees with the right derivative to {digits} digits: a number in it is rounded"
-        yield ClaimDifference("rounded-number", says, 32)
+        yield Deviation("rounded-number", says, 32)
 
 
-def on_a_branch(d: RightDerivation, right: Array, claimed: Array) -> Iterator[ClaimDifference]:
+def on_a_branch(d: RightDerivation, right: Array, claimed: Array) -> Iterator[Deviation]:
     """Yield a claim that is right at a good part of the points."""
     if not d.sampled.lanes:
         return
@@ -282,4 +274,4 @@ def on_a_branch(d: RightDerivation, right: Array, claimed: Array) -> Iterator[Cl
         [agree(a[None], b[None], a[None], lanes=True) for a, b in zip(claimed, right, strict=True)]
     )
     if 2 <= np.sum(equal) < len(equal):
-        yield ClaimDifference("right-on-a-branch", "the claim is right {where}, and not elsewhere", 40)
+        yield Deviation("right-on-a-branch", "the claim is right {where}, and not elsewhere", 40)
