@@ -25,15 +25,15 @@ def progress_text(works: Sequence[Work]) -> tuple[str, float | None, str]:
         >>> progress_text([Work("compiling"), work])
         ('compiling: differentiating 500 of 2,000', 0.25, '0 s')
     """
-    told = _countable(works)
-    done, total = told.counted
+    work = _countable(works)
+    done, total = work.counted
     of = f" {done:,} of {total:,}" if total else ""
-    what = told.what if told is works[0] else f"{works[0].what}: {told.what}"
-    note = f", {told.note()}" if told.note is not None else ""
+    what = work.what if work is works[0] else f"{works[0].what}: {work.what}"
+    note = f", {work.note()}" if work.note is not None else ""
     time = _time(works[0].seconds)
-    if told.left is not None and told.seconds >= AFTER_S:
-        time += f", about {_time(told.left)} left" + ("" if told is works[0] else " of this")
-    return f"{what}{of}{note}", told.share, time
+    if work.left is not None and work.seconds >= AFTER_S:
+        time += f", about {_time(work.left)} left" + ("" if work is works[0] else " of this")
+    return f"{what}{of}{note}", work.share, time
 
 
 def _countable(works: Sequence[Work]) -> Work:

@@ -206,14 +206,14 @@ def _judge(s: Claim, outcome: Outcome, attempt: Attempt, regions: tuple[Region, 
             digits=outcome.digits,
             proof=_proof(s, "proved", sample, attempt),
         )
-    apart = {case.number for case in attempt.cases}
+    numbers = {case.number for case in attempt.cases}
     # A difference that is a number except at excluded points may be zero there, and these may be all the points.
-    if points and len(apart) == 1 and None not in apart and not attempt.excluded:
+    if points and len(numbers) == 1 and None not in numbers and not attempt.excluded:
         return Verdict(
             "refuted",
             "the difference of the two sides has a normal form that is a number",
             witness=_readable(s, outcome.points[0].values, outcome.points[0].sizes),
-            values=(_number_text(*apart), "0"),
+            values=(_number_text(*numbers), "0"),
             proof=_proof(s, "apart", outcome.points[0], attempt),
         )
     left = ", but perhaps at points that are left out alone" if points and attempt.proved else ""

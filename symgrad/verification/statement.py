@@ -80,9 +80,9 @@ def symbol_of(node: Node, length: Callable[[Size], int | str] = _length) -> Symb
     """Return the range of a variable; for a random one, the support of its distribution."""
     declared = node.declaration
     # For random inputs with formulas as parameters, or with dependent entries, the checker knows the interval alone.
-    drawn = declared.distribution
-    if drawn is not None and (drawn.formulas or not drawn.family.independent):
-        drawn = None
+    distribution = declared.distribution
+    if distribution is not None and (distribution.formulas or not distribution.family.independent):
+        distribution = None
     domain = declared.values
     low, least = _end(domain.low, -1 if domain.closed and domain.kind == "int" else 0, length)
     high, most = _end(domain.high, 1 if domain.closed and domain.kind == "int" else 0, length)
@@ -93,7 +93,9 @@ def symbol_of(node: Node, length: Callable[[Size], int | str] = _length) -> Symb
         high,
         tuple(length(s) for s in node.shape),
         declared.symmetric,
-        None if drawn is None else ProofDistribution(drawn.name, tuple(map(Fraction, drawn.parameters))),
+        None
+        if distribution is None
+        else ProofDistribution(distribution.name, tuple(map(Fraction, distribution.parameters))),
         (least, most),
     )
 

@@ -97,7 +97,7 @@ class FunctionBody:
         self.read: dict[str, None] = {}  # the sizes that occur
         self.texts: dict[Node, tuple[str, int]] = {}
         self.constant: set[Node] = set()
-        self.whole: set[Node] = set()
+        self.integers: set[Node] = set()
         self.counts: set[Node] = set()  # nodes made of sizes alone: Python numbers, except in TensorFlow
         self.set_up = False
         self.steps = 0
@@ -117,13 +117,13 @@ class FunctionBody:
             return self._format(self.known.number, node)
         if node in self.counts:
             return self._format(self.known.number if self.framework == "torch" else self.known.cast, node)
-        if node in self.whole or node.dtype == "bool":
+        if node in self.integers or node.dtype == "bool":
             return self._format(self.known.cast, node)
         return self.of(node, rank)
 
     def positions(self, node: Node) -> str:
         """Return an argument as integers."""
-        if node.op is NUMBER or node in self.whole:
+        if node.op is NUMBER or node in self.integers:
             return self.of(node)
         return self._format(self.known.cast_whole, node)
 
@@ -190,7 +190,7 @@ class FunctionBody:
     def _write(self, node: Node, *, last: bool) -> None:
         if node in self.arguments:
             if node.dtype == "int":
-                self.whole.add(node)
+                self.integers.add(node)
                 if self.framework in ("tensorflow", "keras"):  # their integer dtypes do not mix
                     name = self.arguments[node]
                     self.lines.insert(0, f"{name} = {self.known.cast_whole.format(name)}")
@@ -223,11 +223,11 @@ class FunctionBody:
             self.constant.add(node)
             return self._number(node)
         if op is SIZE:
-            self.whole.add(node)
+            self.integers.add(node)
             self.counts.add(node)
             return self.size(node.params[0]), ATOM
         if self._is_integer(node):
-            self.whole.add(node)
+            self.integers.add(node)
             if node.op.pointwise and all(a in self.counts or a in self.constant for a in args):
                 self.counts.add(node)
             if op.name in _SAME:
@@ -268,8 +268,8 @@ class FunctionBody:
         if node.op is CONSTANT:
             return repr(CONSTANT_VALUES[node.params[0]]), ATOM
         value = evaluate([node], {})[0].item()
-        whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**31
-        text = repr(int(value) if whole and str(value) != "-0.0" else value)
+        is_int = isinstance(value, float) and value.is_integer() and abs(value) < 2**31
+        text = repr(int(value) if is_int and str(value) != "-0.0" else value)
         if text.lstrip("-") in ("inf", "nan"):
             return f'float("{text}")', ATOM
         return text, NEG if text.startswith("-") else ATOM
@@ -281,7 +281,7 @@ class FunctionBody:
         if node.dtype != "int" or counts:
             return counts
         numeric = [a for i, a in enumerate(node.args) if node.op.kind_of(i) == "number"]
-        known = [a in self.whole for a in numeric]
+        known = [a in self.integers for a in numeric]
         if entries == "moved":
             return all(known)
         alike = all(k or (a.op is NUMBER and a.dtype == "int") for k, a in zip(known, numeric, strict=True))
@@ -289,11 +289,11 @@ class FunctionBody:
 
     def _operand(self, node: Node, arg: Node, rank: int) -> str:
         """Return an operand of an infix operator, where Python numbers stay Python numbers."""
-        if arg in self.constant or node in self.whole:
+        if arg in self.constant or node in self.integers:
             return self.of(arg, rank)
         if arg in self.counts and self.framework in ("jax", "torch") and self._with_array(node):
             return self.of(arg, rank)
-        if node.dtype == "bool" and arg in self.whole and self._all_integers(node):
+        if node.dtype == "bool" and arg in self.integers and self._all_integers(node):
             return self.of(arg, rank)
         return self.tensor(arg, rank)
 
@@ -301,7 +301,7 @@ class FunctionBody:
         return any(a not in self.counts and a not in self.constant for a in node.args)
 
     def _all_integers(self, node: Node) -> bool:
-        return all(a in self.whole or (a.op is NUMBER and a.dtype == "int") for a in node.args)
+        return all(a in self.integers or (a.op is NUMBER and a.dtype == "int") for a in node.args)
 
     def _call(self, node: Node) -> str:
         name, args = node.op.name, node.args
@@ -334,7 +334,7 @@ class FunctionBody:
         """Return an argument of a function; a number stays plain if the function takes its dtype from another one."""
         if arg not in self.constant:
             return self._operand(node, arg, 0)
-        if node in self.whole:
+        if node in self.integers:
             return self._format(self.known.whole, arg)
         arrays = [k for k, a in enumerate(numeric) if a not in self.constant]
         bare = {

@@ -361,8 +361,10 @@ def _multiplied(order: list[Node]) -> set[str]:
     found: set[str] = set()
     made_of: dict[Node, frozenset[str]] = {}
     for node in order:
-        whole = node.dtype == "int" and node.op.pointwise
-        made_of[node] = frozenset[str]().union(*(made_of[a] for a in node.args)) if whole else frozenset()
+        is_integer = node.dtype == "int" and node.op.pointwise
+        made_of[node] = (
+            frozenset[str]().union(*(made_of[a] for a in node.args)) if is_integer else frozenset()
+        )
         if node.op is SIZE:
             made_of[node] = frozenset([node.params[0]])
         elif node.op.name == "mul" and not any(a.op is NUMBER for a in node.args):  # literals are floats

@@ -109,13 +109,13 @@ def picture(outputs: Sequence[Node], names: Mapping[Node, str], highlight: Highl
     order = topological(outputs)
     keep = {*outputs, *highlight.wrt}
     inlined = _inlined(order, keep, names)
-    drawn = [n for n in order if n not in inlined]
-    args = {n: _arguments(n, inlined) for n in drawn}
+    shown = [n for n in order if n not in inlined]
+    args = {n: _arguments(n, inlined) for n in shown}
     paths = [tuple(n for n in path if n in args) for path in highlight.paths]
     selected = (
-        set(drawn) if len(drawn) <= limit else _neighbourhood(drawn, args, paths, outputs, highlight, limit)
+        set(shown) if len(shown) <= limit else _neighbourhood(shown, args, paths, outputs, highlight, limit)
     )
-    number = {n: i for i, n in enumerate(n for n in drawn if n in selected)}
+    number = {n: i for i, n in enumerate(n for n in shown if n in selected)}
     noisy = {n for path in paths for n in path}
     links = {(b, a) for path in paths for b, a in pairwise(path)}
     naming = Naming(names)
@@ -139,7 +139,7 @@ def picture(outputs: Sequence[Node], names: Mapping[Node, str], highlight: Highl
         if a in number
     ]
     edges += _bridges(paths, number)
-    return Picture(tuple(boxes), tuple(edges), len(drawn), tuple(number))
+    return Picture(tuple(boxes), tuple(edges), len(shown), tuple(number))
 
 
 def _inlined(order: Sequence[Node], keep: Collection[Node], names: Mapping[Node, str]) -> set[Node]:
@@ -176,7 +176,7 @@ def _kind(node: Node) -> Kind:
 
 
 def _neighbourhood(
-    drawn: list[Node],
+    shown: list[Node],
     args: Mapping[Node, Mapping[Node, tuple[Node, ...]]],
     paths: Sequence[tuple[Node, ...]],
     outputs: Sequence[Node],
@@ -184,8 +184,8 @@ def _neighbourhood(
     limit: int,
 ) -> set[Node]:
     """Return at most ``limit`` nodes: the paths (their ends, if they are too long), then the nodes nearest to them."""
-    around: dict[Node, list[Node]] = {n: list(args[n]) for n in drawn}
-    for n in drawn:
+    around: dict[Node, list[Node]] = {n: list(args[n]) for n in shown}
+    for n in shown:
         for a in args[n]:
             around[a].append(n)
     seeds: dict[Node, None] = {}

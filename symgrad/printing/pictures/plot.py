@@ -115,8 +115,8 @@ def _range(values: Sequence[float]) -> tuple[float, float]:
     """Return the range to draw, without values far beyond most others, such as those near a pole."""
     finite = np.array([v for v in values if math.isfinite(v)] or [0.0])
     spread = np.quantile(np.abs(finite), 0.8) * _STEEP or 1.0
-    kept = finite[np.abs(finite) <= spread]
-    low, high = float(kept.min()), float(kept.max())
+    ordinary = finite[np.abs(finite) <= spread]
+    low, high = float(ordinary.min()), float(ordinary.max())
     margin = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
     return low - margin, high + margin
 

@@ -119,16 +119,16 @@ def picture_svg(
     body: list[str] = []
     for band in (True, False):  # bands first, so that every line lies above all of them
         for edge, route in zip(shown.edges, layout.routes, strict=True):
-            drawn = _edge(edge, route, band=band)
+            elements = _edge(edge, route, band=band)
             ends = f'class="flow" data-from="{edge.source}" data-to="{edge.target}"'
-            body += drawn if notes is None or not drawn else [f"<g {ends}>", *drawn, "</g>"]
+            body += elements if notes is None or not elements else [f"<g {ends}>", *elements, "</g>"]
     for i, (box, (w, h), (x, y)) in enumerate(zip(shown.boxes, sizes, layout.centres, strict=True)):
-        drawn = _box(box, x - w / 2, y - h / 2, w, h)
+        elements = _box(box, x - w / 2, y - h / 2, w, h)
         if notes is not None:
             # Titles may have several lines, text may not.
             text = "\n".join(_escape(line) for line in notes[i].split("\n"))
-            drawn = [f'<g class="node" data-number="{i}"><title>{text}</title>', *drawn, "</g>"]
-        body += drawn
+            elements = [f'<g class="node" data-number="{i}"><title>{text}</title>', *elements, "</g>"]
+        body += elements
     label = title or "computation graph"
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(page_width)}" height="{_n(page_height)}" '

@@ -81,8 +81,8 @@ def derivation_report(d: DerivationRecord) -> Report:
         blocks += [Heading("By the rules, from the inside out"), *_by_rules(rules)]
     if len(d.wrt) == 1:
         names = d.naming.text(d.y, 30), slope_text(d, d.wrt[0])
-        drawn = slope_figure(d.y, d.values[0], names)
-        blocks += [Heading("Value and gradient"), drawn] if drawn is not None else []
+        figure = slope_figure(d.y, d.values[0], names)
+        blocks += [Heading("Value and gradient"), figure] if figure is not None else []
     blocks += [Heading("Graph"), _picture(d)]
     if d.steps:
         blocks += [

@@ -102,9 +102,9 @@ def _brief(d: DerivationRecord, index: int, adjoints: Sequence[Adjoint]) -> Brie
     line = next((a for a in adjoints if a.of == name), None)
     if line is None:
         return _in_notation(d, index)
-    whole = one_line(value)
-    if value is not d.canonical[index] and whole is not None and len(whole) <= LINE_CHARACTERS:
-        return Brief(whole, latex(value), None)  # without stop_gradient, which the lines keep
+    text = one_line(value)
+    if value is not d.canonical[index] and text is not None and len(text) <= LINE_CHARACTERS:
+        return Brief(text, latex(value), None)  # without stop_gradient, which the lines keep
     if line.alone is not None:
         spelling = line.spelling
         return Brief(spelling.text(line.alone), named_latex(line.alone, spelling), line.alone_notes)

@@ -83,9 +83,9 @@ def rules_text(rules: Sequence[SpelledRule]) -> list[str]:
     lines: list[str] = []
     for k, rule in enumerate(rules):
         head = f"  {rule.rule:<{width - 2}}"
-        whole = " = ".join(rule.texts)
-        if width + len(whole) <= PAGE_CHARACTERS:
-            lines.append(head + whole)
+        text = " = ".join(rule.texts)
+        if width + len(text) <= PAGE_CHARACTERS:
+            lines.append(head + text)
         else:
             first, *others = rule.texts
             margin = " " * (width + 2)

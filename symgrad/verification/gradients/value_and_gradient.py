@@ -150,12 +150,12 @@ def _decide(
         a, b = canonical(formulas, drop_stops=True).nodes
         if at_kinks or a is b:
             formal = decide(equal(a, b, sizes), max(begun + seconds - now(), soon), simple=True)
-            apart = formal.status == "refuted" and is_generic([a, b], formal, sizes)
-            if apart and not formal.witness:  # a witness lists every input
+            refuted = formal.status == "refuted" and is_generic([a, b], formal, sizes)
+            if refuted and not formal.witness:  # a witness lists every input
                 formal = decide(equal(formulas[0], formulas[1], sizes), soon)
         else:
-            formal, apart, note = _in_general(a, b, sizes, soon), False, _IN_GENERAL
-        if apart or formal.status == "proved":
+            formal, refuted, note = _in_general(a, b, sizes, soon), False, _IN_GENERAL
+        if refuted or formal.status == "proved":
             return replace(formal, note=note)
     if found is not None and (found.status in ("proved", "refuted") or in_time or soon == seconds):
         return found

@@ -60,15 +60,15 @@ def confirmed(found: Sequence[Mistake], deadline: float) -> list[Mistake]:
     for f in ordered:
         firsts.setdefault(f.kind, f)
     rest = [f for f in ordered if f is not firsts[f.kind]]
-    kept: list[Mistake] = []
+    valid: list[Mistake] = []
     seen: set[tuple[str, Node | None]] = set()
     for f in (*firsts.values(), *rest):
         if (f.kind, f.at) in seen or len(seen) == CONFIRMED:
             continue
         seen.add((f.kind, f.at))
         if f.sides is None or _hold(f.sides, deadline):
-            kept.append(f)
-    return kept
+            valid.append(f)
+    return valid
 
 
 def _hold(sides: Callable[[], tuple[Node, Node]], deadline: float) -> bool:

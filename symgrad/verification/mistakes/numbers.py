@@ -132,18 +132,18 @@ def _lanes(nodes: Sequence[Node], first: Mapping[str, Any] | None, around: bool,
     symbols = symbols_of(nodes)
     found: list[Array] = []
     for width in (0.7, 0.3, 1.5, 3.0):
-        drawn = [_draw(s, rng, (DRAWS,), width) for s in symbols]
+        samples = [_draw(s, rng, (DRAWS,), width) for s in symbols]
         if first is not None and not found:
-            for values, s in zip(drawn, symbols, strict=True):
+            for values, s in zip(samples, symbols, strict=True):
                 if s.name in first:
                     values[0] = float(first[s.name])
         if around and first is not None:
-            drawn = [_as_large(v, s, first, rng, width) for v, s in zip(drawn, symbols, strict=True)]
-        at = TrialPoint(dict(zip(symbols, drawn, strict=True)))
+            samples = [_as_large(v, s, first, rng, width) for v, s in zip(samples, symbols, strict=True)]
+        at = TrialPoint(dict(zip(symbols, samples, strict=True)))
         fine = np.ones(DRAWS, dtype=bool)
         for node in nodes:
             fine &= _moderate(np.broadcast_to(at(node), (DRAWS,)), most)
-        found.append(np.array(drawn)[:, fine] if symbols else np.zeros((0, 1)))
+        found.append(np.array(samples)[:, fine] if symbols else np.zeros((0, 1)))
         if sum(a.shape[1] for a in found) >= LANES:
             break
     lanes = np.concatenate(found, axis=1)[:, :LANES]
@@ -153,21 +153,21 @@ def _lanes(nodes: Sequence[Node], first: Mapping[str, Any] | None, around: bool,
 
 
 def _as_large(
-    drawn: Array, s: Node, first: Mapping[str, Any], rng: np.random.Generator, width: float
+    samples: Array, s: Node, first: Mapping[str, Any], rng: np.random.Generator, width: float
 ) -> Array:
     """Return values of the size of that at a point, within the domain."""
     low, high = s.declaration.values.span
     if s.name not in first or s.dtype != "real":
-        return drawn
+        return samples
     # A narrow spread: exp(-157800/T) must keep its order of magnitude.
-    values: Array = float(first[s.name]) * np.exp(width / 4 * rng.normal(size=len(drawn)))
+    values: Array = float(first[s.name]) * np.exp(width / 4 * rng.normal(size=len(samples)))
     values[0] = float(first[s.name])
-    inside: Array = np.ones(len(drawn), dtype=bool)
+    inside: Array = np.ones(len(samples), dtype=bool)
     if low is not None:
         inside &= values > float(low)
     if high is not None:
         inside &= values < float(high)
-    return np.where(inside, values, drawn)
+    return np.where(inside, values, samples)
 
 
 def sampled_arrays(nodes: Sequence[Node]) -> TrialPoints:

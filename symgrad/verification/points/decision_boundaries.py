@@ -164,8 +164,8 @@ class _Aims:
         rows = [at(number) for number in grid]
         # There may be a root next to a pole.
         poles = [c for c, row in zip(grid, rows, strict=True) if any(row[k] is None for k in curved)][:POLES]
-        beside = {c + s * _BESIDE[0] for c in poles for s in (1, -1)}
-        known = dict(zip(grid, rows, strict=True)) | {c: at(c) for c in beside if admits(symbol, c)}
+        nearby = {c + s * _BESIDE[0] for c in poles for s in (1, -1)}
+        known = dict(zip(grid, rows, strict=True)) | {c: at(c) for c in nearby if admits(symbol, c)}
         grid = sorted(known)
         rows = [known[c] for c in grid]
         brackets = [

@@ -76,10 +76,10 @@ def positions_of(program: ProofProgram) -> dict[str, Positions]:
 
     for step in program.steps:
         if step.op in ("gather", "scatter_add"):
-            whole = program.steps[step.args[0]].shape if step.op == "gather" else step.shape
+            shape = program.steps[step.args[0]].shape if step.op == "gather" else step.shape
             axes: tuple[int, ...] = step.params[0]
             for a, axis in zip(step.args[1:], axes, strict=True):
-                note(a, whole[axis])
+                note(a, shape[axis])
         elif step.op == "one_hot":
             note(step.args[0], step.params[0], counts=True)
     return {name: Positions(tuple(lengths), tuple(depths)) for name, (lengths, depths) in found.items()}

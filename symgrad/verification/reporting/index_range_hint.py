@@ -130,9 +130,9 @@ def _counted(index: Node) -> tuple[Node, Size] | None:
             return None
         first, second = index.args
         for one, rest in ((first, second), (second, first)):
-            beside = as_size(one)
-            if beside is not None:
-                offset, index = size_sum([offset, beside]), rest
+            size = as_size(one)
+            if size is not None:
+                offset, index = size_sum([offset, size]), rest
                 break
         else:
             return None

@@ -59,7 +59,7 @@ def rewritings_that_give(
 class _Candidate:
     """The result of a mistake."""
 
-    made: Node
+    formula: Node
     kind: str
     says: str
     at: Node
@@ -93,8 +93,8 @@ class _RewritingSearch:
         for stage in (self.rules, self.slips, self.factor):
             self.found.clear()
             stage()
-            kept = {id(f) for f in confirmed([r.found for r in self.found], self.deadline)}
-            mistakes = [r for r in self.found if id(r.found) in kept]
+            confirmed_ids = {id(f) for f in confirmed([r.found for r in self.found], self.deadline)}
+            mistakes = [r for r in self.found if id(r.found) in confirmed_ids]
             if mistakes:
                 return sorted(mistakes, key=lambda r: r.found.rank)
         return []
@@ -155,27 +155,27 @@ class _RewritingSearch:
         for n, c in enumerate(candidates):
             if n > EDITS or is_late(self.deadline, self.cost):
                 return
-            if c.made.shape != self.claim.shape:
+            if c.formula.shape != self.claim.shape:
                 continue
             try:
-                values = self.sampled.vector(c.made, self.claim.shape)
+                values = self.sampled.vector(c.formula, self.claim.shape)
             except (SymgradError, ValueError, np.linalg.LinAlgError):
                 continue
             if self.agrees(values, target) and not self.agrees(values, own):
                 right = None
                 if not in_claim and c.swap is not None and c.swap.right is not None:
                     right = _rewritten(self.before, c.at, c.swap.right)
-                sides = lambda made=c.made: (made, wanted)  # noqa: E731  it is one of many
+                sides = lambda formula=c.formula: (formula, wanted)  # noqa: E731  it is one of many
                 found = Mistake(c.kind, c.says, c.at, c.words, c.rank, sides, in_claim=in_claim)
                 self.found.append(Rewritten(found, right))
 
 
 def _rewritten(formula: Node, node: Node, other: Node) -> Node | None:
     try:
-        (made,) = substitute([formula], {node: other})
+        (changed,) = substitute([formula], {node: other})
     except SymgradError:
         return None
-    return None if made is formula else total(signed(s, t) for s, t in terms_of(made))
+    return None if changed is formula else total(signed(s, t) for s, t in terms_of(changed))
 
 
 _FACTORS = (
@@ -197,9 +197,9 @@ _SENTENCES = {
 }
 
 
-def _of_edit(edit: Edit, made: Node, says: str | None = None) -> _Candidate:
+def _of_edit(edit: Edit, formula: Node, says: str | None = None) -> _Candidate:
     words = {} if edit.held is None else {"held": edit.held}
-    return _Candidate(made, edit.kind, says or edit.says, edit.node, edit.rank, None, words)
+    return _Candidate(formula, edit.kind, says or edit.says, edit.node, edit.rank, None, words)
 
 
 def _signs(formula: Node) -> Iterator[Edit]:

@@ -78,12 +78,12 @@ def _other_axes(s: Site) -> Iterator[Wrong]:
             continue
         partial = s.node.op.partials[i]
         assert partial is not None
-        whole = full(s.bar * partial(s.node, *s.node.args), s.node.shape)
+        cotangent = full(s.bar * partial(s.node, *s.node.args), s.node.shape)
         rank = len(s.node.shape)
-        everything = full(sum_over(whole, range(rank)), arg.shape)
+        everything = full(sum_over(cotangent, range(rank)), arg.shape)
         yield s.sends({i: everything})
         for axes in combinations(range(rank), rank - len(arg.shape)):
-            found = sum_over(whole, axes)
+            found = sum_over(cotangent, axes)
             if found.shape == arg.shape:
                 yield s.sends({i: found})
 

@@ -65,15 +65,15 @@ def _norm(node: Node) -> Iterator[Swap]:
     labels = node.params[0]
     if len(node.args) == 2 and node.args[0] is node.args[1] and labels == (labels[0],) * 2:
         terms = terms_of(node.args[0])
-        made = [apply(node.op, (t, t), node.params) for _, t in terms]
+        squares = [apply(node.op, (t, t), node.params) for _, t in terms]
     elif len(node.args) == 1 and node.args[0].op.name == "pow" and node.args[0].args[1].is_number(2):
         terms = terms_of(node.args[0].args[0])
-        made = [apply(node.op, (t**2,), node.params) for _, t in terms]
+        squares = [apply(node.op, (t**2,), node.params) for _, t in terms]
     else:
         return
     if len(terms) > 1 and all(t.shape == terms[0][1].shape for _, t in terms):
-        yield Swap(total(made))
-        yield Swap(total(signed(s, m) for (s, _), m in zip(terms, made, strict=True)))
+        yield Swap(total(squares))
+        yield Swap(total(signed(s, m) for (s, _), m in zip(terms, squares, strict=True)))
 
 
 def _is_sum_over(node: Node) -> bool:

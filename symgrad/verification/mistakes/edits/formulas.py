@@ -258,10 +258,10 @@ def _other_sum(node: Node) -> Iterator[Edit]:
             total = sum_over(arg, axes)
             scale = prod(lengths(arg.shape)[k] for k in axes) if x.op.name == "mean" else 1
             total = total / scale if scale > 1 else total
-            kept = keepdims_shape(arg.shape, axes)
+            shape = keepdims_shape(arg.shape, axes)
             yield Edit("wrong-axis-sum", x, total, 15, _AXES)
             if node is not x:
-                yield Edit("wrong-axis-sum", node, OPS["reshape"](total, params=(kept,)), 15, _AXES)
+                yield Edit("wrong-axis-sum", node, OPS["reshape"](total, params=(shape,)), 15, _AXES)
 
 
 _OUTER = frozenset({"add", "neg", "mul", "div", "einsum", "mean", "reshape", "broadcast_to"})
