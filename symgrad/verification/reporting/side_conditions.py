@@ -34,7 +34,6 @@ from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
 from symgrad.support.traversal import leaves
 from symgrad.verification.limits import LEFT_OUT_EQUATIONS, LEFT_OUT_PARTS, LEFT_OUT_SECONDS
-from symgrad.verification.points.decision_boundaries import COMPARED
 from symgrad.verification.reporting.definedness import restrict_domain
 from symgrad.verification.search.singularities import ZeroSet, simpler
 from symgrad.verification.softmax_masks import MASKS
@@ -69,7 +68,7 @@ def describe_conditions(
         n for n in certain if n.dtype != "bool" and n.op not in (NUMBER, SIZE) and n.op.name not in MASKS
     ]
     if any(n.shape or n.op is SIZE for n in topological(sides)):
-        compared = {n.args[0] - n.args[1]: n.args for n in certain if n.op.name in COMPARED and n.shape}
+        compared = {n.args[0] - n.args[1]: n.args for n in certain if n.shape and (0, 1) in n.op.switches}
         writer = _ConditionWriter(Conditions(), names, compared)
         table = _of_arrays([*parts[:LEFT_OUT_PARTS], *compared], writer, set(conditions))
         texts = dict.fromkeys(text for c in conditions for text in table.get(c, (c,)))

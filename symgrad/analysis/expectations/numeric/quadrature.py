@@ -23,7 +23,10 @@ from symgrad.ir.values.evaluate import evaluate
 from symgrad.ops.array.contraction import contract
 from symgrad.ops.array.layout import concatenate, move_up
 from symgrad.ops.control import as_computed
+from symgrad.ops.scalar.elementary import hypot
+from symgrad.ops.scalar.logic import where
 from symgrad.support.progress import reports_progress
+from symgrad.support.traversal import walk
 
 __all__ = ["Quadrature", "first"]
 
@@ -32,7 +35,6 @@ _CLOSE = 1e-6  # relative difference of two orders that is taken for convergence
 _PIECES = 100  # into which an interval is cut
 _GRID = 400  # points between which kinks are looked for
 _KINKS = 8  # of one op
-_KINKED = frozenset({"abs", "sign", "where", "maximum", "minimum", "relu", "clip", "hypot"})
 
 
 class Quadrature:
@@ -71,7 +73,7 @@ class Quadrature:
         for n in topological(self.outputs):
             if any(a in noisy for a in n.args):
                 noisy.add(n)
-                if n.op.name in _KINKED or "piecewise-constant" in n.op.facts:
+                if n.op in (where, hypot) or (n.op.gives != "bool" and n.op.switches):
                     kinks.append(n)
         self.kinks = kinks
 
@@ -249,24 +251,13 @@ def _small(error: Any, size: Any) -> Any:
 
 def _switches(node: Node) -> list[Node]:
     """Return what is zero where an op has its kink."""
-    name, args = node.op.name, node.args
-    if name in {"abs", "sign", "relu", "hypot"}:
+    args = node.args
+    if node.op is hypot:
         return [args[0]]
-    if name in {"maximum", "minimum"}:
-        return [args[0] - args[1]]
-    if name == "clip":
-        return [args[0] - args[1], args[0] - args[2]]
-    if name != "where":
-        return []
-    found: list[Node] = []
-    pending = [args[0]]
-    while pending:
-        c = pending.pop()
-        if c.op.name in {"and_", "or_", "not_", "xor"}:
-            pending += c.args
-        elif c.op.name in {"lt", "le", "gt", "ge", "eq", "ne"} and c.args[0].dtype != "bool":
-            found.append(c.args[0] - c.args[1])
-    return found
+    if node.op is where:
+        parts = walk(args[:1], lambda c: c.args if c.dtype == "bool" and not c.op.switches else ())
+        return [d for c in parts if c.op.switches and c.args[0].dtype != "bool" for d in _switches(c)]
+    return [args[0] if i is None else args[0] - args[i] for _, i in node.op.switches]
 
 
 def _array(numbers: Any, shape: tuple[int, ...]) -> Node:

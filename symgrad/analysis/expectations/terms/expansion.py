@@ -18,13 +18,13 @@ from symgrad.analysis.expectations.terms.monomials import (
 )
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ir.traverse import topological
+from symgrad.ops.scalar.logic import NEGATION
 from symgrad.rewrite.facts.point_masses import PointMasses
 from symgrad.rewrite.pipeline import canonical
 
-__all__ = ["COMPARED", "Expansion", "TermRule", "is_even", "is_whole", "node_of_sum", "simple"]
+__all__ = ["Expansion", "TermRule", "is_even", "is_whole", "node_of_sum", "simple"]
 
 _0, _1 = as_node(0), as_node(1)
-COMPARED = frozenset({"eq", "ge", "gt", "le", "lt", "ne"})
 _REGIONS = 3  # thresholds of one argument
 _TERMS = 8_000  # of all equations together: those of a long program whose sums grow take minutes
 
@@ -255,7 +255,7 @@ def _conditions(node: Node) -> Iterator[Node]:
         c = pending.pop()
         if c.op.name in {"and_", "or_", "not_"}:
             pending += c.args
-        elif c.op.name in COMPARED and all(a.dtype != "bool" for a in c.args):
+        elif c.op.name in NEGATION and all(a.dtype != "bool" for a in c.args):
             yield c
 
 
