@@ -1,1 +1,4 @@
-"""Views of graphs, derivations and verdicts: text, LaTeX, HTML, pictures. Pure functions of the records."""
+"""Render graphs, derivations, verdicts and findings as text, LaTeX, source, HTML and pictures.
+
+Open `texts/derivation` and `latex/expressions` first. The package must not import `symgrad.api`.
+"""

@@ -1,30 +1,9 @@
-"""How much is shown, to be read by a person.
+"""Limits of printed texts and pictures, for people to read.
 
-They guard against waiting, and against texts that nobody reads; a number with no reason beside it was not tuned.
+They bound waiting and the length of texts. A number without a reason beside it was not tuned.
 """
 
 from __future__ import annotations
-
-__all__ = [
-    "BOXES",
-    "BOX_CHARACTERS",
-    "CELL_CHARACTERS",
-    "COMPARED_CHARACTERS",
-    "GRADIENT_CHARACTERS",
-    "LATEX_CHARACTERS",
-    "LATEX_LINE_CHARACTERS",
-    "LATEX_REPEATED_CHARACTERS",
-    "LINE_CHARACTERS",
-    "NESTED_CONTRACTIONS",
-    "NUMPY_CHARACTERS",
-    "PAGE_CHARACTERS",
-    "PATH_NODES",
-    "READINGS",
-    "SLOPE_EQUATIONS",
-    "SOURCE_CHARACTERS",
-    "STEPS_ON_PAGE",
-    "STEPS_TOLD",
-]
 
 LINE_CHARACTERS = 78
 """Characters of a line that one takes in at a glance."""
@@ -42,7 +21,7 @@ GRADIENT_CHARACTERS = 300
 """Characters of a gradient that a person reads."""
 
 PATH_NODES = 12
-"""Nodes of a path that are told: the first half and the last."""
+"""Nodes of a printed path: the first half and the last."""
 
 CELL_CHARACTERS = 70
 """Characters of program notation in one cell of a LaTeX table."""
@@ -54,10 +33,10 @@ SOURCE_CHARACTERS = 100
 """Characters of a line of source for frameworks, beyond which a part gets a name."""
 
 NUMPY_CHARACTERS = 80
-"""The same of NumPy source."""
+"""Characters of a line of NumPy source, beyond which a part gets a name."""
 
 NESTED_CONTRACTIONS = 8
-"""Transposed factors inside one another that are turned into rows."""
+"""Nested transposed factors that are rewritten as rows."""
 
 LATEX_CHARACTERS = 2_000
 """Characters of LaTeX that is one line: what a page can hold at all."""
@@ -78,4 +57,4 @@ READINGS = 100
 """Pullbacks that read noise, in JSON."""
 
 COMPARED_CHARACTERS = 150
-"""Of a formula in a comparison of estimators: longer ones are told by their length."""
+"""Characters of a formula in a comparison of estimators; of a longer one only the length is printed."""

@@ -1,4 +1,4 @@
-"""How long work is drawn: bars on a terminal, or in a notebook."""
+"""Show progress: bars on a terminal, or in a notebook."""
 
 from __future__ import annotations
 
@@ -10,31 +10,35 @@ from typing import Any, cast
 
 from symgrad.support.progress import AFTER_S, VARIABLE, Watcher, Work, watch_usually
 
-__all__ = ["Callback", "Display", "show_usually", "words"]
+__all__ = ["Callback", "Display", "show_usually", "progress_text"]
 
 
-def words(works: Sequence[Work]) -> tuple[str, float | None, str]:
-    """Say what a thread does: a text, how much of the innermost part that counts is done, and how long it takes.
+def progress_text(works: Sequence[Work]) -> tuple[str, float | None, str]:
+    """Describe the work of a thread: a text, the share of the innermost countable part that is done, and the time.
 
     Args:
-        works: the whole, what it does of it now, and so on inwards.
+        works: the work and its nested parts, outermost first.
 
     Example:
         >>> work = Work("differentiating", 2000)
         >>> work.done = 500
-        >>> words([Work("compiling"), work])
+        >>> progress_text([Work("compiling"), work])
         ('compiling: differentiating 500 of 2,000', 0.25, '0 s')
     """
-    counts = [w for w in works if w.share is not None]
-    told = counts[-1] if counts else works[-1]
-    done, total = told.counted
+    work = _countable(works)
+    done, total = work.counted
     of = f" {done:,} of {total:,}" if total else ""
-    what = told.what if told is works[0] else f"{works[0].what}: {told.what}"
-    note = f", {told.note()}" if told.note is not None else ""
+    what = work.what if work is works[0] else f"{works[0].what}: {work.what}"
+    note = f", {work.note()}" if work.note is not None else ""
     time = _time(works[0].seconds)
-    if told.left is not None and told.seconds >= AFTER_S:
-        time += f", about {_time(told.left)} left" + ("" if told is works[0] else " of this")
-    return f"{what}{of}{note}", told.share, time
+    if work.left is not None and work.seconds >= AFTER_S:
+        time += f", about {_time(work.left)} left" + ("" if work is works[0] else " of this")
+    return f"{what}{of}{note}", work.share, time
+
+
+def _countable(works: Sequence[Work]) -> Work:
+    """Return the innermost work that counts its steps, else the innermost one."""
+    return next((w for w in reversed(works) if w.share is not None), works[-1])
 
 
 def _time(seconds: float) -> str:
@@ -45,7 +49,7 @@ def _time(seconds: float) -> str:
 
 
 class Display(Watcher):
-    """Draws work on standard error where that is a terminal, or below the cell of a notebook; else nowhere.
+    """Draw work on standard error if that is a terminal, or below the cell of a notebook; else nowhere.
 
     Args:
         after: seconds after which work is drawn.
@@ -61,7 +65,7 @@ class Display(Watcher):
     def show(self, works: Sequence[Sequence[Work]]) -> None:
         if self._drawing is None:
             self._drawing = _Notebook() if _in_notebook() else _Terminal()
-        self._drawing.draw([words(stack) for stack in works])
+        self._drawing.draw([progress_text(stack) for stack in works])
 
     def gone(self) -> None:
         drawing, self._drawing = self._drawing, None
@@ -70,15 +74,15 @@ class Display(Watcher):
 
 
 class Callback(Watcher):
-    """Calls a function about work, from the thread that looks.
+    """Call a function about work, from the watching thread.
 
     Args:
         callback: gets a `Work`: the innermost part that counts its steps, else the innermost one. Work of several
             threads comes one after the other.
-        after: seconds after which work is told of.
+        after: seconds after which work is reported.
 
     Attributes:
-        error: what the callback raised first, after which it is not called again.
+        error: the first exception of the callback, after which it is not called again.
     """
 
     def __init__(self, callback: Callable[[Work], object], after: float = AFTER_S) -> None:
@@ -90,10 +94,9 @@ class Callback(Watcher):
         for stack in works:
             if self.error is not None:
                 return
-            counts = [w for w in stack if w.share is not None]
             try:
-                self._callback(counts[-1] if counts else stack[-1])
-            except Exception as error:  # noqa: BLE001  (raised in the thread that asked, when its block ends)
+                self._callback(_countable(stack))
+            except Exception as error:  # noqa: BLE001  (raised in the calling thread, when its block ends)
                 self.error = error
 
     def gone(self) -> None:
@@ -101,35 +104,35 @@ class Callback(Watcher):
 
 
 def show_usually(*, command: bool = False) -> None:
-    """Draw long work from now on if it is wanted: at the command line, and where somebody types lines into Python.
+    """Draw long work from now on: at the command line, and in interactive sessions of Python.
 
     Args:
-        command: whether this is the command line. The environment variable SYMGRAD_PROGRESS says otherwise: 0 for
+        command: whether this is the command line. The environment variable SYMGRAD_PROGRESS overrides it: 0 for
             never, 1 for always.
     """
-    said = os.environ.get(VARIABLE, "auto").strip().lower()
-    wanted = said in ("1", "on", "true", "yes") or (
-        said not in ("0", "off", "false", "no") and (command or hasattr(sys, "ps1"))
+    setting = os.environ.get(VARIABLE, "auto").strip().lower()
+    wanted = setting in ("1", "on", "true", "yes") or (
+        setting not in ("0", "off", "false", "no") and (command or hasattr(sys, "ps1"))
     )
     watch_usually(Display if wanted else None)
 
 
 def _on_terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()  # there is none without a console
+    return sys.stderr is not None and sys.stderr.isatty()  # None without a console
 
 
 def _in_notebook() -> bool:
-    """Tell whether what runs is a cell of a notebook, which has a kernel and no terminal."""
+    """Tell whether the current process is the kernel of a notebook, which has no terminal."""
     ipython = sys.modules.get("IPython")
     shell: Any = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     return getattr(shell, "kernel", None) is not None
 
 
 class _Terminal:
-    """Bars by rich, in lines that go when all is done."""
+    """Bars by rich, in lines that disappear at the end."""
 
     def __init__(self) -> None:
-        from rich.console import Console  # for start-up time: most work is over before anything is drawn
+        from rich.console import Console  # imported late: most work ends before anything is drawn
         from rich.progress import BarColumn, Progress, TextColumn
 
         columns = (
@@ -137,7 +140,7 @@ class _Terminal:
             BarColumn(24),
             TextColumn("{task.fields[time]}"),
         )
-        # What the program prints goes where it went: nothing is redirected.
+        # Output of the program is not redirected.
         self._progress = Progress(
             *columns,
             console=Console(file=sys.stderr),
@@ -162,7 +165,7 @@ class _Terminal:
                 completed=share or 0.0,
                 time=time,
             )
-        progress.start()  # does nothing from the second time on
+        progress.start()  # idempotent
         progress.refresh()
 
     def clear(self) -> None:
@@ -174,7 +177,7 @@ def _value(share: float | None) -> str:
 
 
 class _Notebook:
-    """Elements of HTML below the cell, updated and at last emptied."""
+    """HTML elements below the cell, updated and finally emptied."""
 
     def __init__(self) -> None:
         self._handle: Any = None

@@ -1,4 +1,4 @@
-"""What all Python source that is written has in common: precedence, infix operators, and names that are free."""
+"""Common parts of written Python source: precedence, infix operators, templates, and free names."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ INFIX: Mapping[str, tuple[str, int, int, int]] = {
     "mul": ("*", MUL, MUL, POW),
     "div": ("/", MUL, MUL, POW),
 }
-"""The operators of the notation that are Python's for arrays too; a factor with a sign is in parentheses."""
+"""The operators of the notation that Python applies to arrays, too; a signed factor needs parentheses."""
 
 HELPER = re.compile(r"(?<![\w.])_\w+(?=\()")
-"""A call of a function that the source defines for itself."""
+"""A call of a helper function that the source defines."""
 
 
 _Written: TypeAlias = Callable[[Node, int], str]
-"""The text of an argument, in parentheses if it binds less tightly than a rank."""
+"""Writes an argument, in parentheses if it binds less tightly than a rank."""
 
 
 def within(text: str, own: int, rank: int) -> str:
@@ -49,12 +49,12 @@ def within(text: str, own: int, rank: int) -> str:
 
 
 def tuple_text(texts: Sequence[str]) -> str:
-    """Return a tuple."""
+    """Return the text of a tuple."""
     return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
 
 
 def applied(factors: Sequence[str], *, vector: bool) -> str:
-    """Return a matrix product; matrices are applied to a vector one after the other, never multiplied first."""
+    """Return a matrix product; apply matrices to a vector one after the other rather than multiplying them."""
     if not vector:
         return " @ ".join(factors)
     text = factors[-1]
@@ -63,15 +63,15 @@ def applied(factors: Sequence[str], *, vector: bool) -> str:
     return text
 
 
-def aligned(node: Node, s: ContractionSpelling, written: _Written) -> str:
-    """Return a contraction that is a product entry by entry, the axes of each factor at their places."""
+def aligned(node: Node, s: ContractionSpelling, write: _Written) -> str:
+    """Return a contraction that is an entrywise product, with new axes where a factor lacks one."""
     rank = max(map(len, s.places))
     texts: list[str] = []
     for arg, places in zip(node.args, s.places, strict=True):
         items = [":" if i in places else "None" for i in range(rank)]
         while items and items[0] == "None":
             items.pop(0)
-        texts.append(written(arg, ATOM) + (f"[{', '.join(items)}]" if "None" in items else ""))
+        texts.append(write(arg, ATOM) + (f"[{', '.join(items)}]" if "None" in items else ""))
     return "*".join(texts)
 
 
@@ -87,19 +87,19 @@ class TemplateArgument:
 
 
 def template_of(node: Node, library: str) -> str | None:
-    """Return how an op on arrays is written in a library, as its record says; None where it says nothing."""
+    """Return the template for an op on arrays in a library, from its record; None if it has none."""
     source = node.op.array.source
     found = None if source is None else source(node)
     return found if found is None or isinstance(found, str) else found.get(library)
 
 
-def infix(node: Node, of: _Written, text: str = "") -> tuple[str, int] | None:
-    """Return what is written with an operator of Python and its precedence, or None for what is not.
+def infix(node: Node, of: _Written, text: str) -> tuple[str, int] | None:
+    """Return an infix or prefix expression and its precedence; None for other ops.
 
     Args:
         node: the application of an op.
-        of: how its arguments are written.
-        text: how the second argument is, by itself.
+        of: writes its arguments.
+        text: the second argument, without parentheses.
     """
     op, args = node.op, node.args
     if op.name == "add" and args[1].op.name == "neg" and text.startswith("-"):
@@ -114,24 +114,24 @@ def infix(node: Node, of: _Written, text: str = "") -> tuple[str, int] | None:
 
 
 def parameters(symbols: Sequence[Node], taken: set[str]) -> dict[Node, str]:
-    """Return names of arguments for symbols, and add them to those that are taken.
+    """Return names of arguments for symbols, and add them to the taken ones.
 
-    A name that is a Python keyword, or taken, gets an underscore; the others keep theirs.
+    A name that is a Python keyword, or taken, gets an underscore.
 
     Raises:
         UsageError: for a name that is no identifier.
     """
-    chosen: dict[Node, str] = {}
-    plain = {s: unicodedata.normalize("NFKC", s.name) for s in symbols}  # as Python reads it
+    found: dict[Node, str] = {}
+    plain = {s: unicodedata.normalize("NFKC", s.name) for s in symbols}  # as Python normalizes identifiers
     for symbol, name in plain.items():
         if not name.isidentifier():
             kind = "an argument" if symbol.op is SYMBOL else "a value"
             raise UsageError(f"{symbol.name!r} cannot name {kind}", expected="a Python identifier")
         if not keyword.iskeyword(name) and name not in taken:
             taken.add(name)
-            chosen[symbol] = name
+            found[symbol] = name
     for symbol, name in plain.items():
-        if symbol not in chosen:
-            chosen[symbol] = free_name(name + "_", taken)
-            taken.add(chosen[symbol])
-    return {symbol: chosen[symbol] for symbol in symbols}
+        if symbol not in found:
+            found[symbol] = free_name(name + "_", taken)
+            taken.add(found[symbol])
+    return {symbol: found[symbol] for symbol in symbols}

@@ -1,4 +1,4 @@
-"""To how many digits two values agree, as far as they were computed."""
+"""Measure the decimal digits to which two balls agree."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ __all__ = ["TOO_FEW", "agreement", "shrinks"]
 arb: Any = flint.arb
 
 TOO_FEW = 6
-"""Values that agree to fewer digits were not computed precisely enough to say anything."""
+"""Values that agree to fewer digits were not computed precisely enough."""
 
 _TEN = math.log(10) / math.log(2)  # bits of a digit
 
 
 def agreement(gap: Any, size: Any, precision: int) -> int:
-    """Return to how many decimal digits two balls agree.
+    """Return the decimal digits to which two balls agree.
 
-    Against zero that is the distance itself, but one that is smaller than what numbers near 1 leave over at this
-    precision says nothing: both may be tiny numbers that are not known better.
+    Near zero these are digits of the distance itself. A distance below the rounding of numbers near 1 counts as no
+    agreement: both values may be tiny and imprecise.
 
     Args:
         gap: an upper bound of their distance, positive.
         size: a lower bound of one of them.
-        precision: bits at which they were computed.
+        precision: the bits of the computation.
 
     Example:
         >>> agreement(arb(2) ** -40, arb(1), 64), agreement(arb(2) ** -40, arb(0), 64)
@@ -43,7 +43,7 @@ def agreement(gap: Any, size: Any, precision: int) -> int:
 
 
 def shrinks(before: Any, after: Any, precision: int) -> bool:
-    """Tell whether twice the precision makes a distance as much smaller as it does for equal values.
+    """Tell whether doubling the precision shrinks a distance as it does for equal values.
 
     Args:
         before: an upper bound of the distance at half the precision.

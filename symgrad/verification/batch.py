@@ -1,7 +1,7 @@
-"""Many rows, each decided in a process that can be ended; one line of results a row, and a file that can be resumed.
+"""Decide many rows, each in a process that can be killed; write one line of results per row to a resumable file.
 
-A row that takes too long or too much memory costs a process, never the batch: the library that computes with
-polynomials can neither be interrupted nor does it survive running out of memory.
+A row that takes too long or too much memory costs a process, never the batch: polynomial arithmetic can neither be
+interrupted nor survive running out of memory.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -27,7 +27,7 @@ __all__ = ["Decide", "Limits", "Row", "finished_ids", "read_rows", "run_rows"]
 
 Decide: TypeAlias = "Callable[[Mapping[str, Any], float], dict[str, Any]]"
 
-_START = b'{"id":'  # how every line of results starts
+_START = b'{"id":'  # the first bytes of every line of results
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class Row:
     """A line of the input.
 
     Args:
-        id: text or a number, its own; ``line 3`` where the line has none.
-        data: what the line holds; None if it cannot be used.
-        error: why not.
+        id: text or a number; ``line 3`` for a line without an id.
+        data: the object on the line; None if it is invalid.
+        error: the reason.
     """
 
     id: str | int
@@ -47,12 +47,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one row may take.
+    """Limits of one row.
 
     Args:
-        seconds: what `Decide` is told.
-        margin: how many seconds later its process is ended.
-        memory: MiB beyond what a process has when it starts, where the operating system can bound them.
+        seconds: passed to `Decide`.
+        margin: seconds after that until its process is killed.
+        memory: MiB beyond the use of a fresh process, where the operating system can bound them.
     """
 
     seconds: float = 10
@@ -61,7 +61,7 @@ class Limits:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """Return the rows of a file of JSON lines; lines that are no rows come with an error.
+    """Return the rows of a file of JSON lines; invalid lines become rows with an error.
 
     Raises:
         FileError: if the file cannot be read, or is not text.
@@ -93,11 +93,11 @@ def _row(number: int, line: str) -> Row:
 
 
 def finished_ids(output: Path) -> set[str | int]:
-    """Return the ids that a file of results has, after repairing a last line that was cut off.
+    """Return the ids in a file of results, and repair a truncated last line.
 
     Raises:
         FileError: if the file cannot be read.
-        UsageError: if the file holds anything else, which is not to be overwritten.
+        UsageError: if the file holds anything else, and must not be overwritten.
     """
     if not output.exists() or output.is_char_device():
         return set()
@@ -105,10 +105,10 @@ def finished_ids(output: Path) -> set[str | int]:
     try:
         found = {_id(line) for line in lines if line}
         if last:
-            whole = _whole(last)
+            complete = _is_complete(last)
             with output.open("r+b") as file:
                 file.seek(-len(last), 2)
-                if whole:
+                if complete:
                     file.write(last + b"\n")
                     found.add(_id(last))
                 else:
@@ -127,8 +127,12 @@ def _id(line: bytes) -> str | int:
     return data["id"]
 
 
-def _whole(last: bytes) -> bool:
-    """Tell whether a line without its end is whole; one that is not must at least be ours."""
+def _is_complete(last: bytes) -> bool:
+    """Tell whether a line without its newline is complete.
+
+    Raises:
+        ValueError: if it is neither complete nor the beginning of a line of results.
+    """
     try:
         json.loads(last)
     except ValueError:
@@ -141,14 +145,14 @@ def _whole(last: bytes) -> bool:
 def run_rows(
     rows: Iterable[Row], decide: Decide, output: Path, *, jobs: int, limits: Limits
 ) -> Generator[dict[str, Any], None, None]:
-    """Decide rows in several processes; write a line for each into a file as it is done, and yield it.
+    """Decide rows in several processes; append a line for each to a file when it is done, and yield it.
 
     Args:
-        rows: in the order in which they are begun.
-        decide: gets what a row holds and the seconds that it has; a function that other processes can import.
-        output: lines are appended.
-        jobs: how many processes.
-        limits: of one row. A row that exceeds them is ``undecided``.
+        rows: in the order in which they start.
+        decide: maps the data of a row and its seconds to a result; other processes must be able to import it.
+        output: the file to append to.
+        jobs: the number of processes.
+        limits: those of one row. A row that exceeds them is ``undecided``.
 
     Yields:
         The lines: ``id``, what ``decide`` returned, ``seconds``, and ``expect`` if the row has it.
@@ -182,7 +186,8 @@ def _answers(
             while todo and len(busy) < jobs:
                 busy.append(free.pop() if free else _Worker(decide, limits))
                 busy[-1].begin(todo.popleft())
-            _wait(busy)
+            left = min(w.deadline for w in busy) - time.monotonic()
+            wait([w.pipe for w in busy], max(0.0, left) + 0.01)
             for worker in list(busy):
                 answer = worker.answer()
                 if answer is not None:
@@ -195,23 +200,18 @@ def _answers(
             worker.end()
 
 
-def _wait(workers: Sequence[_Worker]) -> None:
-    left = min(w.deadline for w in workers) - time.monotonic()
-    wait([w.pipe for w in workers], max(0.0, left) + 0.01)
-
-
 class _Worker:
-    """A process that decides one row after the other."""
+    """A process that decides one row after another."""
 
     def __init__(self, decide: Decide, limits: Limits) -> None:
-        context = multiprocessing.get_context("spawn")  # the same everywhere, and safe beside threads
+        context = multiprocessing.get_context("spawn")  # safe with threads, and the same on every platform
         self.limits = limits
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(
             target=_serve, args=(theirs, decide, limits.seconds, limits.memory), daemon=True
         )
         self.process.start()
-        theirs.close()  # so that its end is noticed
+        theirs.close()  # so that the pipe reports the end of the process
         self.ready = False
         self.usable = True
         self.rows = 0
@@ -221,7 +221,7 @@ class _Worker:
         self.rows += 1
         self.begun = time.monotonic()
         self.deadline = self.begun + (self._allowed if self.ready else SECONDS_TO_START)
-        with suppress(OSError):  # if it has ended, `answer` tells
+        with suppress(OSError):  # `answer` reports a process that has ended
             self.pipe.send(row.data)
 
     @property
@@ -233,13 +233,13 @@ class _Worker:
         return round(time.monotonic() - self.begun, 6)
 
     def answer(self) -> dict[str, Any] | None:
-        """Return what came of the row, None if nothing has yet."""
+        """Return the result of the row; None while there is none."""
         if self.pipe.poll():
             try:
                 message = self.pipe.recv()
             except (EOFError, OSError):
                 return self._ended()
-            if message is None:  # it has started: only from now on the time counts
+            if message is None:  # the process has started: its time begins now
                 self.ready = True
                 self.begun = time.monotonic()
                 self.deadline = self.begun + self._allowed
@@ -260,7 +260,7 @@ class _Worker:
         self.end()
         if not self.ready:
             raise InternalError(f"a process of the batch ended with code {code} before its first row")
-        # The library of polynomials aborts where memory ends, the operating system kills.
+        # Polynomial arithmetic aborts when memory is exhausted; the operating system kills.
         if sys.platform != "win32" and -code in (signal.SIGABRT, signal.SIGKILL, signal.SIGSEGV):
             return {"status": "undecided", "why": f"memory (the process ended with signal {-code})"}
         return {"status": "undecided", "why": f"the process ended with code {code}"}
@@ -273,8 +273,8 @@ class _Worker:
 
 
 def _serve(pipe: Connection, decide: Decide, seconds: float, memory: int) -> None:
-    """What a process does: answer rows until nobody asks."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks decides when to stop
+    """Answer rows until the pipe closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
     _bound(memory)
     with suppress(EOFError, OSError):
         pipe.send(None)
@@ -290,11 +290,11 @@ def _serve(pipe: Connection, decide: Decide, seconds: float, memory: int) -> Non
 def _bound(memory: int) -> None:
     if sys.platform == "win32":
         return
-    import resource  # Windows has none
+    import resource  # not on Windows
 
     pages = Path("/proc/self/statm")
     used = int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 0
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     most = used + memory * 2**20
-    with suppress(ValueError, OSError):  # some systems have the name and no such bound
+    with suppress(ValueError, OSError):  # some systems define the limit but do not support it
         resource.setrlimit(resource.RLIMIT_AS, (most if hard < 0 else min(most, hard), hard))

@@ -1,9 +1,10 @@
-"""Deciding a statement about complex numbers: a few exact points, then a proof, then more points."""
+"""Decide a statement about complex numbers: try a few exact points, search for a proof, try more points."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, TypeAlias
 
 from symgrad.checker.balls.programs import context
@@ -41,45 +42,51 @@ from symgrad.verification.verdict import Proof, Verdict
 __all__ = ["decide_complex", "search_branches"]
 
 _START = 64  # bits
-_FINER = (12, 8, 4, 3)  # how many points are tried again at each doubling of the precision
+_FINER = (12, 8, 4, 3)  # points that are evaluated again at each doubling of the precision
 
 
 def decide_complex(
     a: Node, b: Node, names: Sequence[str], time_limit: float, wrt: Node | None = None
 ) -> Verdict:
-    """Decide whether two formulas are equal, or whether one is the derivative of the other, for complex numbers.
+    """Decide for complex numbers whether two formulas are equal, or one is the derivative of the other.
 
     Args:
-        a: one side; with ``wrt`` what is differentiated.
-        b: the other; with ``wrt`` the claimed derivative.
-        names: the variables that are complex; others are what they are declared to be.
-        time_limit: seconds.
-        wrt: the variable of a derivative.
+        a: one side; with ``wrt`` the function to differentiate.
+        b: the other side; with ``wrt`` the claimed derivative.
+        names: the complex variables; others are as declared.
+        time_limit: in seconds.
+        wrt: the variable of the derivative.
 
     Raises:
-        UsageError: for what has no meaning for complex numbers.
+        UsageError: if the claim has no meaning for complex numbers.
     """
     begun, took = now(), stopwatch()
     program, (i, j) = program_of([a, b], [] if wrt is None else [wrt])
     program = retype_symbols(program, names)
 
-    def head(status: str) -> dict[str, Any]:
-        kind = {"kind": "equal"} if wrt is None else {"kind": "derivative", "wrt": wrt.name}
-        sides = {"program": program_to_json(program), "a": i, "b": j}
-        return {"format": FORMAT, "status": status, **kind, "domain": "complex", **sides}
-
     s = complex_statement(program, i, j, None if wrt is None else wrt.name)
     points = _Points(s, begun + 0.95 * time_limit)
-    points.look(FIRST_POINTS)
+    points.search(FIRST_POINTS)
     found: Verdict | str = ""
     if points.witness is None and points.on_a_cut is None:
-        found = _proved(s, program, i, j, points, begun + 0.7 * time_limit)
+        found = _prove(s, program, i, j, points, begun + 0.7 * time_limit)
     if isinstance(found, str):
-        points.look(POINTS_ENOUGH)
-        points.finer()
-        found = _judged(points, found)
-    proof = None if found.proof is None else Proof({**head(found.status), **found.proof.data})
-    return replace(found, proof=proof, seconds=took())
+        points.search(POINTS_ENOUGH)
+        points.refine()
+        found = _judge(points, found)
+    if found.proof is None:
+        return replace(found, seconds=took())
+    kind = {"kind": "equal"} if wrt is None else {"kind": "derivative", "wrt": wrt.name}
+    sides = {"program": program_to_json(program), "a": i, "b": j}
+    data = {
+        "format": FORMAT,
+        "status": found.status,
+        **kind,
+        "domain": "complex",
+        **sides,
+        **found.proof.data,
+    }
+    return replace(found, proof=Proof(data), seconds=took())
 
 
 # -------------------------------------------------------------------------------------------------------------- points
@@ -93,8 +100,8 @@ class _Points:
     """The search for a point at which the two sides differ.
 
     Args:
-        statement: what is claimed.
-        deadline: on the count of `symgrad.checker.clock`.
+        statement: the claim.
+        deadline: on the clock of `symgrad.checker.clock`.
     """
 
     statement: ComplexStatement
@@ -102,28 +109,24 @@ class _Points:
     agreeing: dict[int, Mapping[str, Gaussian]] = field(default_factory=dict[int, Mapping[str, Gaussian]])
     unknown: dict[int, Mapping[str, Gaussian]] = field(default_factory=dict[int, Mapping[str, Gaussian]])
     digits: dict[int, int | None] = field(default_factory=dict[int, "int | None"])
-    """To how many decimal digits the sides agree, None if they are exact."""
+    """Decimal digits to which the sides agree; None where both are exact."""
     witness: _Witness | None = None
     on_a_cut: _Witness | None = None
-    """One where a function has its branch cut: others tell more."""
+    """A point on a branch cut of a function at which the sides differ: other witnesses are better."""
     tried: int = 0
     late: bool = False
 
-    def look(self, enough: int) -> None:
-        """Try points until as many agree, or one refutes."""
-        for number, point in enumerate(complex_points(self.statement.program)):
-            if number < self.tried:
-                continue
-            if (
-                number >= COMPLEX_POINTS
-                or len(self.agreeing) >= enough
-                or not self._at(number, point, _START)
-            ):
+    def search(self, enough: int) -> None:
+        """Try points until ``enough`` of them agree, or one refutes."""
+        for number, point in islice(enumerate(complex_points(self.statement.program)), self.tried, None):
+            done = number >= COMPLEX_POINTS or len(self.agreeing) >= enough
+            if done or not self._at(number, point, _START):
                 return
+            self.tried += 1
             self.tried += 1
 
     def _is_on_a_cut(self, point: Mapping[str, Gaussian], precision: int) -> bool:
-        """Whether a function has its branch cut there; of a derivative such points do not count at all."""
+        """Tell whether a point is on a branch cut; for derivatives such points are undefined anyway."""
         s = self.statement
         names = [d.name for d in s.program.symbols if d.kind == "complex" and s.wrt is None]
         return any(
@@ -131,8 +134,8 @@ class _Points:
             for name in names
         )
 
-    def finer(self) -> None:
-        """Try some again with more bits."""
+    def refine(self) -> None:
+        """Evaluate some points again with more bits."""
         precision = _START
         for several in _FINER:
             precision *= 2
@@ -142,7 +145,7 @@ class _Points:
                 return
 
     def _at(self, number: int, point: Mapping[str, Gaussian], precision: int) -> bool:
-        """Evaluate at a point; tell whether to go on."""
+        """Evaluate both sides at a point; tell whether to go on."""
         s = self.statement
         if self.witness is not None:
             return False
@@ -180,7 +183,7 @@ class _Points:
 
 
 def _digits(x: Value, y: Value, precision: int) -> int | None:
-    """To how many decimal digits two overlapping values agree; None if they are exact and so equal."""
+    """Return the decimal digits to which two overlapping values agree; None if they are exact and so equal."""
     if type(x) is Gaussian and type(y) is Gaussian:
         return None
     x, y = ball(x), ball(y)
@@ -191,10 +194,10 @@ def _digits(x: Value, y: Value, precision: int) -> int | None:
 # -------------------------------------------------------------------------------------------------------------- proofs
 
 
-def _proved(
+def _prove(
     s: ComplexStatement, program: ProofProgram, a: int, b: int, points: _Points, deadline: float
 ) -> Verdict | str:
-    """A verdict with a proof, or why there is none."""
+    """Return a verdict with a proof, or the reason why there is none."""
     found = search_branches(s, deadline)
     if isinstance(found, str):
         real = _for_real_numbers(program, a, b, s.wrt, deadline)
@@ -202,7 +205,7 @@ def _proved(
             return found
         found = {"real": real}, s.cuts, "equal for real numbers, and both sides are meromorphic"
     if not points.agreeing:
-        points.look(1)
+        points.search(1)
     if not points.agreeing:
         return "no point is found at which both sides are defined"
     data, excluded, why = found
@@ -220,7 +223,7 @@ def _proved(
 def search_branches(
     s: ComplexStatement, deadline: float
 ) -> tuple[dict[str, Any], tuple[str, ...], str] | str:
-    """A proof in kernels: what its file has, what it leaves out, and what is said of it; or why there is none."""
+    """Search for a proof in kernels: return its JSON, excluded conditions and a reason; or why there is none."""
     scales: dict[tuple[str, int], int] = {}
     capacity = FIRST_GENERATORS
     for _ in range(RESTARTS):
@@ -248,19 +251,19 @@ def search_branches(
 def _for_real_numbers(
     program: ProofProgram, a: int, b: int, wrt: str | None, deadline: float
 ) -> dict[str, Any] | None:
-    """What a file has of a proof for real variables, if there is one and it suffices."""
+    """Return the JSON of a proof for real variables, if there is one and it suffices."""
     try:
-        made, left, right, strict, defined = real_statement(program, a, b, wrt)
+        real, left, right, strict, defined = real_statement(program, a, b, wrt)
     except (GiveUp, UsageError):
         return None
-    attempt = prove(made, left, right, deadline)
+    attempt = prove(real, left, right, deadline)
     if not attempt.proved:
         return None
     outcome = refute(
-        made, left, right, strict=strict, defined=defined, deadline=deadline, enough=FIRST_POINTS, finer=False
+        real, left, right, strict=strict, defined=defined, deadline=deadline, enough=FIRST_POINTS, finer=False
     )
     wanted = [left, right, *defined]
-    inner = (p for p in outcome.points if is_defined_around(made, wanted, p.values, p.sizes))
+    inner = (p for p in outcome.points if is_defined_around(real, wanted, p.values, p.sizes))
     sample = next(inner, None)
     if outcome.witness is not None or sample is None:
         return None
@@ -277,8 +280,8 @@ def _fewest(points: _Points) -> int | None:
     return min(precise or found, default=int(_START * 0.30103)) if points.digits else None
 
 
-def _judged(points: _Points, why: str) -> Verdict:
-    """The verdict of points alone; ``why`` there is no proof."""
+def _judge(points: _Points, why: str) -> Verdict:
+    """Return the verdict of points alone; ``why`` is the reason for no proof."""
     witness = points.witness or points.on_a_cut
     if witness is not None:
         point, precision, left, right = witness

@@ -1,4 +1,4 @@
-"""Deciding a statement: a few exact points, then a proof, then more points."""
+"""Decide a statement: try a few exact points, search for a proof, try more points."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import symbols_of
 from symgrad.support.logs import info
 from symgrad.verification.limits import DIGITS_TOLD, FIRST_POINTS, POINTS_BESIDE_PROOFS, POINTS_TOLD
-from symgrad.verification.points.sampler import DrawnPoint
+from symgrad.verification.points.sampler import SamplePoint
 from symgrad.verification.reporting.definedness import Side, undefined
 from symgrad.verification.reporting.regions import regions_of, try_points
 from symgrad.verification.search.prove import SAME, Attempt, Case, prove
@@ -42,18 +42,18 @@ __all__ = ["Claim", "decide", "derivative_is", "equal", "same_gradient"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """That two steps are equal wherever both are certain.
+    """The claim that two steps are equal wherever both are certain.
 
     Args:
-        program: the steps; for a derivative with those of the derivative.
+        program: the steps; for a derivative they include its own.
         a, b: the two sides.
-        strict: by what the first side was differentiated, or False.
+        strict: the variable by which the first side was differentiated, or False.
         defined: further steps that must be certain at a point that counts.
-        source: what the checker begins with: the program and the kind of statement.
+        source: the beginning of the proof: the program and the kind of statement.
         direction: the variable that is the direction of a derivative by an array.
-        base: the program as the checker reads it.
-        sides: the positions in it of what is equal, or of what is differentiated and of the claim.
-        nodes: what is equal, or what is differentiated and the claim.
+        base: the program before differentiation, which the proof contains.
+        sides: the positions in it of both sides, or of the function and its claimed derivative.
+        nodes: the same as nodes.
     """
 
     program: ProofProgram
@@ -69,7 +69,7 @@ class Claim:
 
     @property
     def plain(self) -> int | None:
-        """The claim that something is a derivative: it may have kinks where what is differentiated has none."""
+        """The claimed derivative: it may have kinks where the function has none."""
         return self.b if self.source["kind"] == "derivative" else None
 
     @property
@@ -84,35 +84,36 @@ class Claim:
 
 
 def equal(a: Node, b: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
-    """The statement a = b; with other sizes written instead of names of sizes."""
+    """Return the statement a = b, with named sizes replaced."""
     program, (i, j, *able) = program_of([a, b, *guards([a, b])], sizes=sizes)
     source = {"kind": "equal", "program": program_to_json(program), "a": i, "b": j}
     return Claim(program, i, j, False, (*able,), source, None, program, (i, j), (a, b))
 
 
 def derivative_is(y: Node, wrt: Node, claim: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
-    """The statement that the derivative of y is the claim; with other sizes written instead of names of sizes."""
+    """Return the statement that a claim is the derivative of y, with named sizes replaced."""
     program, (i, j, *able) = program_of([y, claim, *guards([y, claim])], [wrt], sizes)
     source = {"kind": "derivative", "program": program_to_json(program), "a": i, "b": j, "wrt": wrt.name}
-    made, tangent, change, direction = derivative_claim(program, i, wrt.name, j)
-    return Claim(made, tangent, change, wrt.name, (i, *able), source, direction, program, (i, j), (y, claim))
+    expanded, tangent, change, direction = derivative_claim(program, i, wrt.name, j)
+    nodes = (y, claim)
+    return Claim(expanded, tangent, change, wrt.name, (i, *able), source, direction, program, (i, j), nodes)
 
 
 def same_gradient(a: Node, b: Node, wrt: Node, sizes: Mapping[str, Size] | None = None) -> Claim:
-    """The statement that two values have the same derivative; with other sizes written instead of names of sizes."""
+    """Return the statement that two values have the same gradient, with named sizes replaced."""
     program, (i, j, *able) = program_of([a, b, *guards([a, b])], [wrt], sizes)
     source = {"kind": "gradient", "program": program_to_json(program), "a": i, "b": j, "wrt": wrt.name}
-    made, left, right, direction = gradient_claim(program, i, j, wrt.name)
-    return Claim(made, left, right, wrt.name, (i, j, *able), source, direction, program, (i, j), (a, b))
+    expanded, left, right, direction = gradient_claim(program, i, j, wrt.name)
+    return Claim(expanded, left, right, wrt.name, (i, j, *able), source, direction, program, (i, j), (a, b))
 
 
 def decide(statement: Claim, time_limit: float, *, simple: bool = False) -> Verdict:
     """Decide a statement.
 
     Args:
-        statement: what is claimed.
-        time_limit: seconds.
-        simple: whether to look for a witness with arrays of few entries, and not to take the first one.
+        statement: the claim.
+        time_limit: in seconds.
+        simple: whether to search for a witness with small arrays rather than to take the first one.
     """
     begun, took = now(), stopwatch()
     s = statement
@@ -127,10 +128,10 @@ def decide(statement: Claim, time_limit: float, *, simple: bool = False) -> Verd
         direction=s.direction,
         simple=simple,
     )
-    # A proof needs one point, most mistakes show at a few.
+    # A proof needs one point, and most mistakes show at a few.
     outcome = look(deadline=begun + 0.4 * time_limit, enough=FIRST_POINTS, finer=False)
     found = outcome.witness is not None
-    # Of what is refuted a proof may still tell where it holds, if that is soon done.
+    # A short proof may still tell in which regions a refuted claim holds.
     soon = now() + 0.1 * time_limit
     attempt = _attempt(s, soon if found else begun + 0.7 * time_limit)
     if not found and (attempt.thin or not attempt.proved):
@@ -138,7 +139,7 @@ def decide(statement: Claim, time_limit: float, *, simple: bool = False) -> Verd
         outcome = look(deadline=begun + 0.95 * time_limit, finer=not attempt.proved, most=most)
     late = is_late(begun + 0.95 * time_limit)
     regions = _regions(s, attempt, outcome.witness, begun + time_limit)
-    verdict = _judged(s, outcome, attempt, regions, late)
+    verdict = _judge(s, outcome, attempt, regions, late)
     if verdict.status == "proved" and outcome.tried > len(outcome.points):
         verdict = replace(verdict, undefined=_undefined(s, begun + time_limit))
     verdict = replace(verdict, seconds=took())
@@ -155,7 +156,7 @@ def decide(statement: Claim, time_limit: float, *, simple: bool = False) -> Verd
 
 
 def _undefined(s: Claim, deadline: float) -> tuple[Undefined, ...]:
-    """Where one side has no value although the other one has; of gradients nothing is told."""
+    """Return where one side is undefined although the other is not; nothing for gradients."""
     if s.source["kind"] == "gradient":
         return ()
     names = (
@@ -183,12 +184,12 @@ def _attempt(s: Claim, deadline: float) -> Attempt:
             left_out = prove_gradient(s.base, s.sides[0], s.source["wrt"], s.sides[1], deadline=deadline)
     except GiveUp as why:
         return Attempt((Case({}, f"gave up: {why}"),))
-    # Without choices a side has no value where something is left out.
+    # Without choices a side is undefined wherever something is excluded.
     thin = bool(left_out) and any(step.op in _CHOICES for step in s.base.steps)
     return Attempt((Case({}, "proved", left_out, thin=thin),))
 
 
-def _judged(s: Claim, outcome: Outcome, attempt: Attempt, regions: tuple[Region, ...], late: bool) -> Verdict:
+def _judge(s: Claim, outcome: Outcome, attempt: Attempt, regions: tuple[Region, ...], late: bool) -> Verdict:
     points = len(outcome.points)
     if outcome.witness is not None:
         return _refuted(s, outcome.witness, regions)
@@ -205,14 +206,14 @@ def _judged(s: Claim, outcome: Outcome, attempt: Attempt, regions: tuple[Region,
             digits=outcome.digits,
             proof=_proof(s, "proved", sample, attempt),
         )
-    apart = {case.number for case in attempt.cases}
-    # A difference that is a number but for some points may be zero at these, and they all that there are.
-    if points and len(apart) == 1 and None not in apart and not attempt.excluded:
+    numbers = {case.number for case in attempt.cases}
+    # A difference that is a number except at excluded points may be zero there, and these may be all the points.
+    if points and len(numbers) == 1 and None not in numbers and not attempt.excluded:
         return Verdict(
             "refuted",
             "the difference of the two sides has a normal form that is a number",
             witness=_readable(s, outcome.points[0].values, outcome.points[0].sizes),
-            values=(_shown(*apart), "0"),
+            values=(_number_text(*numbers), "0"),
             proof=_proof(s, "apart", outcome.points[0], attempt),
         )
     left = ", but perhaps at points that are left out alone" if points and attempt.proved else ""
@@ -220,7 +221,7 @@ def _judged(s: Claim, outcome: Outcome, attempt: Attempt, regions: tuple[Region,
     if outcome.precise and not outcome.out_of_time:
         return Verdict(
             "supported",
-            f"equal to {outcome.digits} digits at {_counted(outcome)}, no proof ({why})",
+            f"equal to {outcome.digits} digits at {_points_text(outcome)}, no proof ({why})",
             regions,
             points=outcome.precise,
             digits=outcome.digits,
@@ -236,8 +237,8 @@ def _judged(s: Claim, outcome: Outcome, attempt: Attempt, regions: tuple[Region,
     return Verdict("undecided", f"{reason} ({why})", regions, points=points, digits=outcome.digits)
 
 
-def _shown(number: Fraction | None) -> str:
-    """A number exactly, or about it if it is very long."""
+def _number_text(number: Fraction | None) -> str:
+    """Return a number exactly, or as a ball if it is very long."""
     assert number is not None
     text = number_to_json(number)
     return text if len(text) <= DIGITS_TOLD else ball_text(rational(number))
@@ -250,8 +251,8 @@ def _not_computed(tried: int) -> str:
     return f"{where} could both sides be computed: they may be undefined there, too large, or too close to a jump"
 
 
-def _counted(outcome: Outcome) -> str:
-    """How many points there are, and with which sizes."""
+def _points_text(outcome: Outcome) -> str:
+    """Return the number of points, and their sizes."""
     points = f"{outcome.precise} point{'s' * (outcome.precise != 1)}"
     sizes = list(dict.fromkeys(tuple(sorted(p.sizes.items())) for p in outcome.points if p.sizes))
     if not sizes:
@@ -264,15 +265,15 @@ def _counted(outcome: Outcome) -> str:
     return f"{points} with {f'({names})' if several else names} = {', '.join(shown[:POINTS_TOLD])}{more}"
 
 
-def _sample(s: Claim, outcome: Outcome, excluded: Sequence[str]) -> DrawnPoint | None:
-    """A point that shows that a proof says something: around it both sides are defined, if it leaves out any."""
+def _sample(s: Claim, outcome: Outcome, excluded: Sequence[str]) -> SamplePoint | None:
+    """Return a point that shows that a proof is not vacuous: both sides are defined around it if it excludes any."""
     if not excluded or not s.scalar:
         return next(iter(outcome.points), None)
     wanted = [s.a, s.b, *s.defined]
     return next((p for p in outcome.points if is_defined_around(s.program, wanted, p.values, p.sizes)), None)
 
 
-def _proof(s: Claim, status: str, sample: DrawnPoint, attempt: Attempt) -> Proof:
+def _proof(s: Claim, status: str, sample: SamplePoint, attempt: Attempt) -> Proof:
     return Proof(
         {
             **_head(s, status),
@@ -303,14 +304,14 @@ def _refuted(s: Claim, witness: Witness, regions: tuple[Region, ...]) -> Verdict
 
 
 def _readable(s: Claim, point: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
-    """The values of variables, and those sizes that are not the length of one."""
+    """Return the values of variables, and the sizes that are no length of a variable."""
     seen = {n for symbol in s.program.symbols for n in symbol.shape}
     values = {name: v for name, v in point.items() if name != s.direction}
     return values | {name: n for name, n in sizes.items() if name not in seen}
 
 
 def _entry(direction: Any) -> tuple[int, ...]:
-    """Return which entry a unit direction is that of."""
+    """Return the index of the nonzero entry of a unit direction."""
     array = np.array(direction, dtype=object)
     return next(index for index in np.ndindex(*array.shape) if array[index])
 
@@ -320,7 +321,7 @@ def _head(s: Claim, status: str) -> dict[str, Any]:
 
 
 def _regions(s: Claim, attempt: Attempt, witness: Witness | None, deadline: float) -> tuple[Region, ...]:
-    """Where the claim holds, if that is known of some parts of the domain alone."""
+    """Return the regions in which the claim holds, if it is proved in some parts of the domain only."""
     some = any(c.result == "proved" or any(p.proved for p in c.parts) for c in attempt.cases)
     if not s.scalar or not some or (attempt.proved and witness is None):
         return ()
@@ -332,7 +333,7 @@ def _regions(s: Claim, attempt: Attempt, witness: Witness | None, deadline: floa
 
 
 def point_to_json(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Exact numbers as text, arrays as nested lists."""
+    """Convert exact numbers to text, and arrays to nested lists."""
 
     def plain(x: Any) -> Any:
         if isinstance(x, bool):

@@ -1,14 +1,14 @@
-"""What went wrong in a claim that does not hold, found when it is first asked."""
+"""Diagnoses: the mistakes that explain a refuted claim, searched for on first access."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from symgrad.support.source import Location
 
-__all__ = ["Diagnoses", "Diagnosis"]
+__all__ = ["Diagnoses", "Diagnosis", "first_of_each_kind"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,11 +16,11 @@ class Diagnosis:
     """A mistake that explains a wrong claim.
 
     Args:
-        kind: which, as one word with hyphens: ``forgot-inner-derivative``.
-        message: what was done, and where, in the names of the program: a sentence.
+        kind: the mistake, as one word with hyphens: ``forgot-inner-derivative``.
+        message: the mistake and its place in the names of the program: a sentence.
         where: the place in the text of the program, or in that of the claim, which is then called ``the claim``; None
-            where the mistake is in no one place.
-        corrected: the right formula as text; None where none is known.
+            for a mistake without a single place.
+        corrected: the right formula as text; None if none is known.
     """
 
     kind: str
@@ -50,12 +50,17 @@ class Diagnosis:
         }
 
 
+def first_of_each_kind(diagnoses: Sequence[Diagnosis]) -> list[Diagnosis]:
+    """Return the first diagnosis of each kind, in order."""
+    return [d for k, d in enumerate(diagnoses) if all(d.kind != e.kind for e in diagnoses[:k])]
+
+
 class Diagnoses:
-    """The diagnoses of a claim, best first: those that are known, and those that are looked for when first asked.
+    """The diagnoses of a claim, best first: known ones, and others that are searched for on first access.
 
     Args:
-        known: found already.
-        find: looks for the others; it is called once.
+        known: known diagnoses.
+        find: searches for the others; it is called once.
 
     Example:
         >>> d = Diagnoses([Diagnosis("lost-minus", "the sign is lost")])
@@ -72,13 +77,13 @@ class Diagnoses:
         self._find = find
 
     def all(self) -> tuple[Diagnosis, ...]:
-        """Return all of them; what took time the first time is remembered."""
+        """Return all diagnoses; the search for them is cached."""
         if self._find is not None:
             self._known, self._find = (*self._known, *self._find()), None
         return self._known
 
     def with_more(self, find: Callable[[], Iterable[Diagnosis]]) -> Diagnoses:
-        """Return these, and behind them what will be found."""
+        """Return these diagnoses, followed by those that a search will find."""
         return Diagnoses(find=lambda: (*self.all(), *find()))
 
     def __copy__(self) -> Diagnoses:

@@ -1,77 +1,18 @@
-"""How far verdicts look: the limits of the search for points and for proofs, of claims in rows, and of what is told.
+"""Limits of the search for points and for proofs, of batches, and of reports.
 
-They guard against waiting, and against texts that nobody reads; a number with no reason beside it was not tuned.
+They bound waiting and the length of texts. A number without a reason beside it was not tuned.
 """
 
 from __future__ import annotations
 
-__all__ = [
-    "AIM_STEPS",
-    "BRACKETS",
-    "CASES",
-    "CERTAIN_DIGITS",
-    "CHANCE_POINTS",
-    "COMBINED_TERMS",
-    "COMBINED_WORK",
-    "COMMON_POINTS",
-    "COMPLEX_POINTS",
-    "CONDITIONS_TOLD",
-    "CONDITION_LENGTH",
-    "CONDITION_PARTS",
-    "COORDINATES",
-    "DEFINEDNESS_POINTS",
-    "DIAGNOSES_TOLD",
-    "DIGITS_TOLD",
-    "ENTRIES",
-    "FACTORED_DEGREE",
-    "FACTORED_TERMS",
-    "FARKAS_DENOMINATOR",
-    "FIRST_GENERATORS",
-    "FIRST_POINTS",
-    "INEQUALITIES",
-    "LARGEST_INDEX",
-    "LARGEST_THRESHOLD",
-    "LEFT_OUT_EQUATIONS",
-    "LEFT_OUT_PARTS",
-    "LEFT_OUT_SECONDS",
-    "MOST_BOXES",
-    "ORDERS_LOOKED_AT",
-    "ORDERS_TRIED",
-    "POINTS",
-    "POINTS_BESIDE_PROOFS",
-    "POINTS_ENOUGH",
-    "POINTS_TOLD",
-    "POLES",
-    "REGION_POINTS",
-    "REPEATED_DRAWS",
-    "RESTARTS",
-    "RESTATED_TERMS",
-    "ROOT_STEPS",
-    "ROWS_PER_PROCESS",
-    "ROW_FILE_BYTES",
-    "SCALED_INPUTS",
-    "SECONDS_TO_START",
-    "SEED_STEPS",
-    "SHORTENED_POINTS",
-    "SIGNED_STEPS",
-    "SIGNED_TERMS",
-    "SIZED_ENTRIES",
-    "SIZE_ROWS",
-    "SWITCHES",
-    "THRESHOLDS",
-    "THRESHOLD_BITS",
-    "THRESHOLD_EXPONENT",
-    "WITNESS_STEPS",
-]
-
 FIRST_POINTS = 10
-"""Points in the common domain that are asked for before a proof is looked for: what is false shows there."""
+"""Points in the common domain that are tried before a proof is searched for: most false claims fail there."""
 
 POINTS_BESIDE_PROOFS = 120
-"""Points that are tried after a proof that leaves out thin sets."""
+"""Points that are tried after a proof that excludes thin sets."""
 
 POINTS_TOLD = 16
-"""Points that a sentence lists; how many others there are is said."""
+"""Points that a sentence lists; of the others it gives the number."""
 
 DIAGNOSES_TOLD = 3
 """Mistakes that a printed verdict names."""
@@ -80,154 +21,154 @@ DIGITS_TOLD = 4_000
 """Characters of a number that is shown exactly."""
 
 POINTS = 600
-"""Points that are tried: at random, 600 would miss what is false at one point in a hundred once in 400 times."""
+"""Points that are tried: 600 random ones miss what is false at one point in a hundred once in 400 times."""
 
 COMMON_POINTS = 240
-"""Points in the common domain after which no more are tried."""
+"""Points in the common domain after which the search stops."""
 
 ENTRIES = 256
-"""Entries of an array that are looked at one by one."""
+"""Entries of an array that are compared one by one."""
 
 CERTAIN_DIGITS = 12
-"""Digits to which values agree that are not computed once more at once."""
+"""Digits of agreement that need no second evaluation at once."""
 
 POINTS_ENOUGH = 48
-"""Points in the common domain after which some are tried at higher precisions."""
+"""Points in the common domain after which some are evaluated at higher precision."""
 
 WITNESS_STEPS = 2000
-"""Steps of a program whose witness is made moderate."""
+"""Steps of a program whose witness is simplified."""
 
 COMPLEX_POINTS = 400
-"""Points that are tried of claims about complex numbers, each of which takes longer."""
+"""Points that are tried of claims about complex numbers, which take longer each."""
 
 CASES = 64
-"""Outcomes of comparisons that a proof has a case for."""
+"""Cases of a proof, by the outcomes of comparisons."""
 
 RESTARTS = 60
-"""Times that a proof is begun again: with more generators, or with finer kernels."""
+"""Restarts of a proof: with more generators, or with finer kernels."""
 
 FIRST_GENERATORS = 16
-"""Generators of the first field of a proof; there are twice as many where these do not do."""
+"""Generators of the first field of a proof; every retry doubles them."""
 
 RESTATED_TERMS = 12
-"""Terms of a polynomial that may be restated by others."""
+"""Terms of a polynomial that may be rewritten by others."""
 
 FACTORED_TERMS = 300
-"""Terms of a polynomial that is factored; a longer one is only divided by what is known."""
+"""Terms of a polynomial that is factored; a longer one is only divided by known factors."""
 
 FACTORED_DEGREE = 300
-"""The degree of one that is."""
+"""Degree of a polynomial that is factored."""
 
 COMBINED_TERMS = 500
-"""Terms over a common denominator, up to which combinations of all of a basis are looked for."""
+"""Terms over a common denominator up to which combinations of a whole basis are searched for."""
 
 COMBINED_WORK = 1_000_000
-"""The same of those of a basis that can take part; and rows times the square of columns of an elimination."""
+"""The same for the elements that can take part; also rows times the square of columns of an elimination."""
 
 INEQUALITIES = 60
-"""Inequalities, and monomials in them, among which a positive combination is looked for."""
+"""Inequalities, and monomials in them, up to which a positive combination is searched for."""
 
 FARKAS_DENOMINATOR = 1_000
-"""The denominator of a coefficient of such a combination."""
+"""Denominator of a coefficient of such a combination."""
 
 AIM_STEPS = 12_000
-"""Steps that are evaluated to aim at points where choices tie."""
+"""Steps up to which the search moves points to ties between choices."""
 
 SWITCHES = 24
-"""Comparisons that are aimed at."""
+"""Comparisons whose ties are searched for."""
 
 COORDINATES = 8
-"""Inputs that are moved to do so."""
+"""Inputs that are moved to reach a tie."""
 
 BRACKETS = 4
-"""Changes of sign of one input that are followed."""
+"""Sign changes along one input that are bisected."""
 
 POLES = 2
-"""Poles beside which a root is looked for."""
+"""Poles next to which a root is searched for."""
 
 SIZE_ROWS = 40
 """Combinations of sizes that are tried."""
 
 SIZED_ENTRIES = 20_000
-"""Entries of all arrays of a program with sizes that are tried, but for the first ones."""
+"""Entries of all arrays of a program at one combination of sizes, except for the first few."""
 
 MOST_BOXES = 64
-"""Boxes, by the numbers that variables are compared with, in each of which a point is tried."""
+"""Boxes, bounded by the constants that variables are compared with, in each of which a point is tried."""
 
 REPEATED_DRAWS = 200
-"""Draws of points that were there before, after which there are no others."""
+"""Repeated draws of known points after which the sampler stops."""
 
 SEED_STEPS = 4000
-"""Steps that are read for the seed, and for thresholds."""
+"""Steps that are read for the seed and for thresholds."""
 
 ROOT_STEPS = 60
-"""Steps of a search for a root: a double is halved as often as it has bits."""
+"""Bisection steps of a search for a root: as many as a double has bits."""
 
 THRESHOLDS = 12
-"""Thresholds of a program that points are put beside."""
+"""Thresholds of a program on whose both sides points are drawn."""
 
 LARGEST_THRESHOLD = 10**30
-"""The largest one."""
+"""Largest such threshold."""
 
 THRESHOLD_BITS = 1_024
-"""Bits of the denominator of one."""
+"""Bits of its denominator."""
 
 THRESHOLD_EXPONENT = 64
-"""The exponent of a number that is computed for one."""
+"""Largest exponent in the computation of a threshold."""
 
 LARGEST_INDEX = 6
-"""Whole numbers that are tried, unless the style is to try large ones."""
+"""Largest integer that is tried, unless the style asks for large ones."""
 
 SHORTENED_POINTS = 3
-"""Witnesses with shorter numbers that are tried, to show the shortest."""
+"""Witnesses with shorter numbers that are tried."""
 
 SCALED_INPUTS = 8
-"""Inputs that are made larger or smaller in the same way."""
+"""Inputs that are scaled together."""
 
 SIGNED_STEPS = 80
-"""Steps of a case whose sign is looked for."""
+"""Steps of a case whose sign is determined."""
 
 SIGNED_TERMS = 60
-"""Terms of a polynomial whose sign is."""
+"""Terms of a polynomial whose sign is determined."""
 
 CHANCE_POINTS = 4
-"""Points, in a field of 2**61 - 1 elements, at which an identity that is said to hold by chance was seen to."""
+"""Points in GF(2**61 - 1) at which a polynomial identity is tested."""
 
 ROWS_PER_PROCESS = 200
-"""Rows that one process decides: tables of interned nodes and caches grow, and a fresh process forgets them."""
+"""Rows that one process decides: interned nodes and caches grow, and a fresh process starts without them."""
 
 SECONDS_TO_START = 120.0
 """Seconds that a process may take to start."""
 
 ROW_FILE_BYTES = 2**30
-"""Bytes of a file of rows."""
+"""Largest file of rows, in bytes."""
 
 DEFINEDNESS_POINTS = 80
-"""Points at which it is tried on which side a condition fails."""
+"""Points at which both sides are tested for definedness."""
 
 CONDITIONS_TOLD = 40
-"""Conditions of one side alone that are looked at."""
+"""Conditions of one side alone that are tested."""
 
 CONDITION_PARTS = 24
-"""Parts of a condition that is told."""
+"""Nodes of a condition that is reported."""
 
 CONDITION_LENGTH = 80
-"""Characters of one."""
+"""Characters of a condition that is reported."""
 
 LEFT_OUT_PARTS = 100
-"""Parts of a claim that are compared with the conditions that a proof leaves out."""
+"""Parts of a claim that are compared with the conditions that a proof excludes."""
 
 LEFT_OUT_EQUATIONS = 100
-"""Equations of a part that stands for such a condition."""
+"""Equations of a part that describes such a condition."""
 
 LEFT_OUT_SECONDS = 1.0
-"""Seconds that this may take; what is not found until then is said as the proof has it."""
+"""Seconds for the description; conditions without one are printed as the proof writes them."""
 
 REGION_POINTS = 120
-"""Points that are tried to say in which parts of the domain a claim holds."""
+"""Points that are tried to divide the domain into regions."""
 
 ORDERS_TRIED = 4
-"""Orders that are tried of programs that are not known to be the same function: by then all of our cases were apart."""
+"""Orders of derivatives that are compared if the functions may differ: all known cases differ by then."""
 
 ORDERS_LOOKED_AT = 12
-"""Orders among which one is looked for at which programs part that are known to part at some order."""
+"""Orders up to which the first differing derivative is searched for."""

@@ -1,4 +1,4 @@
-"""What is said of ops of which only values are known: agreement in numbers, and never a proof."""
+"""Decide claims about ops that are known by values alone: numerical agreement, never a proof."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from symgrad.autodiff.vjp import pull_back
 from symgrad.checker.clock import is_late, now, stopwatch
-from symgrad.ir.graph import Node, apply, as_node
+from symgrad.ir.graph import Node, as_node
 from symgrad.ir.sizes import Size
-from symgrad.ir.traverse import symbols_of, topological
+from symgrad.ir.traverse import fold, symbols_of, topological, with_args
 from symgrad.ir.values.evaluate import evaluate_mp
 from symgrad.ops.user_ops import OWN, OwnOp, without_definitions
 from symgrad.support.errors import SymgradError, UnsupportedError
@@ -23,12 +23,12 @@ from symgrad.verification.verdict import Verdict, names_text
 
 __all__ = ["decide_by_numbers"]
 
-mpmath: Any = typed_mpmath  # without annotations of its own
+mpmath: Any = typed_mpmath  # it has no annotations
 
-_TRIED_POINTS, _ENOUGH_POINTS = 400, 60  # points that are tried, and that are enough
+_TRIED_POINTS, _ENOUGH_POINTS = 400, 60  # points that are tried, and agreeing points that suffice
 _DIGITS = 40
-_EXACT, _FLOATS = 25, 6  # digits to which values agree that are equal, by how they are known
-_APART = (1e-10, 1e-4)  # relative distances of values that differ, likewise
+_EXACT, _FLOATS = 25, 6  # digits of agreement of equal values: exact ops, ops in floats
+_APART = (1e-10, 1e-4)  # relative distances of different values, likewise
 _SHOWN = 15
 _EQUATION = 5e-5  # seconds of an equation at a point
 
@@ -42,15 +42,15 @@ def decide_by_numbers(
     wrt: Node | None = None,
     sizes: Mapping[str, Size] | None = None,
 ) -> Verdict:
-    """Decide that a is b, or that the derivative of a is b, by their values at some points.
+    """Decide numerically whether a equals b, or whether the derivative of a does.
 
     Args:
-        a: one side, or what is differentiated.
+        a: one side, or the function to differentiate.
         b: the other side, or the claim.
-        opaque: the ops in them of which only values are known.
-        seconds: how long it may take.
-        wrt: the symbol by which a is differentiated: by the partials of the ops, which were checked in numbers.
-        sizes: what is written instead of names of sizes.
+        opaque: the ops in them that are known by values alone.
+        seconds: the time limit.
+        wrt: the symbol by which a is differentiated, with partials of the ops that were checked numerically.
+        sizes: replacements of named sizes.
 
     Raises:
         UnsupportedError: for the Jacobian of an array.
@@ -110,17 +110,14 @@ def decide_by_numbers(
 
 
 def _without_calls(nodes: Sequence[Node]) -> list[Node]:
-    """Sums of arguments in the place of the ops: what has the same variables and choices."""
-    done: dict[Node, Node] = {}
-    whole = without_definitions(nodes)
-    for n in topological(whole):
-        args = tuple(done[x] for x in n.args)
-        done[n] = sum(args[1:], args[0]) if n.op.name in OWN else apply(n.op, args, n.params) if args else n
-    return [done[n] for n in whole]
+    """Replace opaque calls by sums of their arguments: variables and choices stay the same."""
+    defined = without_definitions(nodes)
+    done = fold(defined, lambda n, args: sum(args[1:], args[0]) if n.op.name in OWN else with_args(n, args))
+    return [done[n] for n in defined]
 
 
 def _generic(values: Mapping[str, Any]) -> bool:
-    """Whether no real number of a point is one at which functions tend to have kinks."""
+    """Tell whether a point avoids the numbers at which functions tend to have kinks: n/2 for integers n."""
 
     def plain(x: Any) -> bool:
         if isinstance(x, (list, tuple)):
@@ -131,16 +128,16 @@ def _generic(values: Mapping[str, Any]) -> bool:
 
 
 def _distance(mp: Any, a: Node, b: Node, values: Mapping[Node, Any]) -> tuple[Any, Any, Any] | None:
-    """The largest relative distance of entries, and these; None where a value is missing."""
+    """Return the largest relative distance of two entries, and these; None if a value is missing."""
 
     def number(x: Any) -> Any:
         return x if isinstance(x, bool) else mp.mpf(Fraction(x).numerator) / Fraction(x).denominator
 
-    given: dict[Node, Any] = {}
+    inputs: dict[Node, Any] = {}
     for node, x in values.items():
-        given[node] = np.frompyfunc(number, 1, 1)(np.array(x, dtype=object)) if node.shape else number(x)
+        inputs[node] = np.frompyfunc(number, 1, 1)(np.array(x, dtype=object)) if node.shape else number(x)
     try:
-        left, right = evaluate_mp(mp, [a, b], given)
+        left, right = evaluate_mp(mp, [a, b], inputs)
     except (SymgradError, ArithmeticError, ValueError, TypeError):
         return None
     worst: tuple[Any, Any, Any] | None = None

@@ -1,14 +1,14 @@
-"""Masks of infinities in real numbers: what is decided about a softmax of where(mask, x, -oo).
+"""Eliminate masks of infinities from a softmax of where(mask, x, -oo).
 
-exp(-oo) is 0, so a softmax over a mask is a quotient of sums over where(mask, exp(x), 0), which has no infinity.
+exp(-oo) = 0, so a softmax over a mask is a quotient of sums over where(mask, exp(x), 0), which has no infinity.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.ir.graph import OPS, Node, apply, as_node
-from symgrad.ir.traverse import topological
+from symgrad.ir.graph import OPS, Node, as_node
+from symgrad.ir.traverse import fold, topological, with_args
 from symgrad.ops.array.contraction import sum_over
 from symgrad.ops.array.layout import full, spread
 from symgrad.ops.scalar.elementary import exp, log
@@ -36,9 +36,7 @@ def without_infinities(outputs: Sequence[Node]) -> list[Node]:
     order = topological(list(outputs))
     if not any(n.op.name in MASKS for n in order):
         return list(outputs)
-    done: dict[Node, Node] = {}
-    for n in order:
-        done[n] = _real(n) or (apply(n.op, tuple(done[a] for a in n.args), n.params) if n.args else n)
+    done = fold(outputs, lambda n, args: _real(n) or with_args(n, args))
     found = [done[n] for n in outputs]
     left = next((n for n in topological(found) if n.op.name in MASKS), None)
     if left is not None:
@@ -51,7 +49,7 @@ def without_infinities(outputs: Sequence[Node]) -> list[Node]:
 
 
 def _real(node: Node) -> Node | None:
-    """A function of exponentials over a mask, as sums of numbers; None for anything else."""
+    """Rewrite a function of exponentials over a mask by sums of numbers; None for other functions."""
     name = node.op.name
     if name not in ("softmax", "logsumexp", "exp"):
         return None
@@ -70,7 +68,7 @@ def _real(node: Node) -> Node | None:
 
 
 def _mask(node: Node) -> tuple[Node, Node] | None:
-    """The condition and the value of a choice with -oo, to which something may be added."""
+    """Match where(condition, x, -oo), perhaps plus other terms; return the condition and the value."""
     if node.op is OPS["where_minus_oo"]:
         condition, x = node.args
         return condition, x

@@ -1,4 +1,4 @@
-"""Graphs as the steps that the checker reads."""
+"""Convert graphs to the steps that the checker reads."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ __all__ = ["guards", "program_of", "symbol_of"]
 
 
 def guards(outputs: Sequence[Node]) -> list[Node]:
-    """Return what has a value at those points alone that the random inputs of outputs can be at.
+    """Return nodes that have values exactly at the points that the random inputs of outputs can take.
 
-    A parameter may be a formula, and then which values are drawn depends on the point; or entries are never equal.
+    Parameters may be formulas, so that the possible values depend on the point; or entries must differ pairwise.
     """
     conditions = [c for s in symbols_of(outputs) if s.op is SYMBOL for c in conditions_on(s)]
     return [_guard(c.op.name, *c.args) for c in conditions]
@@ -37,12 +37,12 @@ def _guard(sign: str, a: Node, b: Node) -> Node:
 def program_of(
     outputs: Sequence[Node], inputs: Sequence[Node] = (), sizes: Mapping[str, Size] | None = None
 ) -> tuple[ProofProgram, list[int]]:
-    """Return the steps of a graph, and where the outputs stand.
+    """Convert graphs to a program; return it and the positions of the outputs.
 
     Args:
         outputs: nodes.
-        inputs: symbols to declare even where no output reads them.
-        sizes: what is written instead of names of sizes.
+        inputs: symbols to declare even if no output reads them.
+        sizes: replacements of named sizes.
     """
 
     def length(size: Size) -> int | str:
@@ -77,12 +77,12 @@ def _length(size: Size) -> int | str:
 
 
 def symbol_of(node: Node, length: Callable[[Size], int | str] = _length) -> Symbol:
-    """What a variable may be; a random one what its distribution takes."""
+    """Return the range of a variable; for a random one, the support of its distribution."""
     declared = node.declaration
-    # Of a draw with formulas as parameters, or with entries that depend on each other, the checker knows the interval.
-    drawn = declared.distribution
-    if drawn is not None and (drawn.formulas or not drawn.family.independent):
-        drawn = None
+    # For random inputs with formulas as parameters, or with dependent entries, the checker knows the interval alone.
+    distribution = declared.distribution
+    if distribution is not None and (distribution.formulas or not distribution.family.independent):
+        distribution = None
     domain = declared.values
     low, least = _end(domain.low, -1 if domain.closed and domain.kind == "int" else 0, length)
     high, most = _end(domain.high, 1 if domain.closed and domain.kind == "int" else 0, length)
@@ -93,7 +93,9 @@ def symbol_of(node: Node, length: Callable[[Size], int | str] = _length) -> Symb
         high,
         tuple(length(s) for s in node.shape),
         declared.symmetric,
-        None if drawn is None else ProofDistribution(drawn.name, tuple(map(Fraction, drawn.parameters))),
+        None
+        if distribution is None
+        else ProofDistribution(distribution.name, tuple(map(Fraction, distribution.parameters))),
         (least, most),
     )
 
@@ -101,7 +103,7 @@ def symbol_of(node: Node, length: Callable[[Size], int | str] = _length) -> Symb
 def _end(
     end: End | None, beyond: int, length: Callable[[Size], int | str]
 ) -> tuple[Fraction | None, str | None]:
-    """Return an end as one that is excluded, a number or a length: 0 or 1 lies between -1 and 2."""
+    """Return an end as an excluded one, a number or a length: the integers 0 and 1 lie between -1 and 2."""
     if isinstance(end, str | Extent):
         found = length(size_sum([end, beyond]))
         return (Fraction(found), None) if isinstance(found, int) else (None, found)
@@ -109,7 +111,7 @@ def _end(
 
 
 def _static(value: Any, length: Callable[[Size], int | str]) -> Any:
-    """Numbers and tuples of them as they are, lengths as text."""
+    """Convert lengths in a static parameter to text; numbers stay."""
     if isinstance(value, tuple):
         return tuple(_static(v, length) for v in cast("tuple[Any, ...]", value))
     return length(value) if isinstance(value, str | Extent) else value

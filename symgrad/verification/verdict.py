@@ -1,4 +1,4 @@
-"""What is known of a claim, and how."""
+"""Verdicts: the status of a claim, its evidence, and their text and JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from symgrad.report.about import About
 from symgrad.report.report import Reported
 from symgrad.support.errors import TruthValueError
 from symgrad.support.files import write_atomically
-from symgrad.verification.diagnosis import Diagnoses, Diagnosis
+from symgrad.verification.diagnosis import Diagnoses, Diagnosis, first_of_each_kind
 from symgrad.verification.limits import DIAGNOSES_TOLD
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "derivatives_text",
     "names_text",
     "value_text",
-    "values_apart",
+    "distinct_values",
 ]
 
 Status: TypeAlias = Literal["proved", "refuted", "supported", "undecided"]
@@ -39,7 +39,7 @@ class Proof:
     """A proof or a refutation that `symgrad check` replays.
 
     Args:
-        data: what its JSON holds.
+        data: the content of its JSON.
     """
 
     data: Mapping[str, Any]
@@ -59,12 +59,12 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A part of the domain, and what is known there.
+    """A part of the domain, and the status of the claim there.
 
     Args:
         status: ``proved``, ``refuted``, or ``undecided``.
         where: conditions, in the program's names or those of the proof's kernels.
-        excluded: thin sets of points in it that a proof leaves out, as conditions.
+        excluded: thin sets of points in it that a proof excludes, as conditions.
     """
 
     status: Status
@@ -76,7 +76,7 @@ class Region:
         return f"{self.status} where {self.where}{but}"
 
     def rules_out(self, condition: str) -> bool:
-        """Tell whether it is certain from how it is written that a condition holds nowhere in the region.
+        """Tell whether the text of the region contradicts a condition.
 
         Example:
             >>> Region("proved", "x != 0 and sin(y) > 0").rules_out("sin(y) = 0")
@@ -89,13 +89,13 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
-    """Where one side of a claim has no value although the other one has.
+    """A condition under which one side of a claim is undefined although the other is not everywhere.
 
     Args:
-        side: the one that has none.
-        where: a condition under which that is so, wherever it holds.
+        side: the undefined side.
+        where: the condition.
         other: the other side.
-        point: one at which the condition holds, and the other side has a value.
+        point: a point at which the condition holds, and the other side has a value.
     """
 
     side: str
@@ -111,37 +111,37 @@ class Undefined:
 
 @dataclass(frozen=True, slots=True)
 class Verdict(Reported):
-    """Whether a claim holds, and how that is known. It has no truth value: read ``status``.
+    """The decision about a claim and its evidence. It has no truth value: read ``status``.
 
     Args:
         status: ``proved``: an exact argument, kept in ``proof``, for every point at which both sides are defined but
             those in ``excluded``. ``refuted``: at ``witness`` the two sides lie in disjoint balls, or the
             shapes of a claim cannot be right (then there is no witness). ``supported``: they
             agree at all points that were tried, and nothing is proved. ``undecided``: neither.
-        why: in words.
+        why: the reason, a sentence.
         regions: parts of the domain, where branches matter.
         witness: a point at which the claim fails, in exact numbers; complex ones have ``real`` and ``imag``.
         values: the two balls there, as text: the first side's and the second's.
         index: the entry of arrays that differs there.
-        excluded: thin sets of points that the proof leaves out, as conditions.
-        left_out: the same in words of the program, without what cannot be; None where it is ``excluded``.
-        undefined: of what is proved, where one side has no value although the other one has: a proof is about the
-            points at which both have.
+        excluded: thin sets of points that the proof excludes, as conditions.
+        left_out: ``excluded`` in terms of the program, without impossible conditions; None where it is ``excluded``.
+        undefined: for a proved claim, where one side is undefined although the other is not: a proof is about the
+            points at which both have values.
         points: how many points of the common domain agree.
         digits: decimal digits to which they do.
         error_probability: a bound on the probability that the claim is false although random points agree, where a
             theorem gives one (Schwartz and Zippel's for polynomials).
         proof: what `symgrad check` replays; None if there is none.
         seconds: how long it took.
-        note: what was compared, where that is not what the claim says at first sight; None else.
-        diagnoses: where `diagnosis` comes from.
+        note: what was compared, where the claim does not say so itself; None else.
+        diagnoses: the source of `diagnosis`.
         of_values: of two sides that hold ``stop_gradient``, the verdict on their values alone; None else. The
             ``status`` is then that of both: ``refuted`` if values or gradients differ, ``proved`` if both are equal.
         of_gradients: for each input of such sides, by name, the verdict on their gradients by it.
         of_higher: for the names of inputs, such as ``("x", "x")``, the verdict on higher derivatives by them.
         of_all_orders: the verdict on both sides as functions of their inputs and of frozen copies of these, where it
             decides the derivatives of every order; None else.
-        about: what was claimed, for its report.
+        about: the claim, for its report.
 
     Example:
         >>> import symgrad as sg
@@ -178,15 +178,15 @@ class Verdict(Reported):
 
     @property
     def diagnosis(self) -> list[Diagnosis]:
-        """The mistakes that explain a claim that is refuted, best first; empty where none is recognised.
+        """The mistakes that explain a refuted claim, best first; empty if none is recognised.
 
-        They are looked for when this is first read, or the verdict is printed, and then remembered.
+        The first access, or printing the verdict, searches for them; the result is cached.
         """
         return list(self.diagnoses.all())
 
     @property
     def differ_by(self) -> tuple[str, ...]:
-        """The inputs by which the gradients of the two sides differ, where that was asked."""
+        """The inputs by which the gradients of the two sides differ; empty if gradients were not compared."""
         return tuple(name for name, v in self.of_gradients.items() if v.status == "refuted")
 
     def __bool__(self) -> NoReturn:
@@ -201,10 +201,10 @@ class Verdict(Reported):
             return "\n".join([head, *self._details()])
         if self.of_all_orders is not None:
             return "\n".join([head, *self.of_all_orders._details()])
-        parts: dict[tuple[int, tuple[str, ...]], list[str]] = {(0, self.of_values._told()): []}
+        parts: dict[tuple[int, tuple[str, ...]], list[str]] = {(0, self.of_values._lines()): []}
         derivatives = [*(((name,), v) for name, v in self.of_gradients.items()), *self.of_higher.items()]
         for names, verdict in derivatives:
-            parts.setdefault((len(names), verdict._told()), []).append(by_text(names))
+            parts.setdefault((len(names), verdict._lines()), []).append(by_text(names))
         lines = [head]
         for (order, (first, *more)), inputs in parts.items():
             what = (
@@ -213,8 +213,8 @@ class Verdict(Reported):
             lines += [f"  {what}: {first}", *(f"  {line}" for line in more)]
         return "\n".join(lines)
 
-    def _told(self) -> tuple[str, ...]:
-        """It as a part of another: what a proof or a witness says is not said twice."""
+    def _lines(self) -> tuple[str, ...]:
+        """Return the lines for a part of another verdict; a proof or a witness needs no reason."""
         certain = self.status == "proved" or self.witness is not None
         return (self.status if certain else f"{self.status}, {self.why}", *self._details())
 
@@ -222,13 +222,12 @@ class Verdict(Reported):
         lines: list[str] = []
         if self.witness is not None and self.values is not None:
             entry = f" (entry {list(self.index)})" if self.index else ""
-            left, right = values_apart(*self.values)
+            left, right = distinct_values(*self.values)
             lines.append(f"  at {_point_text(self.witness)}{entry}: {left} against {right}")
         if self.note is not None:
             lines.append(f"  {self.note}")
         found = self.diagnosis
-        firsts = {d.kind: d for d in reversed(found)}
-        lines += [f"  {d}" for d in found if firsts[d.kind] is d][:DIAGNOSES_TOLD]
+        lines += [f"  {d}" for d in first_of_each_kind(found)[:DIAGNOSES_TOLD]]
         right = next((d.corrected for d in found if d.corrected is not None), None)
         if right is not None:
             lines.append("  right is: " + right.replace("\n", "\n  "))
@@ -240,9 +239,9 @@ class Verdict(Reported):
         return lines
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything but the proof as what `json.dumps` takes; numbers are text where they are exact.
+        """Return everything except the proof for `json.dumps`; exact numbers are text.
 
-        ``differ_by``, ``of_values`` and ``of_gradients`` are there for sides that hold ``stop_gradient``.
+        Sides with ``stop_gradient`` also have ``differ_by``, ``of_values`` and ``of_gradients``.
         """
         found = {
             "status": self.status,
@@ -279,7 +278,7 @@ class Verdict(Reported):
 
 
 _READ = 24
-"""Characters of an exact value that one reads; of a longer one some digits are shown."""
+"""Characters of an exact value that is printed in full; a longer one is rounded."""
 
 _LINE = 120
 """Characters of conditions in a line."""
@@ -288,18 +287,18 @@ _ORDINALS = ("", "gradients", "second derivatives", "third derivatives")
 
 
 def derivatives_text(order: int) -> str:
-    """Return what derivatives of an order are called."""
+    """Return the name of the derivatives of an order."""
     return _ORDINALS[order] if order < len(_ORDINALS) else f"derivatives of order {order}"
 
 
 def by_text(names: Sequence[str]) -> str:
-    """Return by what a derivative is: x, or (x, y) of a mixed one."""
+    """Return the inputs of a derivative: x, or (x, y) for a mixed one."""
     distinct = [*dict.fromkeys(names)]
     return distinct[0] if len(distinct) == 1 else f"({', '.join(names)})"
 
 
 def names_text(names: Sequence[str]) -> str:
-    """Return names as a sentence has them.
+    """Join names for a sentence.
 
     Example:
         >>> names_text(["x", "y", "z"])
@@ -310,7 +309,7 @@ def names_text(names: Sequence[str]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Exact numbers as text, arrays as lists."""
+    """Convert exact numbers to text and arrays to lists."""
     if isinstance(value, bool):
         return value
     if isinstance(value, (list, tuple)):
@@ -320,8 +319,8 @@ def _plain(value: Any) -> Any:
     return _plain(value.tolist()) if hasattr(value, "tolist") else number_to_json(value)
 
 
-def values_apart(left: str, right: str) -> tuple[str, str]:
-    """Return two values as they are, or about, where an exact one is too long to be read."""
+def distinct_values(left: str, right: str) -> tuple[str, str]:
+    """Return the texts of two values, rounded where an exact one is long and rounding keeps them distinct."""
     if max(len(left), len(right)) <= _READ or "+/-" in left + right:
         return left, right
     try:
@@ -336,7 +335,7 @@ def values_apart(left: str, right: str) -> tuple[str, str]:
 
 
 def _some_of(conditions: Sequence[str]) -> str:
-    """Return conditions as a line has them: the first ones, and how many others `left_out` has."""
+    """Join conditions to one line: the first ones, and the number of the others in `left_out`."""
     shown = list(conditions)
     while len(shown) > 1 and len("; ".join(shown)) > _LINE:
         shown.pop()
@@ -349,6 +348,6 @@ def _point_text(point: Mapping[str, Any]) -> str:
 
 
 def value_text(value: Any) -> str:
-    """Return the value of an input as text, a long one by its beginning."""
+    """Return the value of an input as text, truncated if it is long."""
     text = str(value) if isinstance(value, Gaussian) else str(_plain(value)).replace("'", "")
     return text if len(text) <= 60 else text[:57] + "..."

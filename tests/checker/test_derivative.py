@@ -21,7 +21,7 @@ from symgrad.errors import UsageError
 from symgrad.frontend.text import parse_program
 from symgrad.ir.graph import OPS, Node, as_node
 from symgrad.ops.user_ops import OWN
-from symgrad.verification.points.sampler import DrawnPoint, points_of
+from symgrad.verification.points.sampler import SamplePoint, points_of
 from symgrad.verification.search.refute import refute
 from symgrad.verification.statement import program_of
 from tests.graphs import inputs, random_graph
@@ -85,7 +85,7 @@ def test_compositions(seed: int) -> None:
         assert found.witness is not None or _zero(made, tangent, right.points)
 
 
-def _zero(program: ProofProgram, at: int, points: Sequence[DrawnPoint]) -> bool:
+def _zero(program: ProofProgram, at: int, points: Sequence[SamplePoint]) -> bool:
     """Tell whether a value may be zero at all points."""
     values = [evaluate(program, p.values, precision=512, strict="x0", wanted=[at])[0] for p in points]
     return all(v is None or arb(v).contains(0) for v in values)

@@ -13,7 +13,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.printing import progress
-from symgrad.printing.progress import Display, show_usually, words
+from symgrad.printing.progress import Display, progress_text, show_usually
 from symgrad.support.progress import Work, reports_progress, steps, watching
 
 
@@ -70,14 +70,14 @@ def test_words_say_how_far_it_is():
     whole._begun -= 61
     part._begun -= 10
     part.done = 500
-    assert words([whole, part]) == (
+    assert progress_text([whole, part]) == (
         "compiling: gathering numbers 500 of 2,000",
         0.25,
         "1 min 1 s, about 30 s left of this",
     )
     part.advance(lambda: "loss 0.5")
-    assert words([part])[0] == "gathering numbers 501 of 2,000, loss 0.5"
-    assert words([whole])[1:] == (None, "1 min 1 s")
+    assert progress_text([part])[0] == "gathering numbers 501 of 2,000, loss 0.5"
+    assert progress_text([whole])[1:] == (None, "1 min 1 s")
 
 
 class Notebook:

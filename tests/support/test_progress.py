@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symgrad as sg
-from symgrad.printing.progress import words
+from symgrad.printing.progress import progress_text
 from symgrad.rewrite import engine
 from symgrad.support.progress import Watcher, Work, reports_progress, steps, watch_usually, watching
 from tests.processes import printed
@@ -98,7 +98,7 @@ def test_progress_never_passes_its_total(total, growth, steps_done, expected):
             assert work.share is None or 0 <= work.share <= 1
             assert work.left is None or work.left >= 0
     counted = dict.fromkeys(range(steps_done))
-    text, share, _ = words([Work("rewriting", total, count=counted.__len__)])
+    text, share, _ = progress_text([Work("rewriting", total, count=counted.__len__)])
     known = bool(total) and steps_done <= total
     assert (" of " in text) == (share is not None) == known
 

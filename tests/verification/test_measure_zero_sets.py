@@ -17,7 +17,7 @@ from symgrad.checker.clock import now
 from symgrad.checker.extension_field.field import GiveUp
 from symgrad.checker.index_form.proofs import prove_equal
 from symgrad.verification.decide import decide, equal
-from symgrad.verification.points.sampler import DrawnPoint
+from symgrad.verification.points.sampler import SamplePoint
 from symgrad.verification.search.prove import prove
 from symgrad.verification.search.refute import refute
 from tests.verification.statements import equality
@@ -169,7 +169,7 @@ def test_the_order_of_points_decides_nothing(monkeypatch, a, b, edge):
 
     def points(of, *args, **more):
         found = refute(*args, **more)
-        return replace(found, points=(DrawnPoint(at, {}), *(found.points if of == "all" else ())))
+        return replace(found, points=(SamplePoint(at, {}), *(found.points if of == "all" else ())))
 
     monkeypatch.setattr(module, "refute", partial(points, "all"))
     v = decide(s, 5)

@@ -51,7 +51,7 @@ def with_mistakes(
     def find() -> list[Diagnosis]:
         from symgrad.verification.mistakes.diagnoses import (
             WrongClaim,
-            diagnosed,
+            diagnose,
         )  # for start-up time: it is asked of few claims
 
         read = _ClaimReader(value, target, claim, domain)
@@ -66,7 +66,7 @@ def with_mistakes(
             proved=proved,
             corrected=read.corrected,
         )
-        return diagnosed(question)
+        return diagnose(question)
 
     return replace(verdict, diagnoses=verdict.diagnoses.with_more(find))
 
@@ -88,7 +88,7 @@ def with_mistakes_of_algebra(
     def find() -> list[Diagnosis]:
         from symgrad.verification.mistakes.diagnoses import (
             WrongRewriting,
-            rewriting_diagnosed,
+            diagnose_rewriting,
         )  # for start-up time: it is asked of few claims
 
         listings, names = side_sources(*given)
@@ -103,7 +103,7 @@ def with_mistakes_of_algebra(
             names=names,
             witness=of_values.witness,
         )
-        return rewriting_diagnosed(question)
+        return diagnose_rewriting(question)
 
     return replace(verdict, diagnoses=verdict.diagnoses.with_more(find))
 

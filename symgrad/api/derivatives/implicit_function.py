@@ -327,7 +327,7 @@ class Implicit:
             \end{aligned}
         """
         from symgrad.printing.latex.pieces import latex_name  # for start-up time
-        from symgrad.printing.texts.said import latex_rows, leibniz, named_latex, said_rows
+        from symgrad.printing.texts.named_formulas import formula_rows, latex_rows, leibniz, named_latex
 
         told = self._told
         if told is None:
@@ -336,7 +336,7 @@ class Implicit:
         titles = [
             leibniz(latex_name(str(z)), [latex_name(str(x))]) for z in self.unknowns for x in self._read
         ]
-        found = said_rows(slopes)
+        found = formula_rows(slopes)
         rows = [f"{named_latex(f, slopes.spelling)} &= 0" for f in equations]
         rows += [f"{title} &= {row}" for title, row in zip(titles, found, strict=False)]
         return latex_rows([*rows, *found[len(titles) :]])

@@ -111,12 +111,12 @@ class Derivatives(Mapping[tuple[Any, ...], Expr], Reported):
             return 2.0*(X.T @ r), 2.0*np.sum(r)
         """
         from symgrad.printing.numpy.source import numpy_source  # for start-up time
-        from symgrad.printing.texts.said import said_source
+        from symgrad.printing.texts.named_formulas import formulas_source
 
         exprs = [e for _, e in self._shown()]
         said = None if expand or any(e.slope is None for e in exprs) else named_together(exprs)
         if said is not None:
-            return said_source(said, name)
+            return formulas_source(said, name)
         return numpy_source([readable(e) for e in exprs], name=name)
 
     def moved(self, wrt: Sequence[Expr], change: Callable[[Expr], Expr]) -> Derivatives:

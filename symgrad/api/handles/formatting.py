@@ -42,10 +42,10 @@ def latex_many(exprs: Sequence[Expr], titles: Sequence[str], *, expand: bool = F
 
     Rows of an ``aligned`` environment, if there are several.
     """
-    from symgrad.printing.texts.said import latex_rows, said_rows
+    from symgrad.printing.texts.named_formulas import formula_rows, latex_rows
 
     found = None if expand else named_together(exprs)
-    told = iter(() if found is None else said_rows(found))
+    told = iter(() if found is None else formula_rows(found))
     rows = [
         f"{title} &= {e.latex(expand=True) if found is None or e.slope is None else next(told)}"
         for title, e in zip(titles, exprs, strict=True)
@@ -64,7 +64,7 @@ def title(y: Expr, by: Sequence[Expr]) -> str:
 def leibniz_of(y: Expr, by: Sequence[Expr]) -> str:
     """Return what a derivative is called as LaTeX."""
     from symgrad.printing.latex.expressions import latex_name
-    from symgrad.printing.texts.said import leibniz
+    from symgrad.printing.texts.named_formulas import leibniz
 
     def name(e: Expr) -> str:
         return latex_name(e.name) if e.name else rf"\left({e.latex(expand=True)}\right)"

@@ -221,11 +221,11 @@ class FormMethods(ArrayMethods):
             \frac{x}{2}
         """
         from symgrad.printing.latex.expressions import latex
-        from symgrad.printing.texts.said import named_latex, said_latex
+        from symgrad.printing.texts.named_formulas import formulas_latex, named_latex
 
         said = None if expand else named_together([self])
         if said is not None:
-            return said_latex(said)
+            return formulas_latex(said)
         found = None if expand else name_derivative(self)
         return latex(readable(self)) if found is None else named_latex(found.formula, found.spelling)
 
@@ -242,10 +242,10 @@ class FormMethods(ArrayMethods):
             UnsupportedError: for an op that has neither a NumPy function nor a formula.
         """
         from symgrad.printing.numpy.source import numpy_source
-        from symgrad.printing.texts.said import said_source
+        from symgrad.printing.texts.named_formulas import formulas_source
 
         said = None if expand else named_together([self])
-        return numpy_source([readable(self)], name=name) if said is None else said_source(said, name)
+        return numpy_source([readable(self)], name=name) if said is None else formulas_source(said, name)
 
     def framework_source(self, framework: str, name: str = "f", *, gradient: bool | int = False) -> str:
         r"""Return a Python function in the operations of JAX, torch, TensorFlow or Keras: to paste there, or to commit.

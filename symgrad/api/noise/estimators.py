@@ -25,7 +25,7 @@ from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ops.array.contraction import sum_over
 from symgrad.ops.array.layout import shape_text
 from symgrad.pretty.simplify import simplest, simplified
-from symgrad.printing.pictures.numeric import chosen_values
+from symgrad.printing.pictures.numeric import sample_values
 from symgrad.printing.texts.comparison import ComparisonRow, comparison_text, estimate_text, formula_lines
 from symgrad.report.report import Reported
 from symgrad.support.errors import NotInProgramError, NotScalarError, ShapeError, UsageError
@@ -217,7 +217,7 @@ class Comparison(Mapping[str, Estimator], Reported):
             return None
         (target,) = self._truth.question.references
         question = self._truth.question
-        values = self._values or chosen_values([question.y.node, *(e.gradient.node for e in self.values())])
+        values = self._values or sample_values([question.y.node, *(e.gradient.node for e in self.values())])
         if values is None:
             return None
         truth = float(target.moment.at(*question.bound([target.moment], values)).value)

@@ -22,7 +22,7 @@ from symgrad.support.errors import InternalError, SymgradError, UsageError
 from symgrad.support.source import Location
 from symgrad.verification.diagnosis import Diagnoses, Diagnosis
 from symgrad.verification.mistakes.axis_length_numbers import SizedPairs
-from symgrad.verification.mistakes.diagnoses import WrongClaim, diagnosed
+from symgrad.verification.mistakes.diagnoses import WrongClaim, diagnose
 from symgrad.verification.verdict import Verdict
 
 __all__ = ["derivative_text", "with_code_mistakes"]
@@ -67,7 +67,7 @@ def with_code_mistakes(
         return derivative_text(question, loss, name)
 
     def find() -> list[Diagnosis]:
-        return diagnosed(
+        return diagnose(
             WrongClaim(
                 build=build,
                 y=loss.node,

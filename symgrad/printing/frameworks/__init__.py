@@ -1,1 +1,1 @@
-"""Source for JAX, torch, TensorFlow and Keras."""
+"""Write source for JAX, torch, TensorFlow and Keras. Open `pasted` first."""

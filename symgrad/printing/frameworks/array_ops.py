@@ -1,4 +1,4 @@
-"""Operations on whole arrays in JAX, torch, TensorFlow and Keras: a writer for each, with what differs side by side."""
+"""Write operations on whole arrays in JAX, torch, TensorFlow and Keras."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["ARRAYS", "FrameworkContext"]
 
 
 class FrameworkContext(Protocol):
-    """What is written already, and where."""
+    """The source that is written so far, and the framework."""
 
     framework: str
     known: Framework
 
     def of(self, node: Node, rank: int = 0) -> str:
-        """Return an argument as it is written, in parentheses if it binds less tightly than a rank."""
+        """Return an argument, in parentheses if it binds less tightly than a rank."""
         ...
 
     def tensor(self, node: Node, rank: int = 0) -> str:
@@ -31,7 +31,7 @@ class FrameworkContext(Protocol):
         ...
 
     def positions(self, node: Node) -> str:
-        """Return an argument as whole numbers."""
+        """Return an argument as integers."""
         ...
 
     def size(self, size: Size) -> str:
@@ -39,7 +39,7 @@ class FrameworkContext(Protocol):
         ...
 
     def helper(self, name: str) -> str:
-        """Ask for a function of `own_functions`, and return its name."""
+        """Define a function of `own_functions`, and return its name."""
         ...
 
 
@@ -53,7 +53,7 @@ def shape_text(shape: Shape, w: FrameworkContext) -> str:
 
 
 def _moved(x: Node, w: FrameworkContext) -> str:
-    """An argument of what moves entries only: whole numbers stay as they are."""
+    """Return an argument of an op that only moves entries: integers stay integers."""
     return w.tensor(x) if x.dtype == "real" or x.op is NUMBER else w.of(x)
 
 
@@ -63,7 +63,7 @@ _SUM = {"jax": "jnp.sum", "torch": "torch.sum", "tensorflow": "tf.reduce_sum", "
 
 
 def _summed(x: str, axes: Sequence[int], rank: int, w: FrameworkContext) -> str:
-    """A sum over axes; over all of them without saying so."""
+    """Return a sum over axes; all axes are the default."""
     function = _SUM[w.framework]
     if tuple(axes) == tuple(range(rank)):
         return f"{function}({x})"
@@ -109,7 +109,7 @@ def _einsum(node: Node, w: FrameworkContext) -> _Text:
 
 
 def _product(node: Node, s: ContractionSpelling, w: FrameworkContext) -> _Text | None:
-    """Matrix products as such. TensorFlow's are of matrices only: what has a vector is an einsum there."""
+    """Return matrix products as such; None for TensorFlow's with vectors, which are written as einsum."""
     shapes = [len(node.args[f.operand].shape) for part in s.parts for f in part]
     if w.framework == "tensorflow" and any(rank != 2 for rank in shapes):
         return None
@@ -125,7 +125,7 @@ def _chain(node: Node, chain: Sequence[Factor], w: FrameworkContext) -> str:
             text = f"{text}.T" if w.framework in ("jax", "torch") else f"{w.known.array}.transpose({text})"
         texts.append(text)
     vector = len(node.args[chain[-1].operand].shape) == 1
-    if w.framework == "keras":  # the operator of its backends' arrays is not one and the same
+    if w.framework == "keras":  # arrays of its backends have different operators
         while len(texts) > 1:
             at = len(texts) - 2 if vector else 0
             texts[at : at + 2] = [f"ops.matmul({texts[at]}, {texts[at + 1]})"]
@@ -150,8 +150,7 @@ def _broadcast(node: Node, w: FrameworkContext) -> _Text:
 def _concatenate(node: Node, w: FrameworkContext) -> _Text:
     name = {"tensorflow": "tf.concat"}.get(w.framework, f"{w.known.array}.concatenate")
     axis = node.params[0]
-    says = f"{w.known.axis}={axis}"
-    return f"{name}([{', '.join(w.tensor(a) for a in node.args)}], {says})"
+    return f"{name}([{', '.join(w.tensor(a) for a in node.args)}], {w.known.axis}={axis})"
 
 
 def _end(end: Size | None, w: FrameworkContext, *, flipped: bool) -> str:
@@ -163,7 +162,7 @@ def _end(end: Size | None, w: FrameworkContext, *, flipped: bool) -> str:
 
 
 def _key(triples: Sequence[Triple], w: FrameworkContext, *, backwards: bool) -> tuple[str, list[int]]:
-    """Return subscripts, and the axes to flip first where steps must be positive: entry i is -(i + 1) of what is."""
+    """Return subscripts, and the axes to flip first where steps must be positive: entry i is entry -(i + 1) then."""
     items: list[str] = []
     flipped: list[int] = []
     for axis, (start, stop, step) in enumerate(triples):
@@ -218,12 +217,10 @@ def _gather(node: Node, w: FrameworkContext) -> _Text:
             return f"{array}[{', '.join([':'] * axes[0] + texts)}]"
     elif len(axes) == 1:
         (axis,) = axes
-        if w.framework == "keras":
-            if indices[0].op is NUMBER:
-                return f"{array}[{', '.join([':'] * axis + texts)}]"
-            return f"ops.take({array}, {texts[0]}, axis={axis})"
         if indices[0].op is NUMBER:
             return f"{array}[{', '.join([':'] * axis + texts)}]"
+        if w.framework == "keras":
+            return f"ops.take({array}, {texts[0]}, axis={axis})"
         return f"tf.gather({array}, {w.helper('_wrapped')}({texts[0]}, {array}, {axis}), axis={axis})"
     return f"{w.helper('_gather')}({array}, {axes}, {', '.join(texts)})"
 
@@ -247,16 +244,12 @@ def _one_hot(node: Node, w: FrameworkContext) -> _Text:
 
 
 class Bare(str):
-    """A text that binds tightly enough for every place."""
+    """A text that needs parentheses nowhere."""
 
     __slots__ = ()
 
     def __format__(self, spec: str) -> str:
         return str(self)
-
-
-def _iota(node: Node, w: FrameworkContext) -> _Text:
-    return w.known.arange.format(w.size(node.params[0]))
 
 
 def _eye(node: Node, w: FrameworkContext) -> _Text:
@@ -275,7 +268,7 @@ def _solve(node: Node, w: FrameworkContext) -> _Text:
     if len(b.shape) == 1:
         return f"{function}({w.tensor(a)}, {w.tensor(b, ATOM)}[:, None])[:, 0]"
     texts = [w.tensor(a), w.tensor(b)]
-    if a.shape[:-2] != b.shape[:-2]:  # of stacks that are repeated
+    if a.shape[:-2] != b.shape[:-2]:  # stacks that broadcast
         lead = node.shape[:-2]
         texts = [
             f"{w.known.array}.broadcast_to({text}, {shape_text((*lead, *x.shape[-2:]), w)})"
@@ -290,7 +283,7 @@ ARRAYS: Mapping[str, _Writer] = {
     "einsum": _einsum,
     "eye": _eye,
     "gather": _gather,
-    "iota": _iota,
+    "iota": lambda node, w: w.known.arange.format(w.size(node.params[0])),
     "one_hot": _one_hot,
     "reshape": _reshape,
     "scatter_add": _scatter_add,
@@ -298,4 +291,4 @@ ARRAYS: Mapping[str, _Writer] = {
     "solve": _solve,
     "unslice": _unslice,
 }
-"""What arrays are made of, and solve; the others bring templates."""
+"""Ops that construct arrays, and solve; others have templates."""

@@ -1,7 +1,7 @@
-"""How each framework is told the gradient of a function: the lines around its value and its pullback.
+"""Write functions with custom gradients for each framework: the lines around a value and its pullback.
 
-Whatever is read backward is computed again from the arguments. Forward values that a closure keeps would be constants
-to the next derivative.
+The pullback recomputes forward values from the arguments. Values kept by a closure would be constants to the next
+derivative.
 """
 
 from __future__ import annotations
@@ -9,26 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["RESERVED", "SPREAD", "WRAPPED", "Wrapped", "zeros"]
+__all__ = ["RESERVED", "SPREAD", "WRAPPED", "Wrapped"]
 
 RESERVED = frozenset(
     ["args", "cotangent", "ctx", "grad", "inputs", "of_real", "output", "saved", "shape", "upstream"]
 )
-"""Names that these lines take, so that no argument may have them."""
+"""Names in these lines, which no argument may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """A function with a gradient of its own.
+    """A function with a custom gradient.
 
     Args:
-        name: what it is to be called.
+        name: its name.
         value: the function of its values, of all arguments.
         pullback: the function of all arguments and the cotangents: a cotangent for every real argument, as a tuple if
             there are several.
         arguments: their names.
         real: whether each is real.
-        count: of outputs, which are a tuple if there are several.
+        count: the number of outputs, which are a tuple if there are several.
     """
 
     name: str
@@ -39,8 +39,8 @@ class Wrapped:
     count: int
 
     @property
-    def given(self) -> str:
-        """The arguments as they stand in calls."""
+    def parameters(self) -> str:
+        """The arguments of calls."""
         return ", ".join(self.arguments)
 
     @property
@@ -49,10 +49,7 @@ class Wrapped:
         return "cotangent" if self.count == 1 else "*cotangent"
 
     def for_each(self, call: str, indent: str) -> str:
-        """Lines that return what the pullback gives: the cotangent of the one real argument, or a tuple of them.
-
-        What is not real has None.
-        """
+        """Return lines that return the result of the pullback, with None for arguments that are not real."""
         if all(self.real):
             return f"{indent}return {call}\n"
         wanted = [f"{a}_bar" for a, real in zip(self.arguments, self.real, strict=True) if real]
@@ -61,13 +58,13 @@ class Wrapped:
 
 
 def _jax(w: Wrapped) -> str:
-    saved = f"({w.given}{',' if len(w.arguments) == 1 else ''})"
+    saved = f"({w.parameters}{',' if len(w.arguments) == 1 else ''})"
     backward = w.for_each(f"{w.pullback}(*saved, {w.cotangents})", "    ")
-    if len(w.arguments) == 1:  # JAX wants a tuple of one
+    if len(w.arguments) == 1:  # JAX requires a tuple
         backward = backward.replace("return ", "return (").replace(")\n", "),)\n")
     return (
-        f"@jax.custom_vjp\ndef {w.name}({w.given}):\n    return {w.value}({w.given})\n\n\n"
-        f"def {w.name}_forward({w.given}):\n    return {w.name}({w.given}), {saved}\n\n\n"
+        f"@jax.custom_vjp\ndef {w.name}({w.parameters}):\n    return {w.value}({w.parameters})\n\n\n"
+        f"def {w.name}_forward({w.parameters}):\n    return {w.name}({w.parameters}), {saved}\n\n\n"
         f"def {w.name}_backward(saved, cotangent):\n"
         + backward
         + f"\n\n{w.name}.defvjp({w.name}_forward, {w.name}_backward)\n"
@@ -78,20 +75,20 @@ def _torch(w: Wrapped) -> str:
     title = "".join(part.capitalize() for part in w.name.strip("_").split("_"))
     return (
         f"class _{title}(torch.autograd.Function):\n    generate_vmap_rule = True\n\n"
-        f"    @staticmethod\n    def forward({w.given}):\n        return {w.value}({w.given})\n\n"
+        f"    @staticmethod\n    def forward({w.parameters}):\n        return {w.value}({w.parameters})\n\n"
         "    @staticmethod\n    def setup_context(ctx, inputs, output):\n"
         "        ctx.save_for_backward(*inputs)\n\n"
         f"    @staticmethod\n    def backward(ctx, {w.cotangents}):\n"
         + w.for_each(f"{w.pullback}(*ctx.saved_tensors, {w.cotangents})", "        ")
-        + f"\n\ndef {w.name}({w.given}):\n    return _{title}.apply({w.given})\n"
+        + f"\n\ndef {w.name}({w.parameters}):\n    return _{title}.apply({w.parameters})\n"
     )
 
 
 def _tensorflow(w: Wrapped) -> str:
     return (
-        f"@tf.custom_gradient\ndef {w.name}({w.given}):\n    def grad(*cotangent):\n"
-        + w.for_each(f"{w.pullback}({w.given}, *cotangent)", "        ")
-        + f"\n    return {w.value}({w.given}), grad\n"
+        f"@tf.custom_gradient\ndef {w.name}({w.parameters}):\n    def grad(*cotangent):\n"
+        + w.for_each(f"{w.pullback}({w.parameters}, *cotangent)", "        ")
+        + f"\n    return {w.value}({w.parameters}), grad\n"
     )
 
 
@@ -105,7 +102,7 @@ WRAPPED: Mapping[str, Callable[[Wrapped], str]] = {
     "tensorflow": _tensorflow,
     "keras": _keras,
 }
-"""By framework, the text of a function with a gradient of its own."""
+"""By framework, the writer of a function with a custom gradient."""
 
 
 def _spread_keras(names: Sequence[str], real: Sequence[bool]) -> list[str]:
@@ -130,12 +127,5 @@ SPREAD: Mapping[str, Callable[[Sequence[str], Sequence[bool]], list[str]]] = {
     "tensorflow": _spread_tensorflow,
     "keras": _spread_keras,
 }
-"""By framework, lines that repeat arguments to one shape, so that every cotangent has the shape of its own: of
-their names, and whether each is real."""
-
-_ZEROS = {"jax": "jnp", "torch": "torch", "tensorflow": "tf", "keras": "ops"}
-
-
-def zeros(framework: str, name: str) -> str:
-    """Return the array of zeros that is like another one."""
-    return f"{_ZEROS[framework]}.zeros_like({name})"
+"""By framework, lines that broadcast arguments to one shape, from their names and whether each is real: every cotangent
+then has the shape of its argument."""

@@ -1,4 +1,4 @@
-"""Functions that source for a framework defines for itself, where the framework has none that does the same."""
+"""Functions that source for a framework defines, where the framework has no equal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 __all__ = ["HELPERS", "NEEDS"]
 
-# What is one text but for names: {xp} is the module of arrays, {axis} what axes are called.
+# Common texts: {xp} is the module of arrays, {axis} its keyword for axes.
 _PROD_EXCEPT = """\
 def _prod_except(x, axis):
     x = {xp}.moveaxis(x, axis, -1)
@@ -30,27 +30,20 @@ def _expm_frechet(x, e):
     n = x.shape[-1]
     return _expm(_block(x, e, 0*x, x))[..., :n, n:]
 """
-_TURNED = {
-    "_cosm": """\
-def _cosm(x):
+_COSM = """\
+def _{name}(x):
     n = x.shape[-1]
-    return _expm(_block(0*x, -x, x, 0*x))[..., :n, :n]
-""",
-    "_sinm": """\
-def _sinm(x):
+    return _expm(_block(0*x, -x, x, 0*x))[..., {rows}, :n]
+"""
+_COSM_FRECHET = """\
+def _{name}_frechet(x, e):
     n = x.shape[-1]
-    return _expm(_block(0*x, -x, x, 0*x))[..., n:, :n]
-""",
-    "_cosm_frechet": """\
-def _cosm_frechet(x, e):
-    n = x.shape[-1]
-    return _expm_frechet(_block(0*x, -x, x, 0*x), _block(0*e, -e, e, 0*e))[..., :n, :n]
-""",
-    "_sinm_frechet": """\
-def _sinm_frechet(x, e):
-    n = x.shape[-1]
-    return _expm_frechet(_block(0*x, -x, x, 0*x), _block(0*e, -e, e, 0*e))[..., n:, :n]
-""",
+    return _expm_frechet(_block(0*x, -x, x, 0*x), _block(0*e, -e, e, 0*e))[..., {rows}, :n]
+"""
+_TRIGONOMETRIC = {
+    f"_{name}{suffix}": text.format(name=name, rows=rows)
+    for suffix, text in (("", _COSM), ("_frechet", _COSM_FRECHET))
+    for name, rows in (("cosm", ":n"), ("sinm", "n:"))
 }
 NEEDS: Mapping[str, tuple[str, ...]] = {
     "_with_slope": ("_with_pullback",),
@@ -62,7 +55,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "_gather": ("_flat",),
     "_scatter_add": ("_flat",),
 }
-"""By helper what it calls, where its framework has that."""
+"""For each helper those that it calls, if its framework has them."""
 
 
 def _matrices(expm: str, join: str) -> dict[str, str]:
@@ -70,7 +63,7 @@ def _matrices(expm: str, join: str) -> dict[str, str]:
         "_expm": _EXPM.format(expm=expm),
         "_block": _BLOCK.format(join=join),
         "_expm_frechet": _EXPM_FRECHET,
-        **_TURNED,
+        **_TRIGONOMETRIC,
     }
 
 
@@ -162,7 +155,7 @@ def _scatter_add(values, axes, shape, *indices):
 """,
     **_matrices("torch.linalg.matrix_exp", "torch.concatenate"),
 }
-# Positions along several axes as one, so that TensorFlow and Keras need to know one axis only.
+# Positions along several axes as one, since TensorFlow and Keras gather along one axis.
 _FLAT = """\
 def _flat(indices, sizes):
     flat = 0
@@ -258,8 +251,7 @@ def _wrapped(index, x, axis):
     **_matrices("tf.linalg.expm", "tf.concat"),
 }
 _KERAS = {
-    # JAX's own custom_gradient takes the value, for derivatives of what is made of it, as it was computed: it is wrong
-    # from order two on.
+    # JAX's own custom_gradient keeps the value as computed for derivatives of the result: wrong from order two on.
     "_with_pullback": """\
 def _with_pullback(value, pullback):
     \"\"\"A function with a gradient of its own; what is read backward is computed again from the arguments.\"\"\"
@@ -324,4 +316,4 @@ HELPERS: Mapping[str, Mapping[str, str]] = {
     "tensorflow": _TENSORFLOW,
     "keras": _KERAS,
 }
-"""By framework and name; those that others call come before them."""
+"""By framework and name, callees first."""

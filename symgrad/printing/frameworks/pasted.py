@@ -1,8 +1,7 @@
-"""Formulas in the operations of JAX, torch, TensorFlow and Keras: to paste into a program there, or to commit.
+"""Write formulas in the operations of JAX, torch, TensorFlow and Keras, to paste or commit.
 
-As plain operations, values and derivatives are the framework's own, at every order, stop_gradient included; at kinks it
-takes its own side. With the gradient that symgrad derived, the framework is told the pullback; it differentiates that
-for the next order.
+As plain operations, the framework differentiates at every order, stop_gradient included, and chooses slopes at kinks.
+With symgrad's gradient, the framework gets the pullback, and differentiates that for the next order.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from symgrad.ir.notation.free_names import free_name
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.ir.types import Declaration
 from symgrad.ops.control import value_alone
-from symgrad.printing.frameworks.gradients import RESERVED, SPREAD, WRAPPED, Wrapped, zeros
+from symgrad.printing.frameworks.gradients import RESERVED, SPREAD, WRAPPED, Wrapped
 from symgrad.printing.frameworks.own_functions import HELPERS
 from symgrad.printing.frameworks.table import FRAMEWORK
 from symgrad.printing.frameworks.writer import FunctionBody, unspelled
@@ -47,14 +46,14 @@ def framework_source(
         outputs: a node, or several, which it returns as a tuple.
         framework: one of `FRAMEWORKS`.
         name: the function's name.
-        names: of intermediate values; each is a line of the function.
-        inputs: symbols in the order of arguments; None for those that are read, in the order in which they are.
-        gradient: for how many orders of differentiation the framework is given the pullback that symgrad derives; 0 for
+        names: names of intermediate values; each is a line of the function.
+        inputs: symbols in the order of arguments; None for all that are read, in the order of their first reading.
+        gradient: the number of orders of differentiation for which the framework gets symgrad's pullback; 0 for
             plain operations.
 
     Raises:
         UsageError: for another framework, or a name that is no identifier.
-        UnsupportedError: for operations that have no spelling here; it names them all.
+        UnsupportedError: for operations without a spelling here; it names them all.
     """
     if framework not in FRAMEWORK:
         raise UsageError(f"the framework {framework!r}", expected=one_of(FRAMEWORKS))
@@ -80,7 +79,7 @@ class _Module:
     """The functions of a module, one after the other.
 
     Attributes:
-        helpers: those that stand before the others, by name.
+        helpers: those that precede the others, by name.
         functions: their texts.
     """
 
@@ -109,21 +108,19 @@ class _Module:
         single: bool,
         like: Sequence[Node] = (),
     ) -> None:
-        """Write a function of symbols, with its gradient for so many orders.
+        """Write a function of symbols, with its gradient for some orders.
 
-        Where shapes are not declared, ``like`` has for each output the symbol of whose shape it must be.
+        Where shapes are not declared, ``like`` has for each output the symbol with its shape.
         """
         if gradient <= 0:
             self.plain(name, outputs, symbols, single=single, like=like)
-        elif (
-            self.framework == "keras" and len(outputs) > 1
-        ):  # its torch backend takes the cotangent of one value
+        elif self.framework == "keras" and len(outputs) > 1:  # its torch backend has one cotangent
             parts = [f"_{name.strip('_')}_{k}" for k in range(len(outputs))]
             for k, (part, output) in enumerate(zip(parts, outputs, strict=True)):
                 self.custom(part, [output], symbols, gradient, single=True, like=like[k : k + 1])
-            given = ", ".join(self.arguments[s] for s in symbols)
-            calls = ", ".join(f"{part}({given})" for part in parts)
-            self.functions.append(f"def {name}({given}):\n    return {calls}\n")
+            arguments = ", ".join(self.arguments[s] for s in symbols)
+            calls = ", ".join(f"{part}({arguments})" for part in parts)
+            self.functions.append(f"def {name}({arguments}):\n    return {calls}\n")
         else:
             self.custom(name, outputs, symbols, gradient, single=single, like=like)
 
@@ -136,7 +133,7 @@ class _Module:
         single: bool,
         like: Sequence[Node] = (),
     ) -> list[str]:
-        """Write a function in plain operations; return the sizes that it takes beside the symbols."""
+        """Write a function in plain operations; return the sizes that it takes besides the symbols."""
         missing = unspelled(topological(outputs), self.framework)
         if missing:
             raise UnsupportedError(
@@ -146,11 +143,12 @@ class _Module:
             )
         arguments = {s: self.arguments[s] for s in symbols}
         body = FunctionBody(outputs, self.framework, arguments, self.names, self.helpers, self.taken)
+        zeros = f"{FRAMEWORK[self.framework].array}.zeros_like"
         results = [
-            zeros(self.framework, arguments[like[k]]) if like and o.is_number(0) else body.result(o)
+            f"{zeros}({arguments[like[k]]})" if like and o.is_number(0) else body.result(o)
             for k, o in enumerate(outputs)
         ]
-        if self.framework == "torch":  # whose Functions may not give back what they were given
+        if self.framework == "torch":  # a torch Function must not return its arguments
             results = [
                 f"{r}.clone()" if name.endswith("_value") and r in arguments.values() else r for r in results
             ]
@@ -181,15 +179,16 @@ class _Module:
         pulled = self.pulled(outputs, real, cotangents)
         value, pullback = f"{stem}_value", f"{stem}_pullback"
         missing = self.plain(value, value_alone(outputs), symbols, single=single, like=like)
-        if missing:  # frameworks hand arrays alone to a function with a gradient of its own
+        if missing:  # a function with a custom gradient takes arrays alone
             raise UsageError(
                 f"no argument has the size {missing[0]} in its shape",
                 expected="inputs that give every size",
                 cure=f"list one that has it, such as like : real[{missing[0]}], among the inputs",
             )
-        given = [*symbols, *cotangents]
         like = real if free else ()
-        self.function(pullback, pulled, given, gradient - 1, single=len(real) == 1, like=like)
+        self.function(
+            pullback, pulled, [*symbols, *cotangents], gradient - 1, single=len(real) == 1, like=like
+        )
         if self.framework == "keras":
             self.helpers.setdefault("_with_pullback", HELPERS["keras"]["_with_pullback"])
         names = [self.arguments[s] for s in symbols]
@@ -209,21 +208,21 @@ class _Module:
 
     def cotangents(self, outputs: Sequence[Node]) -> list[Node]:
         """Return new symbols of the shapes of outputs."""
-        made: list[Node] = []
+        found: list[Node] = []
         for k, output in enumerate(outputs):
             text = self.names.get(output, f"out{k}" if len(outputs) > 1 else "out")
             text = free_name(f"{text}_bar", {*self.taken, *self.names.values()})
             self.taken.add(text)
-            made.append(symbol(Declaration(text, shape=output.shape)))
-            self.arguments[made[-1]] = text
-        return made
+            found.append(symbol(Declaration(text, shape=output.shape)))
+            self.arguments[found[-1]] = text
+        return found
 
     def pulled(
         self, outputs: Sequence[Node], wanted: Sequence[Node], cotangents: Sequence[Node]
     ) -> Sequence[Node]:
-        """Return what cotangents of outputs send to symbols; stop_gradient stays, for the next order."""
+        """Return the cotangents of symbols; stop_gradient stays, for the next order."""
         found = pull_back(list(outputs), list(cotangents), list(wanted)).gradients
-        # A form that is equal for symmetric matrices alone has other derivatives: they leave these.
+        # A form that is equal for symmetric matrices alone has other derivatives off them.
         if len(topological(found)) > SLOPE_EQUATIONS or any(
             s.declaration.symmetric for s in symbols_of(found)
         ):

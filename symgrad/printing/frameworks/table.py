@@ -1,7 +1,6 @@
-"""What elementwise operations are called in JAX, torch, TensorFlow and Keras: an op is a row.
+"""The names of elementwise operations in JAX, torch, TensorFlow and Keras: an op is a row.
 
-Values are those of the frameworks' own functions. A row has only what is the same function everywhere on its domain,
-and nothing where a framework has none.
+Values are those of the frameworks' own functions. An entry is the same function everywhere on its domain, or None.
 """
 
 from __future__ import annotations
@@ -14,20 +13,20 @@ __all__ = ["FRAMEWORK", "SPELLED", "Framework", "spelling"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Framework:
-    """How a framework says what is no function of numbers.
+    """The templates of a framework for everything but elementwise functions.
 
     Attributes:
         title: its name in sentences.
         imports: the lines that import it.
-        modules: names that these take.
-        array: the module of functions of arrays; ``elementwise``: that of functions of numbers.
+        modules: names that these bind.
+        array: the module of functions of arrays; ``elementwise``: that of elementwise functions.
         stop: the value as a constant.
-        axis: the name of the argument for axes.
+        axis: the keyword for axes.
         size: the length of an axis.
-        setup: the line that says of which dtype (and device) new arrays are, of an input; ``none``: without an input.
-        number: a number as an array of that dtype; ``whole``: a whole one.
-        cast: an array in that dtype; ``cast_whole``: in that of whole numbers.
-        full: an array of a shape with one number; ``arange``, ``eye``: of whole numbers, and of that dtype.
+        setup: the line that takes dtype (and device) of new arrays from an input; ``none``: without an input.
+        number: a number as an array of that dtype; ``whole``: an integer.
+        cast: an array in that dtype; ``cast_whole``: in the dtype of integers.
+        full: an array of a shape with one number; ``arange``: of integers; ``eye``: of that dtype.
     """
 
     title: str
@@ -129,44 +128,37 @@ FRAMEWORK: Mapping[str, Framework] = {
 }
 """By name."""
 
-# Of JAX, torch, TensorFlow and Keras, in this order; one text for all four. {m} is the module of functions of numbers,
-# {0:a} an argument that stands beside an operator or a dot, {0:t} one that may not be a number of Python's, {p} the
-# parameter of the op.
+# Templates of JAX, torch, TensorFlow and Keras, in this order, or one for all four. {m} is the module of elementwise
+# functions, {np} that of arrays, {0:a} an argument next to an operator or a dot, {0:t} one that must not be a Python
+# number, {p} the parameter of the op.
 _Row = str | tuple[str | None, str | None, str | None, str | None]
 
 
 def _named(name: str, numpy: str | None = None) -> _Row:
-    """A function of one number: under NumPy's name in JAX and Keras."""
+    """Return the row of a function of one number, under NumPy's name in JAX and Keras."""
     other = f"{{m}}.{numpy or name}({{0}})"
     return (other, f"{{m}}.{name}({{0}})", f"{{m}}.{name}({{0}})", other)
 
 
 def _of_inverse(name: str) -> _Row:
-    """The function of that name of 1/x; arc... is NumPy's word for a...."""
+    """Return the row of an inverse function at 1/x, whose name begins with arc in NumPy, with a elsewhere."""
     numpy, plain = (f"{{m}}.{word}{name}(1/{{0:a}})" for word in ("arc", "a"))
     return (numpy, plain, plain, numpy)
+
+
+def _masked(sign: str) -> _Row:
+    """Return the row of a choice with an infinity."""
+    other = f'{{np}}.where({{0}}, {{1:t}}, {sign}float("inf"))'
+    return (f"jnp.where({{0}}, {{1:t}}, {sign}jnp.inf)", other, other, other)
 
 
 _TABLE: Mapping[str, _Row] = {
     **{
         name: _named(name)
-        for name in [
-            "abs",
-            "ceil",
-            "cos",
-            "cosh",
-            "exp",
-            "expm1",
-            "floor",
-            "log",
-            "log1p",
-            "round",
-            "sin",
-            "sinh",
-            "sqrt",
-            "tan",
-            "tanh",
-        ]
+        for name in (
+            *("abs", "ceil", "cos", "cosh", "exp", "expm1", "floor", "log"),
+            *("log1p", "round", "sin", "sinh", "sqrt", "tan", "tanh"),
+        )
     },
     **{
         f"a{name}": _named(f"a{name}", f"arc{name}") for name in ["cos", "cosh", "sin", "sinh", "tan", "tanh"]
@@ -181,27 +173,12 @@ _TABLE: Mapping[str, _Row] = {
     "maximum": "{m}.maximum({0:t}, {1:t})",
     "minimum": "{m}.minimum({0:t}, {1:t})",
     "clip": "{m}.minimum({m}.maximum({0:t}, {1:t}), {2:t})",
-    "where": (
-        "jnp.where({0}, {1:t}, {2:t})",
-        "torch.where({0}, {1:t}, {2:t})",
-        "tf.where({0}, {1:t}, {2:t})",
-        "ops.where({0}, {1:t}, {2:t})",
-    ),
-    "where_minus_oo": (
-        "jnp.where({0}, {1:t}, -jnp.inf)",
-        'torch.where({0}, {1:t}, -float("inf"))',
-        'tf.where({0}, {1:t}, -float("inf"))',
-        'ops.where({0}, {1:t}, -float("inf"))',
-    ),
-    "where_plus_oo": (
-        "jnp.where({0}, {1:t}, jnp.inf)",
-        'torch.where({0}, {1:t}, float("inf"))',
-        'tf.where({0}, {1:t}, float("inf"))',
-        'ops.where({0}, {1:t}, float("inf"))',
-    ),
+    "where": "{np}.where({0}, {1:t}, {2:t})",
+    "where_minus_oo": _masked("-"),
+    "where_plus_oo": _masked(""),
     "relu": ("jax.nn.relu({0})", "torch.relu({0})", "tf.nn.relu({0})", "ops.relu({0})"),
     "sigmoid": ("jax.nn.sigmoid({0})", "torch.sigmoid({0})", "tf.math.sigmoid({0})", "ops.sigmoid({0})"),
-    # torch's and Keras' are the identity from a threshold on, and of second derivatives lose digits.
+    # torch's and Keras' are the identity beyond a threshold, and their second derivatives lose digits.
     "softplus": (
         "jax.nn.softplus({0})",
         "torch.logaddexp({0}, torch.zeros_like({0}))",
@@ -218,7 +195,7 @@ _TABLE: Mapping[str, _Row] = {
     "exp2": ("jnp.exp2({0})", "torch.exp2({0})", "2**{0:a}", "ops.exp2({0})"),
     "log2": ("jnp.log2({0})", "torch.log2({0})", "(tf.math.log({0})/0.6931471805599453)", "ops.log2({0})"),
     "log10": ("jnp.log10({0})", "torch.log10({0})", "(tf.math.log({0})/2.302585092994046)", "ops.log10({0})"),
-    # Reciprocals, as everybody writes them.
+    # Reciprocals.
     "cot": "(1/{m}.tan({0}))",
     "sec": "(1/{m}.cos({0}))",
     "csc": "(1/{m}.sin({0}))",
@@ -272,11 +249,11 @@ SPELLED: Mapping[str, Mapping[str, str]] = {
 
 
 def spelling(op: str, framework: str) -> str | None:
-    """Return how a framework writes an elementwise op, with places for its arguments; None if it has none.
+    """Return the template of an elementwise op in a framework; None if it has none.
 
     Example:
         >>> spelling("asin", "jax"), spelling("asin", "torch"), spelling("dawsn", "keras")
         ('jnp.arcsin({0})', 'torch.asin({0})', None)
     """
-    text = SPELLED[framework].get(op)
-    return None if text is None else text.replace("{m}", FRAMEWORK[framework].elementwise)
+    text, known = SPELLED[framework].get(op), FRAMEWORK[framework]
+    return None if text is None else text.replace("{m}", known.elementwise).replace("{np}", known.array)

@@ -1,4 +1,4 @@
-"""The lines of one function in the operations of a framework."""
+"""Write the lines of a function in the operations of a framework."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KEEPS = frozenset(
     {"add", "mul", "neg", "abs", "sign"}
     | {"maximum", "minimum", "where", "clip", "floor", "ceil", "round", "stop_gradient"}
 )
-_SAME = frozenset({"floor", "ceil", "round", "stop_gradient"})  # of whole numbers
+_SAME = frozenset({"floor", "ceil", "round", "stop_gradient"})  # identities on integers
 _LOGIC = {"and_": "&", "or_": "|", "xor": "^"}
 
 
@@ -53,7 +53,7 @@ def unspelled(order: Sequence[Node], framework: str) -> list[str]:
 
 
 class _Argument:
-    """An argument of a template: as it is, ``:a`` beside an operator or a dot, ``:t`` an array."""
+    """An argument of a template: plain, ``:a`` for next to an operator or a dot, ``:t`` as an array."""
 
     def __init__(self, atom: str, plain: str, tensor: Callable[[], str]) -> None:
         self.atom, self.plain, self.tensor = atom, plain, tensor
@@ -63,11 +63,11 @@ class _Argument:
 
 
 class FunctionBody:
-    """Writes nodes as lines of a function.
+    """Write nodes as lines of a function.
 
     Attributes:
-        lines: what was written, without what `setup` says.
-        helpers: the functions that are called, of `own_functions`, each after those that it calls.
+        lines: the lines, without those of `setup`.
+        helpers: the functions of `own_functions` that are called, callees first.
     """
 
     def __init__(
@@ -88,44 +88,44 @@ class FunctionBody:
         order = topological(outputs)
         self.count = uses(list(outputs))
         for node in reversed(order):
-            if node.op.name == "neg":  # is written where it is read
+            if node.op.name == "neg":  # written where it is read
                 self.count[node.args[0]] += self.count[node] - 1
                 self.count[node] = 1
         self.lines: list[str] = []
         self.sizes: dict[str, str] = {}
         self.size_lines: dict[str, str] = {}
-        self.read: dict[str, None] = {}  # the sizes that are
+        self.read: dict[str, None] = {}  # the sizes that occur
         self.texts: dict[Node, tuple[str, int]] = {}
         self.constant: set[Node] = set()
-        self.whole: set[Node] = set()
-        self.counts: set[Node] = set()  # what is made of sizes alone: numbers of Python's, but in TensorFlow
+        self.integers: set[Node] = set()
+        self.counts: set[Node] = set()  # nodes made of sizes alone: Python numbers, except in TensorFlow
         self.set_up = False
         self.steps = 0
         self._bind_sizes(order)
         for node in order:
             self._write(node, last=node in outputs and self.count[node] == 1)
 
-    # -- what is read of what was written
+    # -- reading
 
     def of(self, node: Node, rank: int = 0) -> str:
-        """Return an argument as it is written, in parentheses if it binds less tightly than a rank."""
+        """Return an argument, in parentheses if it binds less tightly than a rank."""
         return within(*self.texts[node], rank)
 
     def tensor(self, node: Node, rank: int = 0) -> str:
         """Return an argument as an array of numbers of the common dtype."""
         if node in self.constant:
-            return self._said(self.known.number, node)
+            return self._format(self.known.number, node)
         if node in self.counts:
-            return self._said(self.known.number if self.framework == "torch" else self.known.cast, node)
-        if node in self.whole or node.dtype == "bool":
-            return self._said(self.known.cast, node)
+            return self._format(self.known.number if self.framework == "torch" else self.known.cast, node)
+        if node in self.integers or node.dtype == "bool":
+            return self._format(self.known.cast, node)
         return self.of(node, rank)
 
     def positions(self, node: Node) -> str:
-        """Return an argument as whole numbers."""
-        if node.op is NUMBER or node in self.whole:
+        """Return an argument as integers."""
+        if node.op is NUMBER or node in self.integers:
             return self.of(node)
-        return self._said(self.known.cast_whole, node)
+        return self._format(self.known.cast_whole, node)
 
     def size(self, size: Size) -> str:
         """Return a size as an expression."""
@@ -133,7 +133,7 @@ class FunctionBody:
         return size_source(size, self.sizes)
 
     def helper(self, name: str) -> str:
-        """Ask for a function of `own_functions`, and return its name."""
+        """Define a function of `own_functions`, and return its name."""
         for each in (*NEEDS.get(name, ()), name):
             text = HELPERS[self.framework].get(each)
             if text is not None:
@@ -141,18 +141,18 @@ class FunctionBody:
         return name
 
     def result(self, node: Node) -> str:
-        """Return an output: an array of its dtype."""
+        """Return an output as an array of its dtype."""
         if node in self.constant and node.dtype != "bool":
-            return self._said(self.known.number, node)
+            return self._format(self.known.number, node)
         return self.of(node)
 
     @property
     def extra(self) -> list[str]:
-        """The sizes that are read and that no argument has."""
+        """The sizes that occur and that no argument has."""
         return [self.sizes[size] for size in self.read if size not in self.size_lines]
 
     def setup(self) -> list[str]:
-        """Return the lines that come first: sizes, and the dtype of new arrays."""
+        """Return the first lines: sizes, and the dtype of new arrays."""
         sizes = [line for size, line in self.size_lines.items() if size in self.read]
         return [*self._dtype(), *sizes]
 
@@ -167,7 +167,7 @@ class FunctionBody:
 
     # -- writing
 
-    def _said(self, template: str, node: Node) -> str:
+    def _format(self, template: str, node: Node) -> str:
         text = template.format(_Argument(self.of(node, ATOM), self.of(node), lambda: self.of(node)))
         self._note(text)
         return text
@@ -190,8 +190,8 @@ class FunctionBody:
     def _write(self, node: Node, *, last: bool) -> None:
         if node in self.arguments:
             if node.dtype == "int":
-                self.whole.add(node)
-                if self.framework in ("tensorflow", "keras"):  # whose whole numbers do not mix
+                self.integers.add(node)
+                if self.framework in ("tensorflow", "keras"):  # their integer dtypes do not mix
                     name = self.arguments[node]
                     self.lines.insert(0, f"{name} = {self.known.cast_whole.format(name)}")
             self.texts[node] = self.arguments[node], ATOM
@@ -223,11 +223,11 @@ class FunctionBody:
             self.constant.add(node)
             return self._number(node)
         if op is SIZE:
-            self.whole.add(node)
+            self.integers.add(node)
             self.counts.add(node)
             return self.size(node.params[0]), ATOM
-        if self._is_whole(node):
-            self.whole.add(node)
+        if self._is_integer(node):
+            self.integers.add(node)
             if node.op.pointwise and all(a in self.counts or a in self.constant for a in args):
                 self.counts.add(node)
             if op.name in _SAME:
@@ -235,7 +235,7 @@ class FunctionBody:
         if op.name == "stop_gradient":
             if node.dtype != "real":
                 return self.texts[args[0]]
-            return self._said(self.known.stop, args[0]), ATOM
+            return self._format(self.known.stop, args[0]), ATOM
         if op.name in ARRAYS:
             found = ARRAYS[op.name](node, self)
             return (found, ATOM) if isinstance(found, str) else found
@@ -250,17 +250,17 @@ class FunctionBody:
         return signed if signed is not None else (self._call(node), ATOM)
 
     def _from_record(self, node: Node) -> str:
-        """Write an op on arrays by the template that it brings."""
+        """Write an op on arrays by its template."""
         template = template_of(node, self.framework)
-        assert template is not None  # `unspelled` asked
+        assert template is not None  # `unspelled` checks it
         for name in HELPER.findall(template):
             self.helper(name)
         known = self.known
-        given = (TemplateArgument(a, self.of, self.tensor) for a in node.args)
-        return template.format(*given, np=known.array, m=known.elementwise, axis=known.axis)
+        arguments = (TemplateArgument(a, self.of, self.tensor) for a in node.args)
+        return template.format(*arguments, np=known.array, m=known.elementwise, axis=known.axis)
 
     def _folds(self, node: Node) -> bool:
-        """A number that needs no input: it is computed now."""
+        """Tell whether a node is a constant scalar, which is computed now."""
         args = node.args
         return bool(args) and not node.shape and node.op.pointwise and all(a in self.constant for a in args)
 
@@ -268,75 +268,74 @@ class FunctionBody:
         if node.op is CONSTANT:
             return repr(CONSTANT_VALUES[node.params[0]]), ATOM
         value = evaluate([node], {})[0].item()
-        whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**31
-        text = repr(int(value) if whole and str(value) != "-0.0" else value)
+        is_int = isinstance(value, float) and value.is_integer() and abs(value) < 2**31
+        text = repr(int(value) if is_int and str(value) != "-0.0" else value)
         if text.lstrip("-") in ("inf", "nan"):
             return f'float("{text}")', ATOM
         return text, NEG if text.startswith("-") else ATOM
 
-    def _is_whole(self, node: Node) -> bool:
-        """Whether it is written in whole numbers: what counts positions, and what is made of that alone."""
+    def _is_integer(self, node: Node) -> bool:
+        """Tell whether a node is written in integers: it counts positions, or is made of such nodes alone."""
         entries = None if node.op.structure is None else node.op.structure.entries
         counts = entries == "counted" and node.op.name != "one_hot"  # which is cast
         if node.dtype != "int" or counts:
             return counts
         numeric = [a for i, a in enumerate(node.args) if node.op.kind_of(i) == "number"]
-        known = [a in self.whole for a in numeric]
+        known = [a in self.integers for a in numeric]
         if entries == "moved":
             return all(known)
         alike = all(k or (a.op is NUMBER and a.dtype == "int") for k, a in zip(known, numeric, strict=True))
         return node.op.name in _KEEPS and any(known) and alike
 
     def _operand(self, node: Node, arg: Node, rank: int) -> str:
-        """An operand of an infix operator: numbers of Python's are numbers there too."""
-        if arg in self.constant or node in self.whole:
+        """Return an operand of an infix operator, where Python numbers stay Python numbers."""
+        if arg in self.constant or node in self.integers:
             return self.of(arg, rank)
         if arg in self.counts and self.framework in ("jax", "torch") and self._with_array(node):
             return self.of(arg, rank)
-        if node.dtype == "bool" and arg in self.whole and self._all_whole(node):
+        if node.dtype == "bool" and arg in self.integers and self._all_integers(node):
             return self.of(arg, rank)
         return self.tensor(arg, rank)
 
     def _with_array(self, node: Node) -> bool:
         return any(a not in self.counts and a not in self.constant for a in node.args)
 
-    def _all_whole(self, node: Node) -> bool:
-        return all(a in self.whole or (a.op is NUMBER and a.dtype == "int") for a in node.args)
+    def _all_integers(self, node: Node) -> bool:
+        return all(a in self.integers or (a.op is NUMBER and a.dtype == "int") for a in node.args)
 
     def _call(self, node: Node) -> str:
         name, args = node.op.name, node.args
         template = spelling(name, self.framework)
-        assert template is not None  # `unspelled` asked
+        assert template is not None  # `unspelled` checks it
         if self._helped(node):
             self.helper(template.partition("(")[0])
         numeric = [a for i, a in enumerate(args) if node.op.kind_of(i) != "bool"]
         if self.framework == "torch" and name in ("maximum", "minimum"):
             for i in (0, 1):
-                if args[i] in self.constant:  # torch has these of tensors alone
+                if args[i] in self.constant:  # torch's take tensors alone
                     bound = "min" if name == "maximum" else "max"
                     return f"torch.clamp({self.tensor(args[1 - i])}, {bound}={self.of(args[i])})"
 
-        def made(arg: Node) -> _Argument:
-            plain = (
-                self.of(arg) if node.op.kind_of(args.index(arg)) == "bool" else self._operand(node, arg, 0)
-            )
+        def argument(arg: Node) -> _Argument:
+            is_bool = node.op.kind_of(args.index(arg)) == "bool"
+            plain = self.of(arg) if is_bool else self._operand(node, arg, 0)
             atom = self._operand(node, arg, ATOM)
             return _Argument(atom, plain, lambda: self._in_call(node, arg, numeric))
 
-        text = template.format(*[made(a) for a in args], p=node.params[0] if node.params else "")
+        text = template.format(*map(argument, args), p=node.params[0] if node.params else "")
         self._note(text)
         return text
 
     def _helped(self, node: Node) -> bool:
-        """Whether it is written as a function that the source defines for itself, whose arguments are arrays."""
+        """Tell whether a node is a call of a helper, whose arguments are arrays."""
         return (spelling(node.op.name, self.framework) or "").startswith("_")
 
     def _in_call(self, node: Node, arg: Node, numeric: Sequence[Node]) -> str:
-        """A number among the arguments of a function: as it is where the function takes its dtype from another one."""
+        """Return an argument of a function; a number stays plain if the function takes its dtype from another one."""
         if arg not in self.constant:
             return self._operand(node, arg, 0)
-        if node in self.whole:
-            return self._said(self.known.whole, arg)
+        if node in self.integers:
+            return self._format(self.known.whole, arg)
         arrays = [k for k, a in enumerate(numeric) if a not in self.constant]
         bare = {
             "jax": True,
@@ -345,6 +344,6 @@ class FunctionBody:
             "keras": bool(arrays),
         }[self.framework]
         if not bare or self._helped(node):
-            return self._said(self.known.number, arg)
+            return self._format(self.known.number, arg)
         text = self.of(arg)
         return f"{text}.0" if text.lstrip("-").isdigit() else text

@@ -1,1 +1,1 @@
-"""LaTeX."""
+"""Write expressions as LaTeX. Open `expressions` first."""

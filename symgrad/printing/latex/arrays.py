@@ -1,6 +1,6 @@
-r"""Array expressions as LaTeX: matrix products by juxtaposition, A \odot B entry by entry, vectors as columns.
+r"""Write array expressions as LaTeX: matrix products by juxtaposition, A \odot B entrywise, vectors as columns.
 
-What a contraction is was decided in `ir/notation/contractions.py`. Where no matrix form exists there is index notation.
+`ir/notation/contractions.py` classifies contractions. Those without a matrix form are written in index notation.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from symgrad.printing.latex.pieces import (
     SIGNED,
     Texts,
     Written,
-    beside,
+    juxtapose,
     latex_shape,
     latex_size,
     within,
@@ -38,12 +38,12 @@ _SIMPLE = re.compile(r"\\?[a-zA-Z]+|\\mathrm\{\w+\}")  # names that can take an 
 
 
 def is_product(rank: float) -> bool:
-    """Tell whether a text is a matrix product, perhaps scaled: beside another factor it could be read in two ways."""
+    """Tell whether a text is a matrix product, perhaps scaled: next to another factor it would be ambiguous."""
     return SCALED <= rank <= MATRIX
 
 
 def array_product(node: Node, texts: Texts) -> Written:
-    """Write a product of which at least one factor is an array."""
+    """Write a product with an array among its factors."""
     a, b = node.args
     if a.shape and b.shape:
         return _hadamard([texts[a], texts[b]])
@@ -54,10 +54,10 @@ def array_product(node: Node, texts: Texts) -> Written:
 def _scaled(scalar: Written, array: Written) -> Written:
     if scalar[0] == "1":
         return array
-    # A scalar product x'y before a vector could be read as x'(y z); a sum needs parentheses anyway.
+    # A scalar product x'y before a vector could be read as x'(y z); a sum needs parentheses in any case.
     first = rf"\left({scalar[0]}\right)" if is_product(scalar[1]) else within(scalar, SIGNED)
     second = within(array, HADAMARD)
-    text = rf"{first} \cdot {second}" if second[0].isdigit() else beside([first, second])
+    text = rf"{first} \cdot {second}" if second[0].isdigit() else juxtapose([first, second])
     if scalar[1] == SIGNED:
         return text, SIGNED
     return text, SCALED if is_product(array[1]) else min(MUL, array[1])
@@ -65,18 +65,16 @@ def _scaled(scalar: Written, array: Written) -> Written:
 
 def _hadamard(factors: Sequence[Written]) -> Written:
     parts = [
-        rf"\left({text}\right)" if is_product(rank) and i else within((text, rank), HADAMARD)
-        for i, (text, rank) in enumerate(factors)
+        rf"\left({text}\right)" if is_product(rank) else within((text, rank), HADAMARD)
+        for text, rank in factors
     ]
-    if is_product(factors[0][1]):
-        parts[0] = rf"\left({parts[0]}\right)"
     return r" \odot ".join(parts), HADAMARD
 
 
 def array_quotient(node: Node, texts: Texts) -> Written | None:
-    r"""Write an array over a number with the numbers in one fraction before it: \frac{2}{n} X^{\top} r.
+    r"""Write an array over a number with all numbers in one fraction before it: \frac{2}{n} X^{\top} r.
 
-    Returns None for a quotient that is written as a plain fraction.
+    Return None for a quotient that is a plain fraction.
     """
     above, below = node.args
     if below.shape or not above.shape:
@@ -94,7 +92,7 @@ def array_quotient(node: Node, texts: Texts) -> Written | None:
     top = "1"
     if scalars:
         first, *others = (texts[s] for s in scalars)
-        top = beside([within(first, SIGNED if others else 0), *(within(o, MUL) for o in others)])
+        top = juxtapose([within(first, SIGNED if others else 0), *(within(o, MUL) for o in others)])
         if first[1] == SIGNED:
             top, sign = top[1:].lstrip(), "-"
     fraction = rf"{sign}\frac{{{top}}}{{{texts[below][0]}}}"
@@ -102,7 +100,7 @@ def array_quotient(node: Node, texts: Texts) -> Written | None:
 
 
 def array_power(base: Written, exponent: str, rank: int) -> Written:
-    r"""Write a power entry by entry: of a matrix with a ring, since A^2 is a matrix product."""
+    r"""Write an entrywise power: of a matrix with a ring, since A^2 is a matrix product."""
     ring = r"\circ " if rank > 1 else ""
     return f"{within(base, ATOM)}^{{{ring}{exponent}}}", POW
 
@@ -111,7 +109,7 @@ def array_power(base: Written, exponent: str, rank: int) -> Written:
 
 
 def _transposed(node: Node, texts: Texts, depth: int = 0) -> str:
-    """Write a transposed factor: of a column that is a product itself as a row, x' A rather than (A' x)'."""
+    """Write a transposed factor; of a column that is itself a product, the row: x' A rather than (A' x)'."""
     if node.op.name == "inv" and node not in texts.opaque:
         return f"{within(texts[node.args[0]], ATOM)}^{{-\\top}}"
     if (
@@ -131,7 +129,7 @@ def _transposed(node: Node, texts: Texts, depth: int = 0) -> str:
 
 
 def _chain(node: Node, chain: Sequence[Factor], texts: Texts, *, column: bool = True, depth: int = 0) -> str:
-    """Write factors side by side. A vector is a transposed column, but for the last one if the product is a column."""
+    """Write factors side by side. A vector is a transposed column, except as the last factor of a column."""
     found: list[str] = []
     for factor in chain:
         arg = node.args[factor.operand]
@@ -139,11 +137,11 @@ def _chain(node: Node, chain: Sequence[Factor], texts: Texts, *, column: bool = 
         found.append(
             _transposed(arg, texts, depth) if factor.transposed or row else within(texts[arg], MATRIX)
         )
-    return beside(found)
+    return juxtapose(found)
 
 
 def _flipped(node: Node, chain: Sequence[Factor]) -> list[Factor]:
-    """Return the transposed product: (A B v)' is v' B' A'."""
+    """Return the factors of the transposed product: (A B v)' is v' B' A'."""
     return [
         Factor(f.operand, not f.transposed and len(node.args[f.operand].shape) == 2) for f in reversed(chain)
     ]
@@ -191,7 +189,8 @@ def _sum(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
         and arg.args[1].is_number(2)
         and arg.shape == arg.args[0].shape
     ) and len(arg.shape) <= 2:
-        return f"{_norm_of(texts[arg.args[0]][0], len(arg.shape))}^{{2}}", POW
+        norm = rf"\left\lVert {texts[arg.args[0]][0]} \right\rVert" + "_{F}" * (len(arg.shape) == 2)
+        return f"{norm}^{{2}}", POW
     if _SIMPLE.fullmatch(text):
         return rf"\sum_{{{', '.join(s.labels[0])}}} {text}_{{{' '.join(s.labels[0])}}}", OPEN
     return _call("sum", text)
@@ -205,7 +204,7 @@ def _entries(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
             return text, own
         return _call("sum", text, s.axes if len(s.axes) < rank else ())
     if rank == 2 and not s.axes and len(node.args) == 2:
-        # Rows or columns weighted by a vector.
+        # Rows or columns are weighted by a vector.
         k = 0 if len(s.places[0]) == 1 else 1
         scale = _call("diag", texts[node.args[k]][0])[0]
         matrix = within(texts[node.args[1 - k]], MATRIX)
@@ -217,7 +216,7 @@ def _indexed(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
     factors: list[str] = []
     for arg, own in zip(node.args, s.labels, strict=True):
         factors.append(f"{_indexable(texts[arg])}_{{{' '.join(own)}}}")
-    text = beside(factors)
+    text = juxtapose(factors)
     if s.summed:
         text = rf"\sum_{{{', '.join(s.summed)}}} {text}"
     if s.result:
@@ -228,20 +227,15 @@ def _indexed(node: Node, s: ContractionSpelling, texts: Texts) -> Written:
 # ------------------------------------------------------------------------------------------------------- calls, layout
 
 
-def _call(name: str, inside: str, axes: Sequence[int] = (), above: str = "") -> Written:
-    word = rf"\{name}" if name in ("max", "min", "det") else rf"\operatorname{{{name}}}"
-    below = f"_{{{', '.join(map(str, axes))}}}" if axes else ""
-    return rf"{word}{above and '^{' + above + '}'}{below}\left({inside}\right)", ATOM
-
-
-def _norm_of(text: str, axes: int) -> str:
-    return rf"\left\lVert {text} \right\rVert" + ("_{F}" if axes == 2 else "")
+def _call(name: str, inside: str, subscripts: Sequence[int | str] = ()) -> Written:
+    below = f"_{{{', '.join(map(str, subscripts))}}}" if subscripts else ""
+    return rf"\operatorname{{{name}}}{below}\left({inside}\right)", ATOM
 
 
 def _broadcast(node: Node, texts: Texts) -> Written:
     arg, shape = node.args[0], latex_shape(node.shape)
     if arg.shape:
-        return rf"\operatorname{{broadcast}}_{{{shape}}}\left({texts[arg][0]}\right)", ATOM
+        return _call("broadcast", texts[arg][0], [shape])
     if arg.is_number(0):
         return rf"\mathbf{{0}}_{{{shape}}}", ATOM
     return _scaled(texts[arg], (rf"\mathbf{{1}}_{{{shape}}}", ATOM))
@@ -250,11 +244,11 @@ def _broadcast(node: Node, texts: Texts) -> Written:
 def _reshape(node: Node, texts: Texts) -> Written:
     arg = node.args[0]
     if not arg.shape:
-        return texts[arg]  # one number is one number whatever the number of axes
+        return texts[arg]  # axes of length 1 are not shown
     found = subscript(node, texts.opaque)
     if found is not None:
         return _subscripted(texts[found[0]], [_item(i) for i in found[1]])
-    return rf"\operatorname{{reshape}}_{{{latex_shape(node.shape)}}}\left({texts[arg][0]}\right)", ATOM
+    return _call("reshape", texts[arg][0], [latex_shape(node.shape)])
 
 
 def _slice(node: Node, texts: Texts) -> Written:
@@ -279,7 +273,7 @@ def _subscripted(base: Written, items: Sequence[str]) -> Written:
 
 
 def _indexable(part: Written) -> str:
-    """Return a text that can take an index: one that has none yet."""
+    """Return a text that can take an index, in parentheses if necessary."""
     text, rank = part
     call = rank == ATOM and text.endswith(r"\right)") and not text.startswith(r"\left")
     return text if call or _SIMPLE.fullmatch(text) else rf"\left({text}\right)"
@@ -295,14 +289,14 @@ def _gather(node: Node, texts: Texts) -> Written:
 
 
 def _transpose_of(name: str) -> Callable[[Node, Texts], Written]:
-    """The transpose of an index map: zeros of a shape with values written, or added, at places."""
+    """Write the transpose of an index map: values written, or added, into zeros of some shape."""
 
     def write(node: Node, texts: Texts) -> Written:
         inside = ", ".join(texts[a][0] for a in node.args)
         where = ", ".join(_item(t) for t in node.params[0]) if node.op.name == "unslice" else ""
         if where:
             inside = rf"{inside};\ {where}"
-        return rf"\operatorname{{{name}}}_{{{latex_shape(node.shape)}}}\left({inside}\right)", ATOM
+        return _call(name, inside, [latex_shape(node.shape)])
 
     return write
 
@@ -316,10 +310,7 @@ def _concatenate(node: Node, texts: Texts) -> Written:
 
 
 def _one_hot(node: Node, texts: Texts) -> Written:
-    return (
-        rf"\operatorname{{onehot}}_{{{latex_size(node.params[0])}}}\left({texts[node.args[0]][0]}\right)",
-        ATOM,
-    )
+    return _call("onehot", texts[node.args[0]][0], [latex_size(node.params[0])])
 
 
 def _eye(node: Node, _texts: Texts) -> Written:
@@ -357,4 +348,4 @@ ARRAY_FORMS: dict[str, Callable[[Node, Texts], Written]] = {
     "solve": _solve,
     "unslice": _transpose_of("unslice"),
 }
-"""What arrays are made of, and quotients of matrices, which look at their neighbours; the others bring templates."""
+"""Ops that construct arrays, and solve, whose text depends on their arguments; others have templates."""

@@ -1,7 +1,7 @@
 r"""Expressions as LaTeX, as a mathematician would write them.
 
-Ops bring their templates (`Op.latex`); what depends on the neighbours is decided here: signs and differences, products
-by juxtaposition, \sin^{2}, parentheses, names. Needs amsmath for choices and for expressions of several lines.
+Ops bring their templates (`Op.latex`). This module handles what depends on neighbours: signs and differences, products
+by juxtaposition, \sin^{2}, parentheses, names. Choices and long expressions need amsmath.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from symgrad.printing.latex.pieces import (
     POW,
     SIGNED,
     Texts,
-    beside,
+    juxtapose,
     latex_name,
     latex_number,
     latex_size,
@@ -30,6 +30,7 @@ from symgrad.printing.latex.pieces import (
 )
 from symgrad.printing.latex.pieces import Written as _Written
 from symgrad.printing.limits import LATEX_CHARACTERS, LATEX_LINE_CHARACTERS, LATEX_REPEATED_CHARACTERS
+from symgrad.support.traversal import walk
 
 __all__ = ["latex", "latex_name"]
 
@@ -51,12 +52,12 @@ def latex(
 
     Args:
         node: the node.
-        names: nodes that are written as a name (a program's variable names, say).
-        spelled: nodes that are written otherwise, with how tight that binds.
+        names: nodes that are written as a name, such as a program's variables.
+        spelled: nodes with another text, and its rank.
 
     Returns:
-        One expression, or, where that would be long, an ``aligned`` environment: lines that define parts t_1, t_2, ...,
-        then the expression.
+        One expression, or, if that is long, an ``aligned`` environment: lines that define parts t_1, t_2, ..., then
+        the expression.
 
     Example:
         >>> from symgrad.ir.graph import symbol
@@ -66,9 +67,9 @@ def latex(
         >>> print(latex(sin(x) ** 2 / (1 - x)))
         \frac{\sin^{2}\left(x\right)}{1 - x}
     """
-    given = dict(names or {})
-    # What a name stands for is not written: its text may be exponentially longer than its graph.
-    order = topological([node], until={n for n in (*given, *(spelled or {})) if n is not node})
+    known = dict(names or {})
+    # Do not descend into named nodes: their text may be exponentially longer than their graph.
+    order = topological([node], until={n for n in (*known, *(spelled or {})) if n is not node})
     taken: set[str] = set()
     written = Texts()
     for n, text in (spelled or {}).items():
@@ -77,12 +78,12 @@ def latex(
     for n in order:
         if n in written:
             continue
-        if n in given or n.op is SYMBOL:
-            name = given.get(n, n.name if n.op is SYMBOL else "")
+        if n in known or n.op is SYMBOL:
+            name = known.get(n, n.name if n.op is SYMBOL else "")
             text = latex_name(name)
             if (
                 text in taken or text == _CONSTANTS["E"]
-            ):  # x1 and x_1 look alike, and so do a symbol e and the constant
+            ):  # x1 and x_1 look alike, so do a symbol e and the constant
                 text = rf"\mathtt{{{name.replace('_', chr(92) + '_')}}}"
             taken.add(text)
             if n is not node or n.op is SYMBOL:
@@ -122,7 +123,7 @@ def _fresh(taken: set[str]) -> Iterator[str]:
 
 
 def _expanded(order: Iterable[Node], written: Texts) -> int:
-    """The length of the last node's text with nothing named, about, capped beyond what is written whole."""
+    """Estimate the length of the last node's text without named parts, capped beyond the limit for one line."""
     lengths: dict[Node, int] = {}
     total = 0
     for node in order:
@@ -181,7 +182,7 @@ def _product(node: Node, written: Texts) -> _Written:
     # Digits side by side would read as one number, a fraction after a digit as a mixed one.
     digits = second[0].isdigit() or (first[-1].isdigit() and second.startswith(r"\frac"))
     both = node.args[0].op is NUMBER and node.args[1].op is NUMBER
-    return rf"{first} \cdot {second}" if digits or both else beside([first, second]), rank
+    return rf"{first} \cdot {second}" if digits or both else juxtapose([first, second]), rank
 
 
 def _quotient(node: Node, written: Texts) -> _Written:
@@ -189,11 +190,10 @@ def _quotient(node: Node, written: Texts) -> _Written:
     if found is not None:
         return found
     sign, above_of, below_of = _parts(node, written.opaque)
-    nested = any(a.op.name == "div" and a not in written.opaque for a in _inner(node, written.opaque))
     lonely = above_of[0] if len(above_of) == 1 else None
-    if nested:  # one fraction, not one in another
-        made = rf"\frac{{{_factors(above_of, written)}}}{{{_factors(below_of, written)}}}"
-        return f"{sign}{made}", SIGNED if sign else MUL
+    if _has_quotient(node, written.opaque):  # write one fraction, not nested ones
+        text = rf"\frac{{{_factors(above_of, written)}}}{{{_factors(below_of, written)}}}"
+        return f"{sign}{text}", SIGNED if sign else MUL
     (above, rank), (below, _) = (written[a] for a in node.args)
     if lonely is not None and lonely.op.name == "add" and lonely not in written.opaque and len(below_of) == 1:
         text = written[lonely][0]
@@ -201,25 +201,22 @@ def _quotient(node: Node, written: Texts) -> _Written:
             r"\frac" in text and not node.args[1].args
         ):  # a number or name below a sum of fractions stands before it
             return rf"{sign}\frac{{1}}{{{below}}} \left({text}\right)", SIGNED if sign else MUL
-    if rank == SIGNED:  # the sign stands before the fraction, as by hand
+    if rank == SIGNED:  # the sign stands before the fraction
         return rf"-\frac{{{above[1:].lstrip()}}}{{{below}}}", SIGNED
     return rf"\frac{{{above}}}{{{below}}}", MUL
 
 
-def _inner(node: Node, opaque: Collection[Node]) -> list[Node]:
-    """Return the products, quotients and negations inside a quotient that are written as part of it."""
-    found: list[Node] = []
-    pending = list(node.args)
-    while pending:
-        top = pending.pop()
-        if top.op.name in ("mul", "div", "neg") and top not in opaque and not top.shape:
-            found.append(top)
-            pending += top.args
-    return found
+def _has_quotient(node: Node, opaque: Collection[Node]) -> bool:
+    """Tell whether a quotient contains another one that is written as part of it."""
+
+    def descend(top: Node) -> list[Node]:
+        return [a for a in top.args if a.op.name in ("mul", "div", "neg") and a not in opaque and not a.shape]
+
+    return any(n.op.name == "div" for n in walk(descend(node), descend))
 
 
 def _parts(node: Node, opaque: Collection[Node]) -> tuple[str, list[Node], list[Node]]:
-    """Return the sign of a quotient, and what it has above and below."""
+    """Return the sign of a quotient, and the factors of its numerator and denominator."""
     above: list[Node] = []
     below: list[Node] = []
     minus = False
@@ -241,7 +238,7 @@ def _parts(node: Node, opaque: Collection[Node]) -> tuple[str, list[Node], list[
 
 
 def _factors(nodes: Sequence[Node], written: Texts) -> str:
-    """Return factors beside each other; digits are never side by side."""
+    """Return factors side by side, with a dot before digits."""
     if not nodes:
         return "1"
     if len(nodes) == 1:
@@ -249,7 +246,7 @@ def _factors(nodes: Sequence[Node], written: Texts) -> str:
     text = within(written[nodes[0]], MUL)
     for node in nodes[1:]:
         second = within(written[node], MUL)
-        text = rf"{text} \cdot {second}" if second[0].isdigit() else beside([text, second])
+        text = rf"{text} \cdot {second}" if second[0].isdigit() else juxtapose([text, second])
     return text
 
 
@@ -258,7 +255,7 @@ def _power(node: Node, written: Texts) -> _Written:
     text = written[exponent][0]
     function = None if base in written.opaque else _FUNCTION.fullmatch(_template(base))
     inside = written[base.args[0]][0] if function else ""
-    # sin^2(x), but never sin^-1(x), which is another function; a named base is a name.
+    # sin^2(x), but never sin^-1(x), which is the inverse; a named base has no function to write the power at.
     if function and exponent.op is NUMBER and exponent.value >= 2 and exponent.dtype == "int":
         name = function[1].format()
         if written[base] == (rf"{name}\left({inside}\right)", ATOM):

@@ -1,4 +1,4 @@
-"""Pieces of LaTeX: how tight written forms bind, parentheses, names, numbers, sizes and shapes."""
+"""Parts of LaTeX: precedence of written forms, parentheses, names, numbers, sizes and shapes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ __all__ = [
     "SIGNED",
     "Texts",
     "Written",
-    "beside",
-    "latex_literal",
+    "juxtapose",
     "latex_name",
     "latex_number",
     "latex_shape",
@@ -35,10 +34,10 @@ __all__ = [
 Written: TypeAlias = tuple[str, float]
 """A text and the rank of its outermost form."""
 
-# Ranks of written forms, loosest first. A signed term stands between a sum and a product: -x y needs no parentheses.
+# Ranks of forms, loosest first. A signed term binds between a sum and a product: -x y needs no parentheses.
 OPEN = 0  # choices
 SIGNED = (ADD + MUL) / 2
-HADAMARD = MUL - 0.1  # a product entry by entry; its factors may be scaled arrays
+HADAMARD = MUL - 0.1  # an entrywise product; its factors may be scaled arrays
 SCALED = MUL + 0.1  # a matrix product times a number
 MATRIX = MUL + 0.2
 
@@ -63,11 +62,11 @@ _ENDS_WITH_WORD = re.compile(_WORD + r"(?:[_^](?:\{[^{}]*\}|\w))*\Z")
 _STARTS_WITH_WORD = re.compile(_WORD)
 
 
-def beside(factors: Iterable[str]) -> str:
-    r"""Return factors side by side, with a thin space where one is a name of several letters.
+def juxtapose(factors: Iterable[str]) -> str:
+    r"""Return factors side by side, with a thin space next to a name of several letters.
 
     Example:
-        >>> beside(["12", r"\mathrm{fk}^{3}", "x", "y"])
+        >>> juxtapose(["12", r"\mathrm{fk}^{3}", "x", "y"])
         '12 \\, \\mathrm{fk}^{3} \\, x y'
     """
     text, *others = factors
@@ -98,17 +97,9 @@ def _letter(part: str) -> str:
     return part if len(part) == 1 or part.isdigit() or part == r"\_" else rf"\mathrm{{{part}}}"
 
 
-def latex_literal(text: str, value: Number) -> Written:
-    """Return a number as it is written in a program: 1e-5 is a power of ten, 0.00001 is not."""
-    return _number(value, text.lower())
-
-
-def latex_number(value: Number) -> Written:
-    """Return an exact number, small fractions as such."""
-    return _number(value, number_text(abs(value)))
-
-
-def _number(value: Number, text: str) -> Written:
+def latex_number(value: Number, text: str | None = None) -> Written:
+    """Return an exact number, small fractions as such; or the number of a literal: 1e-5 as a power of ten."""
+    text = number_text(abs(value)) if text is None else text.lower()
     rank: float = ATOM
     if "/" in text:
         text, rank = rf"\frac{{{text.replace('/', '}{')}}}", MUL
@@ -120,7 +111,7 @@ def _number(value: Number, text: str) -> Written:
 
 
 def latex_size(size: Size) -> str:
-    r"""Return a size of an axis.
+    r"""Return the size of an axis.
 
     Example:
         >>> from symgrad.ir.sizes import size_sum
@@ -131,12 +122,11 @@ def latex_size(size: Size) -> str:
         return str(size)
     if isinstance(size, str):
         return latex_name(size)
-    text = re.sub(NAME, lambda m: _function(m[0]) or latex_name(m[0]), str(size))
+    text = re.sub(NAME, lambda m: _FUNCTIONS.get(m[0]) or latex_name(m[0]), str(size))
     return text.replace("*", " ")
 
 
-def _function(name: str) -> str | None:
-    return {"max": r"\max", "min": r"\min", "ceil": r"\operatorname{ceil}"}.get(name)
+_FUNCTIONS = {"max": r"\max", "min": r"\min", "ceil": r"\operatorname{ceil}"}
 
 
 def latex_shape(shape: Shape) -> str:
@@ -150,7 +140,7 @@ def latex_shape(shape: Shape) -> str:
 
 
 class Texts(dict[Node, Written]):
-    """What is written for each node so far; ``opaque`` ones are written as a name, whatever they consist of."""
+    """The text of each node so far; ``opaque`` nodes are written as names."""
 
     def __init__(self) -> None:
         super().__init__()

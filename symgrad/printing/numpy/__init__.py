@@ -1,1 +1,1 @@
-"""NumPy source."""
+"""Write NumPy source. Open `source` first."""

@@ -1,4 +1,4 @@
-"""Functions that written NumPy source defines for itself, where NumPy and SciPy have none that does the same."""
+"""Functions that written NumPy source defines, where NumPy and SciPy have no equal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _pow(x, y):
     return np.power(x.astype(np.result_type(x, np.float32)), y)
 """,
 }
-"""Of elementwise ops, by op."""
+"""Helpers of elementwise ops, by op."""
 
 ARRAY_HELPERS: Mapping[str, str] = {
     "_shifted": """\
@@ -87,4 +87,4 @@ def _expm_frechet(x, e):
     return result
 """,
 }
-"""Of other ops, by name; those that call others come after them."""
+"""Helpers of other ops, by name, callees first."""

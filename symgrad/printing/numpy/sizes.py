@@ -1,4 +1,4 @@
-"""Sizes of axes in NumPy source."""
+"""Write sizes of axes as NumPy source."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Graphs as a Python function over NumPy that stands alone: what one hands to a colleague without symgrad.
+"""Write graphs as a Python function over NumPy that stands alone, to share without symgrad.
 
-It computes operation by operation, as `ir/values/evaluate.py` does, and gives the same bits, but for matrix products,
-which NumPy hands to BLAS. Ops whose evaluation is a NumPy function are written as a call of it, composed ones become a
-helper traced from the formula behind native code. Named sizes come from the shapes of the arguments.
+It computes operation by operation, as `ir/values/evaluate.py` does, with the same bits except for matrix products,
+which NumPy passes to BLAS. An op that NumPy evaluates by a function is a call of it; a composed op becomes a helper
+traced from its lowering. Named sizes come from the shapes of the arguments.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from symgrad.ops.control import as_computed
 from symgrad.ops.numpy_builder import OF_SCIPY
 from symgrad.ops.special.orders import BY_ORDER, number_of
 from symgrad.printing.limits import NUMPY_CHARACTERS
+from symgrad.printing.numpy.array_ops import ARRAY_SOURCES, is_view
 from symgrad.printing.numpy.helpers import ARRAY_HELPERS, HELPERS
 from symgrad.printing.numpy.sizes import functions_in, size_source
-from symgrad.printing.numpy.whole_arrays import ARRAY_SOURCES, is_view
 from symgrad.printing.python_text import (
     HELPER,
     TemplateArgument,
@@ -43,20 +43,14 @@ from symgrad.support.errors import UnsupportedError, UsageError
 __all__ = ["numpy_source"]
 
 
+_OF_SCIPY = (
+    *("erf", "erfc", "gamma", "erfi", "erfinv", "erfcinv", "expi", "exp1", "erfcx"),
+    *("dawsn", "log_ndtr", "ellipk", "ellipe"),
+)
 _CALL = {
+    **{name: f"special.{name}({{0}})" for name in _OF_SCIPY},
+    **{name: f"special.{name}({{0}}, {{1}})" for name in ("jv", "yv", "iv", "kv")},
     "clip": "np.minimum(np.maximum({0}, {1}), {2})",
-    "erf": "special.erf({0})",
-    "erfc": "special.erfc({0})",
-    "gamma": "special.gamma({0})",
-    "erfi": "special.erfi({0})",
-    "erfinv": "special.erfinv({0})",
-    "erfcinv": "special.erfcinv({0})",
-    "expi": "special.expi({0})",
-    "exp1": "special.exp1({0})",
-    "jv": "special.jv({0}, {1})",
-    "yv": "special.yv({0}, {1})",
-    "iv": "special.iv({0}, {1})",
-    "kv": "special.kv({0}, {1})",
     "sinc": "np.sinc({0})",
     "airyai": "special.airy({0})[0]",
     "airyaiprime": "special.airy({0})[1]",
@@ -69,11 +63,6 @@ _CALL = {
     "fresnels": "special.fresnel({0})[0]",
     "fresnelc": "special.fresnel({0})[1]",
     "li": "(special.expi(np.log({0})) + 0.0)",
-    "erfcx": "special.erfcx({0})",
-    "dawsn": "special.dawsn({0})",
-    "log_ndtr": "special.log_ndtr({0})",
-    "ellipk": "special.ellipk({0})",
-    "ellipe": "special.ellipe({0})",
     "lgamma": "_lgamma({0})",
     "pow": "_pow({0}, {1})",
     "relu": "np.maximum({0}, 0)",
@@ -98,14 +87,14 @@ def numpy_source(
     Args:
         outputs: a node, or several, or several by name.
         name: the function's name.
-        lines: symbols that stand for values, with these, each after those that it reads: variables of the function.
-        literals: symbols that stand for numbers, with these.
-        inputs: the symbols in the order of the function's arguments; by default in that in which they are first read.
+        lines: symbols with the values that they stand for, each after those that it reads; variables of the function.
+        literals: symbols with the numbers that they stand for.
+        inputs: the symbols in the order of arguments; by default that of their first reading.
 
     Returns:
-        A module's text. The function takes the symbols (a name that
-        is a Python keyword gets an underscore); numbers and arrays broadcast. It returns one array, or a tuple of
-        several, or a dict by name. A named size that no argument has is an argument too.
+        A module's text. The function takes the symbols (a Python keyword gets an underscore); numbers and arrays
+        broadcast. It returns one array, a tuple of several, or a dict by name. A named size that no argument has is an
+        argument, too.
 
     Raises:
         UsageError: if a name is no identifier, or there is no output.
@@ -134,13 +123,10 @@ def numpy_source(
     writer = _SourceWriter(nodes, name, lines, literals or {}, symbols)
     results = [writer.result(node) for node in nodes]
     _check_function(name, re.findall(r"^def (\w+)", "\n".join(writer.helpers.values()), re.MULTILINE))
+    labels, returned = [""] * len(nodes), ", ".join(results)
     if isinstance(outputs, Mapping):
-        returned = (
-            "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(outputs, results, strict=True)) + "}"
-        )
-    else:
-        returned = ", ".join(results)
-    labels = list(outputs) if isinstance(outputs, Mapping) else [""] * len(nodes)
+        labels = list(outputs)
+        returned = f"{{{', '.join(f'{key!r}: {text}' for key, text in zip(labels, results, strict=True))}}}"
     helpers = "".join(f"\n\n{text}" for text in writer.helpers.values())
     body = "".join(f"    {line}\n" for line in writer.inputs)
     steps = "".join(f"        {line}\n" for line in [*writer.lines, f"return {returned}"])
@@ -157,7 +143,7 @@ def numpy_source(
 
 
 def _check_function(name: Any, taken: Collection[str]) -> None:
-    read = unicodedata.normalize("NFKC", name) if isinstance(name, str) else ""  # as Python does
+    read = unicodedata.normalize("NFKC", name) if isinstance(name, str) else ""  # as Python normalizes it
     if read != name or not read.isidentifier() or keyword.iskeyword(name) or name in {"__debug__", *taken}:
         raise UsageError(
             f"{name!r} cannot name a function",
@@ -200,8 +186,8 @@ class _SourceWriter:
         self.taken = {*_MODULES, name, *(f"_{n.op.name}" for n in order), *ARRAY_HELPERS}
         self.taken |= {f for n in order for f in functions_in((n.shape, n.params))}
         own = [s for s in symbols if s not in literals]
-        chosen = parameters([*own, *(s for s in self.bodies if s not in own)], self.taken)
-        self.names = {s: n for s, n in chosen.items() if s not in self.bodies}
+        variables = parameters([*own, *(s for s in self.bodies if s not in own)], self.taken)
+        self.names = {s: n for s, n in variables.items() if s not in self.bodies}
         self.extra: list[str] = []  # sizes that no argument has
         self.inputs = [
             f"{p} = np.asarray({p}, dtype={'bool' if s.dtype == 'bool' else 'np.float64'})"
@@ -210,7 +196,9 @@ class _SourceWriter:
             for s, p in self.names.items()
         ]
         self.sizes: dict[str, str] = {}
-        self.numbers: dict[str, str] = {}  # sizes that are written otherwise as numbers than in shapes
+        self.numbers: dict[
+            str, str
+        ] = {}  # texts of sizes as numbers, where these differ from those in shapes
         self.bind_sizes(order)
         self.lines: list[str] = []
         self.written: dict[Node, _Text] = {}
@@ -219,12 +207,12 @@ class _SourceWriter:
             self.write_all([body])
             constant = body.op is NUMBER or body in self.literals
             text = self.array(body) if constant else self.written[body][0]
-            self.lines.append(f"{chosen[symbol]} = {text}")
-            self.written[symbol] = chosen[symbol], ATOM
+            self.lines.append(f"{variables[symbol]} = {text}")
+            self.written[symbol] = variables[symbol], ATOM
         self.write_all(nodes)
 
     def write_all(self, nodes: Sequence[Node]) -> None:
-        """Write nodes and what they read, arguments first."""
+        """Write nodes and their arguments, arguments first."""
         for node in topological(nodes, until=self.written):
             if node in self.written:
                 continue
@@ -236,7 +224,7 @@ class _SourceWriter:
             self.written[node] = (text, rank)
 
     def bind_sizes(self, order: list[Node]) -> None:
-        """Name the sizes that are read, each after the first axis that has it."""
+        """Name each size that is read after the first axis that has it."""
         counted = {n.params[0] for n in order if n.op is SIZE}
         multiplied = _multiplied(order)
         shaped = names_of(*(n.params for n in order if not n.op.pointwise))
@@ -252,8 +240,7 @@ class _SourceWriter:
             text = f"{places[0][0]}.shape[{places[0][1]}]" if places else name
             if not places:
                 self.extra.append(name)
-            # As a number of the formula it divides as NumPy's do, not as Python's; products of whole numbers would
-            # wrap around.
+            # A number in a formula divides as NumPy's do, not as Python's; products of integers would wrap around.
             kind = "np.float64" if size in multiplied else "np.int64"
             if size in multiplied and size in shaped:
                 self.numbers[size] = f"{kind}({name})"
@@ -280,14 +267,12 @@ class _SourceWriter:
         return f"t{self.steps}"
 
     def result(self, node: Node) -> str:
-        if is_view(
-            self.bodies.get(node, node)
-        ):  # of an argument, or of entries that repeat: the caller may write to a result
+        if is_view(self.bodies.get(node, node)):  # the caller may write to a result
             return f"{within(*self.written[node], ATOM)}.copy()"
         return self.array(node) if node.op is NUMBER else self.written[node][0]
 
     def array(self, node: Node) -> str:
-        """A number as NumPy's: Python's own would raise on division by zero and give Python's results."""
+        """Write a number as NumPy's: Python's raises on division by zero and gives Python's results."""
         text = self.written[node][0]
         return f"np.bool_({text})" if node.dtype == "bool" else f"np.float64({text})"
 
@@ -317,23 +302,23 @@ class _SourceWriter:
         if "stops" in op.facts:
             return parts[0]
         if op.name not in _CALL:
-            given = dict(zip(args, parts, strict=True))
+            texts = dict(zip(args, parts, strict=True))
             signed = infix(
-                node, lambda arg, rank: within(*given.get(arg, self.written[arg]), rank), parts[-1][0]
+                node, lambda arg, rank: within(*texts.get(arg, self.written[arg]), rank), parts[-1][0]
             )
             if signed is not None:
                 return signed
-        texts = [text for text, _ in parts]
+        arguments = [text for text, _ in parts]
         if op.name in _CALL:
             if op.name in HELPERS:
                 self.helpers[op.name] = HELPERS[op.name]
-            return _CALL[op.name].format(*texts), ATOM
+            return _CALL[op.name].format(*arguments), ATOM
         if isinstance(op.evaluate, np.ufunc):
-            return f"np.{op.evaluate.__name__}({', '.join(texts)})", ATOM
-        return f"{self.helper(op, node)}({', '.join(texts)})", ATOM
+            return f"np.{op.evaluate.__name__}({', '.join(arguments)})", ATOM
+        return f"{self.helper(op, node)}({', '.join(arguments)})", ATOM
 
     def from_record(self, node: Node) -> str:
-        """Write an op on arrays by the template that it brings."""
+        """Write an op on arrays by its template."""
         template = template_of(node, "numpy")
         if template is None:
             raise UnsupportedError(
@@ -345,14 +330,14 @@ class _SourceWriter:
         )
 
     def help(self, names: Sequence[str]) -> None:
-        """Define functions, each after those that it calls."""
+        """Define helper functions, callees first."""
         for name in names:
             text = ARRAY_HELPERS[name]
             self.help([h for h in HELPER.findall(text) if h != name])
             self.helpers.setdefault(name, text)
 
     def helper(self, op: Op, node: Node) -> str:
-        """Return the name of a function that computes an op by the formula of its lowering."""
+        """Return the name of a helper that computes an op by its lowering."""
         suffix = "".join(f"_{value}" for value in node.params)
         if op.name in BY_ORDER:  # a function for each order
             order = f"{number_of(node.args[0])!r}"
@@ -372,15 +357,17 @@ class _SourceWriter:
 
 
 def _multiplied(order: list[Node]) -> set[str]:
-    """Return the sizes of which there are products with other whole numbers."""
+    """Return the sizes that are multiplied with other integers."""
     found: set[str] = set()
     made_of: dict[Node, frozenset[str]] = {}
     for node in order:
-        whole = node.dtype == "int" and node.op.pointwise
-        made_of[node] = frozenset[str]().union(*(made_of[a] for a in node.args)) if whole else frozenset()
+        is_integer = node.dtype == "int" and node.op.pointwise
+        made_of[node] = (
+            frozenset[str]().union(*(made_of[a] for a in node.args)) if is_integer else frozenset()
+        )
         if node.op is SIZE:
             made_of[node] = frozenset([node.params[0]])
-        elif node.op.name == "mul" and not any(a.op is NUMBER for a in node.args):  # which are floats
+        elif node.op.name == "mul" and not any(a.op is NUMBER for a in node.args):  # literals are floats
             found |= made_of[node]
     return found
 
@@ -402,7 +389,7 @@ _C_NAMES = {
 
 
 class _Formula:
-    """The Builder protocol in source: a lane is the name of a variable or a literal, each operation a line."""
+    """A Builder that writes source: a lane is a variable or a literal, and each operation a line."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []

@@ -1,1 +1,1 @@
-"""Pictures and pages."""
+"""Draw graphs and curves as SVG, and embed them in pages. Open `svg` first."""

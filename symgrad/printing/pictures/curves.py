@@ -1,4 +1,4 @@
-"""Pictures of curves, by matplotlib: estimators side by side."""
+"""Draw curves with matplotlib: estimators side by side."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symgrad.support.errors import UsageError
 __all__ = ["estimators_svg"]
 
 _STYLES = ("-", "--", "-.", ":")
-_ZERO = 1e-12  # a bias below it is drawn as none
+_ZERO = 1e-12  # a smaller bias is drawn as zero
 
 
 def estimators_svg(
@@ -37,7 +37,7 @@ def estimators_svg(
             cure="install symgrad[plot]; print(comparison) needs nothing",
         ) from None
     text = io.StringIO()
-    # The same bytes each time, and text as text.
+    # Deterministic bytes, and text as text.
     with library.rc_context({"svg.hashsalt": "symgrad", "svg.fonttype": "none", "font.family": "sans-serif"}):
         figure = library.figure.Figure(figsize=(8, 3.4), layout="constrained")
         axes = figure.subplots(1, 2, sharex=True)

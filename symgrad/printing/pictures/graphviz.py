@@ -1,4 +1,4 @@
-"""Places for the boxes of a picture by Graphviz, where its program `dot` is installed: what is drawn is ours."""
+"""Lay out the boxes of a picture by Graphviz's program `dot`, if it is installed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from symgrad.printing.pictures.layout import Layout, Route
 
 __all__ = ["place_by_dot"]
 
-_POINTS = 72.0  # of an inch, in which dot takes sizes
+_POINTS = 72.0  # points per inch, the unit of dot
 _SECONDS = 10.0
 _GAP, _BETWEEN = 40.0, 26.0  # between rows, and between boxes of one
 _DOT = "dot"
@@ -20,18 +20,18 @@ _DOT = "dot"
 def place_by_dot(
     widths: Sequence[float], heights: Sequence[float], edges: Sequence[tuple[int, int]]
 ) -> Layout | None:
-    """Lay out boxes as `place` does, by Graphviz; None where `dot` is not installed, or may not be run.
+    """Lay out boxes as `place` does, by Graphviz; None if `dot` is not installed, or must not run.
 
     Only numbers are passed to it and read from it: no text of a program.
 
     Args:
-        widths: of the boxes, which are numbered so that every edge leads to a larger number.
+        widths: those of the boxes, which are numbered so that every edge leads to a larger number.
         heights: of the boxes.
         edges: pairs (source, target), each once.
     """
     program = shutil.which(_DOT)
     if program is None or not widths or Path(program).resolve().parent == Path.cwd():
-        return None  # what lies in a folder by that name is not run: Windows would look there first
+        return None  # never run a program from the working directory, which Windows searches first
     lines = [
         f"digraph {{ graph [rankdir=TB, nodesep={_BETWEEN / _POINTS:.4f}, ranksep={_GAP / _POINTS:.4f}];",
         'node [shape=box, fixedsize=true, label=""]; edge [arrowhead=none, headport=n, tailport=s];',
@@ -50,14 +50,14 @@ def place_by_dot(
         )
         return _read(done.stdout, len(widths), edges)
     except (OSError, subprocess.SubprocessError, ValueError, LookupError):
-        return None  # a picture laid out by ourselves is better than none
+        return None  # fall back to our own layout
 
 
 def _read(text: str, count: int, edges: Sequence[tuple[int, int]]) -> Layout:
-    """Return a layout from what `dot -Tplain` writes: places in inches, from below.
+    """Parse the output of `dot -Tplain`: places in inches, from below.
 
     Raises:
-        ValueError, LookupError: if it is something else.
+        ValueError, LookupError: for other text.
     """
     width = height = 0.0
     centres: dict[int, tuple[float, float]] = {}

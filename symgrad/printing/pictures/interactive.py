@@ -1,4 +1,4 @@
-"""Pictures of graphs as parts of a page, whose boxes tell their values and fold: SVG, and one small script."""
+"""Embed pictures of graphs in pages: their boxes show values and fold, by SVG and one small script."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _OWN = """
 class Graph:
     r"""A picture of a formula, for notebooks and pages.
 
-    Pointing at a box, or going to it by keys, tells its equation, and at a given point its value and the derivative of
-    the formula by it. A click folds what only that box reads. It needs no server; without scripts it is the picture,
+    Pointing at a box, or focusing it by keys, shows its equation, and at a point its value and the derivative of the
+    formula by it. A click folds the boxes that only it reads. It needs no server; without scripts it is the picture,
     with the same texts as titles.
 
     Attributes:
-        title: what it shows.
+        title: its title.
 
     Example:
         >>> import symgrad as sg
@@ -55,19 +55,19 @@ class Graph:
 
     @property
     def notes(self) -> Mapping[str, str]:
-        """What the boxes tell, by the name or the formula of each."""
+        """The texts of the boxes, by name or formula."""
         return self._notes
 
     def svg(self) -> str:
-        """Return the picture as a standalone SVG document, with what the boxes tell as titles."""
+        """Return the picture as a standalone SVG document, with the texts of the boxes as titles."""
         return self._svg
 
     def html(self) -> str:
-        """Return it as a page that needs no network; its only script is that of the boxes."""
+        """Return a page that needs no network; its only script is that of the boxes."""
         return graph_page(self._svg, self.title)
 
     def fragment(self) -> str:
-        """Return it as a part of a page of HTML, as notebooks show it."""
+        """Return a part of a page of HTML, as notebooks show it."""
         return graph_fragment(self._svg)
 
     def save(self, path: str | Path) -> None:
@@ -96,10 +96,10 @@ class Graph:
 def graph_fragment(svg: str) -> str:
     """Return a picture with notes as a part of a page.
 
-    The picture is whole without the script, which some viewers leave out. The script reads nothing but the picture.
+    The picture is complete without the script, which some viewers remove. The script reads the picture alone.
 
     Args:
-        svg: a picture of `graph_svg` whose boxes have notes; what is text in it is escaped.
+        svg: a picture of `graph_svg` whose boxes have notes; its texts are escaped.
 
     Example:
         >>> graph_fragment("<svg></svg>").count("<script>")

@@ -1,11 +1,11 @@
-"""Places for the boxes of a layered picture and routes for its edges, so that no edge runs through a box.
+"""Lay out the boxes of a layered picture, and route its edges so that none runs through a box.
 
     layers     longest path from the inputs; leaves move down to just above their first use
     order      barycentre sweeps and swaps of neighbours, keeping the order with the fewest crossings
     abscissas  each box as near as its row allows to the mean of its neighbours (least squares, solved exactly)
-    routes     vertical through the rows (where a long edge has a lane of its own), curved only between them
+    routes     vertical through the rows (a long edge has a lane in each row that it crosses), curved only between them
 
-Everything is deterministic: ties go to the earlier box.
+The layout is deterministic: ties go to the earlier box. (Sugiyama, Tagawa, Toda, IEEE Trans. SMC 11, 1981.)
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
+from operator import add, sub
 
 __all__ = ["Layout", "Route", "place"]
 
@@ -22,7 +23,7 @@ _SWEEPS = 16
 _LANE = 14.0  # width of the lane of an edge that passes a row
 _BETWEEN = 26.0  # free width between two boxes
 _GAP = 40.0  # least height between two rows
-_SLOPE = 0.09  # of the height added for an edge that goes far sideways
+_SLOPE = 0.09  # height added per width of an edge that goes far sideways
 _TALLEST_GAP = 110.0
 _SNAP = 14.0
 
@@ -32,8 +33,8 @@ class Route:
     """The points of one edge: straight down within a row, a curve from one row to the next.
 
     Attributes:
-        points: alternately where the edge enters and where it leaves a straight piece, first and last at the boxes.
-        cubic: whether they are those of Bezier curves instead: a start, then two to be drawn to and an end each.
+        points: the ends of each straight piece in turn, the first and last at the boxes.
+        cubic: whether they are those of Bezier curves instead: a start, then two control points and an end each.
     """
 
     points: tuple[tuple[float, float], ...]
@@ -54,15 +55,15 @@ def place(widths: Sequence[float], heights: Sequence[float], edges: Sequence[tup
     """Lay out boxes in rows, the sources of edges above their targets.
 
     Args:
-        widths: of the boxes, which are numbered so that every edge leads to a larger number.
-        heights: of the boxes.
+        widths: those of the boxes, which are numbered so that every edge leads to a larger number.
+        heights: those of the boxes.
         edges: pairs (source, target), each once.
     """
     layer = _layers(len(widths), edges)
     rows: list[list[int]] = [[] for _ in range(max(layer, default=-1) + 1)]
     for box, at in enumerate(layer):
         rows[at].append(box)
-    # An edge over several rows gets a lane in each row it passes: a box without height.
+    # An edge across several rows gets a lane in each of them: a box without height.
     width = list(widths)
     chains: list[list[int]] = []
     above: list[list[int]] = [[] for _ in widths]
@@ -145,7 +146,7 @@ def _swap_neighbours(row: list[int], neighbours: list[list[int]], position: dict
 
 
 def _inversions(left: list[int], right: list[int]) -> int:
-    """Return how often an edge of the left box crosses one of the right box."""
+    """Return the number of crossings between edges of the left and of the right box."""
     return sum(bisect_left(right, p) for p in left)
 
 
@@ -168,14 +169,14 @@ def _crossings(rows: list[list[int]], below: list[list[int]]) -> int:
 def _abscissas(
     rows: list[list[int]], width: list[float], above: list[list[int]], below: list[list[int]], boxes: int
 ) -> list[float]:
-    def apart(a: int, b: int) -> float:
-        return _apart(a, b, width, boxes)
+    def distance(a: int, b: int) -> float:
+        return _distance(a, b, width, boxes)
 
     x = [0.0] * len(width)
     for row in rows:
         at = 0.0
         for i, box in enumerate(row):
-            at += apart(row[i - 1], box) if i else 0.0
+            at += distance(row[i - 1], box) if i else 0.0
             x[box] = at
         for box in row:
             x[box] -= at / 2
@@ -184,18 +185,18 @@ def _abscissas(
         for row in rows if downward else reversed(rows):
             _separate(
                 row,
-                [_wanted(b, (above if downward else below)[b] or below[b], boxes, x) for b in row],
-                apart,
+                [_target(b, (above if downward else below)[b] or below[b], boxes, x) for b in row],
+                distance,
                 x,
             )
-    for sweep in range(_SWEEPS):  # then between the neighbours on both sides
+    for sweep in range(_SWEEPS):  # then toward the neighbours on both sides
         for row in rows if sweep % 2 == 0 else reversed(rows):
-            _separate(row, [_wanted(b, above[b] + below[b], boxes, x) for b in row], apart, x)
+            _separate(row, [_target(b, above[b] + below[b], boxes, x) for b in row], distance, x)
     return x
 
 
-def _wanted(box: int, near: list[int], boxes: int, x: list[float]) -> float:
-    """Return the mean of the neighbours; lanes of one edge pull hardest, so that it becomes straight."""
+def _target(box: int, near: list[int], boxes: int, x: list[float]) -> float:
+    """Return the weighted mean of the neighbours; lanes of one edge weigh most, so that it becomes straight."""
     weight = [1.0 + 3.0 * (box >= boxes) + 12.0 * (box >= boxes and n >= boxes) for n in near]
     return sum(w * x[n] for w, n in zip(weight, near, strict=True)) / sum(weight) if near else x[box]
 
@@ -203,7 +204,7 @@ def _wanted(box: int, near: list[int], boxes: int, x: list[float]) -> float:
 def _separate(
     row: list[int],
     wanted: list[float],
-    apart: Callable[[int, int], float],
+    distance: Callable[[int, int], float],
     x: list[float],
 ) -> None:
     """Move a row to the places nearest to the wanted ones (least squares) that keep its order and distances.
@@ -212,7 +213,7 @@ def _separate(
     """
     shift = [0.0]
     for a, b in pairwise(row):
-        shift.append(shift[-1] + apart(a, b))
+        shift.append(shift[-1] + distance(a, b))
     pools: list[list[float]] = []  # mean, count
     for want, offset in zip(wanted, shift, strict=True):
         pools.append([want - offset, 1.0])
@@ -226,7 +227,7 @@ def _separate(
         x[box] = at + offset
 
 
-def _apart(a: int, b: int, width: list[float], boxes: int) -> float:
+def _distance(a: int, b: int, width: list[float], boxes: int) -> float:
     """Return the least distance of the centres of two neighbours in a row."""
     lanes = (a >= boxes) + (b >= boxes)
     return (width[a] + width[b]) / 2 + (_BETWEEN, _BETWEEN / 2, 4.0)[lanes]
@@ -242,9 +243,11 @@ def _straighten(
         lanes = chain[1:-1]
         while lanes:
             low, high, run = -inf, inf, 0
-            for lane in lanes:  # the longest run that one place can serve
-                lowest = x[left[lane]] + _apart(left[lane], lane, width, boxes) if lane in left else -inf
-                highest = x[right[lane]] - _apart(lane, right[lane], width, boxes) if lane in right else inf
+            for lane in lanes:  # the longest run with a common abscissa
+                lowest = x[left[lane]] + _distance(left[lane], lane, width, boxes) if lane in left else -inf
+                highest = (
+                    x[right[lane]] - _distance(lane, right[lane], width, boxes) if lane in right else inf
+                )
                 if run and max(low, lowest) > min(high, highest):
                     break
                 low, high, run = max(low, lowest), min(high, highest), run + 1
@@ -266,7 +269,8 @@ def _routed(
     chains: list[list[int]],
 ) -> Layout:
     boxes = len(widths)
-    left = min((x[b] - (widths[b] if b < boxes else _LANE) / 2 for row in rows for b in row), default=0.0)
+    halves = [w / 2 for w in (*widths, *[_LANE] * (len(x) - boxes))]
+    left = min(map(sub, x, halves), default=0.0)
     x = [v - left for v in x]
     ports = _ports(x, widths, chains)
     reach = [0.0] * len(rows)  # the longest way sideways below each row
@@ -293,13 +297,13 @@ def _routed(
             points += [(x[lane], top[row_of[lane]]), (x[lane], top[row_of[lane]] + tall[row_of[lane]])]
         points += [(end, top[row_of[target]]), (end, centres[target][1] - heights[target] / 2)]
         routes.append(Route(tuple(points)))
-    width = max((x[b] + (widths[b] if b < boxes else _LANE) / 2 for row in rows for b in row), default=0.0)
+    width = max(map(add, x, halves), default=0.0)
     height = top[len(rows) - 1] + tall[-1] if rows else 0.0
     return Layout(centres, tuple(routes), width, height)
 
 
 def _ports(x: list[float], widths: Sequence[float], chains: list[list[int]]) -> list[tuple[float, float]]:
-    """Return where each edge leaves its source and enters its target: side by side, in fan order."""
+    """Return the abscissas at which each edge leaves its source and enters its target: side by side, in fan order."""
     ports = [[0.0, 0.0] for _ in chains]
     alone = [[False, False] for _ in chains]
     for end, box_at, next_at in ((0, 0, 1), (1, -1, -2)):
@@ -312,7 +316,7 @@ def _ports(x: list[float], widths: Sequence[float], chains: list[list[int]]) -> 
             for i, number in enumerate(numbers):
                 ports[number][end] = x[box] + (i - (len(numbers) - 1) / 2) * step
                 alone[number][end] = len(numbers) == 1
-    for number, chain in enumerate(chains):  # a lone port moves a little, where that makes the edge straight
+    for number, chain in enumerate(chains):  # a lone port moves a little if that straightens its edge
         if len(chain) == 2 and abs(ports[number][0] - ports[number][1]) < _SNAP:
             for end, other in ((1, 0), (0, 1)):
                 if (

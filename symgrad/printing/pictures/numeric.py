@@ -1,4 +1,4 @@
-"""Pictures of what a formula of one variable computes: its value and slope, and how many bits of it are wrong."""
+"""Draw a formula of one variable: its value and slope, and the number of wrong bits of its value."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from symgrad.printing.pictures.plot import Curve, plot_svg
 from symgrad.report.blocks import Figure
 from symgrad.support.errors import SymgradError
 
-__all__ = ["accuracy_figure", "slope_figure", "sole_variable", "chosen_values"]
+__all__ = ["accuracy_figure", "slope_figure", "sole_variable", "sample_values"]
 
-_EQUATIONS = 300  # of a formula that is drawn: each point of an error is computed in 60 digits
+_EQUATIONS = 300  # largest formula that is drawn: errors are computed in 60 digits
 _POINTS, _DOTS, _TRIED = 201, 25, 121
 _SPAN = 3.0
-_SPACINGS = 16  # of floats, at least, between the two points of a difference
-_DECADES = 12  # powers of ten on each side of 1 at which errors are looked for
+_SPACINGS = 16  # least distance of the two points of a difference, in spacings of floats
+_DECADES = 12  # powers of ten on each side of 1 at which errors are computed
 _EXACT = 53 + 7  # digits of the reference
 
 
 def sole_variable(nodes: Sequence[Node]) -> Node | None:
-    """Return the one real number that formulas depend on; None where there are others, arrays, or too much."""
+    """Return the one real input of formulas; None if there are others, arrays, or too many equations."""
     symbols = symbols_of(nodes)
     if len(symbols) != 1 or len(topological(nodes)) > _EQUATIONS or any(n.shape for n in topological(nodes)):
         return None
@@ -35,15 +35,15 @@ def sole_variable(nodes: Sequence[Node]) -> Node | None:
     return x if x.dtype == "real" and x.declaration.distribution is None else None
 
 
-def chosen_values(nodes: Sequence[Node]) -> dict[str, float] | None:
-    """Return a number for each input that is not random, within its domain; None where one is no real number."""
+def sample_values(nodes: Sequence[Node]) -> dict[str, float] | None:
+    """Return a number for each deterministic input, within its domain; None if one is no real number."""
     inputs = [s for s in symbols_of(nodes) if s.declaration.distribution is None]
     if any(s.shape or s.dtype != "real" for s in inputs):
         return None
     found: dict[str, float] = {}
     for k, s in enumerate(inputs):
         low, high = s.declaration.values.span
-        inner = 1 / (k + 2)  # another one each, so that nothing cancels by chance
+        inner = 1 / (k + 2)  # distinct values, so that nothing cancels by chance
         if low is not None and high is not None:
             found[s.name] = round(float(low) + (float(high) - float(low)) * inner, 4)
         elif low is not None or high is not None:
@@ -54,12 +54,12 @@ def chosen_values(nodes: Sequence[Node]) -> dict[str, float] | None:
 
 
 def slope_figure(y: Node, slope: Node, names: tuple[str, str]) -> Figure | None:
-    """Return a picture of a value and its derivative, beside central differences; None for what is not drawn.
+    """Draw a value and its derivative, next to central differences; None if that is not possible.
 
     Args:
         y: a formula of one variable.
         slope: its derivative.
-        names: what both are called.
+        names: the names of both.
     """
     x = sole_variable([y, slope])
     if x is None or x not in symbols_of([y]):
@@ -84,16 +84,12 @@ def slope_figure(y: Node, slope: Node, names: tuple[str, str]) -> Figure | None:
         Curve(names[1], grid.tolist(), exact.tolist()),
         Curve("central difference", dots.tolist(), difference.tolist(), points=True),
     ]
-    off = _largest(np.abs(difference - _values(slope, x, dots)) / (1 + np.abs(difference)))
-    said = (
+    errors = np.abs(difference - _values(slope, x, dots)) / (1 + np.abs(difference))
+    off = float(np.max(errors, where=np.isfinite(errors), initial=0.0))
+    caption = (
         f"{names[1]} beside central differences of {names[0]}; the largest relative difference is {off:.1g}."
     )
-    return Figure(plot_svg(curves, title, x.name, "value"), f"{title} over {x.name}", said)
-
-
-def _largest(values: Any) -> float:
-    finite = values[np.isfinite(values)]
-    return float(finite.max()) if finite.size else 0.0
+    return Figure(plot_svg(curves, title, x.name, "value"), f"{title} over {x.name}", caption)
 
 
 def _values(node: Node, x: Node, at: Any) -> Any:
@@ -102,7 +98,7 @@ def _values(node: Node, x: Node, at: Any) -> Any:
 
 
 def _between(x: Node) -> tuple[float, float]:
-    """Return the ends of what is drawn: those of the domain where it has any, a little inside."""
+    """Return the interval to draw: that of the domain, as far as it is bounded, and slightly inside."""
     low, high = x.declaration.values.span
     first = float(low) if low is not None else (float(high) - 2 * _SPAN if high is not None else -_SPAN)
     last = float(high) if high is not None else (first + 2 * _SPAN if low is not None else _SPAN)
@@ -113,11 +109,11 @@ def _between(x: Node) -> tuple[float, float]:
 def accuracy_figure(
     exact: Node, computed: Mapping[str, Callable[[Any], Any]], dtype: Any = np.float64
 ) -> Figure | None:
-    """Return a picture of how many bits of a value are wrong, over all sizes of its input; None for what is not drawn.
+    """Draw the number of wrong bits of a value over all sizes of its input; None if that is not possible.
 
     Args:
-        exact: a formula of one variable, which is computed in many digits.
-        computed: functions of arrays that compute it in floats, with what they are called.
+        exact: a formula of one variable, which is evaluated to many digits.
+        computed: functions of arrays that compute it in floats, by name.
         dtype: the floats.
     """
     x = sole_variable([exact])
@@ -146,13 +142,13 @@ def accuracy_figure(
     ticks = [(_place(s * 10.0**e), f"{s * 10.0**e:g}") for s, e in labels]
     shown = [(t, label) for t, label in ticks if places and min(places) <= t <= max(places)]
     title = f"Bits that are wrong, by the size of {x.name}"
-    said = f"{title}. {'; '.join(worst)}."
-    what = "What is wrong is log2 of 1 + the error in units in the last place."
-    return Figure(plot_svg(curves, title, x.name, "bits wrong", shown), said, what)
+    description = f"{title}. {'; '.join(worst)}."
+    caption = "What is wrong is log2 of 1 + the error in units in the last place."
+    return Figure(plot_svg(curves, title, x.name, "bits wrong", shown), description, caption)
 
 
 def _place(x: float) -> float:
-    """Return where a number stands on an axis of sizes: negative ones left of the middle, all by their logarithms."""
+    """Return the abscissa of a number on a symmetric logarithmic axis, negative ones on the left."""
     if x == 0:
         return 0.0
     return math.copysign(0.1 + (math.log10(abs(x)) + _DECADES) / _DECADES, x)
@@ -175,7 +171,7 @@ def _exactly(node: Node, x: Node, points: Any) -> list[Any] | None:
 
 
 def _bits(value: float, truth: Any, dtype: Any) -> float:
-    """Return log2 of 1 + the error in units in the last place; NaN where the truth has no float."""
+    """Return log2(1 + error in units in the last place); NaN if no float is near the truth."""
     if truth is None or abs(truth) > np.finfo(dtype).max or abs(truth) < np.finfo(dtype).tiny:
         return math.nan
     if not math.isfinite(value):

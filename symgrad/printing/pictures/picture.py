@@ -1,6 +1,6 @@
-"""What a picture of a graph shows, before it is drawn: boxes, edges, and which of them a verdict is about.
+"""Select the content of a picture of a graph: boxes, edges, and highlights of verdicts.
 
-Numbers, constants and signs have no boxes of their own: they are written inside the expression that uses them.
+Numbers, constants and signs have no boxes of their own: they are part of the expression that uses them.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ Kind = Literal["input", "random", "op", "stop"]
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """What to point out in a picture.
+    """The highlights of a picture.
 
     Args:
         paths: value paths, each from the value that a pullback reads to a random input.
         read_by: for the first node of a path, the op whose pullback reads it.
         derivative: pairs (equation, argument) through which a derivative flows.
-        wrt: what was differentiated by.
+        wrt: the variables of the derivative.
         captions: sentences to print below.
     """
 
@@ -45,12 +45,12 @@ class Box:
     """One box: lines of text, the first in bold if it is a name.
 
     Attributes:
-        kind: what it stands for.
+        kind: the kind of its node.
         name: its name with a declaration, or None.
         text: its expression, or None for an input.
         shape: its shape, or None for a number, and for an input, whose declaration has it.
         remark: a note below, or None.
-        output, wrt, noisy: whether it is an output, is differentiated by, lies on a highlighted path.
+        output, wrt, noisy: whether it is an output, is a variable of the derivative, lies on a highlighted path.
     """
 
     kind: Kind
@@ -71,7 +71,7 @@ class Edge:
         cut: it enters a stop_gradient: no derivative flows back.
         noisy: it lies on a highlighted path.
         derivative: a derivative flows back through it.
-        skipped: how many equations between its ends are not drawn (only on a highlighted path).
+        skipped: the number of omitted equations between its ends (only on a highlighted path).
     """
 
     source: int
@@ -87,8 +87,8 @@ class Picture:
     """Boxes, numbered so that every edge leads to a larger number, and edges.
 
     Attributes:
-        total: how many boxes the whole graph would have.
-        nodes: what each box stands for; none where the boxes stand for something else than equations.
+        total: the number of boxes of the whole graph.
+        nodes: the node of each box; none if the boxes are no equations.
     """
 
     boxes: tuple[Box, ...]
@@ -98,24 +98,24 @@ class Picture:
 
 
 def picture(outputs: Sequence[Node], names: Mapping[Node, str], highlight: Highlight, limit: int) -> Picture:
-    """Choose what to draw of a graph.
+    """Select the boxes and edges to draw of a graph.
 
     Args:
         outputs: the graph.
-        names: the nodes that have a name.
-        highlight: what to point out.
+        names: names of nodes.
+        highlight: the highlights.
         limit: the largest number of boxes; of a larger graph only the neighbourhood of the highlighted paths is drawn.
     """
     order = topological(outputs)
     keep = {*outputs, *highlight.wrt}
     inlined = _inlined(order, keep, names)
-    drawn = [n for n in order if n not in inlined]
-    args = {n: _arguments(n, inlined) for n in drawn}
+    shown = [n for n in order if n not in inlined]
+    args = {n: _arguments(n, inlined) for n in shown}
     paths = [tuple(n for n in path if n in args) for path in highlight.paths]
-    chosen = (
-        set(drawn) if len(drawn) <= limit else _neighbourhood(drawn, args, paths, outputs, highlight, limit)
+    selected = (
+        set(shown) if len(shown) <= limit else _neighbourhood(shown, args, paths, outputs, highlight, limit)
     )
-    number = {n: i for i, n in enumerate(n for n in drawn if n in chosen)}
+    number = {n: i for i, n in enumerate(n for n in shown if n in selected)}
     noisy = {n for path in paths for n in path}
     links = {(b, a) for path in paths for b, a in pairwise(path)}
     naming = Naming(names)
@@ -139,11 +139,11 @@ def picture(outputs: Sequence[Node], names: Mapping[Node, str], highlight: Highl
         if a in number
     ]
     edges += _bridges(paths, number)
-    return Picture(tuple(boxes), tuple(edges), len(drawn), tuple(number))
+    return Picture(tuple(boxes), tuple(edges), len(shown), tuple(number))
 
 
 def _inlined(order: Sequence[Node], keep: Collection[Node], names: Mapping[Node, str]) -> set[Node]:
-    """Return what is written inside the expression that uses it: constants, and signs without a name."""
+    """Return the nodes that are part of the expression that uses them: constants, and unnamed signs."""
     constant: set[Node] = set()
     for node in order:
         if node.op is not SYMBOL and all(a in constant for a in node.args):
@@ -153,7 +153,7 @@ def _inlined(order: Sequence[Node], keep: Collection[Node], names: Mapping[Node,
 
 
 def _arguments(node: Node, inlined: set[Node]) -> dict[Node, tuple[Node, ...]]:
-    """Return the drawn arguments, each with the nodes on the way that are written inside."""
+    """Return the drawn arguments, each with the inlined nodes on the way."""
     found: dict[Node, tuple[Node, ...]] = {}
     for arg in node.args:
         chain: tuple[Node, ...] = (arg,)
@@ -176,16 +176,16 @@ def _kind(node: Node) -> Kind:
 
 
 def _neighbourhood(
-    drawn: list[Node],
+    shown: list[Node],
     args: Mapping[Node, Mapping[Node, tuple[Node, ...]]],
     paths: Sequence[tuple[Node, ...]],
     outputs: Sequence[Node],
     highlight: Highlight,
     limit: int,
 ) -> set[Node]:
-    """Return at most ``limit`` nodes: the paths (their ends, if they are too long), then what is nearest to them."""
-    around: dict[Node, list[Node]] = {n: list(args[n]) for n in drawn}
-    for n in drawn:
+    """Return at most ``limit`` nodes: the paths (their ends, if they are too long), then the nodes nearest to them."""
+    around: dict[Node, list[Node]] = {n: list(args[n]) for n in shown}
+    for n in shown:
         for a in args[n]:
             around[a].append(n)
     seeds: dict[Node, None] = {}
@@ -193,17 +193,17 @@ def _neighbourhood(
         half = max(2, limit // (4 * len(paths)))
         seeds.update(dict.fromkeys(path if len(path) <= 2 * half else [*path[:half], *path[-half:]]))
     seeds.update(dict.fromkeys(n for n in [*outputs, *highlight.wrt] if n in around))
-    chosen = dict.fromkeys(list(seeds)[:limit])
-    frontier = list(chosen)
-    while frontier and len(chosen) < limit:
-        further = [m for n in frontier for m in around[n] if m not in chosen]
-        frontier = list(dict.fromkeys(further))[: limit - len(chosen)]
-        chosen.update(dict.fromkeys(frontier))
-    return set(chosen)
+    selected = set(list(seeds)[:limit])
+    frontier = list(seeds)[:limit]
+    while frontier and len(selected) < limit:
+        further = [m for n in frontier for m in around[n] if m not in selected]
+        frontier = list(dict.fromkeys(further))[: limit - len(selected)]
+        selected.update(frontier)
+    return selected
 
 
 def _bridges(paths: Sequence[tuple[Node, ...]], number: Mapping[Node, int]) -> list[Edge]:
-    """Return edges over the stretches of a path that are not drawn."""
+    """Return edges across the omitted stretches of a path."""
     found: list[Edge] = []
     for path in paths:
         skipped, last = 0, None

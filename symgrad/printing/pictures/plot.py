@@ -1,15 +1,15 @@
-"""Curves and points over one axis, as SVG of our own: in the colours of the other pictures, with nothing installed."""
+"""Draw curves and points over one axis as SVG, in the colours of the other pictures, without any library."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
 import numpy as np
 
-__all__ = ["Curve", "axis_line", "axis_text", "plot_svg", "round_numbers"]
+__all__ = ["Curve", "axis_line", "axis_text", "plot_svg", "round_numbers", "svg_head"]
 
 _SANS = "'DejaVu Sans', 'Segoe UI', Helvetica, Arial, sans-serif"
 _INK, _SOFT, _RULE, _PAPER = "#1b1f24", "#5b6470", "#c9ced6", "#ffffff"
@@ -19,8 +19,7 @@ _WIDTH, _HEIGHT = 640.0, 320.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 16.0, 20.0, 64.0
 _TICKS = 5
 _ADVANCE = 7.0  # the width of a digit in labels
-_Scale = Callable[[float], float]
-_STEEP = 40.0  # how many times the middle of all values one is drawn
+_STEEP = 40.0  # largest drawn value, relative to most values
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +27,10 @@ class Curve:
     """A curve, or points.
 
     Args:
-        label: what it is.
-        x: places.
-        y: values at them; what is not finite is a gap.
-        points: whether points are drawn, and no line.
+        label: its text in the legend.
+        x: abscissas.
+        y: values at them; those that are not finite leave gaps.
+        points: whether to draw points rather than a line.
     """
 
     label: str
@@ -51,10 +50,10 @@ def plot_svg(
 
     Args:
         curves: up to four.
-        title: what is shown.
-        x_label: what is to the right.
-        y_label: what is above.
-        ticks: places with their labels; by default round numbers.
+        title: the accessible title.
+        x_label: the label of the axis to the right.
+        y_label: the label of the axis upward.
+        ticks: places on the axis to the right with their labels; by default round numbers.
 
     Example:
         >>> svg = plot_svg([Curve("square", [0.0, 1.0, 2.0], [0.0, 1.0, 4.0])], "A curve", "x", "y")
@@ -71,13 +70,7 @@ def plot_svg(
     def up(y: float) -> float:
         return _HEIGHT - _BOTTOM - (y - bottom) / (top - bottom) * (_HEIGHT - _TOP - _BOTTOM)
 
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH:.0f}" height="{_HEIGHT:.0f}" '
-        f'viewBox="0 0 {_WIDTH:.0f} {_HEIGHT:.0f}" role="img" aria-label="{escape(title)}">',
-        f"<title>{escape(title)}</title>",
-        f"<desc>{escape(', '.join(c.label for c in curves))}</desc>",
-        f'<rect width="100%" height="100%" rx="10" fill="{_PAPER}"/>',
-    ]
+    parts = svg_head(_WIDTH, _HEIGHT, title, ", ".join(c.label for c in curves))
     for y in round_numbers(bottom, top):
         parts.append(axis_line(_LEFT, up(y), _WIDTH - _RIGHT, up(y)))
         parts.append(axis_text(f"{y:g}", _LEFT - 8, up(y) + 4, "end"))
@@ -88,24 +81,48 @@ def plot_svg(
     parts.append(axis_text(x_label, _WIDTH - _RIGHT, _HEIGHT - _BOTTOM + 33, "end"))
     parts.append(axis_text(y_label, 8, 14, "start"))
     for k, curve in enumerate(curves):
-        around = len(curves) - 1 - k
-        parts += _drawn(curve, k, around, across, up, bottom, top)
-        parts += _legend(curve, k, around, _LEFT + k * (_WIDTH - _LEFT - _RIGHT) / max(len(curves), 2))
+        around, colour = len(curves) - 1 - k, _COLOURS[k % len(_COLOURS)]
+        dashes = f' stroke-dasharray="{_DASHES[k % len(_DASHES)]}"' if k else ""
+        line = f'fill="none" stroke="{colour}" stroke-width="2"{dashes}/>'
+        x, y = _LEFT + k * (_WIDTH - _LEFT - _RIGHT) / max(len(curves), 2), _HEIGHT - 14
+        shown = [
+            (across(a), up(b)) if math.isfinite(b) and bottom <= b <= top else None
+            for a, b in zip(curve.x, curve.y, strict=True)
+        ]
+        if curve.points:
+            parts += [_dot(*p, colour, around) for p in shown if p is not None]
+            parts.append(_dot(x + 12, y - 4, colour, around))
+        else:
+            steps = _steps(shown)
+            parts += [f'<path d="{steps}" {line}'] if steps else []
+            parts.append(f'<path d="M{x:.1f} {y - 4:.1f} h24" {line}')
+        parts.append(axis_text(curve.label, x + 30, y, "start", _INK))
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
+def svg_head(width: float, height: float, title: str, description: str) -> list[str]:
+    """Return the first lines of an SVG document, with its background."""
+    return [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{escape(title)}">',
+        f"<title>{escape(title)}</title>",
+        f"<desc>{escape(description)}</desc>",
+        f'<rect width="100%" height="100%" rx="10" fill="{_PAPER}"/>',
+    ]
+
+
 def _range(values: Sequence[float]) -> tuple[float, float]:
-    """Return between which values is drawn: what is far beyond most of them, as near a pole, is not."""
+    """Return the range to draw, without values far beyond most others, such as those near a pole."""
     finite = np.array([v for v in values if math.isfinite(v)] or [0.0])
     spread = np.quantile(np.abs(finite), 0.8) * _STEEP or 1.0
-    kept = finite[np.abs(finite) <= spread]
-    low, high = float(kept.min()), float(kept.max())
+    ordinary = finite[np.abs(finite) <= spread]
+    low, high = float(ordinary.min()), float(ordinary.max())
     margin = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
     return low - margin, high + margin
 
 
 def _anchors(marks: Sequence[tuple[float, str]]) -> list[str]:
-    """Return which part of each label of an axis stands at its mark: two that would meet give way to both sides."""
+    """Return the anchor of each label of an axis; two labels that would overlap move apart."""
     halves = [len(label) * _ADVANCE / 2 for _, label in marks]
     found = ["end" if x + half > _WIDTH else "middle" for (x, _), half in zip(marks, halves, strict=True)]
     for k in range(len(marks) - 1):
@@ -127,7 +144,7 @@ def axis_line(x1: float, y1: float, x2: float, y2: float) -> str:
 
 
 def axis_text(text: str, x: float, y: float, anchor: str, fill: str = _SOFT) -> str:
-    """Return a text that begins, ends or has its middle at a place."""
+    """Return a text with its start, middle or end at a place."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-family="{_SANS}" font-size="11" fill="{fill}" '
         f'text-anchor="{anchor}">{escape(text)}</text>'
@@ -135,38 +152,15 @@ def axis_text(text: str, x: float, y: float, anchor: str, fill: str = _SOFT) -> 
 
 
 def _dot(x: float, y: float, colour: str, around: int) -> str:
-    """Return a point: a dot, or a ring around those of so many curves that are drawn later, which it may meet."""
+    """Return a dot, or a ring around the dots of later curves, ``around`` in number, which it may cover."""
     how = f'fill="none" stroke="{colour}" stroke-width="1.3"' if around else f'fill="{colour}"'
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{2.1 + 1.7 * around:.1f}" {how}/>'
 
 
-def _drawn(
-    curve: Curve, k: int, around: int, across: _Scale, up: _Scale, bottom: float, top: float
-) -> list[str]:
-    colour = _COLOURS[k % len(_COLOURS)]
-    shown = [
-        (x, y) if math.isfinite(y) and bottom <= y <= top else None
-        for x, y in zip(curve.x, curve.y, strict=True)
-    ]
-    if curve.points:
-        return [_dot(across(p[0]), up(p[1]), colour, around) for p in shown if p is not None]
-    steps: list[str] = []
-    for before, at in zip([None, *shown], shown, strict=False):
-        if at is not None:
-            steps.append(f"{'M' if before is None else 'L'}{across(at[0]):.1f} {up(at[1]):.1f}")
-    dashes = f' stroke-dasharray="{_DASHES[k % len(_DASHES)]}"' if k else ""
-    return (
-        [f'<path d="{" ".join(steps)}" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>']
-        if steps
-        else []
+def _steps(points: Sequence[tuple[float, float] | None]) -> str:
+    """Return the path of a line through points, with gaps at None."""
+    return " ".join(
+        f"{'M' if before is None else 'L'}{at[0]:.1f} {at[1]:.1f}"
+        for before, at in zip([None, *points], points, strict=False)
+        if at is not None
     )
-
-
-def _legend(curve: Curve, k: int, around: int, x: float) -> list[str]:
-    colour, y = _COLOURS[k % len(_COLOURS)], _HEIGHT - 14
-    if curve.points:
-        mark = _dot(x + 12, y - 4, colour, around)
-    else:
-        dashes = f' stroke-dasharray="{_DASHES[k % len(_DASHES)]}"' if k else ""
-        mark = f'<path d="M{x:.1f} {y - 4:.1f} h24" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>'
-    return [mark, axis_text(curve.label, x + 30, y, "start", _INK)]

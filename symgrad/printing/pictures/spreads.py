@@ -1,29 +1,28 @@
-"""Means with their spread, a row each, beside the value that they are to meet: SVG of our own."""
+"""Draw means with their standard deviations, a row each, next to the true value, as SVG."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
-from symgrad.printing.pictures.plot import axis_line, axis_text, round_numbers
+from symgrad.printing.pictures.plot import axis_line, axis_text, round_numbers, svg_head
 
 __all__ = ["Spread", "spreads_svg"]
 
-_INK, _PAPER, _TRUTH = "#1b1f24", "#ffffff", "#d55e00"
+_INK, _TRUTH = "#1b1f24", "#d55e00"
 _DOT = "#0072b2"
 _WIDTH, _RIGHT, _TOP, _ROW, _FOOT = 640.0, 24.0, 34.0, 34.0, 40.0
 _LETTER = 6.6  # width of a letter of a label
 _WIDEST = 220.0
-_MARGIN = 0.06  # of the width, beside the outermost ends
+_MARGIN = 0.06  # fraction of the width beyond the outermost ends
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A mean, with how far single draws lie from it.
+    """A mean with its standard deviation.
 
     Args:
-        label: of what.
+        label: the name of the quantity.
         mean: the mean.
         deviation: the standard deviation.
     """
@@ -37,10 +36,10 @@ def spreads_svg(rows: Sequence[Spread], truth: float, title: str, truth_label: s
     """Return means as dots, with bars of a standard deviation to both sides, as a standalone SVG document.
 
     Args:
-        rows: what is shown, from above.
-        truth: the value that the means are to meet, a dashed line.
-        title: what is shown.
-        truth_label: what that value is.
+        rows: the means, from above.
+        truth: the true value, a dashed line.
+        title: the accessible title.
+        truth_label: the name of the true value.
 
     Example:
         >>> svg = spreads_svg([Spread("score", 2.0, 4.0), Spread("moved", 2.0, 1.5)], 2.0, "Two", "dE[f]/dmu")
@@ -57,14 +56,8 @@ def spreads_svg(rows: Sequence[Spread], truth: float, title: str, truth_label: s
         return left + (x - low) / (high - low) * (_WIDTH - left - _RIGHT)
 
     bottom = _TOP + _ROW * len(rows)
-    said = [f"{r.label}: mean {r.mean:.4g}, standard deviation {r.deviation:.4g}" for r in rows]
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {_WIDTH:.0f} {height:.0f}" role="img" aria-label="{escape(title)}">',
-        f"<title>{escape(title)}</title>",
-        f"<desc>{escape('; '.join([f'{truth_label} is {truth:.4g}', *said]))}</desc>",
-        f'<rect width="100%" height="100%" rx="10" fill="{_PAPER}"/>',
-    ]
+    texts = [f"{r.label}: mean {r.mean:.4g}, standard deviation {r.deviation:.4g}" for r in rows]
+    parts = svg_head(_WIDTH, height, title, "; ".join([f"{truth_label} is {truth:.4g}", *texts]))
     for x in round_numbers(low, high):
         parts.append(axis_line(across(x), _TOP - 6, across(x), bottom))
         parts.append(axis_text(f"{x:g}", across(x), bottom + 16, "middle"))

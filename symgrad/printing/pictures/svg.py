@@ -1,8 +1,8 @@
-"""Pictures of graphs as standalone SVG, drawn without any outside program.
+"""Draw graphs as standalone SVG, without any outside program.
 
-The page has its own background and dark text, so it reads the same in light and dark viewers. Colours are those
-of Okabe and Ito, which colour-blind readers can tell apart; every meaning also has a shape of its own (a band, a
-backward arrow, dashes).
+The picture has its own background and dark text, and so looks the same in light and dark viewers. Colours are those of
+Okabe and Ito, which colour-blind readers can distinguish; every meaning also has a shape of its own (a band, a backward
+arrow, dashes).
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ def graph_svg(
 
     Args:
         outputs: the graph.
-        names: the nodes that have a name.
-        highlight: what to point out, with the sentences to print below the picture.
+        names: names of nodes.
+        highlight: the highlights, and the sentences below the picture.
         title: a line above the picture.
         limit: the largest number of boxes; of a larger graph only the neighbourhood of the highlighted
             paths is drawn, and the caption says so.
-        noted: returns a text for each node that is drawn, which one reads by pointing at its box.
-        by_dot: whether Graphviz lays it out, where it is installed; what is laid out here is alike everywhere.
+        noted: returns a text for each drawn node, which appears when one points at its box.
+        by_dot: whether Graphviz lays it out, if it is installed; our own layout is the same on every machine.
 
     Returns:
         A standalone SVG document.
@@ -93,9 +93,9 @@ def picture_svg(
         captions: sentences below the picture.
         legend: pairs (mark, meaning) above them; the mark of an arrow is "value".
         title: a line above the picture.
-        notes: a text for each box, which one reads by pointing at it. Boxes and edges are then elements of their own:
-            a box says its number, an edge those of its ends.
-        by_dot: whether Graphviz lays it out, where it is installed.
+        notes: a text for each box, which appears when one points at it. Boxes and edges are then groups: a box with its
+            number, an edge with those of its ends.
+        by_dot: whether Graphviz lays it out, if it is installed.
 
     Returns:
         A standalone SVG document.
@@ -108,11 +108,10 @@ def picture_svg(
         2
     """
     sizes = [_size(box) for box in shown.boxes]
-    asked = [w for w, _ in sizes], [h for _, h in sizes], [(e.source, e.target) for e in shown.edges]
-    layout = (place_by_dot(*asked) if by_dot else None) or place(*asked)
-    width = max(
-        layout.width, 420.0, min(_legend_width(legend), 640.0), _text_width(title, _TITLE, _SANS_ADVANCE)
-    )
+    graph = [w for w, _ in sizes], [h for _, h in sizes], [(e.source, e.target) for e in shown.edges]
+    layout = (place_by_dot(*graph) if by_dot else None) or place(*graph)
+    legend_width = sum(_entry_width(meaning) for _, meaning in legend)
+    width = max(layout.width, 420.0, min(legend_width, 640.0), _text_width(title, _TITLE, _SANS_ADVANCE))
     head = _MARGIN + (34.0 if title else 0.0)
     offset = (_MARGIN + (width - layout.width) / 2, head)
     foot, foot_height = _footer(legend, captions, width, head + layout.height + 26)
@@ -120,16 +119,16 @@ def picture_svg(
     body: list[str] = []
     for band in (True, False):  # bands first, so that every line lies above all of them
         for edge, route in zip(shown.edges, layout.routes, strict=True):
-            drawn = _edge(edge, route, band=band)
+            elements = _edge(edge, route, band=band)
             ends = f'class="flow" data-from="{edge.source}" data-to="{edge.target}"'
-            body += drawn if notes is None or not drawn else [f"<g {ends}>", *drawn, "</g>"]
+            body += elements if notes is None or not elements else [f"<g {ends}>", *elements, "</g>"]
     for i, (box, (w, h), (x, y)) in enumerate(zip(shown.boxes, sizes, layout.centres, strict=True)):
-        drawn = _box(box, x - w / 2, y - h / 2, w, h)
+        elements = _box(box, x - w / 2, y - h / 2, w, h)
         if notes is not None:
             # Titles may have several lines, text may not.
-            told = "\n".join(_escape(line) for line in notes[i].split("\n"))
-            drawn = [f'<g class="node" data-number="{i}"><title>{told}</title>', *drawn, "</g>"]
-        body += drawn
+            text = "\n".join(_escape(line) for line in notes[i].split("\n"))
+            elements = [f'<g class="node" data-number="{i}"><title>{text}</title>', *elements, "</g>"]
+        body += elements
     label = title or "computation graph"
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(page_width)}" height="{_n(page_height)}" '
@@ -154,16 +153,13 @@ def _n(value: float) -> str:
 
 
 def _escape(text: str) -> str:
-    # XML has no place for control characters, not even escaped.
+    # XML forbids control characters, even escaped ones.
     return escape("".join(c if c.isprintable() or c == " " else "\N{REPLACEMENT CHARACTER}" for c in text))
 
 
-def _columns(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
-
-
 def _text_width(text: str, size: float, advance: float) -> float:
-    return _columns(text) * size * advance
+    columns = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    return columns * size * advance
 
 
 def _sans(text: str, x: float, y: float, size: float, *, fill: str = _INK, weight: str = "400") -> str:
@@ -173,8 +169,8 @@ def _sans(text: str, x: float, y: float, size: float, *, fill: str = _INK, weigh
     )
 
 
-def _mono(text: str, x: float, y: float, size: float, *, fill: str = _INK, weight: str = "400") -> str:
-    # textLength holds the text inside its box whatever font the viewer has.
+def _mono(text: str, x: float, y: float, size: float, *, fill: str, weight: str) -> str:
+    # textLength keeps the text inside its box in every font.
     length = _text_width(text, size, _MONO_ADVANCE)
     return (
         f'<text x="{_n(x - length / 2)}" y="{_n(y)}" font-family="{_MONO}" font-size="{_n(size)}" '
@@ -236,7 +232,7 @@ def _box(box: Box, x: float, y: float, w: float, h: float) -> list[str]:
 
 
 def _scissors(x: float, y: float, scale: float = 1.0) -> str:
-    """Scissors as a drawing: no font is sure to have the glyph."""
+    """Draw scissors, since few fonts have the glyph."""
     return (
         f'<g transform="translate({_n(x)} {_n(y)}) scale({_n(scale)})" fill="none" stroke="{_INK}" '
         'stroke-width="1.3" stroke-linecap="round"><circle cx="-4" cy="-3.2" r="2.2"/>'
@@ -249,7 +245,7 @@ def _scissors(x: float, y: float, scale: float = 1.0) -> str:
 
 
 def _arrow(x: float, y: float, colour: str, size: float, *, down: bool) -> str:
-    """An arrowhead with its tip at a place: edges meet boxes vertically, so none needs turning."""
+    """Draw an arrowhead with its tip at a place; edges meet boxes vertically, so that none needs rotation."""
     back = y - size if down else y + size
     points = f"{_n(x)},{_n(y)} {_n(x - 0.42 * size)},{_n(back)} {_n(x + 0.42 * size)},{_n(back)}"
     return f'<polygon points="{points}" fill="{colour}"/>'
@@ -301,7 +297,7 @@ def _edge(edge: Edge, route: Route, *, band: bool) -> list[str]:
 
 
 def _legend(shown: Picture) -> list[tuple[str, str]]:
-    """Return the (mark, meaning) pairs of what occurs in the picture."""
+    """Return the (mark, meaning) pairs that occur in the picture."""
     boxes, edges = shown.boxes, shown.edges
     marks = [
         ("value", "value edge", True),
@@ -321,12 +317,8 @@ def _entry_width(meaning: str) -> float:
     return _SAMPLE + _text_width(meaning, _SMALL, _SANS_ADVANCE) + 18
 
 
-def _legend_width(legend: Sequence[tuple[str, str]]) -> float:
-    return sum(_entry_width(meaning) for _, meaning in legend)
-
-
 def _tip(x: float, y: float, colour: str, size: float) -> str:
-    """An arrowhead of the legend: to the right, with a negative size to the left."""
+    """Draw an arrowhead of the legend, to the right; to the left for a negative size."""
     half = 0.42 * abs(size)
     points = f"{_n(x)},{_n(y)} {_n(x - size)},{_n(y - half)} {_n(x - size)},{_n(y + half)}"
     return f'<polygon points="{points}" fill="{colour}"/>'

@@ -1,1 +1,1 @@
-"""What answers say, as reports: of records, one file each."""
+"""Turn records into reports, one file for each kind of record."""

@@ -1,4 +1,4 @@
-"""What checks found, as a report."""
+"""Write findings of checks as a report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["findings_report"]
 _TONES: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "open"}
 
 
-def findings_report(findings: Sequence[Finding], title: str = "Findings") -> Report:
+def findings_report(findings: Sequence[Finding]) -> Report:
     """Return findings as a report, each with its line.
 
     Example:
@@ -28,33 +28,31 @@ def findings_report(findings: Sequence[Finding], title: str = "Findings") -> Rep
           by z alone
     """
     counts = Counter(f.severity for f in findings)
-    said = ", ".join(f"{counts[s]} {s}{'s' if counts[s] > 1 else ''}" for s in _TONES if counts[s])
+    kinds = ", ".join(f"{counts[s]} {s}{'s' if counts[s] > 1 else ''}" for s in _TONES if counts[s])
     tones: list[Tone] = [tone for s, tone in _TONES.items() if counts[s]] or ["good"]
-    return Report(
-        title,
-        (Banner(said or "nothing was found", tones[0]), *map(finding_block, findings)),
-    )
+    banner = Banner(kinds or "nothing was found", tones[0])
+    return Report("Findings", (banner, *map(finding_block, findings)))
 
 
 def finding_block(f: Finding) -> FindingBlock:
-    """Return one finding."""
-    said: list[Prose] = [prose(f.reason)]
+    """Return a finding with its line."""
+    notes: list[Prose] = [prose(f.reason)]
     if not f.places and f.equation is not None:
-        said.insert(0, prose(Literal(f.equation)))
+        notes.insert(0, prose(Literal(f.equation)))
     if f.cure is not None:
-        said.append(prose("Instead: ", Literal(f.cure)))
+        notes.append(prose("Instead: ", Literal(f.cure)))
     if f.verdict is not None:
-        said.append(prose(f"{f.verdict.status}: {f.verdict.why}"))
+        notes.append(prose(f"{f.verdict.status}: {f.verdict.why}"))
     kind = f"{f.severity}, {f.name}"
     title = f"{f.code} {f.message}"
     if not f.places:
-        return FindingBlock(prose(title), _TONES[f.severity], kind, said=tuple(said))
+        return FindingBlock(prose(title), _TONES[f.severity], kind, said=tuple(notes))
     first, *others = f.places
-    said += [prose(f"Also {place.told}") for place in others]
+    notes += [prose(f"Also {place.told}") for place in others]
     location = first.location()
     line, start = location.source.line(location.line), first.start
-    if first.text not in line:  # the file cannot be read any more
+    if first.text not in line:  # the file has changed
         line, start = first.text, 0
     end = start + max(1, first.end - first.start)
     place = f"{kind}; {first.file or '<text>'}, line {first.line}"
-    return FindingBlock(prose(title), _TONES[f.severity], place, line, start, end, tuple(said))
+    return FindingBlock(prose(title), _TONES[f.severity], place, line, start, end, tuple(notes))

@@ -1,4 +1,4 @@
-"""What the checker of proofs found, as a report."""
+"""Write the result of checking a proof as a report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["check_report"]
 
 
 def check_report(found: CheckResult, name: str = "a proof") -> Report:
-    """Return what a file proves.
+    """Return the claim of a file, and whether it is proved.
 
     Args:
         found: what the checker found.

@@ -1,4 +1,4 @@
-"""A derivation as a report: the gradients, the backward pass, what the noise does, the picture, every step."""
+"""Write a derivation as a report: the gradients, the backward pass, the noise, the graph, every step."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from symgrad.support.source import Place
 
 __all__ = ["derivation_report", "noise_blocks", "place_items"]
 
-_LINES = 40  # of a program that is shown whole above its gradient
+_LINES = 40  # longest program that is shown in full above its gradient
 
 
 def derivation_report(d: DerivationRecord) -> Report:
@@ -81,8 +81,8 @@ def derivation_report(d: DerivationRecord) -> Report:
         blocks += [Heading("By the rules, from the inside out"), *_by_rules(rules)]
     if len(d.wrt) == 1:
         names = d.naming.text(d.y, 30), slope_text(d, d.wrt[0])
-        drawn = slope_figure(d.y, d.values[0], names)
-        blocks += [Heading("Value and gradient"), drawn] if drawn is not None else []
+        figure = slope_figure(d.y, d.values[0], names)
+        blocks += [Heading("Value and gradient"), figure] if figure is not None else []
     blocks += [Heading("Graph"), _picture(d)]
     if d.steps:
         blocks += [
@@ -121,14 +121,13 @@ def _gradients(d: DerivationRecord, heads: Briefs) -> Iterator[Block]:
     yield MathLines(tuple(rows), "the gradient")
     if notes:
         yield Items(tuple(notes))
-    told = all(b is not None and b.notes is not None for b in heads.gradients)
-    if d.notes and not told:
+    if d.notes and any(b is None or b.notes is None for b in heads.gradients):
         yield Paragraph(prose("Simplifying made the gradient defined in more places:"))
         yield Items(tuple(prose(n) for n in d.notes))
 
 
 def _by_rules(rules: Sequence[SpelledRule]) -> Iterator[Block]:
-    """Yield the lines of derivations by hand, one after the other."""
+    """Yield the lines of derivations by hand."""
     rows: list[Maths] = []
     for r in rules:
         slope, first, *others = r.texts
@@ -140,7 +139,7 @@ def _by_rules(rules: Sequence[SpelledRule]) -> Iterator[Block]:
 
 
 def place_items(places: Sequence[Place]) -> list[Prose]:
-    """Return lines of a program that was read from other code."""
+    """Return items for the lines of a program that was traced from other code."""
     return [prose("line: ", Literal(place.told)) for place in places]
 
 
@@ -156,7 +155,7 @@ _TONES: dict[bool | None, Tone] = {True: "warn", False: "good", None: "open"}
 
 
 def noise_blocks(v: NoiseVerdict) -> Iterator[Block]:
-    """Return what a random input does to a gradient."""
+    """Return the effect of a random input on a gradient."""
     yield Banner(v.headline, _TONES[v.enters], prose(f"{v.reason}."))
     items: list[Prose] = []
     if v.path:
@@ -183,16 +182,16 @@ def _gap(d: DerivationRecord, w: Node | None, gap: Gap) -> Iterator[Block]:
 
 
 def _picture(d: DerivationRecord) -> Figure:
-    said = [f"{v}." for v in d.noise.values()]
+    captions = [f"{v}." for v in d.noise.values()]
     return Figure(
         derivation_svg(d, by_dot=True),
         f"The graph of {title_text(d)}",
-        " ".join(said) or "Inputs above, the output below; every arrow is a value that is read.",
+        " ".join(captions) or "Inputs above, the output below; every arrow is a value that is read.",
     )
 
 
 def steps_block(d: DerivationRecord, *, folded: bool = False) -> Steps:
-    """Return every pullback with what it read and passed on, as steps."""
+    """Return every pullback with what it reads and passes on, as steps."""
     shown = d.steps[:STEPS_ON_PAGE]
     return Steps(
         "Every pullback with its rule",

@@ -1,1 +1,1 @@
-"""Answers as plain text."""
+"""Write records as plain text and LaTeX. Open `derivation` first."""

@@ -1,4 +1,4 @@
-"""A backward pass in the names of its program, as text and as LaTeX."""
+"""Write a backward pass in the names of its program, as text and as LaTeX."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from symgrad.pretty.named_derivatives import name_derivatives
 from symgrad.printing.latex.expressions import latex
 from symgrad.printing.latex.pieces import ATOM, Written, latex_name
 from symgrad.printing.limits import LINE_CHARACTERS
-from symgrad.printing.texts.said import named_latex, said_rows, spelled_latex
+from symgrad.printing.texts.named_formulas import formula_rows, named_latex, spelled_latex
 
 __all__ = ["Briefs", "adjoint_rows", "adjoint_text", "briefs"]
 
 
 def adjoint_text(adjoint: Adjoint, width: int) -> list[str]:
-    """Return a line; one that is too long is broken inside parentheses, so that it reads back."""
+    """Return a line as text, broken inside parentheses if it is too long, so that it parses again."""
     head, body = f"  {adjoint.name} = ", adjoint.formula
     lines = [head + body]
     if len(lines[0]) > width:
@@ -37,7 +37,7 @@ def adjoint_text(adjoint: Adjoint, width: int) -> list[str]:
 
 
 def adjoint_rows(adjoints: Sequence[Adjoint]) -> list[str]:
-    """Return lines as LaTeX, with bars over names and a sign for their alignment."""
+    """Return lines as aligned rows of LaTeX, with bars over names."""
     bars: dict[Node, Written] = {}
     rows: list[str] = []
     for a in adjoints:
@@ -49,12 +49,13 @@ def adjoint_rows(adjoints: Sequence[Adjoint]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """A gradient where the lines or steps of a backward pass follow.
+    """A gradient above the lines or steps of its backward pass.
 
     Args:
-        text: what it is: the value if that is short, else the name of its line.
+        text: its value if that is short, else the name of its line.
         latex: the same as LaTeX.
-        notes: where it has a value although the gradient as it was built has none; None for those of the derivation.
+        notes: conditions under which it has a value although the gradient as built has none; None for those of the
+            derivation.
     """
 
     text: str
@@ -64,12 +65,12 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class Briefs:
-    """The gradients of a derivation, as they are said above the lines or steps that lead to them.
+    """The gradients of a derivation, as they are printed above the lines or steps that lead to them.
 
     Args:
-        gradients: one for each that one differentiates by, None where the value itself is to be said.
-        lines: what new names in them stand for, as text.
-        rows: the same as LaTeX, each with a sign for its alignment.
+        gradients: one for each variable; None where the value itself is printed.
+        lines: definitions of the new names in them, as text.
+        rows: the same as aligned rows of LaTeX.
     """
 
     gradients: tuple[Brief | None, ...]
@@ -78,9 +79,9 @@ class Briefs:
 
 
 def briefs(d: DerivationRecord, adjoints: Sequence[Adjoint]) -> Briefs:
-    """Return how the gradients are said: each by itself where that needs no new names, the others with one set."""
+    """Return the gradients to print: each by itself if that needs no new names, the others with common names."""
     found = [_brief(d, i, adjoints) for i in range(len(d.wrt))]
-    left = [i for i, b in enumerate(found) if b is None and not adjoints and _has_words(d, i)]
+    left = [i for i, b in enumerate(found) if b is None and not adjoints and _has_notation(d, i)]
     together = (
         name_derivatives(d.listing, [Derivative(d.y, (d.wrt[i],)) for i in left])
         if d.listing and left
@@ -88,7 +89,7 @@ def briefs(d: DerivationRecord, adjoints: Sequence[Adjoint]) -> Briefs:
     )
     if together is None or len(together) > sum(len(str_text(d.canonical[i])) for i in left):
         return Briefs(tuple(found))
-    texts, rows = together.text([""] * len(left)).split("\n"), said_rows(together)
+    texts, rows = together.text([""] * len(left)).split("\n"), formula_rows(together)
     notes = together.notes([d.gradient[i] for i in left])
     for i, text, row, noted in zip(left, texts, rows, notes, strict=False):
         found[i] = Brief(text, row, tuple(noted))
@@ -96,32 +97,32 @@ def briefs(d: DerivationRecord, adjoints: Sequence[Adjoint]) -> Briefs:
 
 
 def _brief(d: DerivationRecord, index: int, adjoints: Sequence[Adjoint]) -> Brief | None:
-    """Return how a gradient is said without new names, None if it cannot be, or the value itself is to be."""
+    """Return a gradient without new names; None if there is no such form, or its value itself is printed."""
     value, name = d.values[index], d.naming.text(d.wrt[index])
     line = next((a for a in adjoints if a.of == name), None)
     if line is None:
-        return _in_words(d, index)
-    whole = one_line(value)
-    if value is not d.canonical[index] and whole is not None and len(whole) <= LINE_CHARACTERS:
-        return Brief(whole, latex(value), None)  # without stop_gradient, which the lines keep
+        return _in_notation(d, index)
+    text = one_line(value)
+    if value is not d.canonical[index] and text is not None and len(text) <= LINE_CHARACTERS:
+        return Brief(text, latex(value), None)  # without stop_gradient, which the lines keep
     if line.alone is not None:
         spelling = line.spelling
         return Brief(spelling.text(line.alone), named_latex(line.alone, spelling), line.alone_notes)
     return Brief(line.name, rf"\overline{{{latex_name(name)}}}", ())
 
 
-def _has_words(d: DerivationRecord, index: int) -> bool:
-    """Tell whether a gradient may be said in the words of its program: none that drops a stop, or is nothing."""
+def _has_notation(d: DerivationRecord, index: int) -> bool:
+    """Tell whether a gradient has a form in the notation of its program: it drops no stop, and is something."""
     dropped = d.values[index] is not d.canonical[index]
     return d.listing is not None and not dropped and d.nothing[index] is None
 
 
-def _in_words(d: DerivationRecord, index: int) -> Brief | None:
-    """Return a gradient in the words of its program, where these say it in one line."""
-    if d.listing is None or not _has_words(d, index):
+def _in_notation(d: DerivationRecord, index: int) -> Brief | None:
+    """Return a gradient in the notation of its program, if that is one line."""
+    if d.listing is None or not _has_notation(d, index):
         return None
     found = name_derivatives(d.listing, [Derivative(d.y, (d.wrt[index],))])
     if found is None or found.lines:
         return None
     (notes,) = found.notes([d.gradient[index]])
-    return Brief(found.text([""]), said_rows(found)[0], tuple(notes))
+    return Brief(found.text([""]), formula_rows(found)[0], tuple(notes))

@@ -1,4 +1,4 @@
-"""A noise audit as text."""
+"""Write a noise audit as text, and formulas with decimals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from symgrad.rewrite.pipeline import canonical
 __all__ = ["AGAINST", "Averaged", "audit_text", "with_decimals"]
 
 _WIDTH = 100
-_READ = 200  # equations of a formula that is written in decimals
+_READ = 200  # largest formula that is written in decimals, in equations
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class Averaged:
     """The moments of gradients over some random inputs, ready to print.
 
     Args:
-        verdict: on the random input; None of all together.
+        verdict: the verdict on the random input; None for all together.
         rows: a label, and a formula for each gradient.
-        notes: under which conditions they hold.
+        notes: conditions under which they hold.
     """
 
     verdict: NoiseVerdict | None
@@ -43,13 +43,13 @@ class Averaged:
 def audit_text(
     derivation: DerivationRecord, against: str, gradients: Sequence[str], sections: Sequence[Averaged]
 ) -> str:
-    """Return an audit as text of at most 100 columns, but for formulas.
+    """Return an audit as text of at most 100 columns, except for formulas.
 
     Args:
         derivation: the derivation of the gradients.
-        against: what they are held against.
+        against: the reference.
         gradients: their formulas.
-        sections: what is known of each random input, and of all together.
+        sections: the moments for each random input, and for all together.
     """
     naming = derivation.naming
     by = [naming.text(w) for w in derivation.wrt]
@@ -84,7 +84,7 @@ def audit_text(
 
 
 def _indented(text: str) -> str:
-    """Return a formula with the lines that follow it further in than what it is one of."""
+    """Return a formula whose further lines are indented more than its label."""
     return text.replace("\n", "\n    ")
 
 
@@ -95,7 +95,7 @@ AGAINST = {
 
 
 def with_decimals(text: str, node: Node) -> str:
-    """Return the text of a formula, and about what it is in decimals where it has numbers that nobody sees at a glance.
+    """Return a formula with a decimal approximation if it contains constants such as sqrt(110).
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -118,11 +118,11 @@ def with_decimals(text: str, node: Node) -> str:
 
 
 def _in_decimals(order: Sequence[Node], free: set[Node]) -> Node:
-    """Return a node whose numbers are decimals of six digits, those of a product as one.
+    """Return a node whose constants are decimals of six digits, combined to one in each product.
 
     Args:
         order: its graph, arguments first.
-        free: the nodes of it that are numbers.
+        free: its constant nodes.
     """
     mp: Any = mpmath.MPContext()
     mp.dps = 30

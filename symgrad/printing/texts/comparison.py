@@ -1,4 +1,4 @@
-"""Estimators side by side as text: a table, or a paragraph for each where formulas are long."""
+"""Compare estimators as text: a table, or a paragraph for each where formulas are long."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WIDTH = 100
 _DIGITS = 3
 
 ComparisonRow = tuple[str, Sequence[tuple[str, Sequence[str]]]]
-"""A name, and what is told of it: label, and the lines of a formula."""
+"""The name of an estimator, and its properties: label, and the lines of a formula."""
 
 
 def comparison_text(
@@ -27,13 +27,13 @@ def comparison_text(
     numbers: tuple[str, Sequence[ComparisonRow]] | None = None,
     notes: Sequence[str] = (),
 ) -> str:
-    """Return what is known of several estimators: a table of one line each, else a paragraph for each.
+    """Return the properties of several estimators: a table with a line each, else paragraphs.
 
     Args:
-        head: what they are estimators of.
-        rows: of each its name, and label and text of what is told.
-        numbers: what is told of them at numbers, and at which.
-        notes: under which conditions that holds.
+        head: the quantity that they estimate.
+        rows: their symbolic properties.
+        numbers: a heading and their properties for numbers.
+        notes: conditions under which the properties hold.
 
     Example:
         >>> print(comparison_text("Two", [("a", [("bias", ["0"])]), ("bc", [("bias", ["x + 1"])])]))
@@ -43,32 +43,32 @@ def comparison_text(
         a          0
         bc         x + 1
     """
-    lines = [head, "", *_told(rows)]
+    lines = [head, "", *_rows_text(rows)]
     if numbers is not None:
-        lines += ["", numbers[0], *_told(numbers[1])]
+        lines += ["", numbers[0], *_rows_text(numbers[1])]
     for note in notes:
         lines += ["", *textwrap.wrap(note, WIDTH, subsequent_indent="  ", break_long_words=False)]
     return "\n".join(lines)
 
 
-def _told(rows: Sequence[ComparisonRow]) -> list[str]:
-    """Return rows as a table; with a list of what is told first beside it, where that alone is too wide."""
+def _rows_text(rows: Sequence[ComparisonRow]) -> list[str]:
+    """Return rows as a table; list the first property above the table if that makes it narrow enough."""
     table = _table(rows)
     if table is not None:
         return table
-    rest = _table([(name, told[1:]) for name, told in rows])
-    lists = [(told[0][0], [(name, told[0][1])]) for name, told in rows]
+    rest = _table([(name, properties[1:]) for name, properties in rows])
     if rest is None:
         return _paragraphs(rows)
-    return [*_paragraphs([(lists[0][0], [t for _, each in lists for t in each])]), "", *rest]
+    label = rows[0][1][0][0]
+    return [*_paragraphs([(label, [(name, properties[0][1]) for name, properties in rows])]), "", *rest]
 
 
 def _table(rows: Sequence[ComparisonRow]) -> list[str] | None:
-    """Return a line for each estimator below one of labels; None where that is too wide."""
-    if any(len(text) != 1 for _, told in rows for _, text in told):
+    """Return a line for each estimator below a line of labels; None if that is too wide."""
+    if any(len(text) != 1 for _, properties in rows for _, text in properties):
         return None
     table = [["estimator", *(label for label, _ in rows[0][1])]]
-    table += [[name, *(text[0] for _, text in told)] for name, told in rows]
+    table += [[name, *(text[0] for _, text in properties)] for name, properties in rows]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     if sum(widths) + 2 * (len(widths) - 1) > WIDTH:
         return None
@@ -77,31 +77,28 @@ def _table(rows: Sequence[ComparisonRow]) -> list[str] | None:
 
 def _paragraphs(rows: Sequence[ComparisonRow]) -> list[str]:
     lines: list[str] = []
-    for name, told in rows:
-        width = max(len(label) for label, _ in told)
+    for name, properties in rows:
+        width = max(len(label) for label, _ in properties)
         lines += ["", name] if lines else [name]
-        for label, (first, *further) in told:
+        for label, (first, *further) in properties:
             lines += [f"  {label.ljust(width)}  {first}", *(" " * (width + 4) + t for t in further)]
     return lines
 
 
 def formula_lines(text: str) -> list[str]:
-    r"""Return the lines of a formula without the declarations above it; of one that nobody reads how long it is.
+    r"""Return the lines of a formula without its declarations; the length alone of a very long one.
 
     Example:
         >>> formula_lines("x : real\nt1 = x**2\nt1 + t1**2")
         ['t1 = x**2', 't1 + t1**2']
     """
     lines = [line for line in text.splitlines() if not re.match(r"[\w, ]+ [:~] ", line)]
-    return (
-        lines
-        if sum(map(len, lines)) <= COMPARED_CHARACTERS
-        else [f"a formula of {sum(map(len, lines))} characters"]
-    )
+    length = sum(map(len, lines))
+    return lines if length <= COMPARED_CHARACTERS else [f"a formula of {length} characters"]
 
 
 def estimate_text(found: Estimate) -> str:
-    """Return a moment at numbers with three digits; one that is no closed form with its interval and its method.
+    """Return a moment with three digits; with its interval and method unless it is a closed form.
 
     Example:
         >>> estimate_text(Estimate(0.2512, 0.2487, 0.2537, "monte carlo"))
@@ -112,7 +109,7 @@ def estimate_text(found: Estimate) -> str:
     if found.how != "closed form":
         value, low, high = _short(found.value), _short(found.low), _short(found.high)
         return f"{value} ({found.how})" if low == high else f"{value} in [{low}, {high}] ({found.how})"
-    # What is 0 up to the digits of the computation is 0.
+    # A value that is 0 to the digits of the computation is printed as 0.
     zero = (np.asarray(found.low) <= 0) & (np.asarray(found.high) >= 0)
     return _short(np.where(zero, 0.0, found.value))
 

@@ -1,8 +1,9 @@
-"""A derivation as text, LaTeX and a picture. All are functions of the record alone."""
+"""Write a derivation as text and LaTeX, and draw its graph. All are functions of the record alone."""
 
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import replace
 
 from symgrad.analysis.explain.derivation import DerivationRecord, DerivationStep
@@ -16,7 +17,6 @@ from symgrad.ir.notation.printer import one_line
 from symgrad.ir.traverse import symbols_of
 from symgrad.printing.latex.expressions import latex, latex_name
 from symgrad.printing.limits import (
-    BOXES,
     CELL_CHARACTERS,
     GRADIENT_CHARACTERS,
     PAGE_CHARACTERS,
@@ -44,11 +44,11 @@ __all__ = [
     "title_text",
 ]
 
-_COTANGENT = "COTANGENT"  # stands in a text for what has a bar
+_COTANGENT = "COTANGENT"  # stands for the cotangent in a text, until it gets its bar
 
 
 def title_text(d: DerivationRecord) -> str:
-    """Return what was differentiated by what."""
+    """Return the title: the function and its variables."""
     return f"{d.naming.text(d.y)}, differentiated by {', '.join(d.naming.text(w) for w in d.wrt)}"
 
 
@@ -56,15 +56,12 @@ def gradient_text(d: DerivationRecord, index: int) -> str:
     """Return a gradient as a value, abbreviated if it is too long to read."""
     value = d.values[index]
     text = one_line(value)
-    return (
-        text
-        if text is not None and len(text) <= GRADIENT_CHARACTERS
-        else d.naming.body(value, GRADIENT_CHARACTERS)
-    )
+    fits = text is not None and len(text) <= GRADIENT_CHARACTERS
+    return text if text is not None and fits else d.naming.body(value, GRADIENT_CHARACTERS)
 
 
 def path_text(path: tuple[str, ...]) -> str:
-    """Return a value path, from what is read to what it depends on."""
+    """Return a value path, from the value that is read back to the random input."""
     if len(path) > PATH_NODES:
         half = PATH_NODES // 2
         path = (*path[:half], f"({len(path) - 2 * half} more)", *path[-half:])
@@ -79,7 +76,7 @@ def derivation_text(d: DerivationRecord, *, steps: bool = False) -> str:
 
     Args:
         d: the derivation.
-        steps: list every pullback with its rule, also where names of the program or rules of calculus say it.
+        steps: list every pullback with its rule, even if names of the program or rules of calculus suffice.
 
     Example:
         >>> from symgrad.analysis.explain.derivation import explain
@@ -130,7 +127,7 @@ def derivation_text(d: DerivationRecord, *, steps: bool = False) -> str:
     elif rules := [] if steps else spelled_rules(d, heads):
         lines += ["", "by the rules, from the inside out", "", *rules_text(rules)]
     elif d.steps:
-        d, parts = _parted(d, heads)
+        d, parts = _with_parts(d, heads)
         lines += ["", f"from the output back{', where' if parts else ''}"]
         lines += ["", *(f"  {name} = {d.naming.body(node)}" for node, name in parts.items())] if parts else []
         for step in d.steps[:STEPS_TOLD]:
@@ -140,27 +137,29 @@ def derivation_text(d: DerivationRecord, *, steps: bool = False) -> str:
     for verdict in d.noise.values():
         lines += ["", verdict.headline, "", *_verdict_lines(verdict)]
     for w, gap in d.gaps:
-        lines += ["", f"{gap_title(d, w)} {gap.what} where {gap.where}", "", *_gap_lines(d, w, gap)]
+        lines += ["", f"{gap_title(d, w)} {gap.what} where {gap.where}", "", *_labelled(gap_rows(d, w, gap))]
     for jump in d.jumps:
         lines += ["", *_wrapped("", jump.headline), "", *_jump_lines(jump)]
     return "\n".join(lines)
 
 
-def _parted(d: DerivationRecord, heads: Briefs) -> tuple[DerivationRecord, dict[Node, str]]:
-    """Return a derivation whose steps are told with names for what is long, and these names."""
+def _with_parts(d: DerivationRecord, heads: Briefs) -> tuple[DerivationRecord, dict[Node, str]]:
+    """Return a derivation whose steps have names for long parts, and these names."""
     taken = {s.name for s in symbols_of([d.y, *d.wrt, *d.gradient])} | set(d.naming.names.values())
     taken |= {line.split(" = ")[0].strip() for line in heads.lines}
     steps = d.steps[:STEPS_TOLD]
     shown: list[Node] = []
     for step in (s.step for s in steps):
         shown += (step.node, step.target, *step.residuals, step.cotangent, step.contribution)
-    factors = [s.step.coefficient for s in steps if not s.is_map]  # of a map the cotangent is in it
+    factors = [
+        s.step.coefficient for s in steps if not s.is_map
+    ]  # the coefficient of a map contains the cotangent
     naming, parts = d.naming.with_parts([*shown, *factors], taken)
     return replace(d, naming=naming, steps=tuple(replace(s, naming=naming) for s in d.steps)), parts
 
 
 def _wrapped(label: str, text: str) -> list[str]:
-    """Return text in lines after a label; without a label, further lines are indented."""
+    """Return text in lines after a label; without a label, indent the further lines."""
     hang = " " * (len(label) + (0 if label.strip() else 4))
     return [
         line
@@ -172,7 +171,7 @@ def _wrapped(label: str, text: str) -> list[str]:
 
 
 def slope_text(d: DerivationRecord, w: Node) -> str:
-    """Return dz/dx, with brackets around what has no name."""
+    """Return dz/dx, with brackets around unnamed formulas."""
     return quotient_text(d.naming.text(d.y, 30), d.naming.text(w, 30))
 
 
@@ -199,7 +198,7 @@ def _step_lines(step: DerivationStep, digits: int) -> list[str]:
 
 
 def shape_suffix(shape: str) -> str:
-    """Return a shape after what has it; a number needs none."""
+    """Return the suffix for a shape; none for a number."""
     return "" if shape == "()" else f" : {shape}"
 
 
@@ -211,16 +210,20 @@ def _verdict_lines(verdict: NoiseVerdict) -> list[str]:
     rows.append(("witness", str(verdict.witness)) if verdict.witness else ("evidence", verdict.how))
     rows += [("clean", str(c)) for c in verdict.clean]
     rows += [("cure", cure) for cure in dict.fromkeys(c.cure for c in verdict.clean) if cure is not None]
+    return _labelled(rows)
+
+
+def _labelled(rows: Sequence[tuple[str, str]]) -> list[str]:
     return [line for label, text in rows for line in _wrapped(f"  {label:<10}", text)]
 
 
 def gap_title(d: DerivationRecord, w: Node | None) -> str:
-    """Return what has no value somewhere: the value, or a gradient."""
+    """Return the name of a value or gradient that is undefined somewhere."""
     return d.naming.text(d.y) if w is None else slope_text(d, w)
 
 
 def gap_rows(d: DerivationRecord, w: Node | None, gap: Gap) -> list[tuple[str, str]]:
-    """Return what is known of a point without a value, each with a label."""
+    """Return the facts about a point without a value, each with a label."""
     rows = gap.rows(d.naming)
     if w is not None and any(g.form is not None for g in d.forms.gaps):
         rows = [row for row in rows if row[0] not in ("write", "reason")]
@@ -228,16 +231,12 @@ def gap_rows(d: DerivationRecord, w: Node | None, gap: Gap) -> list[tuple[str, s
     return rows
 
 
-def _gap_lines(d: DerivationRecord, w: Node | None, gap: Gap) -> list[str]:
-    return [line for label, text in gap_rows(d, w, gap) for line in _wrapped(f"  {label:<10}", text)]
-
-
 def _jump_lines(jump: MovedJump) -> list[str]:
     several = len(jump.additions) > 1
     added = [("add", f"by {name}: {text}" if several else text) for name, text in jump.additions.items()]
     lines = [("line", place.told) for place in jump.places]
     rows = [("reason", jump.reason), *lines, *(added or [("advice", jump.advice)])]
-    return [line for label, text in rows for line in _wrapped(f"  {label:<10}", text)]
+    return _labelled(rows)
 
 
 # -- LaTeX ------------------------------------------------------------------------------------------------------------
@@ -246,8 +245,8 @@ def _jump_lines(jump: MovedJump) -> list[str]:
 def derivation_latex(d: DerivationRecord, *, steps: bool = False) -> str:
     """Return a derivation as a LaTeX ``align*`` environment (needs amsmath): the gradients, then a row for every line.
 
-    A line is the adjoint of a named value, with a bar; with ``steps``, and where no value has a name, it is a step: the
-    rule, the forward equation, and what its pullback adds to the cotangent (with a bar) of the argument.
+    A line is the adjoint of a named value, with a bar. With ``steps``, and where no value has a name, it is a step: the
+    rule, the forward equation, and the contribution of its pullback to the cotangent (with a bar) of the argument.
     """
     adjoints = d.adjoints if d.told_by_names and not steps else ()
     heads = briefs(d, adjoints)
@@ -258,7 +257,7 @@ def derivation_latex(d: DerivationRecord, *, steps: bool = False) -> str:
         return _aligned([*rows, *adjoint_rows(adjoints)])
     if rules := [] if steps else spelled_rules(d, heads):
         return _aligned([*rows, *(row for r in rules for row in rule_rows(r))])
-    d, parts = _parted(d, heads)
+    d, parts = _with_parts(d, heads)
     rows += [f"{latex_name(name)} &= {cell_latex(d, node, whole=True)}" for node, name in parts.items()]
     rows = [f"&& {row}" for row in rows]
     for step in d.steps[:STEPS_TOLD]:
@@ -287,15 +286,12 @@ def _aligned(rows: list[str]) -> str:
 
 
 def _mapped(d: DerivationRecord, step: DerivationStep) -> str:
-    """Return what a linear map makes of the cotangent of its equation, which is written with a bar."""
+    """Return the result of a linear map of the cotangent of its equation, which is written with a bar."""
     node, coefficient = step.step.node, step.step.coefficient
     known = {**d.naming.abbreviated(coefficient, CELL_CHARACTERS), placeholder(node): _COTANGENT}
-    text = (
-        latex(coefficient, known).replace(ELLIPSIS, r"\ldots ")
-        if coefficient.args
-        else latex_name(_COTANGENT)
-    )
-    return text.replace(latex_name(_COTANGENT), rf"\overline{{{cell_latex(d, node)}}}")
+    cotangent = latex_name(_COTANGENT)
+    text = latex(coefficient, known).replace(ELLIPSIS, r"\ldots ") if coefficient.args else cotangent
+    return text.replace(cotangent, rf"\overline{{{cell_latex(d, node)}}}")
 
 
 def slope_latex(d: DerivationRecord, w: Node) -> str:
@@ -305,7 +301,7 @@ def slope_latex(d: DerivationRecord, w: Node) -> str:
 
 
 def cell_latex(d: DerivationRecord, node: Node, *, whole: bool = False, width: int = CELL_CHARACTERS) -> str:
-    """Return a node as LaTeX: its name, or its expression with what is too long left out."""
+    """Return a node as LaTeX: its name, or its expression with long parts elided."""
     if node in d.naming.names and not (whole and node.args):
         return latex_name(d.naming.names[node])
     return latex(node, d.naming.abbreviated(node, width)).replace(ELLIPSIS, r"\ldots ")
@@ -321,7 +317,7 @@ def _within(d: DerivationRecord, node: Node) -> str:
 
 
 def derivation_highlight(d: DerivationRecord, noise: str | None = None) -> Highlight:
-    """Return what a picture of the graph points out: the paths of the noise, the derivative, the verdicts."""
+    """Return the highlight of a picture: the paths of the noise, the derivative, the verdicts."""
     shown = [v for v in d.noise.values() if noise in (None, v.name)]
     followed = [v for v in shown if v.enters is not False and v.path]
     return Highlight(
@@ -333,16 +329,13 @@ def derivation_highlight(d: DerivationRecord, noise: str | None = None) -> Highl
     )
 
 
-def derivation_svg(
-    d: DerivationRecord, noise: str | None = None, *, limit: int = BOXES, by_dot: bool = False
-) -> str:
-    """Return a picture of the graph in which the path of the noise and that of the derivative are visible.
+def derivation_svg(d: DerivationRecord, noise: str | None = None, *, by_dot: bool = False) -> str:
+    """Draw the graph, with the paths of the noise and of the derivative highlighted.
 
     Args:
         d: the derivation.
         noise: the random input to follow; by default all.
-        limit: the largest number of boxes.
-        by_dot: whether Graphviz lays it out, where it is installed.
+        by_dot: whether Graphviz lays it out, if it is installed.
     """
     highlight, title = derivation_highlight(d, noise), title_text(d)
-    return graph_svg([d.y], d.naming.names, highlight=highlight, title=title, limit=limit, by_dot=by_dot)
+    return graph_svg([d.y], d.naming.names, highlight=highlight, title=title, by_dot=by_dot)

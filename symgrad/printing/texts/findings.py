@@ -1,4 +1,4 @@
-"""What checks found, as people and tools read it: text, SARIF, and the commands of GitHub's workflows."""
+"""Write findings of checks for people and tools: text, SARIF, and commands of GitHub's workflows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from symgrad.support.source import Location, Place, Source, Span
 
 __all__ = ["findings_github", "findings_sarif", "findings_text"]
 
-_LEVELS = {"error": "error", "warning": "warning", "note": "note"}  # SARIF has our words
+_LEVELS = {"error": "error", "warning": "warning", "note": "note"}  # SARIF uses the same words
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
@@ -21,7 +21,7 @@ _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def findings_text(findings: Sequence[Finding]) -> str:
-    """Return findings one after the other, each with its line, and how many there are.
+    """Return findings one after the other, each with its line, and their number.
 
     Example:
         >>> from symgrad.analysis.stop_gradient.finding import Finding
@@ -35,17 +35,17 @@ def findings_text(findings: Sequence[Finding]) -> str:
         return "nothing found"
     counts = Counter(f.severity for f in findings)
     kinds = ", ".join(f"{_many(counts[s], s)}" for s in _LEVELS if counts[s])
-    return "\n\n".join([*map(_told, findings), f"{_many(len(findings), 'finding')}: {kinds}"])
+    return "\n\n".join([*map(_finding_text, findings), f"{_many(len(findings), 'finding')}: {kinds}"])
 
 
 def _many(count: int, what: str) -> str:
     return f"{count} {what}" + ("s" if count != 1 else "")
 
 
-def _told(f: Finding) -> str:
+def _finding_text(f: Finding) -> str:
     lines = [f"{f.code} {f.message} ({f.severity}, {f.name})"]
     if f.places:
-        lines.append(_shown(f.places[0]))
+        lines.append(_line_text(f.places[0]))
         lines += [f"  also {place.told}" for place in f.places[1:]]
     elif f.equation is not None:
         lines.append(f"    {f.equation}")
@@ -61,8 +61,8 @@ def _indented(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.splitlines())
 
 
-def _shown(place: Place) -> str:
-    """Return a line as messages show it, with a caret; by what is known of it where its file cannot be read."""
+def _line_text(place: Place) -> str:
+    """Return a line as messages show it, with a caret; from the record if its file cannot be read."""
     location = place.location()
     if place.text and place.text in location.source.text:
         return location.render()
@@ -77,12 +77,12 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 
 
 def findings_sarif(findings: Sequence[Finding], helps: Mapping[str, str], version: str) -> dict[str, Any]:
-    """Return findings as a log of SARIF 2.1.0, the format that code hosts show beside lines.
+    """Return findings as a log of SARIF 2.1.0, the format that code hosts show next to lines.
 
     Args:
-        findings: what was found.
-        helps: of each code, what the check is about, in a few sentences.
-        version: of symgrad.
+        findings: the findings.
+        helps: for each code a few sentences about its check.
+        version: that of symgrad.
 
     Source:
         OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0", 2020.
@@ -113,12 +113,11 @@ def findings_sarif(findings: Sequence[Finding], helps: Mapping[str, str], versio
 
 
 def _result(f: Finding, rule: int) -> dict[str, Any]:
-    said = [f"{f.message}.", f.reason, *([] if f.cure is None else [f"Instead: {f.cure}"])]
     result: dict[str, Any] = {
         "ruleId": f.code,
         "ruleIndex": rule,
         "level": _LEVELS[f.severity],
-        "message": {"text": "\n".join(said)},
+        "message": {"text": _sentences(f, f"{f.message}.", "Instead")},
     }
     known = _in_files(f)
     if known:
@@ -140,12 +139,16 @@ def _result(f: Finding, rule: int) -> dict[str, Any]:
         "repaired": None if f.repaired is None else str(f.repaired),
         "verdict": None if f.verdict is None else f.verdict.status,
     }
-    told = {key: value for key, value in properties.items() if value is not None}
-    return {**result, "properties": told} if told else result
+    present = {key: value for key, value in properties.items() if value is not None}
+    return {**result, "properties": present} if present else result
+
+
+def _sentences(f: Finding, message: str, instead: str) -> str:
+    return "\n".join([message, f.reason, *([] if f.cure is None else [f"{instead}: {f.cure}"])])
 
 
 def _in_files(f: Finding) -> list[Place]:
-    """Return the places that are in files; a program may be of standard input, or of the command line."""
+    """Return the places in files; a program may also come from standard input, or the command line."""
     return [p for p in f.places if p.file and not p.file.startswith("<")]
 
 
@@ -161,18 +164,21 @@ def _region(place: Place) -> dict[str, int]:
 
 
 def _uri(file: str) -> str:
-    """Return the address of a file: relative where it is below the folder one is in, as code hosts want it."""
+    """Return the URI of a file: relative to the working directory, as code hosts want it, if it is inside."""
+    path = _relative(file)
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
+
+
+def _relative(file: str) -> Path:
     path = Path(file).absolute()
-    if path.is_relative_to(Path.cwd()):
-        return quote(path.relative_to(Path.cwd()).as_posix())
-    return path.as_uri()
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 # ----------------------------------------------------------------------------------------------------------- GitHub
 
 
 def findings_github(findings: Sequence[Finding]) -> str:
-    """Return findings as commands of GitHub's workflows, which put each beside its line; nothing for none.
+    """Return findings as commands of GitHub's workflows, which annotate lines; empty for none.
 
     Example:
         >>> from symgrad.support.source import Place
@@ -188,17 +194,15 @@ def _command(f: Finding) -> str:
     place = next(iter(_in_files(f)), None)
     properties: list[tuple[str, Any]] = []
     if place is not None:
-        path = Path(place.file).absolute()
-        near = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-        properties += [("file", near.as_posix()), ("line", place.line), ("col", place.start + 1)]
+        near = _relative(place.file).as_posix()
+        properties += [("file", near), ("line", place.line), ("col", place.start + 1)]
         if place.end > place.start:
             properties.append(("endColumn", place.end + 1))
     properties.append(("title", f"{f.code} {f.name}"))
     listed = ",".join(
         f"{key}={_escaped(str(value)).replace(':', '%3A').replace(',', '%2C')}" for key, value in properties
     )
-    said = "\n".join([f.message, f.reason, *([] if f.cure is None else [f"instead: {f.cure}"])])
-    return f"::{_COMMANDS[f.severity]} {listed}::{_escaped(said)}"
+    return f"::{_COMMANDS[f.severity]} {listed}::{_escaped(_sentences(f, f.message, 'instead'))}"
 
 
 def _escaped(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A derivation by hand, as text and as LaTeX: a line for each rule, and what it gives."""
+"""Write a derivation by hand as text and as LaTeX: a line for each rule and its result."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from symgrad.printing.latex.expressions import latex
 from symgrad.printing.latex.pieces import latex_name
 from symgrad.printing.limits import PAGE_CHARACTERS
 from symgrad.printing.texts.adjoints import Briefs
-from symgrad.printing.texts.said import leibniz
+from symgrad.printing.texts.named_formulas import leibniz
 
 __all__ = ["SpelledRule", "rule_rows", "rules_text", "spelled_rules"]
 
 
 @dataclass(frozen=True, slots=True)
 class SpelledRule:
-    """A line of a derivation by hand, written.
+    """A line of a derivation by hand, as text and LaTeX.
 
     Args:
         rule: the rule.
-        texts: the derivative that it is about, what the rule gives, and what that is in short.
+        texts: the derivative, the result of the rule, and its short form.
         latexs: the same as LaTeX.
-        last: whether it is the derivative that was asked for.
+        last: whether it is the requested derivative.
     """
 
     rule: str
@@ -36,11 +36,11 @@ class SpelledRule:
 
 
 def spelled_rules(d: DerivationRecord, heads: Briefs) -> list[SpelledRule]:
-    """Return the lines of a derivation by hand; the last ones end in the gradients as they are said above.
+    """Return the lines of a derivation by hand; the last ones end in the gradients as printed above.
 
     Args:
         d: the derivation.
-        heads: how the gradients are said.
+        heads: the gradients as printed.
     """
     found: list[SpelledRule] = []
     wrt = list(d.wrt)
@@ -57,7 +57,7 @@ def spelled_rules(d: DerivationRecord, heads: Briefs) -> list[SpelledRule]:
             elif brief is not None and not heads.lines:
                 texts.append(brief.text)
                 latexs.append(brief.latex)
-        forms = dict(zip(texts, latexs, strict=True))  # each once
+        forms = dict(zip(texts, latexs, strict=True))  # without repetitions
         found.append(SpelledRule(line.rule, tuple(forms), tuple(forms.values()), last))
     return found
 
@@ -65,27 +65,27 @@ def spelled_rules(d: DerivationRecord, heads: Briefs) -> list[SpelledRule]:
 def _latexs(line: RuleLine) -> list[str]:
     names = dict(line.naming.names)
 
-    def whole(node: Node) -> str:
+    def formula(node: Node) -> str:
         return latex(node, {n: name for n, name in names.items() if n is not node})
 
     of, by = line.line.of, line.line.by
-    below = latex_name(names[by]) if by in names else whole(by)
+    below = latex_name(names[by]) if by in names else formula(by)
     if line.name is not None:
         slope = leibniz(latex_name(line.name), [below])
     else:
-        slope = rf"\frac{{\partial}}{{\partial {below}}}\left({whole(of)}\right)"
-    return [slope, whole(line.line.applied), whole(line.line.derivative)]
+        slope = rf"\frac{{\partial}}{{\partial {below}}}\left({formula(of)}\right)"
+    return [slope, formula(line.line.applied), formula(line.line.derivative)]
 
 
 def rules_text(rules: Sequence[SpelledRule]) -> list[str]:
-    """Return the lines as text, the rules in a column before them."""
+    """Return the lines as text, with the rules in a column on the left."""
     width = max(len(r.rule) for r in rules) + 4
     lines: list[str] = []
     for k, rule in enumerate(rules):
         head = f"  {rule.rule:<{width - 2}}"
-        whole = " = ".join(rule.texts)
-        if width + len(whole) <= PAGE_CHARACTERS:
-            lines.append(head + whole)
+        text = " = ".join(rule.texts)
+        if width + len(text) <= PAGE_CHARACTERS:
+            lines.append(head + text)
         else:
             first, *others = rule.texts
             margin = " " * (width + 2)
@@ -104,7 +104,7 @@ def _wrapped(head: str, text: str, hang: str) -> list[str]:
 
 
 def rule_rows(rule: SpelledRule) -> list[str]:
-    """Return a line as rows of an ``align*``: each form on one of its own, the rule at the end of the first."""
+    """Return a line as rows of an ``align*``: one for each form, with the rule at the end of the first."""
     slope, first, *others = rule.latexs
     name = rule.rule.replace("_", r"\_")
     return [rf"{slope} &= {first} && \text{{{name}}}", *(f"&= {form}" for form in others)]

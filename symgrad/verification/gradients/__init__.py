@@ -1,1 +1,1 @@
-"""Claims about sides that hold values back from differentiation: of their values and of their derivatives."""
+"""Decide claims with stop_gradient: equality of values and of derivatives. Open `value_and_gradient` first."""

@@ -1,7 +1,7 @@
-"""Where a formula is real-analytic: no kink, no jump, no end of a domain, in all the places that its inputs may take.
+"""Tell where a formula is real-analytic: no kink, no jump, no end of a domain, for all values of its inputs.
 
-It follows op by op from records and from what is known of arguments: of `sqrt(1 + x**2)` the argument is positive. Two
-functions that are analytic on an interval, and differ at one of its points, differ in a derivative at each of them.
+The records of ops and facts about their arguments decide: the argument of `sqrt(1 + x**2)` is positive. Two functions
+that are analytic on an interval, and differ at one of its points, differ in a derivative at each of them.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from symgrad.ops.scalar.logic import gt, lt, ne
 from symgrad.ops.user_ops import without_definitions
 from symgrad.rewrite.facts.inference import Conditions
 
-__all__ = ["apart_from_kinks", "in_a_box", "is_analytic", "is_away_from_kinks"]
+__all__ = ["conditions_off_kinks", "in_a_box", "is_analytic", "is_away_from_kinks"]
 
 _POLYNOMIAL = frozenset({"det"})
-"""They have no kinks, although their slopes are written as quotients."""
+"""Polynomials in their entries whose derivatives are written as quotients."""
 
 
 def is_analytic(outputs: Sequence[Node], inputs: Collection[Node]) -> bool:
-    """Tell whether formulas are known to be analytic in some inputs, wherever these and the others may be.
+    """Tell whether formulas are known to be analytic in some inputs, for all values of all inputs.
 
-    What reads none of them is a constant, and only has to have a value: floors and conditions are no obstacle there.
+    A node that reads none of these inputs is a constant and needs only a value: floors and conditions do not matter.
 
     Args:
         outputs: formulas without stop_gradient.
@@ -56,26 +56,26 @@ def _is_smooth_here(n: Node, known: Conditions) -> bool:
     if n.op.name in _POLYNOMIAL:
         return True
     if not n.op.kinks:
-        # Positions are data; that they lie inside their axes is asked of each value that a formula has.
+        # Positions are data; every value of a formula requires that they lie inside their axes.
         return n.op.domain is None and (n.op.pointwise or n.op.array.total != "of regular")
     return is_away_from_kinks(n, known)
 
 
 def is_away_from_kinks(n: Node, known: Conditions) -> bool:
-    """Tell whether an op is known never to be where it has no slope, or one by convention.
+    """Tell whether an op never has arguments at which its slope is undefined, or conventional.
 
     Args:
-        n: an op of real numbers that has such places.
+        n: an op of real numbers with such arguments.
         known: facts about its arguments.
     """
-    conditions = apart_from_kinks(n)
+    conditions = conditions_off_kinks(n)
     return conditions is not None and known.total(n) and all(known.holds(c) == "yes" for c in conditions)
 
 
-def apart_from_kinks(n: Node) -> list[Node] | None:
-    """Return comparisons that hold where an op is at none of its kinks; None if that is not known.
+def conditions_off_kinks(n: Node) -> list[Node] | None:
+    """Return comparisons that hold exactly off the kinks of an op; None if that is not known.
 
-    Where one does not hold its sides are equal, or there is no value, or, of the ends of `clip`, one does not matter.
+    Where one fails its sides are equal, or the op has no value, or an end of `clip` has no effect.
     """
     args = n.args
     if n.op.name in ("minimum", "maximum"):
@@ -97,12 +97,12 @@ def apart_from_kinks(n: Node) -> list[Node] | None:
     if len(args) != 1 or any(kink.where != f"x = {kink.point[0]}" for kink in n.op.kinks if kink.point):
         return None
     if not n.op.pointwise:
-        return None  # of several entries
+        return None  # the kink is one of several entries
     return [ne(args[0], number(kink.point[0])) for kink in n.op.kinks]
 
 
 def in_a_box(outputs: Sequence[Node], low: Number, high: Number) -> list[Node] | None:
-    """Return formulas of inputs that are real, and as they are declared, and between two numbers; None if none are.
+    """Restrict all real inputs to an interval within their domains; None if a domain does not meet it.
 
     Args:
         outputs: formulas.

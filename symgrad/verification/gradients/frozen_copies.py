@@ -1,9 +1,9 @@
-"""Programs as functions of inputs and of frozen copies of these: whether two are the same one, or certainly differ.
+"""Compare programs as functions of inputs and of frozen copies of these.
 
-They are F(x, frozen x) and G(x, frozen x) (`symgrad.autodiff.frozen`). Where F = G as functions of both, every
-derivative by x agrees, taken at frozen x = x too. Only where something switches on a comparison of x with its own copy
-does that say nothing: it switches just there. Where F and G differ at some x and copy, and both are analytic in x all
-the way from the copy, they differ in some derivative where x is the copy.
+They are F(x, frozen x) and G(x, frozen x) (`symgrad.autodiff.frozen`). If F = G as functions of both, all derivatives
+by x agree, also at frozen x = x. The exception is a comparison of x with its own copy, which switches just there. If F
+and G differ at some x and copy, and both are analytic in x on the way from the copy to x, some derivative differs at
+the copy.
 """
 
 from __future__ import annotations
@@ -31,34 +31,34 @@ from symgrad.ops.scalar.logic import eq, ne
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 from symgrad.verification.decide import decide, equal
-from symgrad.verification.gradients.analytic import apart_from_kinks, in_a_box, is_analytic
+from symgrad.verification.gradients.analytic import conditions_off_kinks, in_a_box, is_analytic
 from symgrad.verification.gradients.generic import is_generic, lengths_in
 from symgrad.verification.points.sampler import points_of
 from symgrad.verification.reporting.side_conditions import describe_conditions
 from symgrad.verification.statement import program_of
 from symgrad.verification.verdict import Verdict
 
-__all__ = ["FunctionsOfCopies", "decide_functions", "orders_apart"]
+__all__ = ["FunctionsOfCopies", "decide_functions", "differing_orders"]
 
 _BOXES: Sequence[tuple[Number, Number]] = ((1, 2), (2, 4), (-2, -1), (Fraction(1, 4), Fraction(3, 4)))
-"""Intervals of all inputs on which functions are compared that are not analytic everywhere."""
+"""Intervals of all inputs on which to compare functions that are not analytic everywhere."""
 
 _POINTS = 12
-"""At which it is tried whether something has a kink there."""
+"""Points at which a difference is tested for being zero."""
 
 _STEP = 40
-"""A step that is small beside the numbers of a point, as a power of 1/2."""
+"""Exponent of a small step 2**-n."""
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionsOfCopies:
-    """What is known of two programs as functions of inputs and copies.
+    """The comparison of two programs as functions of inputs and copies.
 
     Args:
         equal: the proof that they are the same function; None if there is none.
         apart: a verdict with a point at which they differ; None if there is none.
-        analytic: whether they differ between points where both are analytic: then some derivative differs.
-        why: why nothing follows for derivatives, where they are not known to be the same.
+        analytic: whether both are analytic between the copy and that point: then some derivative differs.
+        why: why the comparison does not decide the derivatives.
         sides: both functions, and the copy of each input.
     """
 
@@ -74,26 +74,26 @@ def decide_functions(
 ) -> FunctionsOfCopies:
     """Decide whether both sides are the same function of inputs and of frozen copies of these.
 
-    Floors and conditions are of the copies alone: they have no derivatives, so that this changes none.
+    Floors and conditions read the copies alone: their derivatives are zero.
 
     Args:
         a: one side.
         b: the other, of the same shape.
         inputs: symbols by which one differentiates.
-        sizes: what is written instead of names of sizes.
-        seconds: for all together.
+        sizes: replacements of named sizes.
+        seconds: the time limit.
     """
     if any(n.op is with_slope for n in topological([a, b])):
         return FunctionsOfCopies(why="a custom gradient is what it says it is, and no function has it")
     copies, twins = frozen_copy([a, b], flat=True)
     by = {*inputs}
-    # Of what one does not differentiate by, a frozen copy is the thing itself.
+    # Other inputs are constant: they equal their frozen copies.
     copies = unfreeze(copies, {x: t for x, t in twins.items() if x not in by})
     twins = {x: t for x, t in twins.items() if x in by}
     copies, left_out = _without_ties(copies, twins, sizes)
     found = decide(equal(copies[0], copies[1], sizes), 0.6 * seconds, simple=True)
     if found.status == "refuted":
-        analytic = _apart_where_analytic(copies, by, found, sizes, 0.1 * seconds)
+        analytic = _difference_where_analytic(copies, by, found, sizes, 0.1 * seconds)
         why = f"as functions of the inputs and of their frozen copies, {found.why}"
         apart = found if analytic is None else analytic
         return FunctionsOfCopies(apart=apart, analytic=analytic is not None, why=why, sides=(copies, twins))
@@ -105,27 +105,27 @@ def decide_functions(
     for condition in found.excluded:
         if any(_reads(condition, x) and _reads(condition, t) for x, t in twins.items()):
             return FunctionsOfCopies(why=f"the proof leaves out points where {condition}")
-    # A condition on copies alone says the same of what they are copies of. Of arrays a proof orders names in a way of
-    # its own, so that it is put into words before they are other ones.
+    # A condition on copies alone is one on the originals, too. Proofs about arrays order names in a way of their own:
+    # describe their conditions before renaming copies.
     of_arrays = any(n.shape for n in topological(copies))
     excluded = describe_conditions(found.excluded, copies, {}) if of_arrays else found.excluded
-    told = (*left_out, *(_thawed(condition, twins) for condition in excluded))
-    return FunctionsOfCopies(equal=replace(found, excluded=tuple(dict.fromkeys(told))))
+    conditions = (*left_out, *(_with_originals(condition, twins) for condition in excluded))
+    return FunctionsOfCopies(equal=replace(found, excluded=tuple(dict.fromkeys(conditions))))
 
 
 def _without_ties(
     copies: Sequence[Node], twins: Mapping[Node, Node], sizes: Mapping[str, Size] | None
 ) -> tuple[list[Node], list[str]]:
-    """Return functions for copies of which no two values are equal that seldom are, and where that leaves them out."""
-    thawed = {t: x for x, t in twins.items()}
+    """Replace comparisons `==` of copies that hold at isolated points only; return the functions and these points."""
+    originals = {t: x for x, t in twins.items()}
     table: dict[Node, Node] = {}
     left_out: list[str] = []
     known = Conditions()
     for n in topological(copies):
         symbols = symbols_of([n])
-        if n.op not in (eq, ne) or n.shape or not symbols or not all(s in thawed for s in symbols):
+        if n.op not in (eq, ne) or n.shape or not symbols or not all(s in originals for s in symbols):
             continue
-        a, b = substitute(n.args, thawed)
+        a, b = substitute(n.args, originals)
         if _zeros(ne(a, b), known, sizes) == "seldom":
             table[n] = truth(n.op is ne)
             (gap,) = canonical([a - b]).nodes
@@ -133,16 +133,16 @@ def _without_ties(
     return substitute(list(copies), table), left_out
 
 
-def _apart_where_analytic(
+def _difference_where_analytic(
     copies: Sequence[Node],
     inputs: set[Node],
     found: Verdict,
     sizes: Mapping[str, Size] | None,
     seconds: float,
 ) -> Verdict | None:
-    """Return a verdict that refutes both sides to be one function, where both are analytic in the inputs; or None.
+    """Return a verdict that the functions differ in a box where both are analytic in the inputs; or None.
 
-    For each copy they are functions of inputs in a box, which is connected and has the point where these are the copy.
+    A box is connected, and contains the copy.
     """
     if is_analytic(copies, inputs) and is_generic(copies, found, sizes):
         return found
@@ -158,17 +158,17 @@ def _apart_where_analytic(
     return None
 
 
-def orders_apart(
+def differing_orders(
     functions: FunctionsOfCopies, inputs: Sequence[Node], sizes: Mapping[str, Size] | None, most: int
 ) -> list[tuple[int, Node]]:
-    """Return at which orders two functions seem to differ first by one input alone, and by which, the lowest first.
+    """Estimate for each input the lowest order at which derivatives by it alone differ; return them, lowest first.
 
-    Next to its copy, by a step t, they differ by about a multiple of t**order: two steps tell the order.
+    At a distance t from the copy the functions differ by about a multiple of t**order: two steps tell the order.
 
     Args:
         functions: two that differ where both are analytic.
         inputs: symbols.
-        sizes: what is written instead of names of sizes.
+        sizes: replacements of named sizes.
         most: the highest order.
     """
     copies, twins = functions.sides
@@ -190,7 +190,7 @@ def orders_apart(
                 default=ball(0),
             )
 
-    told: list[tuple[int, Node]] = []
+    orders: list[tuple[int, Node]] = []
     for x in inputs:
         if x not in twins or x.name not in at:
             continue
@@ -198,12 +198,12 @@ def orders_apart(
         if one.abs_lower() > 0 and half.abs_lower() > 0:
             order = round(math.log2(float((one / half).abs_upper())))
             if 0 < order <= most:
-                told.append((order, x))
-    return sorted(told, key=lambda found: found[0])
+                orders.append((order, x))
+    return sorted(orders, key=lambda found: found[0])
 
 
 def _moved(value: Any, step: Fraction) -> Any:
-    """Return a number, or nested lists of numbers, with something added to each."""
+    """Add a step to a number, or to each of nested lists of numbers."""
     return [_moved(v, step) for v in cast("list[Any]", value)] if isinstance(value, list) else value + step
 
 
@@ -211,7 +211,7 @@ def _reads(condition: str, symbol: Node) -> bool:
     return re.search(rf"\b{re.escape(symbol.name)}\b", condition) is not None
 
 
-def _thawed(condition: str, twins: Mapping[Node, Node]) -> str:
+def _with_originals(condition: str, twins: Mapping[Node, Node]) -> str:
     for x, twin in twins.items():
         condition = re.sub(rf"\b{re.escape(twin.name)}\b", x.name, condition)
     return condition
@@ -220,9 +220,9 @@ def _thawed(condition: str, twins: Mapping[Node, Node]) -> str:
 def _switch_at_the_copy(
     copies: Sequence[Node], twins: Mapping[Node, Node], sizes: Mapping[str, Size] | None
 ) -> str | None:
-    """Say what may have a kink just where an input is equal to its copy: there equal functions may have other slopes.
+    """Describe an op that may have a kink wherever an input equals its copy: equal functions may differ in slope there.
 
-    A kink is at single points there if what it depends on is analytic, with the copies thawed, and once away from it.
+    With inputs for copies, an analytic argument that is off the kink at one point meets it at isolated points only.
     """
     running, frozen = set(twins), set(twins.values())
     reads: dict[Node, int] = {}
@@ -235,7 +235,7 @@ def _switch_at_the_copy(
         if mask != 3 or n.dtype != "real" or not n.op.kinks or not _has_kinks_inside(n):
             continue
         there = n.op(*canonical(unfreeze(n.args, twins)).nodes, params=n.params)
-        conditions = apart_from_kinks(there)
+        conditions = conditions_off_kinks(there)
         zeros = ["perhaps"] if conditions is None else [_zeros(c, known, sizes) for c in conditions]
         if "always" in zeros:
             return f"'{n.op.name}' switches where an input is equal to its frozen copy"
@@ -247,7 +247,7 @@ def _switch_at_the_copy(
 def _zeros(
     comparison: Node, known: Conditions, sizes: Mapping[str, Size] | None
 ) -> Literal["never", "seldom", "perhaps", "always"]:
-    """Tell where the sides of a comparison are equal: seldom is at single points, always at all that were tried."""
+    """Tell where the sides of a comparison are equal: seldom (isolated points), or always (at all points tried)."""
     if known.holds(comparison) == "yes":
         return "never"
     a, b = comparison.args
@@ -262,7 +262,7 @@ def _zeros(
 
 
 def _has_kinks_inside(n: Node) -> bool:
-    """Tell whether an op has a value at its kinks: at a pole two sides are not compared."""
+    """Tell whether an op has a value at its kinks; at a pole both sides are undefined."""
     if n.op.name == "pow" and n.args[1].is_number():
         exponent = n.args[1].value
         return exponent > 0 and exponent.denominator != 1
@@ -271,8 +271,5 @@ def _has_kinks_inside(n: Node) -> bool:
     if n.op.domain is None:
         return True
     known = Conditions()
-    return any(known.holds(n.op.domain(*map(_exactly, kink.point))) != "no" for kink in n.op.kinks)
-
-
-def _exactly(value: int | str) -> Node:
-    return number(Fraction(value))
+    points = [[number(Fraction(x)) for x in kink.point] for kink in n.op.kinks]
+    return any(known.holds(n.op.domain(*point)) != "no" for point in points)

@@ -1,4 +1,4 @@
-"""Points at which two formulas differ: whether they do all around such a point, or perhaps at single ones alone."""
+"""Tell whether two formulas differ in a whole neighbourhood of a witness, or perhaps only at isolated points."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["is_generic", "lengths_in"]
 
 
 def is_generic(sides: Sequence[Node], found: Verdict, sizes: Mapping[str, Size] | None) -> bool:
-    """Tell whether a verdict has a witness at which no side has a jump or a kink: they differ all around it.
+    """Tell whether neither side has a jump or a kink at the witness of a verdict: then they differ around it.
 
     Args:
-        sides: the formulas that it is about.
-        found: the verdict.
-        sizes: what is written instead of names of sizes.
+        sides: both formulas.
+        found: the verdict on them.
+        sizes: replacements of named sizes.
     """
     if found.witness is None:
         return False
@@ -34,5 +34,5 @@ def is_generic(sides: Sequence[Node], found: Verdict, sizes: Mapping[str, Size] 
 
 
 def lengths_in(program: ProofProgram, witness: Mapping[str, Any]) -> dict[str, int]:
-    """Return the lengths among what a witness tells: all that are no variables."""
+    """Return the lengths in a witness: the values of names that are no variables."""
     return {name: n for name, n in witness.items() if name not in {s.name for s in program.symbols}}

@@ -1,7 +1,7 @@
-"""Equality of programs that hold values back from differentiation, to any order, or to all of them.
+"""Decide equality of programs with stop_gradient up to an order of derivatives, or for all orders.
 
-Order by order: of each gradient by an input, which is a program with stop_gradients itself, the gradients again. All
-orders at once are plain mathematics of functions of inputs and frozen copies: see `frozen_copies.py`.
+Order by order, differentiate each gradient, which is a program with stop_gradient itself. For all orders at once,
+compare functions of inputs and frozen copies: see `frozen_copies.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from symgrad.ir.graph import Node
 from symgrad.ir.sizes import Size
 from symgrad.ir.traverse import topological
 from symgrad.ops.control import with_slope
-from symgrad.verification.gradients.frozen_copies import FunctionsOfCopies, decide_functions, orders_apart
+from symgrad.verification.gradients.frozen_copies import FunctionsOfCopies, decide_functions, differing_orders
 from symgrad.verification.gradients.value_and_gradient import (
     combine_verdicts,
     decide_both,
@@ -27,7 +27,7 @@ from symgrad.verification.verdict import Verdict
 __all__ = ["decide_all_orders", "decide_orders"]
 
 _FOR_ALL = 0.4
-"""Of the time: what the question about both functions may take."""
+"""Fraction of the time for the comparison of both functions."""
 
 
 def decide_orders(
@@ -39,9 +39,9 @@ def decide_orders(
         a: one side.
         b: the other, of the same shape.
         inputs: symbols.
-        order: how often one differentiates, at least once.
-        sizes: what is written instead of names of sizes.
-        time_limit: seconds for all together.
+        order: the highest order, at least 1.
+        sizes: replacements of named sizes.
+        time_limit: seconds in all.
     """
     return _Orders(a, b, inputs, sizes, time_limit).up_to(order, time_limit)
 
@@ -58,27 +58,20 @@ def decide_all_orders(
     functions = decide_functions(a, b, inputs, sizes, _FOR_ALL * time_limit)
     if functions.equal is not None and few.of_values.status == "proved":
         whole = replace(functions.equal, undefined=few.of_values.undefined)
-        return orders.told(combine_verdicts(few.of_values, few.of_gradients, few.of_higher, whole))
+        return orders.timed(combine_verdicts(few.of_values, few.of_gradients, few.of_higher, whole))
     more = orders.up_to(ORDERS_TRIED, time_limit)
     if more.status == "refuted":
         return more
     if functions.analytic and functions.apart is not None:
-        at_an_order = orders.apart(functions)
-        return orders.told(_refuted(more, functions.apart)) if at_an_order is None else at_an_order
-    return orders.told(
-        replace(
-            more,
-            status="supported"
-            if more.status in ("proved", "supported") and functions.apart is None
-            else "undecided",
-            why=f"{more.why}; of higher orders nothing is known: {functions.why}",
-            proof=None,
-        )
-    )
+        at_an_order = orders.lowest_difference(functions)
+        return orders.timed(_refuted(more, functions.apart)) if at_an_order is None else at_an_order
+    supported = more.status in ("proved", "supported") and functions.apart is None
+    why = f"{more.why}; of higher orders nothing is known: {functions.why}"
+    return orders.timed(replace(more, status="supported" if supported else "undecided", why=why, proof=None))
 
 
 def _refuted(found: Verdict, apart: Verdict) -> Verdict:
-    """Return that some derivative differs, although it is not known which."""
+    """Return the verdict that some unknown derivative differs."""
     return replace(
         found,
         status="refuted",
@@ -95,7 +88,7 @@ def _refuted(found: Verdict, apart: Verdict) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """The derivatives of both sides by the inputs of these names, times one cotangent where they are of arrays."""
+    """The derivatives of both sides by some inputs, times one cotangent where the sides are arrays."""
 
     names: tuple[str, ...]
     a: Node
@@ -107,7 +100,7 @@ class _Pair:
 
 
 class _Orders:
-    """What is known of the derivatives of two sides, order by order: what was asked once is not asked again."""
+    """The derivatives of two sides, order by order; each is decided once."""
 
     def __init__(
         self,
@@ -123,32 +116,33 @@ class _Orders:
         self._sizes = sizes
         self._inputs = inputs
         self._sides = _Pair((), a, b)
-        # Derivatives of one function may be taken in any order, and each set of inputs is asked once; those of a custom
-        # gradient are whatever it says, in each order.
+        # Derivatives of one function commute, so that each multiset of inputs is decided once. Those of a custom
+        # gradient need not commute.
         self._in_any_order = not any(n.op is with_slope for n in topological([a, b]))
         self._level: list[tuple[_Pair, Sequence[Node]]] = [(self._sides, inputs)]
         self._found: list[Verdict] = []
         self._higher: dict[tuple[str, ...], Verdict] = {}
 
     def up_to(self, order: int, until: float) -> Verdict:
-        """Decide the orders up to one, unless one is refuted before, and return all that is known.
+        """Decide the orders up to one, until one is refuted, and return the combined verdict.
 
         Args:
-            order: the last one.
-            until: seconds after the beginning by which that should be done.
+            order: the highest order.
+            until: seconds after the beginning by which the decisions should end.
         """
         while len(self._found) < order and not (self._found and self._found[-1].status == "refuted"):
             left = self._begun + until - now()
             share = max(left / (order - len(self._found)), 0.01 * self._time_limit)
-            self._found.append(self._next(share) if self._found else self._first(share))
-        return self.told(self._found[-1])
+            s, first = self._sides, not self._found
+            found = (
+                decide_both(s.a, s.b, self._inputs, self._sizes, None, share) if first else self._next(share)
+            )
+            self._found.append(found)
+        return self.timed(self._found[-1])
 
-    def told(self, verdict: Verdict) -> Verdict:
+    def timed(self, verdict: Verdict) -> Verdict:
         """Return a verdict with the real time since the beginning."""
         return replace(verdict, seconds=self._took())
-
-    def _first(self, seconds: float) -> Verdict:
-        return decide_both(self._sides.a, self._sides.b, self._inputs, self._sizes, None, seconds)
 
     def _next(self, seconds: float) -> Verdict:
         self._level = [
@@ -158,10 +152,10 @@ class _Orders:
         ]
         questions = [(p, x) for p, behind in self._level for x in behind]
         for p, x in questions:
-            self._higher[*p.names, x.name] = self._asked(p, x, seconds / len(questions))
+            self._higher[*p.names, x.name] = self._decide(p, x, seconds / len(questions))
         return self._all()
 
-    def _asked(self, p: _Pair, x: Node, seconds: float) -> Verdict:
+    def _decide(self, p: _Pair, x: Node, seconds: float) -> Verdict:
         return decide_slopes(p.a, p.b, x, self._sizes, seconds, "derivatives")
 
     def _all(self) -> Verdict:
@@ -169,15 +163,15 @@ class _Orders:
         assert first.of_values is not None
         return combine_verdicts(first.of_values, first.of_gradients, self._higher)
 
-    def apart(self, functions: FunctionsOfCopies) -> Verdict | None:
-        """Return the verdict with an order at which sides that differ somewhere do by one input; None if unknown."""
-        for order, x in orders_apart(functions, self._inputs, self._sizes, ORDERS_LOOKED_AT):
+    def lowest_difference(self, functions: FunctionsOfCopies) -> Verdict | None:
+        """Return the verdict with the lowest differing order by one input alone; None if none is found."""
+        for order, x in differing_orders(functions, self._inputs, self._sizes, ORDERS_LOOKED_AT):
             p = self._sides
             while len(p.names) + 1 < order:
                 p = p.by(x)
             left = self._begun + self._time_limit - now()
-            found = self._asked(p, x, max(left, 0.1 * self._time_limit))
+            found = self._decide(p, x, max(left, 0.1 * self._time_limit))
             if found.status == "refuted":
                 self._higher[(x.name,) * order] = found
-                return self.told(self._all())
+                return self.timed(self._all())
         return None

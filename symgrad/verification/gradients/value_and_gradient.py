@@ -1,9 +1,10 @@
-"""Equality of programs that hold values back from differentiation: of the values, and of the gradients."""
+"""Decide equality of programs with stop_gradient: of their values and of their gradients."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from symgrad.autodiff.vjp import pull_back
@@ -30,22 +31,22 @@ from symgrad.verification.verdict import Proof, Status, Verdict, by_text, deriva
 
 __all__ = ["decide_both", "decide_slopes", "moved_inputs", "slopes", "combine_verdicts"]
 
-_VALUES = 0.5  # the part of the time that the question about values may take
-_SOON = 0.7  # seconds after which it is seen whether both sides have the same canonical form
-_IN_TIME = 0.9  # the part of its time in which a question ends that is not cut short
+_VALUES = 0.5  # fraction of the time for the values
+_SOON = 0.7  # seconds before canonical forms are compared
+_IN_TIME = 0.9  # fraction of its time within which a decision was not cut short
 _IN_GENERAL = "whatever the values are that both sides compute alike"
 _ARITHMETIC = frozenset({"add", "mul", "div", "neg", "pow", "einsum", "mean", "broadcast_to", "reshape"})
 _AS_WRITTEN = "by their canonical form, which is the same"
 _AS_DERIVED = "by the canonical form of the formulas that `grad` gives, which is the same"
 _AT_KINKS = "with the slopes that are taken at kinks: all points tried are at one"
-_LISTED = 3  # orders that are not told one by one
-_POINTS = 8  # at which it is tried whether a derivative is one by convention
+_LISTED = 3  # orders that are listed one by one
+_POINTS = 8  # points at which derivatives are tested for being conventional
 
 
 def moved_inputs(a: Node, b: Node) -> list[Node]:
-    """Return the inputs by which gradients may differ although values do not; none if nothing is held back.
+    """Return the inputs by which gradients may differ although values do not; none without stop_gradient.
 
-    What is random is data, and nobody differentiates by it.
+    Random inputs are data, and excluded.
     """
     if "real" not in (a.dtype, b.dtype):
         return []
@@ -68,13 +69,13 @@ def decide_both(
         a: one side.
         b: the other, of the same shape.
         inputs: symbols.
-        sizes: what is written instead of names of sizes.
-        complexes: the variables that are complex; None if the numbers are real.
-        time_limit: seconds for all together.
+        sizes: replacements of named sizes.
+        complexes: the complex variables; None if the numbers are real.
+        time_limit: seconds in all.
     """
     begun, took = now(), stopwatch()
     if complexes is None:
-        values = _decided(equal(a, b, sizes), (a, b), sizes, _VALUES * time_limit, _AS_WRITTEN)
+        values = _decide(equal(a, b, sizes), (a, b), sizes, _VALUES * time_limit, _AS_WRITTEN)
         values = _at_ties(values, a, b, sizes, begun + _VALUES * time_limit - now())
     else:
         values = decide_complex(a, b, complexes, _VALUES * time_limit)
@@ -98,7 +99,7 @@ def _by(
         if complexes is None:
             return decide_slopes(a, b, x, sizes, seconds, "gradients")
         found = decide_complex(add(a, neg(b)), as_node(0), complexes, seconds, wrt=x)
-    except UsageError as error:  # of a function that has no derivative
+    except UsageError as error:  # the function has no derivative
         return Verdict("undecided", error.what)
     if found.values is None:
         return found
@@ -111,35 +112,35 @@ def decide_slopes(
 ) -> Verdict:
     """Decide whether two sides have the same derivative by an input.
 
-    Where all points are at kinks (`maximum(x, stop_gradient(x))`), what is taken for slopes there is compared.
+    Where all points are at kinks (`maximum(x, stop_gradient(x))`), compare the slopes that are conventional there.
 
     Args:
         a: one side.
         b: the other, of the same shape.
         x: a symbol.
-        sizes: what is written instead of names of sizes.
-        seconds: for all together.
-        called: what derivatives are called, such as ``gradients``.
+        sizes: replacements of named sizes.
+        seconds: the time limit.
+        called: the name of the derivatives, such as ``gradients``.
     """
     claim = same_gradient(a, b, x, sizes)
-    found = _decided(
+    found = _decide(
         claim, slopes(a, b, x), sizes, seconds, _AT_KINKS if _is_always_at_a_kink(claim) else _AS_DERIVED
     )
     words = found.why.replace("the two sides", f"the two {called}")
     return replace(found, why=words.replace("both sides", f"both {called}"))
 
 
-def _decided(
+def _decide(
     claim: Claim, formulas: Sequence[Node], sizes: Mapping[str, Size] | None, seconds: float, note: str
 ) -> Verdict:
-    """Decide a claim, or whether formulas of what it is about are the same.
+    """Decide a claim, or whether the formulas of both sides are equal.
 
     Args:
-        claim: what is claimed.
-        formulas: of both of its sides, as symgrad evaluates them.
-        sizes: what is written instead of names of sizes.
-        seconds: for all together.
-        note: what a verdict on formulas says of itself.
+        claim: the claim.
+        formulas: both sides, as symgrad evaluates them.
+        sizes: replacements of named sizes.
+        seconds: the time limit.
+        note: the note of a verdict on the formulas.
     """
     begun = now()
     at_kinks, soon = note is _AT_KINKS, min(seconds, _SOON)
@@ -149,12 +150,12 @@ def _decided(
         a, b = canonical(formulas, drop_stops=True).nodes
         if at_kinks or a is b:
             formal = decide(equal(a, b, sizes), max(begun + seconds - now(), soon), simple=True)
-            apart = formal.status == "refuted" and is_generic([a, b], formal, sizes)
-            if apart and not formal.witness:  # a witness says what each input is
+            refuted = formal.status == "refuted" and is_generic([a, b], formal, sizes)
+            if refuted and not formal.witness:  # a witness lists every input
                 formal = decide(equal(formulas[0], formulas[1], sizes), soon)
         else:
-            formal, apart, note = _in_general(a, b, sizes, soon), False, _IN_GENERAL
-        if apart or formal.status == "proved":
+            formal, refuted, note = _in_general(a, b, sizes, soon), False, _IN_GENERAL
+        if refuted or formal.status == "proved":
             return replace(formal, note=note)
     if found is not None and (found.status in ("proved", "refuted") or in_time or soon == seconds):
         return found
@@ -162,9 +163,9 @@ def _decided(
 
 
 def _in_general(a: Node, b: Node, sizes: Mapping[str, Size] | None, seconds: float) -> Verdict:
-    """Decide whether two formulas are equal whatever the values are that both compute alike.
+    """Decide whether two formulas are equal for arbitrary values of their common subexpressions.
 
-    A proof has nothing to say of `take(table, argmin(d))`, but need not where both sides read the same one.
+    No proof covers `take(table, argmin(d))`, but none is needed where both sides read the same one.
     """
     inside = set(topological([a])) & set(topological([b]))
     names = {s.name for s in symbols_of([a, b])}
@@ -178,12 +179,12 @@ def _in_general(a: Node, b: Node, sizes: Mapping[str, Size] | None, seconds: flo
         return Verdict("undecided", "nothing is computed alike")
     left, right = substitute([a, b], table)
     found = decide(equal(left, right, sizes), seconds)
-    # What is left out would have to be said of the values in question.
+    # Excluded points would be points of the common subexpressions.
     return replace(found, status="undecided") if found.excluded else found
 
 
 def _at_ties(values: Verdict, a: Node, b: Node, sizes: Mapping[str, Size] | None, seconds: float) -> Verdict:
-    """Return a proof that values are equal also where it left out `x == 3`, if they are with 3 written for x."""
+    """Remove `x - 3 = 0` from the conditions that a proof excludes if the sides are proved equal with x = 3."""
     if values.status != "proved" or not values.excluded or seconds <= 0:
         return values
     ties = [n.args for n in topological([a, b]) if n.op in (eq, ne) and not n.shape]
@@ -207,7 +208,7 @@ def _at_ties(values: Verdict, a: Node, b: Node, sizes: Mapping[str, Size] | None
 
 
 def _zero(condition: str, sides: Sequence[Node]) -> Node | None:
-    """Return what is zero under a condition such as `x - 3 = 0`, in canonical form; None if it says something else."""
+    """Return the canonical form of f for a condition `f = 0`; None for other conditions."""
     if not condition.endswith(" = 0"):
         return None
     try:
@@ -218,26 +219,21 @@ def _zero(condition: str, sides: Sequence[Node]) -> Node | None:
 
 
 def _is_always_at_a_kink(claim: Claim) -> bool:
-    """Tell whether both derivatives have a value at some points, but at each of these by convention alone."""
+    """Tell whether both derivatives have values at some points, but only conventional ones."""
     wanted = [claim.a, claim.b, *claim.defined]
     at_kinks = 0
     for point in islice(points_of(claim.program, aim=False), _POINTS):
-        certain = [
-            all_certain(
-                evaluate(
-                    claim.program, point.values, precision=64, sizes=point.sizes, strict=strict, wanted=wanted
-                )
-            )
-            for strict in (claim.strict, False)
-        ]
-        if certain[0]:
+        at_point = partial(
+            evaluate, claim.program, point.values, precision=64, sizes=point.sizes, wanted=wanted
+        )
+        if all_certain(at_point(strict=claim.strict)):
             return False
-        at_kinks += certain[1]
+        at_kinks += all_certain(at_point(strict=False))
     return at_kinks > 0
 
 
 def slopes(a: Node, b: Node, x: Node) -> tuple[Node, Node]:
-    """Return the derivatives of both sides by an input, as `grad` has them; of arrays times one cotangent."""
+    """Return the derivatives of both sides by an input, as `grad` computes them; for arrays, of v*a and v*b."""
     if not a.shape:
         seed = as_node(1)
     else:
@@ -254,17 +250,17 @@ def combine_verdicts(
     higher: Mapping[tuple[str, ...], Verdict] | None = None,
     whole: Verdict | None = None,
 ) -> Verdict:
-    """Return all answers as one: it is proved if all are, or if it is of all orders; and refuted if one is.
+    """Combine verdicts: proved if all parts are, or if all orders are together; refuted if one part is.
 
     Args:
-        values: of the values.
-        gradients: of the gradients by each input, by its name.
-        higher: of higher derivatives, by the names of what they are by.
-        whole: of the sides as functions of inputs and frozen copies, if that decides all orders.
+        values: the verdict on the values.
+        gradients: verdicts on the gradients, by input.
+        higher: verdicts on higher derivatives, by the names of their inputs.
+        whole: the verdict on the sides as functions of inputs and frozen copies, if it decides all orders.
     """
     higher = higher or {}
     parts = [values, *gradients.values(), *higher.values()]
-    status = _weakest([p.status for p in parts])
+    status = min((p.status for p in parts), key=_ORDER.index)
     deciding = next(p for p in parts if p.status == status)
     refuted = status == "refuted"
     sentence = _sentence(values, gradients, higher)
@@ -289,10 +285,6 @@ def combine_verdicts(
     )
 
 
-def _weakest(statuses: Sequence[Status]) -> Status:
-    return min(statuses, key=_ORDER.index)
-
-
 def _all_proofs(parts: Sequence[Verdict]) -> Proof:
     found = [p.proof.data for p in parts if p.proof is not None]
     proofs = [dict(q) for data in found for q in (data["proofs"] if data["kind"] == "several" else [data])]
@@ -311,23 +303,22 @@ _WORDS: Mapping[str, str] = {
 def _sentence(
     values: Verdict, gradients: Mapping[str, Verdict], higher: Mapping[tuple[str, ...], Verdict]
 ) -> str:
-    """What is known of the values, and then of the derivatives of each order, those that differ first."""
-    told: list[tuple[str, Status]] = [("the values", values.status)]
+    """Describe the values, then the derivatives of each order, differing ones first."""
+    found: list[tuple[str, Status]] = [("the values", values.status)]
     by_order: dict[int, dict[Status, list[str]]] = {}
     for names, v in [*(((n,), v) for n, v in gradients.items()), *higher.items()]:
         by_order.setdefault(len(names), {}).setdefault(v.status, []).append(by_text(names))
     for order, by in by_order.items():
         what = f"the {derivatives_text(order)}"
         if len(by) == 1 and "refuted" not in by:
-            told.append((what, next(iter(by))))
+            found.append((what, next(iter(by))))
             continue
         differing: list[Status] = [s for s in _ORDER if s in by]
         for k, status in enumerate(differing):
-            told.append(
-                (f"{what if k == 0 else 'those'} by {names_text([*dict.fromkeys(by[status])])}", status)
-            )
+            name = f"{what if k == 0 else 'those'} by {names_text([*dict.fromkeys(by[status])])}"
+            found.append((name, status))
     groups: list[tuple[list[str], Status]] = []
-    for what, status in told:
+    for what, status in found:
         if groups and groups[-1][1] == status and "those" not in what:
             groups[-1][0].append(what)
         else:
@@ -340,7 +331,7 @@ def _sentence(
 
 
 def _in_short(what: Sequence[str]) -> list[str]:
-    """Return what is told of with many orders as one: `the derivatives up to order 4`."""
+    """Abbreviate a list of many orders: `the derivatives up to order 4`."""
     orders: list[str] = []
     while (order := f"the {derivatives_text(len(orders) + 1)}") in what:
         orders.append(order)

@@ -1,1 +1,1 @@
-"""The mistakes that people make when they differentiate, and which of them gives a wrong claim."""
+"""Explain wrong claims by the mistakes that people make when they differentiate. Open `diagnoses` first."""

@@ -1,29 +1,47 @@
-"""Numbers that are lengths of axes, told as their names: of a formula that was made for two choices of lengths."""
+"""Recognise numbers that are lengths of axes: compare a formula for two choices of lengths."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import product
 
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node, size_leaf
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ir.types import Number
+from symgrad.support.traversal import walk
 
-__all__ = ["SizedPairs", "monomial_text", "named_number"]
+__all__ = ["SizedPairs", "monomial_text", "named_number", "parallel_nodes"]
 
 _POWERS = (0, 1, -1, 2, -2)
 _ROOTS = (Fraction(1, 2), Fraction(-1, 2), Fraction(3, 2), Fraction(-3, 2))
 _CLOSE = 1e-6
-_SMALL = 12  # numerators and denominators beside names
+_SMALL = 12  # largest numerators and denominators next to names
+
+
+def parallel_nodes(
+    one: Node, other: Node, alike: Callable[[Node, Node], bool]
+) -> Iterator[tuple[Node, Node]]:
+    """Yield two nodes, and their arguments in pairs if they are alike, and so on: depth first, from right to left."""
+
+    def descend(pair: tuple[Node, Node]) -> list[tuple[Node, Node]]:
+        return list(zip(pair[0].args, pair[1].args, strict=True))[::-1] if alike(*pair) else []
+
+    return walk([(one, other)], descend)
+
+
+def _is_alike(a: Node, b: Node) -> bool:
+    """Tell whether two nodes apply one op to as many arguments, or are symbols of one name."""
+    same = a.op is b.op and len(a.args) == len(b.args)
+    return same and (a.op is not SYMBOL or a.name == b.name)
 
 
 class SizedPairs:
-    """Formulas that were made for some lengths, each with the same one made for others.
+    """Formulas for some lengths, each paired with the same formula for others.
 
     Args:
         first: the lengths of names.
-        second: other ones, all of them.
+        second: other lengths, all of them different.
     """
 
     def __init__(self, first: Mapping[str, int], second: Mapping[str, int]) -> None:
@@ -31,24 +49,17 @@ class SizedPairs:
         self._other: dict[Node, Node | None] = {}
 
     def add(self, one: Node, other: Node) -> None:
-        """Note a formula for the first lengths, and for the second ones; and so all of their parts.
+        """Pair a formula for the first lengths with that for the second ones, and all of their parts.
 
-        Where the two are not alike, nothing is known of what stands there.
+        Parts of different structure are paired with None.
         """
-        pending = [(one, other)]
-        while pending:
-            a, b = pending.pop()
-            if a in self._other:
-                continue
-            alike = a.op is b.op and len(a.args) == len(b.args)
-            alike = alike and (a.op is not SYMBOL or a.name == b.name)
-            numbers = a.op is NUMBER and b.op is NUMBER
-            self._other[a] = b if alike or numbers else None
-            if alike:
-                pending += zip(a.args, b.args, strict=True)
+        for a, b in parallel_nodes(one, other, _is_alike):
+            if a not in self._other:
+                numbers = a.op is NUMBER and b.op is NUMBER
+                self._other[a] = b if numbers or _is_alike(a, b) else None
 
     def named(self, node: Node) -> Node | None:
-        """Return a formula for the first lengths with names in their place; None where that is not known.
+        """Replace the lengths in a formula by names; None if some number may or may not be a length.
 
         Example:
             >>> from symgrad.ir.graph import symbol
@@ -93,13 +104,13 @@ class SizedPairs:
 def named_number(
     one: float, other: float, first: Mapping[str, int], second: Mapping[str, int]
 ) -> tuple[Fraction, dict[str, Fraction]] | None:
-    """Return a number as a fraction times powers of names; None if it is none of these for both lengths.
+    """Return a number as a fraction times powers of names; None if there is no such form for both lengths.
 
     Args:
         one: its value for the first lengths.
         other: its value for the second ones.
-        first: these.
-        second: likewise.
+        first: the first lengths.
+        second: the second ones.
 
     Example:
         >>> found = named_number(3/5, 3/7, {"n": 5}, {"n": 7})
@@ -119,14 +130,14 @@ def named_number(
 
 
 def _monomials(names: list[str]) -> Iterator[dict[str, Fraction]]:
-    """Yield powers of names, the simpler first."""
+    """Yield powers of names, simple ones first."""
     powers = [*map(Fraction, _POWERS), *_ROOTS]
     every = product(powers, repeat=min(len(names), 3))
     ordered = sorted(
         every, key=lambda ps: (sum(abs(p) + (p.denominator > 1) for p in ps), ps.count(Fraction(0)))
     )
-    for chosen in ordered:
-        yield dict(zip(names, chosen, strict=False))
+    for exponents in ordered:
+        yield dict(zip(names, exponents, strict=False))
 
 
 def monomial_text(constant: Fraction, powers: Mapping[str, Fraction]) -> str:

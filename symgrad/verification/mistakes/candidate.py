@@ -1,4 +1,4 @@
-"""A mistake that gives what is claimed, and whether it does at exact points too."""
+"""Mistakes that give a claim in floats, and their confirmation at exact points."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from symgrad.verification.mistakes.limits import CONFIRMED
 from symgrad.verification.mistakes.numbers import TrialPoint
 from symgrad.verification.search.refute import refute
 
-__all__ = ["Found", "agree_at_points", "confirmed"]
+__all__ = ["Mistake", "agree_at_points", "confirmed"]
 
-_NEARBY = 4  # points
+_NEARBY = 4  # points near a witness
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A mistake that gives what is claimed.
+class Mistake:
+    """A mistake that gives the claim.
 
     Args:
-        kind: its slug.
+        kind: the kind of the diagnosis.
         says: the sentence.
-        at: the equation where it is made, None for the whole.
-        words: what the sentence says of it.
+        at: the equation where it is made; None for the whole claim.
+        words: values for the sentence.
         rank: how common it is, and how much it explains.
-        sides: two formulas that are equal if it is so; None where that is known.
-        second: another mistake that was made too.
-        in_claim: whether the equation is one of the claim, not of the program.
+        sides: returns two formulas that must be equal; None if that is known.
+        second: a second mistake that was made, too.
+        in_claim: whether the equation is one of the claim rather than of the program.
     """
 
     kind: str
@@ -44,31 +44,31 @@ class Found:
     words: Mapping[str, object] = field(default_factory=dict[str, object])
     rank: float = 0
     sides: Callable[[], tuple[Node, Node]] | None = None
-    second: Found | None = None
+    second: Mistake | None = None
     in_claim: bool = False
 
 
-def confirmed(found: Sequence[Found], deadline: float) -> list[Found]:
-    """Return the first mistakes of each kind, then others, that give the claim at exact points too.
+def confirmed(found: Sequence[Mistake], deadline: float) -> list[Mistake]:
+    """Return the mistakes that give the claim at exact points, too: the first of each kind, then others.
 
     Args:
-        found: those that do in floats.
-        deadline: on the count of `symgrad.checker.clock`; after it these are believed.
+        found: mistakes that give it in floats.
+        deadline: on the clock of `symgrad.checker.clock`; after it no mistake is tested.
     """
     ordered = sorted(found, key=lambda f: f.rank)
-    firsts: dict[str, Found] = {}
+    firsts: dict[str, Mistake] = {}
     for f in ordered:
         firsts.setdefault(f.kind, f)
     rest = [f for f in ordered if f is not firsts[f.kind]]
-    kept: list[Found] = []
+    valid: list[Mistake] = []
     seen: set[tuple[str, Node | None]] = set()
     for f in (*firsts.values(), *rest):
         if (f.kind, f.at) in seen or len(seen) == CONFIRMED:
             continue
         seen.add((f.kind, f.at))
         if f.sides is None or _hold(f.sides, deadline):
-            kept.append(f)
-    return kept
+            valid.append(f)
+    return valid
 
 
 def _hold(sides: Callable[[], tuple[Node, Node]], deadline: float) -> bool:
@@ -77,43 +77,43 @@ def _hold(sides: Callable[[], tuple[Node, Node]], deadline: float) -> bool:
     try:
         nodes = sides()
         if any(n.op.name not in OPS for n in topological(nodes) if n.args):
-            return True  # of what no program can name only values in floats are known
+            return True  # an op that programs cannot name has values in floats only
         return agree_at_points(*nodes, deadline) is not False
     except SymgradError:
         return False
 
 
 def agree_at_points(one: Node, other: Node, deadline: float) -> bool | None:
-    """Tell whether two formulas are equal at the first exact points that are tried; None where neither is computed.
+    """Tell whether two formulas are equal at the first exact points; None if neither has a value there.
 
     Args:
         one: a formula.
-        other: another, of its shape.
-        deadline: on the count of `symgrad.checker.clock`.
+        other: another, of the same shape.
+        deadline: on the clock of `symgrad.checker.clock`.
 
     Raises:
-        SymgradError: for what cannot be compared.
+        SymgradError: if they cannot be compared.
     """
     claim = equal(one, other)
-    looked = refute(
+    outcome = refute(
         claim.program,
         claim.a,
         claim.b,
-        strict=True,  # at a kink each of two forms may have taken another slope
+        strict=True,  # at a kink both forms may have conventional slopes that differ
         defined=claim.defined,
         deadline=deadline,
         enough=FIRST_POINTS,
         finer=False,
     )
-    if looked.witness is not None:
-        return _only_there((one, other), looked.witness.point)
-    return True if looked.points else None
+    if outcome.witness is not None:
+        return _only_there((one, other), outcome.witness.point)
+    return True if outcome.points else None
 
 
 def _only_there(nodes: Sequence[Node], witness: Mapping[str, Any]) -> bool:
-    """Tell whether two formulas that differ at a point agree at all near it: a tie of maximum or abs is no mistake.
+    """Tell whether two formulas that differ at a point agree around it: a tie of maximum or abs is no mistake.
 
-    One that floats do not see differs by a term that is small everywhere, lamT**3 in the place of lamT**2.
+    Formulas that differ everywhere by a term too small for floats disagree at the point itself: lamT**3 for lamT**2.
     """
     rng = np.random.default_rng(7)
     symbols = symbols_of(nodes)

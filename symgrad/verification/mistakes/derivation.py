@@ -1,4 +1,4 @@
-"""The right derivation of a claim, as numbers: what each step sends, and how each value moves."""
+"""The right derivation of a claim, evaluated numerically: contributions to cotangents, and tangents."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ __all__ = ["RightDerivation", "TooManyEntries"]
 
 
 class TooManyEntries(Exception):
-    """A program, or the array that is differentiated by, is larger than what is looked at."""
+    """A program, or the variable, has too many entries."""
 
 
 class RightDerivation:
-    """One backward pass over a program of numbers or small arrays, and what mistakes in it would give.
+    """One backward pass over a program of numbers or small arrays, and the results of mistakes in it.
 
     Args:
         y: a number.
-        wrt: a symbol.
-        counts: numbers of entries, as they are written.
+        wrt: the variable.
+        counts: numbers of entries with their texts.
 
     Raises:
         TooManyEntries: if it would take too long.
@@ -61,8 +61,8 @@ class RightDerivation:
     def sites(self) -> Iterator[Site]:
         """Yield the equations on which the derivative depends, outermost first.
 
-        What several others read is looked at once more for each of these, with all that is inside: a text may write it
-        several times, and go wrong in one of them.
+        Visit an equation with several readers once more for each of them, with all of its arguments: a text may write
+        the equation several times, with a mistake in one of them.
         """
         yield from self._sites(self.order, self.trace, self.bars)
         arrived: dict[Node, list[Node]] = {}
@@ -82,7 +82,7 @@ class RightDerivation:
                 yield from self._sites(inside, trace, dict(zip(inside, trace.gradients, strict=True)))
 
     def inside(self, wrong: Wrong) -> Iterator[Site]:
-        """Yield the equations below those at which a mistake was made, as the derivation with it reaches them."""
+        """Yield the equations below a mistake, with the cotangents that it causes."""
         parts = [(n, c) for n, c in wrong.parts if n is not None]
         nodes, cotangents = [n for n, _ in parts], [c for _, c in parts]
         real = [n for n in self.order if n.dtype == "real"]
@@ -111,7 +111,7 @@ class RightDerivation:
     # ------------------------------------------------------------------------------------------------------ numbers
 
     def sample(self, sampled: TrialPoints) -> None:
-        """Say at which points values are compared."""
+        """Set the points at which values are compared."""
         self.sampled = sampled
         if not sampled.lanes:
             self._jacobians = [{} for _ in sampled.points]
@@ -124,25 +124,19 @@ class RightDerivation:
         for index in np.ndindex(*shape):
             unit = np.zeros(shape)
             unit[index] = 1.0
-            yield point.beside({self.direction: unit} if shape else {})
+            yield point.with_values({self.direction: unit} if shape else {})
 
     def vector(self, node: Node) -> Array:
-        """Return the values of something of the shape of the derivative at all points, one after the other."""
-        if self.sampled.lanes:
-            return self._in_lanes(self.sampled.points[0](node))
-        shape = lengths(self.wrt.shape)
-        return np.concatenate([np.broadcast_to(p(node), shape).ravel() for p in self.sampled.points])
-
-    def _in_lanes(self, values: Any) -> Array:
-        return np.broadcast_to(np.asarray(values, dtype=np.float64), self.sampled.count).ravel()
+        """Return the values of a node of the shape of the derivative at all points, concatenated."""
+        return self.sampled.vector(node, self.wrt.shape)
 
     def through(self, node: Node, cotangent: Node) -> Array:
-        """Return what a cotangent of a node contributes to the derivative."""
+        """Return the contribution of a cotangent of a node to the derivative."""
         if self.sampled.lanes:
             point = self.sampled.points[0]
             dot = self.dots.get(node)
             with np.errstate(all="ignore"):
-                return self._in_lanes(point(cotangent) * (0.0 if dot is None else point(dot)))
+                return self.sampled.in_lanes(point(cotangent) * (0.0 if dot is None else point(dot)))
         shape = lengths(node.shape)
         parts = [
             np.tensordot(np.broadcast_to(point(cotangent), shape), self._jacobian(k, node), axes=len(shape))
@@ -151,7 +145,7 @@ class RightDerivation:
         return np.concatenate([p.ravel() for p in parts])
 
     def _jacobian(self, k: int, node: Node) -> Any:
-        """Return the derivative of a node by the variable at a point: the axes of the node, then its."""
+        """Return the Jacobian of a node at a point: the axes of the node, then those of the variable."""
         known = self._jacobians[k]
         if node not in known:
             dot = self.dots.get(node)
@@ -165,7 +159,7 @@ class RightDerivation:
         return known[node]
 
     def values_of(self, wrong: Wrong) -> Array:
-        """Return what a derivation with a mistake gives, at all points."""
+        """Return the result of a derivation with a mistake, at all points."""
         if wrong.value is not None:
             return self.vector(self.formula(wrong))
         total = np.zeros_like(self.right_values) if wrong.alone else self.right_values
@@ -176,7 +170,7 @@ class RightDerivation:
     # ----------------------------------------------------------------------------------------------------- formulas
 
     def formula(self, wrong: Wrong) -> Node:
-        """Return what a derivation with a mistake gives, as a formula."""
+        """Return the result of a derivation with a mistake, as a formula."""
         if wrong.value is not None:
             return pull_back([wrong.value], [as_node(1)], [self.wrt]).gradients[0]
         total = as_node(0) if wrong.alone else self.right

@@ -1,10 +1,11 @@
-"""From a claim that does not hold to diagnoses in the names of its program."""
+"""Diagnose a claim that does not hold: find its mistakes and describe them in the names of its program."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from string import Formatter
 from typing import Any
 
@@ -24,16 +25,21 @@ from symgrad.support.errors import SymgradError
 from symgrad.support.source import Location
 from symgrad.verification.diagnosis import Diagnosis
 from symgrad.verification.mistakes.algebra.wrong_rewriting import rewritings_that_give
-from symgrad.verification.mistakes.axis_length_numbers import SizedPairs, monomial_text, named_number
+from symgrad.verification.mistakes.axis_length_numbers import (
+    SizedPairs,
+    monomial_text,
+    named_number,
+    parallel_nodes,
+)
 from symgrad.verification.mistakes.limits import AGREE, NAMED, SECONDS, SHOWN, SIZES, SQUARE, TEXT
-from symgrad.verification.mistakes.recognise import Found, recognise
+from symgrad.verification.mistakes.recognise import Mistake, recognise
 
-__all__ = ["CLAIM", "WrongClaim", "WrongRewriting", "diagnosed", "rewriting_diagnosed"]
+__all__ = ["CLAIM", "WrongClaim", "WrongRewriting", "diagnose", "diagnose_rewriting"]
 
-_CODE = ".py"  # of a file whose places are whole lines
+_CODE = ".py"  # suffix of sources in which a location is a whole line
 
 CLAIM = "the claim"
-"""The name of the text of a claim, where a place is in it."""
+"""The name of the text of a claim as a source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,17 +47,17 @@ class WrongClaim:
     """A claim about a derivative that does not hold.
 
     Args:
-        build: makes what is differentiated, the symbol by which, and the claim, for some lengths in the place of names;
-            raises an error of symgrad's if they have no value then.
-        y: what is differentiated, as the program has it.
-        claim: the claim, where it has a value for all sizes.
+        build: returns the function, the variable and the claim for some lengths of named axes; raises an error of
+            symgrad's if they are undefined for these.
+        y: the function, as the program has it.
+        claim: the claim, if it is defined for all sizes.
         symbols: the inputs of the program.
-        locate: returns where a text first writes a node: the program, or else the claim.
-        names: of nodes.
+        locate: returns the first location of a node in the program, or else in the claim.
+        names: names of nodes.
         witness: a point at which the claim fails.
-        proved: conditions under which it holds all the same.
+        proved: conditions under which it holds nevertheless.
         corrected: returns the right derivative as text.
-        sizes: the lengths of names that have none here any more, as those of code that asks for a number.
+        sizes: the lengths of names that were already replaced by numbers.
     """
 
     build: Callable[[Mapping[str, int]], Sequence[Node]]
@@ -66,8 +72,8 @@ class WrongClaim:
     sizes: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
-def diagnosed(question: WrongClaim) -> list[Diagnosis]:
-    """Return the mistakes that explain a claim, best first; none where none is recognised."""
+def diagnose(question: WrongClaim) -> list[Diagnosis]:
+    """Return the mistakes that explain a claim, best first; none if none is recognised."""
     deadline = now() + SECONDS
     built = _built(question)
     if built is None:
@@ -88,11 +94,11 @@ def diagnosed(question: WrongClaim) -> list[Diagnosis]:
     except (SymgradError, OverflowError, ValueError, np.linalg.LinAlgError):
         return []
     elsewhere = _Elsewhere(question, (y, number, of_it), wrt, sizes or question.sizes, square)
-    words = _Words(question.locate, question.names, question.proved, elsewhere)
-    words.note(y, question.y)
+    sentences = _Sentences(question.locate, question.names, question.proved, elsewhere)
+    sentences.note(y, question.y)
     if question.claim is not None:
-        words.note(claim, question.claim)
-    return words.told(found, question.corrected() if found else None)
+        sentences.note(claim, question.claim)
+    return sentences.diagnoses(found, question.corrected() if found else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,10 +106,10 @@ class WrongRewriting:
     """An equation of two formulas that does not hold.
 
     Args:
-        sides: the one before and what is claimed of it, as they were written.
-        build: returns both for some lengths in the place of names.
-        locate: as of a `WrongClaim`.
-        names: of nodes.
+        sides: the formula and its claimed rewriting, as they were written.
+        build: returns both for some lengths of named axes.
+        locate: see `WrongClaim`.
+        names: names of nodes.
         witness: a point at which they differ.
     """
 
@@ -114,8 +120,8 @@ class WrongRewriting:
     witness: Mapping[str, Any] | None
 
 
-def rewriting_diagnosed(question: WrongRewriting) -> list[Diagnosis]:
-    """Return the mistakes of algebra that explain an equation, best first; none where none is recognised."""
+def diagnose_rewriting(question: WrongRewriting) -> list[Diagnosis]:
+    """Return the mistakes of algebra that explain an equation, best first; none if none is recognised."""
     deadline = now() + SECONDS
     names = _sizes_first(question.sides)
     if len(names) > len(SIZES):
@@ -127,27 +133,27 @@ def rewriting_diagnosed(question: WrongRewriting) -> list[Diagnosis]:
         found = rewritings_that_give(before, claim, deadline, witness=witness)
     except (SymgradError, OverflowError, ValueError, np.linalg.LinAlgError):
         return []
-    words = _Words(question.locate, question.names, ())
-    for made, written in zip((before, claim), question.sides, strict=True):
-        words.note(made, written)
-    return _told_once(words.one(r.found, words.formula(r.right, sizes)) for r in found)
+    sentences = _Sentences(question.locate, question.names, ())
+    for built, written in zip((before, claim), question.sides, strict=True):
+        sentences.note(built, written)
+    return _distinct(sentences.diagnosis(r.found, sentences.formula(r.right, sizes)) for r in found)
 
 
 def _built(question: WrongClaim) -> tuple[Node, Node, Node, Mapping[str, int]] | None:
-    """Return the claim for some lengths: different ones, or all alike where it has no value else."""
+    """Return the claim for different lengths, or for equal ones if it is undefined else."""
     written = [question.y] if question.claim is None else [question.y, question.claim]
     names = _sizes_first([*question.symbols, *written])
     if len(names) > len(SIZES):
         return None
     last = None
-    # A length that the program writes as a number would be taken for that.
-    written = {
+    # Avoid lengths that the program also writes as numbers.
+    numbers = {
         abs(k)
-        for n in topological([n for n in (question.y, question.claim) if n is not None])
+        for n in topological(written)
         if n.op is NUMBER and not isinstance(n.value, bool)
         for k in Fraction(n.value).as_integer_ratio()
     }
-    free = sorted(SIZES, key=lambda n: n in written)
+    free = sorted(SIZES, key=lambda n: n in numbers)
     for sizes in (dict(zip(names, free, strict=False)), dict.fromkeys(names, SQUARE)):
         try:
             y, wrt, claim = question.build(sizes)
@@ -160,12 +166,12 @@ def _built(question: WrongClaim) -> tuple[Node, Node, Node, Mapping[str, int]] |
 
 
 def _sizes_first(nodes: Sequence[Node]) -> list[str]:
-    """Return the names of lengths, those of the axes of inputs as these have them, then the others."""
+    """Return the names of lengths: those of axes of inputs, in order, then the others."""
     return list(dict.fromkeys([*names_of(*(s.shape for s in symbols_of(nodes))), *size_names(nodes)]))
 
 
 def _as_number(y: Node, wrt: Node, claim: Node) -> tuple[Node, Node]:
-    """Return a number for an array, its entries times those of a further variable, and the claim for that."""
+    """Contract an array with a further variable, and the claim likewise, so that a number is differentiated."""
     if not y.shape or claim.shape != (*y.shape, *wrt.shape):
         return y, claim
     seed = symbol(Declaration("__seed", REAL, shape=y.shape))
@@ -175,16 +181,16 @@ def _as_number(y: Node, wrt: Node, claim: Node) -> tuple[Node, Node]:
 
 
 _NEXT = {3: 5, 4: 6, 5: 7, 6: 10, 7: 3, 9: 11}
-"""Other lengths, all of them different: none is a square, whose root would be a number of its own."""
+"""Other lengths, all of them different: none is a square, whose root would be an integer."""
 
 
 class _Elsewhere:
-    """The same claim for other lengths, which tells the numbers that are lengths from others.
+    """The same claim for other lengths, which tells numbers that are lengths from others.
 
     Args:
         question: the claim.
-        made: for the first lengths: what is differentiated, the number that is made of it, and the claim for that.
-        wrt: by which.
+        first: for the first lengths: the function, the number that is made of it, and the claim about that.
+        wrt: the variable.
         sizes: the first lengths.
         square: the names of the matrices that are square for all sizes.
     """
@@ -192,72 +198,65 @@ class _Elsewhere:
     def __init__(
         self,
         question: WrongClaim,
-        made: tuple[Node, Node, Node],
+        first: tuple[Node, Node, Node],
         wrt: Node,
         sizes: Mapping[str, int],
         square: Sequence[str],
     ) -> None:
-        self.sizes, self.given = sizes, bool(question.sizes)
+        self.sizes, self.replaced = sizes, bool(question.sizes)
         self.second = {name: _NEXT.get(n, n + 2) for name, n in sizes.items()}
-        self._question, self._made, self._wrt, self._square = question, made, wrt, square
-        self._asked: tuple[Node, Node, Node] | None = None
-        self._pairs: SizedPairs | None = None
-        self._tried = False
-        self._found: list[Found] | None = None
+        self._question, self._first, self._wrt, self._square = question, first, wrt, square
+        self._found: list[Mistake] | None = None
         self._late = False
 
-    def _build(self) -> SizedPairs | None:
-        if self._tried:
-            return self._pairs
-        self._tried = True
+    @cached_property
+    def _other(self) -> tuple[SizedPairs, tuple[Node, Node, Node]] | None:
+        """The pairs of formulas, and number, variable and claim for the other lengths; None if it is undefined."""
         try:
             y, wrt, claim = self._question.build(self.second)
             number, of_it = _as_number(y, wrt, claim)
-            self._asked = number, wrt, of_it
             pairs = SizedPairs(self.sizes, self.second)
-            first = (self._made[0], *_forms(self._made[1], self._wrt, self._made[2]))
+            first = (self._first[0], *_forms(self._first[1], self._wrt, self._first[2]))
             for one, other in zip(first, (y, *_forms(number, wrt, of_it)), strict=True):
                 pairs.add(one, other)
         except SymgradError:
             return None
-        self._pairs = pairs
-        return pairs
+        return pairs, (number, wrt, of_it)
 
     def named(self, node: Node) -> Node | None:
-        """Return a formula with names in the place of lengths; None where it is not known which numbers are lengths."""
+        """Replace lengths in a formula by names; None if some number may or may not be a length."""
         if not self.sizes or not any(n.op is NUMBER for n in topological([node])):
             return node
-        pairs = self._build()
-        return None if pairs is None else pairs.named(node)
+        return None if self._other is None else self._other[0].named(node)
 
-    def _again(self) -> list[Found] | None:
-        """Return the mistakes that explain the claim for the other lengths; None where that is not known."""
-        if self._found is None and self._build() is not None and self._asked is not None:
+    def _again(self) -> list[Mistake] | None:
+        """Return the mistakes that explain the claim for the other lengths; None if that is not known."""
+        if self._found is None and self._other is not None:
             deadline = now() + SECONDS
             try:
-                found = recognise(*self._asked, deadline, sizes=self.second, square=self._square)
+                found = recognise(*self._other[1], deadline, sizes=self.second, square=self._square)
             except (SymgradError, OverflowError, ValueError, np.linalg.LinAlgError):
                 return None
             self._found, self._late = found, is_late(deadline)
         return self._found
 
-    def holds(self, f: Found) -> bool:
-        """Tell whether a mistake that lengths have part in explains the claim for other lengths, too."""
+    def holds(self, f: Mistake) -> bool:
+        """Tell whether a mistake about numbers of entries explains the claim for other lengths, too."""
         if not self.sizes or f.kind != "factor-n":
             return True
         again = self._again()
         if again is None or self._late:
             return True
-        said = [w for w in f.words.values() if isinstance(w, str)]
+        texts = [w for w in f.words.values() if isinstance(w, str)]
         return any(
             g.kind == f.kind
             and g.says == f.says
-            and [w for w in g.words.values() if isinstance(w, str)] == said
+            and [w for w in g.words.values() if isinstance(w, str)] == texts
             for g in again
         )
 
-    def number(self, f: Found, number: float) -> str | None:
-        """Return a number that a mistake is told by, with names in it; None where that is not known."""
+    def number(self, f: Mistake, number: float) -> str | None:
+        """Return the number in the sentence of a mistake, in terms of names; None if that is not known."""
         stem = f.says.rsplit(" ", 1)
         same = (g for g in self._again() or () if g.kind == f.kind)
         other = next((g for g in same if g.says.rsplit(" ", 1)[0] == stem[0]), None)
@@ -271,29 +270,29 @@ class _Elsewhere:
 
 
 def _forms(y: Node, wrt: Node, claim: Node) -> tuple[Node, ...]:
-    """Return the formulas whose parts a mistake is told by."""
+    """Return the formulas whose parts sentences quote."""
     right = pull_back([y], [as_node(1)], [wrt]).gradients[0]
     return y, claim, right, canonical([right]).nodes[0]
 
 
 class _Unnamed(Exception):
-    """A part of a formula has lengths in it whose names are not known."""
+    """A part of a formula contains lengths whose names are not known."""
 
 
-def _told_once(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
+def _distinct(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
     by_message: dict[str, Diagnosis] = {}
     for d in diagnoses:
         by_message.setdefault(d.message, d)
     return [*by_message.values()][:SHOWN]
 
 
-class _Words:
-    """Texts and places of nodes that were made for some lengths.
+class _Sentences:
+    """Texts and locations of nodes that were built for some lengths.
 
     Args:
-        locate: returns where a text first writes a node: the program, or else the claim.
-        names: of nodes as they were written.
-        proved: conditions under which a claim holds all the same.
+        locate: returns the first location of a node in the program, or else in the claim.
+        names: names of nodes as they were written.
+        proved: conditions under which a claim holds nevertheless.
     """
 
     def __init__(
@@ -309,37 +308,33 @@ class _Words:
         self.elsewhere = elsewhere
         self.originals: dict[Node, Node] = {}
 
-    def note(self, made: Node, written: Node) -> None:
-        """Note which node was written for each that was made of it."""
-        pending = [(made, written)]
-        while pending:
-            one, other = pending.pop()
-            if one in self.originals:
-                continue
-            self.originals[one] = other
-            if one.op is other.op and len(one.args) == len(other.args):
-                pending += zip(one.args, other.args, strict=True)
+    def note(self, built: Node, written: Node) -> None:
+        """Map all nodes of a formula for some lengths to those of the written one."""
+        for one, other in parallel_nodes(
+            built, written, lambda a, b: a.op is b.op and len(a.args) == len(b.args)
+        ):
+            self.originals.setdefault(one, other)
 
-    def told(self, found: Sequence[Found], corrected: str | None) -> list[Diagnosis]:
-        """Return diagnoses of mistakes, each with the right derivative."""
+    def diagnoses(self, found: Sequence[Mistake], corrected: str | None) -> list[Diagnosis]:
+        """Return the diagnoses of mistakes, each with the right derivative."""
         diagnoses: list[Diagnosis] = []
         for f in found:
             if self.elsewhere is not None and not self.elsewhere.holds(f):
-                continue  # 1 + n is 6 for n = 5 alone
+                continue  # 1 + n is 6 for n = 5 only
             try:
-                diagnoses.append(self.one(f, corrected))
+                diagnoses.append(self.diagnosis(f, corrected))
             except _Unnamed:
-                continue  # rather than with numbers that stand in no text
-        return _told_once(diagnoses)
+                continue  # do not quote numbers that no text contains
+        return _distinct(diagnoses)
 
     def formula(self, node: Node | None, sizes: Mapping[str, int]) -> str | None:
-        """Return a formula in the names of its program; None where lengths stand in it that have names."""
+        """Return a formula in the names of its program; None if it contains lengths of named axes."""
         if node is None or (sizes and any(n.is_number() and n.value in SIZES for n in topological([node]))):
             return None
-        (written,) = substitute([node], {made: old for made, old in self.originals.items() if not made.args})
+        (written,) = substitute([node], {new: old for new, old in self.originals.items() if not new.args})
         return expression_text(written, self.names)
 
-    def one(self, f: Found, corrected: str | None) -> Diagnosis:
+    def diagnosis(self, f: Mistake, corrected: str | None) -> Diagnosis:
         message, location = self.sentence(f)
         kind = f.kind
         if f.second is not None:
@@ -347,8 +342,8 @@ class _Words:
             kind, message = f"{f.kind}+{f.second.kind}", f"two mistakes: {message}; and {also}"
         return Diagnosis(kind, message, location, corrected)
 
-    def sentence(self, f: Found) -> tuple[str, Location | None]:
-        """Return what is said of a mistake, and where it is."""
+    def sentence(self, f: Mistake) -> tuple[str, Location | None]:
+        """Return the sentence and the location of a mistake."""
         location = None if f.at is None else self.location(f.at, f.in_claim)
         words = {k: self.text(v, f.in_claim) if isinstance(v, Node) else v for k, v in f.words.items()}
         where = " or ".join(self.proved)
@@ -359,27 +354,27 @@ class _Words:
             at += f" at {place}"
         says, number = f.says, f.words.get("number")
         if isinstance(number, float) and self.elsewhere is not None and self.elsewhere.sizes:
-            told = self.elsewhere.number(f, number)
-            if told is None:
+            text = self.elsewhere.number(f, number)
+            if text is None:
                 raise _Unnamed
-            says = f"{says.rsplit(' ', 1)[0]} {told}"
+            says = f"{says.rsplit(' ', 1)[0]} {text}"
         message = Formatter().vformat(says, (at,), words)
         return message, location
 
     def location(self, node: Node, in_claim: bool) -> Location | None:
-        """Return where a text first writes a node."""
+        """Return the first location of a node in a text."""
         found = self.locate(node, True) if in_claim else None
         return found if found is not None else self.locate(self.originals.get(node, node), in_claim)
 
     def text(self, node: Node, in_claim: bool, *, named: bool = True) -> str:
-        """Return a node by its name, or as a text writes it, or as it is printed."""
+        """Quote a node by its name, or as a text writes it, or as it is printed."""
         original = self.originals.get(node, node)
         name = self.names.get(original)
         if name is not None and named:
             return f"`{name}`"
         location = self.location(node, in_claim)
         if location is None or location.source.name.endswith(_CODE):
-            if self.elsewhere is not None and (node not in self.originals or self.elsewhere.given):
+            if self.elsewhere is not None and (node not in self.originals or self.elsewhere.replaced):
                 with_names = self.elsewhere.named(node)
                 if with_names is None:
                     raise _Unnamed

@@ -1,4 +1,4 @@
-"""What kinds of mistakes there are, each in a line."""
+"""The kinds of mistakes, each with a line of description."""
 
 from __future__ import annotations
 
@@ -96,4 +96,4 @@ KINDS = {
     "constant-read-as-variable": "e or E is a name like any other",
     **OF_ALGEBRA,
 }
-"""The slugs of diagnoses, with what is wrong."""
+"""The kinds of diagnoses, with their descriptions."""

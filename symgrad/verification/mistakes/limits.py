@@ -1,110 +1,81 @@
-"""How far mistakes are looked for; a number with no reason beside it was not tuned."""
+"""Limits of the search for mistakes. A number without a reason beside it was not tuned."""
 
 from __future__ import annotations
 
-__all__ = [
-    "AGREE",
-    "CONFIRMED",
-    "DIRECTIONS",
-    "DRAWS",
-    "EDITS",
-    "ENTRIES",
-    "HUMAN",
-    "LANES",
-    "LONG",
-    "MOST_LANES",
-    "NAMED",
-    "NESTED",
-    "NODES",
-    "PAIRS",
-    "PAIRS_FOUND",
-    "PARTIAL_SITES",
-    "PASSED",
-    "ROUNDED",
-    "SECONDS",
-    "SHOWN",
-    "SIMPLE",
-    "SIZES",
-    "SQUARE",
-    "TELLING",
-    "TERMS",
-    "TEXT",
-]
-
 SECONDS = 1.5
-"""Seconds for one claim, all together."""
+"""Seconds for one claim in all."""
 
 LANES = 32
-"""Points at which formulas of numbers are compared."""
+"""Points at which scalar formulas are compared."""
 
 DRAWS = 256
-"""Points from which these are taken."""
+"""Points from which these are selected."""
 
 SIZES = (5, 3, 7, 4, 6, 9)
 """Lengths of axes: those of rows first, so that X.T@X is regular; none is 2."""
 
 SQUARE = 3
-"""The length of all axes, where a claim has no value unless they are alike."""
+"""The length of all axes, for a claim that is defined for equal lengths alone."""
 
 ENTRIES = 5_000
 """Entries of an array at a point."""
 
 DIRECTIONS = 64
-"""Entries of an array by which is differentiated."""
+"""Entries of the variable, if it is an array."""
 
 NODES = 600
 """Equations of a program."""
 
 EDITS = 1000
-"""Changes of a claim, or of the right derivative, that are tried."""
+"""Edits of a claim, or of the right derivative, that are tried."""
 
 PAIRS = 400
-"""Mistakes of which two may have been made."""
+"""Mistakes that are tried in pairs."""
 
 PARTIAL_SITES = 400
-"""Equations that are looked at again, for each of their readers."""
+"""Equations that are visited again for one of their readers alone."""
 
 CONFIRMED = 6
-"""Diagnoses that are looked at exactly."""
+"""Diagnoses that are tested at exact points."""
 
 SHOWN = 5
-"""Diagnoses that are told."""
+"""Diagnoses that are reported."""
 
 NAMED = 30
-"""Characters of a formula that is called by its name instead, if it has one."""
+"""Characters of a formula that is replaced by its name, if it has one."""
 
 TEXT = 60
-"""Characters of a part of a formula in a message."""
+"""Characters of a quoted part of a formula."""
 
 AGREE = 1e-7
 """Relative distance of values that count as equal."""
 
 PAIRS_FOUND = 3
-"""Ways in which two mistakes together give a claim."""
+"""Pairs of mistakes that explain a claim."""
 
 SIMPLE = 1000
-"""The largest denominator of a number that is told as a fraction."""
+"""Largest denominator of a number that is written as a fraction."""
 
 LONG = 20
-"""The denominator beyond which a fraction is told as a decimal, if it is a short one."""
+"""Denominator beyond which a number is written as a short decimal, if it is one."""
 
 ROUNDED = 1e-4
 """Relative distance up to which a number in a claim may be rounded."""
 
 PASSED = 3
-"""Functions that are passed by at once by who forgets their derivatives."""
+"""Nested functions whose derivatives are forgotten at once."""
 
 TELLING = 4
-"""Values of a formula of numbers that are to be other than zero, beside the largest: fewer tell no factor."""
+"""Nonzero values of a scalar formula from which a factor is inferred: fewer would fit any factor."""
 
 MOST_LANES = 0.9
-"""Of the points at which formulas of numbers are compared, the part at which they are to agree."""
+"""Fraction of the points at which scalar formulas must agree."""
 
 TERMS = 32
 """Terms of a formula that is multiplied out to find a slip in one of them."""
 
 HUMAN = 31
-"""The rank up to which a mistake is told as a second one, made inside of a first."""
+"""Largest rank of a second mistake inside of a first."""
 
 NESTED = 60
-"""Mistakes inside of which a second one is looked for."""
+"""Mistakes inside of which a second one is searched for."""

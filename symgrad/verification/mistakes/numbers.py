@@ -1,4 +1,4 @@
-"""Values at sample points: all candidates share what they have in common."""
+"""Evaluate candidates at sample points; common subexpressions are evaluated once."""
 
 from __future__ import annotations
 
@@ -23,16 +23,18 @@ __all__ = [
     "TrialPoints",
     "entries",
     "lengths",
+    "reads_arrays",
     "sampled_arrays",
     "sampled_lanes",
     "telling",
 ]
 
+_ARRAY_POINTS = 2  # points of a program with arrays
 _NEGLIGIBLE = 1e-9
-"""What is so small beside the largest value is as good as zero."""
+"""Values below this fraction of the largest count as zero."""
 
 _MODERATE, _LARGE = 1e12, 1e200
-"""Sizes of values at which claims are compared: the second where all are larger than the first."""
+"""Bounds of values at which claims are compared: the second for claims that exceed the first everywhere."""
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -41,7 +43,7 @@ class TrialPoint:
     """The values of nodes at one point, or of elementwise nodes at several points at once.
 
     Args:
-        values: of the symbols; more nodes are remembered as they are computed.
+        values: those of the symbols; values of further nodes are cached.
     """
 
     def __init__(self, values: Mapping[Node, Any]) -> None:
@@ -58,8 +60,8 @@ class TrialPoint:
                     known[part] = _value(part, known)
         return known[node]
 
-    def beside(self, values: Mapping[Node, Any]) -> TrialPoint:
-        """Return the same point with more symbols: what does not read them is shared."""
+    def with_values(self, values: Mapping[Node, Any]) -> TrialPoint:
+        """Return the same point with more symbols; nodes that do not read them keep their cached values."""
         return TrialPoint({**self._known, **values})
 
 
@@ -70,42 +72,58 @@ def _value(node: Node, known: Mapping[Node, Any]) -> Any:
     if node.op is CONSTANT:
         return np.float64(CONSTANT_VALUES[node.params[0]])
     args = [
-        _position(known[a]) if node.op.kind_of(i) == "index" else known[a] for i, a in enumerate(node.args)
+        np.asarray(known[a]).astype(np.int64) if node.op.kind_of(i) == "index" else known[a]
+        for i, a in enumerate(node.args)
     ]
     return node.op.evaluate(*node.params, *args)
 
 
-def _position(value: Any) -> Any:
-    return np.asarray(value).astype(np.int64)
-
-
 @dataclass(frozen=True, slots=True)
 class TrialPoints:
-    """Where a claim is compared with what mistakes give.
+    """Points at which a claim is compared with the results of mistakes.
 
     Args:
-        points: one with many lanes if all is elementwise on numbers, else a few of arrays.
-        lanes: whether it is the former.
-        count: how many lanes there are.
+        points: one with many lanes for a scalar elementwise program, else a few of arrays.
+        lanes: whether there are lanes.
+        count: the number of lanes.
     """
 
     points: Sequence[TrialPoint]
     lanes: bool
     count: int = 1
 
+    def vector(self, node: Node, shape: Shape) -> Array:
+        """Return the values of a node of some shape at all points, concatenated."""
+        if self.lanes:
+            return self.in_lanes(self.points[0](node))
+        own = lengths(shape)
+        return np.concatenate([np.broadcast_to(p(node), own).ravel() for p in self.points])
+
+    def in_lanes(self, values: Any) -> Array:
+        """Return the values of a scalar node in all lanes."""
+        return np.broadcast_to(np.asarray(values, dtype=np.float64), self.count).ravel()
+
+
+def reads_arrays(nodes: Sequence[Node]) -> bool:
+    """Tell whether a program has arrays, or ops that are not elementwise."""
+    order = topological(nodes)
+    return any(s.shape for s in symbols_of(nodes, order)) or not all(
+        n.op.pointwise or not n.args for n in order
+    )
+
 
 def sampled_lanes(
     nodes: Sequence[Node], first: Mapping[str, Any] | None = None, *, around: bool = False
 ) -> TrialPoints:
-    """Return many points of a program of numbers, at which given nodes have values, as lanes of one.
+    """Return many points of a scalar program, at which some nodes have values, as lanes of one point.
 
     Args:
-        nodes: what is to be finite.
-        first: a point that is to be among them: the witness.
-        around: whether the others are as large as that one: where all is about 1 a formula may be nothing but zero.
+        nodes: the nodes that must be finite.
+        first: a point to include: the witness.
+        around: whether to sample values as large as those of ``first``: near 1 a formula may be zero everywhere.
     """
     found = _lanes(nodes, first, around, _MODERATE)
-    # What has a constant such as 6.02e23 in it is nowhere moderate.
+    # A program with a constant such as 6.02e23 is moderate nowhere.
     return found if found.points else _lanes(nodes, first, around, _LARGE)
 
 
@@ -114,18 +132,18 @@ def _lanes(nodes: Sequence[Node], first: Mapping[str, Any] | None, around: bool,
     symbols = symbols_of(nodes)
     found: list[Array] = []
     for width in (0.7, 0.3, 1.5, 3.0):
-        drawn = [_draw(s, rng, (DRAWS,), width) for s in symbols]
+        samples = [_draw(s, rng, (DRAWS,), width) for s in symbols]
         if first is not None and not found:
-            for values, s in zip(drawn, symbols, strict=True):
+            for values, s in zip(samples, symbols, strict=True):
                 if s.name in first:
                     values[0] = float(first[s.name])
         if around and first is not None:
-            drawn = [_as_large(v, s, first, rng, width) for v, s in zip(drawn, symbols, strict=True)]
-        at = TrialPoint(dict(zip(symbols, drawn, strict=True)))
+            samples = [_as_large(v, s, first, rng, width) for v, s in zip(samples, symbols, strict=True)]
+        at = TrialPoint(dict(zip(symbols, samples, strict=True)))
         fine = np.ones(DRAWS, dtype=bool)
         for node in nodes:
             fine &= _moderate(np.broadcast_to(at(node), (DRAWS,)), most)
-        found.append(np.array(drawn)[:, fine] if symbols else np.zeros((0, 1)))
+        found.append(np.array(samples)[:, fine] if symbols else np.zeros((0, 1)))
         if sum(a.shape[1] for a in found) >= LANES:
             break
     lanes = np.concatenate(found, axis=1)[:, :LANES]
@@ -135,25 +153,25 @@ def _lanes(nodes: Sequence[Node], first: Mapping[str, Any] | None, around: bool,
 
 
 def _as_large(
-    drawn: Array, s: Node, first: Mapping[str, Any], rng: np.random.Generator, width: float
+    samples: Array, s: Node, first: Mapping[str, Any], rng: np.random.Generator, width: float
 ) -> Array:
-    """Return values of the size of that of a point, where the domain has them."""
+    """Return values of the size of that at a point, within the domain."""
     low, high = s.declaration.values.span
     if s.name not in first or s.dtype != "real":
-        return drawn
-    # Nearer than others are to 1: exp(-157800/T) is to be of one size.
-    values: Array = float(first[s.name]) * np.exp(width / 4 * rng.normal(size=len(drawn)))
+        return samples
+    # A narrow spread: exp(-157800/T) must keep its order of magnitude.
+    values: Array = float(first[s.name]) * np.exp(width / 4 * rng.normal(size=len(samples)))
     values[0] = float(first[s.name])
-    inside: Array = np.ones(len(drawn), dtype=bool)
+    inside: Array = np.ones(len(samples), dtype=bool)
     if low is not None:
         inside &= values > float(low)
     if high is not None:
         inside &= values < float(high)
-    return np.where(inside, values, drawn)
+    return np.where(inside, values, samples)
 
 
-def sampled_arrays(nodes: Sequence[Node], count: int = 2) -> TrialPoints:
-    """Return a few points of a program of arrays, at which given nodes have values."""
+def sampled_arrays(nodes: Sequence[Node]) -> TrialPoints:
+    """Return a few points of a program with arrays, at which some nodes have values."""
     rng = np.random.default_rng(7)
     symbols = symbols_of(nodes)
     points: list[TrialPoint] = []
@@ -162,13 +180,13 @@ def sampled_arrays(nodes: Sequence[Node], count: int = 2) -> TrialPoints:
         at = TrialPoint(values)
         if all(np.all(_moderate(np.asarray(at(n)))) for n in nodes):
             points.append(at)
-        if len(points) == count:
+        if len(points) == _ARRAY_POINTS:
             break
     return TrialPoints(points, lanes=False)
 
 
 def lengths(shape: Shape) -> tuple[int, ...]:
-    """Return the lengths of axes, all of which are numbers."""
+    """Return the lengths of axes, which must all be numbers."""
     found = tuple(n for n in shape if isinstance(n, int))
     if len(found) < len(shape):
         raise InternalError(f"an array of shape {shape} has no known number of entries")
@@ -176,13 +194,13 @@ def lengths(shape: Shape) -> tuple[int, ...]:
 
 
 def telling(values: Array) -> Array:
-    """Tell which values are other than zero, beside the largest."""
+    """Tell which values are not negligible compared with the largest."""
     sizes = np.abs(values)
     return sizes > _NEGLIGIBLE * np.max(sizes, initial=0)
 
 
 def entries(shape: Shape) -> int:
-    """Return how many entries an array has whose lengths are numbers."""
+    """Return the number of entries of an array without named axes."""
     return math.prod(lengths(shape))
 
 
@@ -220,5 +238,5 @@ def _draw(s: Node, rng: np.random.Generator, shape: tuple[int, ...], width: floa
         return float(low) + np.exp(width * rng.normal(size=shape))
     if high is not None:
         return float(high) - np.exp(width * rng.normal(size=shape))
-    # Not larger: where tanh is 1 but for the last digits, its derivative has none.
+    # No larger values: where tanh is 1 except for the last digits, its derivative has none.
     return np.clip(2.2 * width * rng.normal(size=shape), -3, 3)

@@ -1,4 +1,4 @@
-"""Two mistakes at once, where each adds its part to the derivative."""
+"""Find two mistakes whose differences from the right derivative add up to that of the claim."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["pairs_that_give"]
 
 
 def pairs_that_give(total: Array, deltas: Sequence[Array]) -> Iterator[tuple[int, int]]:
-    """Yield positions of two vectors whose sum is another one, in the order of the first.
+    """Yield positions of two vectors with a given sum, in the order of the first.
 
-    They meet in the middle: each vector is looked up as what is missing to another, by its product with one direction,
-    so that this takes about as long as to sort them.
+    Project all vectors on one direction, sort them, and look up the complement of each (meet in the middle), which
+    takes about as long as sorting.
 
     Example:
         >>> list(pairs_that_give(np.array([1.0, 5]), [np.array([1.0, 2]), np.array([3.0, 3]), np.array([0.0, 3])]))

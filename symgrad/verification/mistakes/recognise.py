@@ -1,4 +1,4 @@
-"""Which mistakes give what is claimed: all single ones as numbers, then those that match as formulas."""
+"""Recognise the mistakes that give a claim: compare all single ones numerically, then confirm them as formulas."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from symgrad.ir.graph import Node
 from symgrad.ir.traverse import symbols_of, topological
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
-from symgrad.verification.mistakes.candidate import Found, confirmed
+from symgrad.verification.mistakes.candidate import Mistake, confirmed
 from symgrad.verification.mistakes.catalogue import ROWS
 from symgrad.verification.mistakes.derivation import RightDerivation, TooManyEntries
 from symgrad.verification.mistakes.edits.axes import other_sums, without_outer
 from symgrad.verification.mistakes.edits.formulas import Edit, dropped, edited, repaired
 from symgrad.verification.mistakes.edits.structure import (
-    Whole,
-    WholeDifference,
+    Deviation,
     agree,
     differences,
     missing_sums,
+    named_factors,
     of_symmetric,
     on_a_branch,
 )
@@ -35,16 +35,23 @@ from symgrad.verification.mistakes.limits import (
     PAIRS_FOUND,
     TELLING,
 )
-from symgrad.verification.mistakes.numbers import Array, lengths, sampled_arrays, sampled_lanes, telling
+from symgrad.verification.mistakes.numbers import (
+    Array,
+    lengths,
+    reads_arrays,
+    sampled_arrays,
+    sampled_lanes,
+    telling,
+)
 from symgrad.verification.mistakes.pairs import pairs_that_give
 from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
 
 __all__ = ["recognise"]
 
-_SITE = 1e-3  # seconds of trying all rows at one equation
-_PER_EQUATION = 1.2e-5  # seconds of one changed formula, for each equation of it
+_SITE = 1e-3  # seconds for all rows at one equation
+_PER_EQUATION = 1.2e-5  # seconds for one edited formula, by its equations
 
-_Made: TypeAlias = "tuple[MalRule, Node, Wrong]"
+_Mistake: TypeAlias = "tuple[MalRule, Node, Wrong]"
 
 
 def recognise(
@@ -56,16 +63,16 @@ def recognise(
     witness: Mapping[str, Any] | None = None,
     sizes: Mapping[str, int] | None = None,
     square: Collection[str] = (),
-) -> list[Found]:
+) -> list[Mistake]:
     """Return the mistakes that give a claim, best first.
 
     Args:
-        y: a number, what is differentiated; all lengths are numbers.
-        wrt: the symbol by which.
-        claim: what is claimed.
-        deadline: on the count of `symgrad.checker.clock`.
+        y: the function, a number; all lengths are numbers.
+        wrt: the variable.
+        claim: the claimed derivative.
+        deadline: on the clock of `symgrad.checker.clock`.
         witness: a point at which it fails.
-        sizes: the names of lengths.
+        sizes: the lengths of names.
         square: the names of the matrices that are square for all sizes.
     """
     try:
@@ -77,22 +84,22 @@ def recognise(
     return search.run() if derivation.sampled.points else []
 
 
-def _apart(one: Wrong, other: Wrong) -> bool:
-    """Tell whether two mistakes are made in parts of a program of which neither holds the other."""
+def _are_disjoint(one: Wrong, other: Wrong) -> bool:
+    """Tell whether no node of either mistake is a part of one of the other's."""
     first, second = ([n for n, _ in w.parts if n is not None] for w in (one, other))
     inside, around = set(topological(first)), set(topological(second))
     return not any(n in around for n in first) and not any(n in inside for n in second)
 
 
 def _counts(sizes: Mapping[str, int], nodes: Sequence[Node]) -> dict[str, int]:
-    """Return numbers of entries as they are written: of named axes, or else of all that there are."""
+    """Return numbers of entries with their texts: those of named axes, or else of all axes."""
     named = dict(sizes) or {str(n): n for s in symbols_of(nodes) for n in lengths(s.shape) if n > 1}
     pairs = {f"{a}*{b}": m * n for (a, m), (b, n) in combinations(named.items(), 2)}
     return {**named, **pairs, **{f"{a}**2": n * n for a, n in named.items()}}
 
 
 class _Recognition:
-    """All that is compared with one claim, at the same points."""
+    """The search for mistakes that give one claim, at fixed points."""
 
     def __init__(
         self, derivation: RightDerivation, claim: Node, deadline: float, square: Collection[str]
@@ -104,32 +111,31 @@ class _Recognition:
         self.fits = claim.shape == derivation.wrt.shape
         self.claimed: Array = np.zeros(0)
         self.right: Array = np.zeros(0)
-        self.found: list[Found] = []
+        self.found: list[Mistake] = []
         self.most = True
-        self.others: list[_Made] = []
+        self.others: list[_Mistake] = []
         self.deltas: list[Array] = []
 
     def sample(self, witness: Mapping[str, Any] | None) -> None:
-        """Choose points at which the claim and the right derivative have values."""
+        """Sample points at which the claim and the right derivative have values."""
         d = self.derivation
         nodes = [d.y, d.right, self.claim]
-        arrays = any(s.shape for s in symbols_of(nodes))
-        arrays = arrays or not all(n.op.pointwise or not n.args for n in topological(nodes))
+        arrays = reads_arrays(nodes)
         d.sample(sampled_arrays(nodes) if arrays else sampled_lanes(nodes, witness))
         if not arrays and d.sampled.points and np.sum(telling(d.right_values)) < TELLING:
-            # exp(-157800/T) is zero wherever T is about 1, and there claims with it agree with each other.
+            # exp(-157800/T) is zero wherever T is about 1, and claims with it agree with each other there.
             d.sample(sampled_lanes(nodes, witness, around=True))
         if d.sampled.points:
             self.right = d.right_values
             self.claimed = d.vector(self.claim) if self.fits else self.claimed
 
-    def run(self) -> list[Found]:
-        """Return the mistakes, best first: those of more words are looked for where there are no simpler ones."""
+    def run(self) -> list[Mistake]:
+        """Return the mistakes, best first; stop at the simplest stage that finds some."""
         lanes = self.derivation.sampled.lanes
         if self.fits and agree(self.right, self.claimed, self.right, lanes=lanes, most=True):
-            self.most = False  # it is wrong at a few points, and these count
+            self.most = False  # the claim is wrong at a few points, so that these count
         if self.fits and self.agrees(self.right, self.claimed):
-            return []  # at these points: what is wrong shows elsewhere
+            return []  # the claim fails elsewhere
         for stage in self.stages():
             stage()
             found = confirmed(self.found, self.deadline)
@@ -139,7 +145,7 @@ class _Recognition:
         return []
 
     def stages(self) -> Iterator[Callable[[], None]]:
-        """Yield what is tried, one after the other."""
+        """Yield the stages of the search."""
         d = self.derivation
         if not self.fits:
             yield self.repairs
@@ -151,8 +157,8 @@ class _Recognition:
         yield self.pairs
 
     def simple(self) -> None:
-        """One mistake: in the derivation, or in writing the claim."""
-        self.whole()
+        """Find one mistake: in the derivation, or in writing the claim."""
+        self.factor()
         self.single()
         if not self.derivation.sampled.lanes:
             self.repairs()
@@ -160,15 +166,15 @@ class _Recognition:
             self.symmetric()
 
     def late(self, seconds: float) -> bool:
-        """Count work, and tell whether the time is over."""
+        """Charge seconds of work, and tell whether the deadline has passed."""
         return is_late(self.deadline, seconds)
 
     def agrees(self, one: Array, other: Array) -> bool:
-        """Tell whether values are equal, but for rounding."""
+        """Tell whether values are equal except for rounding."""
         return agree(one, other, self.right, lanes=self.derivation.sampled.lanes, most=self.most)
 
-    def note(self, found: Found) -> None:
-        """Keep a mistake that gives the claim."""
+    def note(self, found: Mistake) -> None:
+        """Store a mistake that gives the claim."""
         self.found.append(found)
 
     # -------------------------------------------------------------------------------------------------- derivations
@@ -183,12 +189,12 @@ class _Recognition:
                     continue
                 try:
                     for wrong in row.distort(site):
-                        self.tried(row, site.node, wrong)
+                        self.compare_row(row, site.node, wrong)
                 except SymgradError:
-                    continue  # its shapes do not fit here
+                    continue  # shapes do not fit here
 
-    def tried(self, row: MalRule, node: Node, wrong: Wrong) -> None:
-        """Compare what a mistake gives with the claim."""
+    def compare_row(self, row: MalRule, node: Node, wrong: Wrong) -> None:
+        """Compare the result of a mistake with the claim."""
         d, claim = self.derivation, self.claim
         try:
             values = d.values_of(wrong)
@@ -196,22 +202,22 @@ class _Recognition:
             return
         if self.agrees(values, self.claimed) and not self.agrees(values, self.right):
             sides = lambda: (d.formula(wrong), claim)  # noqa: E731  it is one of many
-            self.note(Found(row.kind, row.says, node, wrong.words, row.rank, sides))
+            self.note(Mistake(row.kind, row.says, node, wrong.words, row.rank, sides))
         elif not self.found and row.paired and not wrong.alone and len(self.others) < PAIRS:
             self.others.append((row, node, wrong))
             self.deltas.append(values - self.right)
 
     def pairs(self) -> None:
-        """Find two mistakes that each add their part, or one inside of what another was made in."""
+        """Find two mistakes whose parts add up to the claim, or one inside of another."""
         for i, j in pairs_that_give(self.claimed - self.right, self.deltas):
             one, other = self.others[i], self.others[j]
-            if _apart(one[2], other[2]):
+            if _are_disjoint(one[2], other[2]):
                 self.note_both(one, other, Wrong((*one[2].parts, *other[2].parts)))
         if not self.found:
             self.nested()
 
     def nested(self) -> None:
-        """Make a second mistake in a derivation that has one already, below it."""
+        """Find a second mistake below a first, in the derivation that contains the first."""
         first_found = len(self.found) + PAIRS_FOUND
         for outer in sorted(self.others, key=lambda o: o[0].rank)[:NESTED]:
             wrong = outer[2]
@@ -224,8 +230,8 @@ class _Recognition:
                     if row.paired and row.rank <= HUMAN and (not row.ops or site.node.op.name in row.ops):
                         self.second(outer, row, site)
 
-    def second(self, outer: _Made, row: MalRule, site: Site) -> None:
-        """Try a second mistake at a place that the first has changed."""
+    def second(self, outer: _Mistake, row: MalRule, site: Site) -> None:
+        """Try a second mistake at an equation whose cotangent the first has changed."""
         d = self.derivation
         try:
             for inner in row.distort(site):
@@ -235,29 +241,26 @@ class _Recognition:
                 if self.agrees(d.values_of(both), self.claimed):
                     self.note_both(outer, (row, site.node, inner), both)
         except (SymgradError, ValueError, np.linalg.LinAlgError):
-            return  # its shapes do not fit here
+            return  # shapes do not fit here
 
-    def note_both(self, one: _Made, two: _Made, both: Wrong) -> None:
-        """Keep two mistakes that give the claim together, the commoner first."""
+    def note_both(self, one: _Mistake, two: _Mistake, both: Wrong) -> None:
+        """Store two mistakes that give the claim together, the more common one first."""
         (row, node, wrong), (other, there, also) = sorted((one, two), key=lambda m: m[0].rank)
-        second = Found(other.kind, other.says, there, also.words, other.rank)
+        second = Mistake(other.kind, other.says, there, also.words, other.rank)
         known = one[2].value is None and two[2].value is None
         sides = (lambda: (self.derivation.formula(both), self.claim)) if known else None
-        self.note(Found(row.kind, row.says, node, wrong.words, row.rank + other.rank, sides, second))
+        self.note(Mistake(row.kind, row.says, node, wrong.words, row.rank + other.rank, sides, second))
 
     # ------------------------------------------------------------------------------------------------------ formulas
 
-    def whole(self) -> None:
+    def factor(self) -> None:
         """Compare the claim with the right derivative as a whole."""
-        d, claim = self.derivation, self.claim
-        for f in Whole(d, claim, self.right, self.claimed).factors():
-            rank = f.rank
-            if f.kind == "lost-minus" and self.has_minus():
-                rank = 9
-            self.note(Found(f.kind, f.says, None, {}, rank, f.sides))
+        for f in named_factors(self.derivation, self.right, self.claimed):
+            rank = 9 if f.kind == "lost-minus" and self.has_minus() else f.rank
+            self.note(Mistake(f.kind, f.says, None, {}, rank, f.sides))
 
     def has_minus(self) -> bool:
-        """Tell whether the right derivative has one minus sign without which it is the claim."""
+        """Tell whether dropping one minus sign turns the right derivative into the claim."""
         right = self.derivation.right
         signs = [e for e in dropped(right) if e.kind == "lost-minus"]
         return any(self.agrees(self.derivation.vector(f), self.claimed) for _, f in edited(right, signs))
@@ -271,7 +274,7 @@ class _Recognition:
         for n, (edit, formula) in enumerate(found):
             if self.late(cost) or n > EDITS:
                 return
-            self.compared(edit, formula, self.derivation.right)
+            self.compare_edit(edit, formula, self.derivation.right)
 
     def slips(self, right: Node, *, outer: bool = False) -> None:
         """Find slips in writing the right derivative that make it the claim."""
@@ -279,10 +282,10 @@ class _Recognition:
         for n, (edit, formula) in enumerate(edited(right, dropped(right, outer=outer))):
             if self.late(cost) or n > EDITS:
                 return
-            self.compared(edit, formula, self.claim)
+            self.compare_edit(edit, formula, self.claim)
 
-    def compared(self, edit: Edit, formula: Node, wanted: Node) -> None:
-        """Note an edit of the claim that gives the right derivative, or of that if it gives the claim."""
+    def compare_edit(self, edit: Edit, formula: Node, wanted: Node) -> None:
+        """Store an edit of the claim that gives the right derivative, or the other way round."""
         if formula.shape != self.derivation.wrt.shape:
             return
         try:
@@ -294,37 +297,36 @@ class _Recognition:
             sides = lambda: (formula, wanted)  # noqa: E731  it is one of many
             of_claim = wanted is not self.claim
             at = edit.node if of_claim else None
-            self.note(Found(edit.kind, edit.says, at, words, edit.rank, sides, in_claim=of_claim))
+            self.note(Mistake(edit.kind, edit.says, at, words, edit.rank, sides, in_claim=of_claim))
 
     def sums(self) -> None:
-        """Find sums around all of the claim that are missing, or that there must not be."""
+        """Find missing and superfluous sums around the whole claim."""
         for edit, one, other in missing_sums(self.derivation, self.claim):
-            if all(
-                agree(np.ravel(p(one)), np.ravel(p(other)), np.ravel(p(other)), lanes=False)
-                for p in self.derivation.sampled.points
-            ):
+            if self.agree_everywhere(one, other):
                 sides = lambda one=one, other=other: (one, other)  # noqa: E731  it is one of two
                 at = edit.node if edit.node is self.claim else None
-                self.note(Found(edit.kind, edit.says, at, {}, edit.rank, sides, in_claim=True))
+                self.note(Mistake(edit.kind, edit.says, at, {}, edit.rank, sides, in_claim=True))
 
         for right in (self.derivation.right, canonical([self.derivation.right]).nodes[0]):
-            for edit, made in without_outer(right, self.claim.shape) if not self.fits else ():
-                if all(
-                    agree(np.ravel(p(made)), np.ravel(p(self.claim)), np.ravel(p(made)), lanes=False)
-                    for p in self.derivation.sampled.points
-                ):
-                    sides = lambda made=made: (made, self.claim)  # noqa: E731  it is one of two
-                    self.note(Found(edit.kind, edit.says, None, {"held": edit.held}, edit.rank, sides))
+            for edit, other in without_outer(right, self.claim.shape) if not self.fits else ():
+                if self.agree_everywhere(self.claim, other):
+                    sides = lambda other=other: (other, self.claim)  # noqa: E731  it is one of two
+                    self.note(Mistake(edit.kind, edit.says, None, {"held": edit.held}, edit.rank, sides))
+
+    def agree_everywhere(self, one: Node, other: Node) -> bool:
+        """Tell whether two arrays are equal at all points."""
+        values = ((np.ravel(p(one)), np.ravel(p(other))) for p in self.derivation.sampled.points)
+        return all(agree(a, b, b, lanes=False) for a, b in values)
 
     def symmetric(self) -> None:
-        """Find whether the claim is right of symmetric matrices alone."""
+        """Find whether the claim is right for symmetric matrices alone."""
         for says, held, rank in of_symmetric(self.derivation, self.claim, self.square):
-            self.note(Found("symmetric-assumed", says, None, {} if held is None else {"held": held}, rank))
+            self.note(Mistake("symmetric-assumed", says, None, {} if held is None else {"held": held}, rank))
 
-    def structure(self, found: Iterable[WholeDifference]) -> None:
-        """Note how the claim differs, where no mistake explains it."""
+    def structure(self, found: Iterable[Deviation]) -> None:
+        """Store differences of the claim as a whole, where no mistake explains it."""
         for f in found:
             words: dict[str, object] = {} if f.held is None else {"held": f.held, "other": f.other}
             if f.number is not None:
                 words["number"] = f.number
-            self.note(Found(f.kind, f.says, None, words, f.rank, f.sides))
+            self.note(Mistake(f.kind, f.says, None, words, f.rank, f.sides))

@@ -1,4 +1,4 @@
-"""What a wrong rule of algebra is: a row of data that puts something else in the place of one part of a formula."""
+"""Wrong rules of algebra: rows of data that replace one part of a formula, and helpers for them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from functools import reduce
 from operator import add, mul
 
 from symgrad.ir.graph import OPS, Node, as_node
+from symgrad.support.traversal import leaves
 
 __all__ = ["AlgebraRule", "Swap", "factors_of", "product", "signed", "terms_of", "total"]
 
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """A wrong rewriting of one part.
+    """A rewriting of one part.
 
     Args:
-        other: what the mistake makes of it.
-        right: what it is rightly rewritten to, where there is such a form.
+        other: the wrong result.
+        right: the right result, if it has such a form.
     """
 
     other: Node
@@ -30,10 +31,10 @@ class AlgebraRule:
     """A mistake that people make when they rewrite.
 
     Args:
-        kind: its slug.
+        kind: the kind of the diagnosis.
         says: the sentence, in which ``{0}`` is the text of the part.
         ops: the ops of the parts at which it is made.
-        distort: what it makes of one.
+        distort: maps a part to its wrong rewritings.
         rank: how common it is, as of a `MalRule`.
     """
 
@@ -68,9 +69,7 @@ def terms_of(node: Node) -> list[tuple[int, Node]]:
 
 def factors_of(node: Node) -> list[Node]:
     """Return the factors of a product."""
-    if node.op.name != "mul":
-        return [node]
-    return [f for a in node.args for f in factors_of(a)]
+    return leaves(node, lambda f: f.args if f.op.name == "mul" else None)
 
 
 def signed(sign: int, node: Node) -> Node:

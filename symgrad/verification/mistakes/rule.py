@@ -1,29 +1,34 @@
-"""What a wrong rule of differentiation is: a row of data that distorts one step of a derivation."""
+"""Wrong rules of differentiation: rows of data that distort one step of a derivation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from symgrad.ir.graph import Node, as_node
+from symgrad.ir.graph import SYMBOL, Node, as_node
 from symgrad.ops.array.layout import unbroadcast
 
-__all__ = ["MalRule", "Site", "Wrong"]
+__all__ = ["MalRule", "Site", "Wrong", "is_noise"]
+
+
+def is_noise(node: Node) -> bool:
+    """Tell whether a node is a random input."""
+    return node.op is SYMBOL and node.declaration.distribution is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An equation of the program, and what the right derivation does with it.
+    """An equation of the program, and its step in the right derivation.
 
     Args:
         node: the equation.
-        bar: its cotangent: the derivative of what is differentiated by it.
-        sent: for each argument, what its pullback sends there; None for one that takes nothing.
-        dots: for each argument, its tangent when the variable moves (of numbers); None for one that stays.
-        bars: the cotangents of the arguments, by all that reads them.
+        bar: its cotangent.
+        sent: for each argument, the contribution of this equation to its cotangent; None for an integer or truth value.
+        dots: for each argument, its tangent by the variable (of numbers); None for a constant one.
+        bars: the cotangents of the arguments, from all of their readers.
         wrt: the variable.
-        y: what is differentiated.
-        counts: numbers of entries, as they are written: lengths of axes and products of two.
+        y: the function to differentiate.
+        counts: numbers of entries and their texts: lengths of axes and products of two.
     """
 
     node: Node
@@ -46,16 +51,16 @@ class Site:
         return bool(self.wrt.shape or self.node.shape or any(a.shape for a in self.node.args))
 
     def slope(self, i: int, partial: Node | int) -> Node:
-        """Return what is sent to an argument if the partial derivative by it is the given one."""
+        """Return the contribution to an argument for a partial derivative."""
         return unbroadcast(self.bar * as_node(partial), self.node.shape, self.node.args[i].shape)
 
     def right(self, i: int) -> Node:
-        """Return what is rightly sent to an argument."""
+        """Return the right contribution to an argument."""
         found = self.sent[i]
         return as_node(0) if found is None else found
 
     def sends(self, wrong: Mapping[int, Node], **words: object) -> Wrong:
-        """Return the mistake of sending something else to some arguments."""
+        """Return the mistake of wrong contributions to some arguments."""
         return Wrong(
             tuple((self.node.args[i], sent - self.right(i)) for i, sent in wrong.items()), words=dict(words)
         )
@@ -63,14 +68,14 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """What a derivation with one mistake gives, told by how it differs from the right one.
+    """The result of a derivation with one mistake, by its difference from the right one.
 
     Args:
-        parts: what is added: to the cotangent of a node, from where it goes the right way; or to the derivative itself
-            where there is no node.
-        alone: whether nothing but the parts is left of the derivative.
-        value: another program, whose right derivative it is; None for the program.
-        words: what the sentence of the row says of it.
+        parts: the differences: of the cotangent of a node, which the rest of the derivation propagates rightly; or of
+            the derivative itself where there is no node.
+        alone: whether the derivative is the parts alone.
+        value: another program whose right derivative it is; None for the program itself.
+        words: values for the sentence of the row.
     """
 
     parts: tuple[tuple[Node | None, Node], ...] = ()
@@ -84,12 +89,12 @@ class MalRule:
     """A mistake that people make.
 
     Args:
-        kind: its slug: what a diagnosis is called.
-        says: the sentence, in which ``{0}`` is the text of the equation and other names are words of a `Wrong`.
+        kind: the kind of the diagnosis.
+        says: the sentence, in which ``{0}`` is the text of the equation and other fields are words of a `Wrong`.
         ops: the ops at whose equations it is made; () for any.
-        distort: what it makes of the step at a site, each way one `Wrong`.
-        rank: how common it is: of two that give one formula the smaller is told first.
-        paired: whether it is told as one of two mistakes; what explains nearly anything is not.
+        distort: maps a site to its distortions, one `Wrong` for each way.
+        rank: how common it is: among mistakes with the same result the smallest comes first.
+        paired: whether it may be one of two mistakes; False if it explains nearly any claim.
     """
 
     kind: str

@@ -1,1 +1,1 @@
-"""Exact points at which a statement is tried."""
+"""Sample exact points for a statement. Open `sampler` first."""

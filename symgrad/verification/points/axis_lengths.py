@@ -1,4 +1,4 @@
-"""Which lengths of axes are tried."""
+"""Choose lengths of axes at which to try a statement."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from symgrad.checker.program.length_values import length_names, length_value
 from symgrad.checker.program.steps import ProofProgram
 from symgrad.support.errors import UsageError
 from symgrad.verification.limits import SIZE_ROWS, SIZED_ENTRIES
-from symgrad.verification.points.thresholds import whole_numbers
+from symgrad.verification.points.thresholds import positive_integers
 
 __all__ = ["lengths_of", "sizes_of"]
 
 _OTHERS = (1, 4, 5, 8, 6, 7, 11)
-_PAIRED = 3  # numbers of a program that are the values of several names
+_PAIRED = 3  # numbers of a program that several names take together
 
 
 def lengths_of(program: ProofProgram) -> list[int | str]:
@@ -35,7 +35,7 @@ def lengths_of(program: ProofProgram) -> list[int | str]:
 def sizes_of(program: ProofProgram) -> tuple[list[dict[str, int]], list[dict[str, int]]]:
     """Return lengths for the names: a few distinct ones, so that a wrong axis shows; and others.
 
-    The others are small ones, and the numbers of the program with their neighbours, as far as arrays stay small.
+    The others are small ones, and numbers of the program with their neighbours, as far as arrays stay small.
     """
     lengths = lengths_of(program)
     names = length_names(lengths)
@@ -57,19 +57,15 @@ def sizes_of(program: ProofProgram) -> tuple[list[dict[str, int]], list[dict[str
     for sizes in _others(program, names, found[0]):
         if len(first) + len(others) >= SIZE_ROWS:
             break
-        if (
-            sizes not in first
-            and sizes not in others
-            and _possible(lengths, sizes, 0)
-            and _small(program, sizes)
-        ):
+        new = sizes not in first and sizes not in others
+        if new and _possible(lengths, sizes, 0) and _small(program, sizes):
             others.append(sizes)
     return first, others
 
 
 def _others(program: ProofProgram, names: list[str], base: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    """Yield choices with numbers of the program, with one name that has another value than in the base, or all."""
-    numbers = whole_numbers(program)
+    """Yield lengths with numbers of the program: for all names, and for one name with the others as in the base."""
+    numbers = positive_integers(program)
     near = dict.fromkeys([*numbers, *(n + 1 for n in numbers), *(n - 1 for n in numbers if n > 1)])
     values = list(dict.fromkeys([*_OTHERS[:4], *near, *_OTHERS[4:]]))
     yield dict.fromkeys(names, 1)
@@ -81,7 +77,7 @@ def _others(program: ProofProgram, names: list[str], base: Mapping[str, int]) ->
                 yield {**base, name: value}
     for value in values:
         yield dict.fromkeys(names, value)
-    # Sums, differences and products of two that are numbers of the program.
+    # Lengths such that the sum, difference, quotient or product of two is a number of the program.
     for (name, other), value in product(permutations(names, 2), numbers):
         for found in (value - base[other], value + base[other], value // base[other], value * base[other]):
             if found > 0:
@@ -89,7 +85,7 @@ def _others(program: ProofProgram, names: list[str], base: Mapping[str, int]) ->
 
 
 def _possible(lengths: list[int | str], sizes: Mapping[str, int], least: int = 1) -> bool:
-    """Whether every axis has so many entries at least."""
+    """Tell whether every axis has at least so many entries."""
     try:
         return all(length_value(n, sizes) >= least for n in lengths if isinstance(n, str))
     except UsageError:

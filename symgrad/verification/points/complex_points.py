@@ -1,11 +1,11 @@
-"""Exact complex points at which to try a statement: the same ones in every run."""
+"""Sample exact complex points for a statement: the same ones in every run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from itertools import chain, count, islice
+from itertools import chain, cycle, islice
 from typing import Any
 
 from symgrad.checker.complex.gaussian import Gaussian
@@ -16,30 +16,29 @@ __all__ = ["complex_points"]
 
 _GENERIC = 8  # points before those on the axes
 _QUADRANTS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
-_HIGH = 4  # times the imaginary part of some: exp is no longer undone by log
+_HIGH = 4  # scales some imaginary parts: log no longer inverts exp there
 
 
 def complex_points(program: ProofProgram) -> Iterator[dict[str, Gaussian]]:
-    """Yield points: generic ones first, then also real and imaginary ones, which are where branches are cut.
+    """Yield points: generic ones first, then real and imaginary ones in turn, where branch cuts lie.
 
     Args:
-        program: variables of kind ``"complex"`` take any complex number, others what they are declared to take.
+        program: variables of kind ``"complex"`` range over all complex numbers, others over their declared domain.
     """
     generic, real, imaginary = (_points(program, parts) for parts in (("re", "im"), ("re",), ("im",)))
-    turns = (iter(turn) for turn in (generic, real, generic, imaginary))
-    ways = list(turns)
+    ways = [generic, real, generic, imaginary]
     yield from islice(ways[0], _GENERIC)
     if not any(s.kind == "complex" for s in program.symbols):
         yield from ways[0]
-    for k in count():
-        found = next(ways[k % len(ways)], None)
+    for way in cycle(ways):
+        found = next(way, None)
         if found is None:
             return
         yield found
 
 
 def _points(program: ProofProgram, parts: tuple[str, ...]) -> Iterator[dict[str, Gaussian]]:
-    """Points whose complex coordinates have these parts, others are zero."""
+    """Yield points whose complex coordinates have these parts; the other part is zero."""
 
     def real_symbols(s: Symbol) -> list[Symbol]:
         return [replace(s, name=f"{s.name} {p}", kind="real") for p in parts] if s.kind == "complex" else [s]
@@ -50,7 +49,7 @@ def _points(program: ProofProgram, parts: tuple[str, ...]) -> Iterator[dict[str,
 
 
 def _number(symbol: Symbol, values: Mapping[str, Any], turn: int) -> Gaussian:
-    """The number of a variable, turned, so that every quadrant and both sides of either axis are soon met."""
+    """Return the value of a variable, rotated so that every quadrant and both sides of either axis soon occur."""
     if symbol.kind != "complex":
         return Gaussian(values[symbol.name])
     real, imag = (values.get(f"{symbol.name} {part}", Fraction(0)) for part in ("re", "im"))

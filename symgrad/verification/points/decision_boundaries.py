@@ -1,9 +1,9 @@
-"""Points at which a choice of a program comes out another way, points between these, and points beside them.
+"""Find points at which a choice of a program has another outcome, points between these, and points next to them.
 
 Choices tie where the two sides of a comparison or of `maximum` are equal, where the argument of `abs` is zero, where
-`floor` jumps. From a point that is given one coordinate is moved to where such a difference vanishes: by an exact step
-if it is linear in the coordinate, else by secants. Roots are replaced by simple numbers near them, which they are more
-often than not in what people write.
+`floor` jumps. Move one coordinate of a point to where such a difference vanishes: by an exact step if the difference is
+linear in the coordinate, else by secants. Then replace the root by a simple number near it, which it often is in
+formulas that people write.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from symgrad.checker.balls.entries import box
 from symgrad.checker.balls.programs import evaluate
 from symgrad.checker.balls.scalar_ops import Value, add, ball, neg, number
 from symgrad.checker.clock import tick
+from symgrad.checker.extension_field.generators import to_fraction
 from symgrad.checker.numbers import flint
 from symgrad.checker.program.steps import ProofProgram, Symbol
 from symgrad.ir.graph import OPS
 from symgrad.support.errors import UsageError
+from symgrad.support.traversal import walk
 from symgrad.verification.limits import AIM_STEPS, BRACKETS, COORDINATES, POLES, SWITCHES
 from symgrad.verification.points.roots import root_between
 from symgrad.verification.points.values import admits, clamp_to_domain
@@ -37,19 +39,19 @@ Values: TypeAlias = "Mapping[str, Any]"
 
 _ZERO = fmpq(0)
 _BITS = 96
-_PER_POINT = 20  # what a point costs beside its steps
+_PER_POINT = 20  # cost of a point besides its steps
 _WIDE = [Fraction(c) for c in ("0", "1e-7", "1e-3", "1/3", "1", "3", "10", "100", "1e4", "1e7", "1e12")]
 _SIMPLE = (1, 12, 1000, 1_000_000)  # denominators of simple numbers
 _BESIDE = (Fraction(1, 1024), Fraction(1, 10**9))
-_AGAIN = 3  # exact ties from which others are looked for
+_AGAIN = 3  # exact ties around which others are searched for
 
 _JUMPS = {"floor": Fraction(0), "ceil": Fraction(0), "round": Fraction(1, 2)}
-"""How far after whole numbers they jump."""
+"""Distance of the jumps from integers."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Switch:
-    """What ties: two steps; or one and a number, which for what jumps at many is chosen at each point."""
+    """Two steps that may tie; or a step and a level, which is set at each point for functions with many jumps."""
 
     left: int
     right: int | None
@@ -71,11 +73,11 @@ class _Coordinate:
         return value
 
     def moved(self, values: Values, to: Fraction) -> dict[str, Any]:
-        """The point with another number there, and its mirror image in a symmetric matrix."""
-        whole = _replaced(values[self.symbol.name], self.index, to)
+        """Return the point with another number there, and at the mirror image in a symmetric matrix."""
+        array = _replaced(values[self.symbol.name], self.index, to)
         if self.symbol.symmetric:
-            whole = _replaced(whole, self.index[::-1], to)
-        return {**values, self.symbol.name: whole}
+            array = _replaced(array, self.index[::-1], to)
+        return {**values, self.symbol.name: array}
 
 
 def _replaced(value: Any, index: tuple[int, ...], to: Fraction) -> Any:
@@ -85,22 +87,23 @@ def _replaced(value: Any, index: tuple[int, ...], to: Fraction) -> Any:
 
 
 class _Spent(Exception):
-    """No more is evaluated."""
+    """The budget of evaluations is exhausted."""
 
 
 class _Aims:
-    """The search around points of one choice of sizes."""
+    """The search for ties around points of one choice of sizes."""
 
     def __init__(self, program: ProofProgram, sizes: Mapping[str, int]) -> None:
         self.program, self.sizes = program, sizes
         self.switches = _switches(program)
         self.wanted = sorted({i for s in self.switches for i in (s.left, s.right) if i is not None})
-        self.cost = _PER_POINT + len(_read(program, self.wanted))
+        read = walk(self.wanted, lambda i: program.steps[i].args)
+        self.cost = _PER_POINT + sum(1 for _ in read)
         self.left = AIM_STEPS
         self.readers: dict[str, bytearray] = {}
 
-    def gaps(self, values: Values) -> list[Value]:
-        """What is zero at a tie, of each switch, of arrays in the first and the last entry; None where not known."""
+    def differences(self, values: Values) -> list[Value]:
+        """Return for each switch the difference of its sides in the first and last entry; None where unknown."""
         self.left -= self.cost
         if self.left < 0:
             raise _Spent
@@ -117,36 +120,32 @@ class _Aims:
         return gaps
 
     def reads(self, switch: int, symbol: Symbol) -> bool:
-        """Whether a switch depends on a variable."""
+        """Tell whether a switch depends on a variable."""
         if symbol.name not in self.readers:
-            depends = bytearray(len(self.program.steps))
+            depends = self.readers[symbol.name] = bytearray(len(self.program.steps))
             for i, step in enumerate(self.program.steps):
-                depends[i] = (
-                    step.params == (symbol.name,)
-                    if step.op == "symbol"
-                    else any(depends[a] for a in step.args)
-                )
-            self.readers[symbol.name] = depends
+                own = step.op == "symbol" and step.params == (symbol.name,)
+                depends[i] = own or any(depends[a] for a in step.args)
         s = self.switches[switch]
         return any(self.readers[symbol.name][i] for i in (s.left, s.right) if i is not None)
 
     def level(self, values: Values) -> None:
-        """Let what jumps at whole numbers tie at the one that is nearest at a point."""
+        """Set the level of functions with many jumps to the nearest jump at a point."""
         self.switches = [replace(s, level=_ZERO) for s in self.switches]
-        gaps = self.gaps(values)
+        gaps = self.differences(values)
         self.switches = [
             replace(s, level=_nearest(gaps[2 * k], s.jumps)) if s.jumps and gaps[2 * k] is not None else s
             for k, s in enumerate(self.switches)
         ]
 
     def ties(self, values: Values, coordinate: _Coordinate) -> tuple[list[Fraction], list[Fraction]]:
-        """Numbers of a coordinate at which a switch ties: exactly, or nearly."""
+        """Return values of a coordinate at which a switch ties: exact ones, and approximate ones."""
         symbol, here = coordinate.symbol, coordinate.of(values)
         exact: dict[Fraction, None] = {}
         close: dict[Fraction, None] = {}
 
         def at(place: Fraction) -> list[Value]:
-            return self.gaps(coordinate.moved(values, place))
+            return self.differences(coordinate.moved(values, place))
 
         there = clamp_to_domain(symbol, here + 1)
         curved: list[int] = []
@@ -154,7 +153,7 @@ class _Aims:
             if not self.reads(k // 2, symbol):
                 continue
             if type(g) is fmpq and type(h) is fmpq and g != h:
-                root = here - _fraction(g) * (there - here) / (_fraction(h) - _fraction(g))
+                root = here - to_fraction(g) * (there - here) / (to_fraction(h) - to_fraction(g))
                 if root in exact or (admits(symbol, root) and at(root)[k] == 0):
                     exact.setdefault(root)
                     continue
@@ -163,10 +162,10 @@ class _Aims:
             return list(exact), []
         grid = sorted({here, *(clamp_to_domain(symbol, s * c) for c in _WIDE for s in (1, -1))})
         rows = [at(number) for number in grid]
-        # Beside a pole there may be a root.
+        # There may be a root next to a pole.
         poles = [c for c, row in zip(grid, rows, strict=True) if any(row[k] is None for k in curved)][:POLES]
-        beside = {c + s * _BESIDE[0] for c in poles for s in (1, -1)}
-        known = dict(zip(grid, rows, strict=True)) | {c: at(c) for c in beside if admits(symbol, c)}
+        nearby = {c + s * _BESIDE[0] for c in poles for s in (1, -1)}
+        known = dict(zip(grid, rows, strict=True)) | {c: at(c) for c in nearby if admits(symbol, c)}
         grid = sorted(known)
         rows = [known[c] for c in grid]
         brackets = [
@@ -191,11 +190,11 @@ class _Aims:
 def aimed(
     program: ProofProgram, bases: Sequence[Values], sizes: Mapping[str, int]
 ) -> Iterator[dict[str, Any]]:
-    """Yield points near those that are given at which choices tie, and points between and beside these.
+    """Yield ties of choices near some points, and points between and next to these.
 
     Args:
         program: its steps.
-        bases: points.
+        bases: the points.
         sizes: the lengths of axes at these.
 
     Raises:
@@ -224,14 +223,14 @@ def aimed(
 
 
 def _around(symbol: Symbol, exact: list[Fraction], close: list[Fraction]) -> Iterator[Fraction]:
-    """Yield ties, what is between them, and what is beside them."""
+    """Yield ties, numbers between them, and numbers next to them."""
     every = sorted({*exact, *close})
     found = [*exact, *((a + b) / 2 for a, b in pairwise(every))]
     for c in every:
         size = abs(c) or Fraction(1)
         found += [c + s * size * d for d in _BESIDE for s in (1, -1)]
-    whole = symbol.kind == "int"
-    yield from (c for n in found if admits(symbol, c := Fraction(round(n)) if whole else n))
+    is_integer = symbol.kind == "int"
+    yield from (c for n in found if admits(symbol, c := Fraction(round(n)) if is_integer else n))
 
 
 def _switches(program: ProofProgram) -> list[_Switch]:
@@ -249,18 +248,8 @@ def _switches(program: ProofProgram) -> list[_Switch]:
     return list(found)
 
 
-def _read(program: ProofProgram, wanted: Sequence[int]) -> set[int]:
-    found, todo = set[int](), list(wanted)
-    while todo:
-        i = todo.pop()
-        if i not in found:
-            found.add(i)
-            todo += program.steps[i].args
-    return found
-
-
 def _coordinates(program: ProofProgram, values: Values) -> list[_Coordinate]:
-    """The numbers of a point that are moved: all variables that are no arrays first, then entries of arrays."""
+    """Return the coordinates to move: all scalars first, then the first and last entries of arrays."""
     found = [_Coordinate(s, ()) for s in program.symbols if not s.shape and s.kind in ("real", "int")]
     for s in program.symbols:
         shape = np.shape(np.array(values[s.name], dtype=object))
@@ -276,14 +265,14 @@ def _ends(value: Any) -> tuple[Value, Value]:
 
 
 def _nearest(value: Value, after: Fraction) -> Any:
-    """The number that is nearest to a value of those that are as far after whole numbers."""
+    """Return the jump that is nearest to a value: an integer plus an offset."""
     middle = _middle(value)
     found = round(Fraction(middle) - after) + after if math.isfinite(middle) else after
     return fmpq(found.numerator, found.denominator)
 
 
 def _sign(gap: Value) -> float:
-    """The sign of a gap; NaN where it has no value."""
+    """Return the sign of a gap; NaN where it has no value."""
     if gap is None:
         return math.nan
     gap = ball(gap)
@@ -291,9 +280,5 @@ def _sign(gap: Value) -> float:
 
 
 def _middle(gap: Value) -> float:
-    """A value as a float; NaN where there is none."""
+    """Return a value as a float; NaN where there is none."""
     return math.nan if gap is None else float(ball(gap).mid())
-
-
-def _fraction(value: Any) -> Fraction:
-    return Fraction(int(value.p), int(value.q))

@@ -1,4 +1,4 @@
-"""Where a function changes its sign between two numbers."""
+"""Find a sign change of a function between two numbers."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ __all__ = ["root_between"]
 
 
 def root_between(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return a float at which a function is zero, or beside which it changes its sign: by secants and halving.
+    """Return a float at which a function is zero or next to which its sign changes: by secants and bisection.
 
-    It may jump. Where it has no value (NaN) the search ends. (SciPy's `brentq` would do, after an import that takes
+    The function may jump. The search ends where it has no value (NaN). (SciPy's `brentq` would do, but its import takes
+    longer than the whole search.)
     longer than all that is done here.)
 
     Args:
         function: of one number.
         low: a number.
-        high: a larger one, at which it has another sign.
+        high: a larger number, at which the function has the opposite sign.
 
     Example:
         >>> root_between(lambda x: x**2 - 2, 0.0, 2.0), root_between(lambda x: -1 if x < 3 else 1, 0, 100)
@@ -28,7 +29,7 @@ def root_between(function: Callable[[float], float], low: float, high: float) ->
     below, above = function(low), function(high)
     for step in range(ROOT_STEPS):
         middle = low + (high - low) / 2
-        # A secant that comes too near to an end says little: every third step halves.
+        # A secant that comes too near to an end says little: every third step bisects.
         if step % 3 < 2 and math.isfinite(below - above) and below != above:
             part = min(max(below / (below - above), 0.001), 0.999)
             middle = low + (high - low) * part

@@ -1,4 +1,4 @@
-"""Exact points at which to try a statement: inside the declared domains, the same ones in every run."""
+"""Sample exact points for a statement: inside the declared domains, the same ones in every run."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ from symgrad.verification.points.decision_boundaries import aimed
 from symgrad.verification.points.thresholds import between, cells, literals
 from symgrad.verification.points.values import STYLES, Style, draw_value, has_values, nearest, positions_of
 
-__all__ = ["DrawnPoint", "plain_points", "points_of"]
+__all__ = ["SamplePoint", "plain_points", "points_of"]
 
 _SPECIAL = tuple(Fraction(t) for t in ("1", "0", "-1", "1/2", "2", "3", "-1/2", "-2", "1/3", "10"))
 _PLAIN = tuple(Fraction(t) for t in ("1", "2", "-1", "1/2", "3", "-2", "1/3"))
-_COMMON = 5  # of the special values: those that entries of arrays have most often
-_BESIDE = Fraction(17, 16)  # of a threshold: floor does not jump there
+_COMMON = 5  # the special values that entries of arrays have most often
+_BESIDE = Fraction(17, 16)  # distance from a threshold: floor does not jump there
 _GENERIC: tuple[Style, ...] = ("positive", "positive", "signed", "odd", "signed")
 _EXTREME: tuple[Style, ...] = ("huge", "tiny", "ends", "wide", "odd", "huge", "tiny")
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnPoint:
-    """A value for every variable, a Fraction, a truth value or nested lists of them; and the lengths of axes."""
+class SamplePoint:
+    """The values of variables (fractions, truth values or nested lists of them), and the lengths of axes."""
 
     values: Mapping[str, Any]
     sizes: Mapping[str, int]
 
 
-def points_of(program: ProofProgram, *, aim: bool = True) -> Iterator[DrawnPoint]:
-    """Yield points, generic small ones first, then special ones, then of several magnitudes; without end if there are.
+def points_of(program: ProofProgram, *, aim: bool = True) -> Iterator[SamplePoint]:
+    """Yield points: small generic ones, then special ones, then others of several magnitudes, possibly without end.
 
-    A program without variables has one point for each choice of sizes, one whose domains are empty none.
+    A program without variables has one point for each choice of sizes; a program with an empty domain has none.
 
     Args:
-        program: its symbols say what values they take; its numbers are tried as thresholds.
-        aim: whether to look for points at which its choices come out in other ways; then all that it reads is among
-            its symbols.
+        program: its symbols have the domains; its numbers serve as thresholds.
+        aim: whether to search for points at which its choices have other outcomes; its symbols must then include all
+            that it reads.
 
     Raises:
         TimeoutError: at the deadline of `symgrad.checker.clock`.
@@ -70,8 +70,8 @@ def points_of(program: ProofProgram, *, aim: bool = True) -> Iterator[DrawnPoint
             return
 
 
-def plain_points(program: ProofProgram) -> Iterator[DrawnPoint]:
-    """Yield points of a program of arrays that one can read: of one or two entries along each axis, and small numbers.
+def plain_points(program: ProofProgram) -> Iterator[SamplePoint]:
+    """Yield readable points of a program with arrays: one or two entries along each axis, and small numbers.
 
     Example:
         >>> x = Symbol("x", "real", None, None, ("n",))
@@ -87,67 +87,67 @@ def plain_points(program: ProofProgram) -> Iterator[DrawnPoint]:
             yield point
 
 
-def _apart(values: Sequence[Fraction], k: int) -> list[Fraction]:
-    """Return numbers a little further, by less than there is between them, and each variable's by another part."""
+def _shifted(values: Sequence[Fraction], k: int) -> list[Fraction]:
+    """Shift numbers by less than the gaps between them, each variable by another fraction."""
     gap = min((b - a for a, b in pairwise(values)), default=Fraction(1))
     return [v + min(gap, 1) * Fraction(k, 64 * MOST_BOXES) for v in values]
 
 
 def _frozen(values: Any) -> Any:
-    """Nested lists as nested tuples, and numbers apart from truth values."""
+    """Return nested lists as nested tuples, with types, since 1 == True."""
     if isinstance(values, list | tuple):
         return tuple(_frozen(v) for v in cast("Sequence[Any]", values))
     return type(values), values
 
 
 def _seed(program: ProofProgram) -> int:
-    """Return a number that is the same for the same claim in every process and every version."""
+    """Return a number that depends on the claim alone, in every process and every version."""
     text = repr((program.steps[:SEED_STEPS], program.symbols))
-    # By the names that these classes had when points were first drawn: another name moves no point.
+    # The first names of these classes: renaming a class must not move points.
     return zlib.crc32(text.replace("ProofStep(", "Step(").replace("ProofDistribution(", "Drawn(").encode())
 
 
 class _Plan:
-    """In which order points are tried."""
+    """The order in which points are tried."""
 
     def __init__(self, program: ProofProgram) -> None:
         self.program = program
         self.rng = random.Random(_seed(program))
-        self.first, others = sizes_of(program)
-        self.others = others
-        self.every = [*self.first, *others]
+        self.first, self.others = sizes_of(program)
+        self.every = [*self.first, *self.others]
         self.positions = positions_of(program)
         self.numbers = [s for s in program.symbols if not s.shape and s.kind != "bool"]
         self.arrays = any(s.shape for s in program.symbols)
 
-    def points(self, *, aim: bool) -> Iterator[DrawnPoint | None]:
-        """Yield points, and None for each that cannot be made."""
+    def points(self, *, aim: bool) -> Iterator[SamplePoint | None]:
+        """Yield points, and None for each impossible one."""
         values, more = _special_values(self.program)
         first = self.first
         for k, style in enumerate(_GENERIC):
-            yield self.drawn(style, first[0 if k < 3 else k % len(first)])
+            yield self.draw(style, first[0 if k < 3 else k % len(first)])
         if self.arrays:
             for value in values[:_COMMON]:
                 yield self.mixed(value, first[0])
         for k, style in enumerate(_EXTREME):
-            yield self.drawn(style, first[k % len(first)])
-        ways = [self.lengths(), self.alike(values), self.apart(values), self.beside(more), self.crossed()]
+            yield self.draw(style, first[k % len(first)])
+        special = self.alike(values), self.distinct(values), self.alike(more, single=True)
+        ways = [self.lengths(), *special, self.crossed()]
         yield from _in_turn([*ways, *([self.aimed()] if aim else [])])
         for k in itertools.count():
-            yield self.drawn(STYLES[k % len(STYLES)], self.every[k % len(self.every)])
+            yield self.draw(STYLES[k % len(STYLES)], self.every[k % len(self.every)])
 
-    def crossed(self) -> Iterator[DrawnPoint | None]:
-        """Points of the boxes into which the numbers that variables are compared with cut space.
+    def crossed(self) -> Iterator[SamplePoint | None]:
+        """Yield points of the boxes into which the thresholds of variables divide space.
 
-        Where each is drawn for itself, few are on the far side of several: y > 8 and 1 < x < 2.
+        Independent draws rarely lie beyond several thresholds at once: y > 8 and 1 < x < 2.
         """
         parts = cells(self.program)
         cut = [s.name for s in self.numbers if s.name in parts]
         if len(cut) < 2:
             return
-        rng = random.Random(len(cut))  # its own, so that others stay as they are
-        # No two are the same: a random input at the end of its support is drawn with probability zero.
-        choices = [_apart(parts[name], k) for k, name in enumerate(cut)]
+        rng = random.Random(len(cut))  # a generator of its own leaves other points unchanged
+        # Avoid equal coordinates: a random input at the end of its support has probability zero.
+        choices = [_shifted(parts[name], k) for k, name in enumerate(cut)]
         if math.prod(map(len, choices)) <= MOST_BOXES:
             boxes = list(product(*choices))
             rng.shuffle(boxes)
@@ -157,21 +157,27 @@ class _Plan:
             values, other = dict(zip(cut, box, strict=True)), Fraction(rng.randint(1, 9), 2)
             yield self.special(lambda s, v=values, o=other: v.get(s.name, o), self.first[0])
 
-    def lengths(self) -> Iterator[DrawnPoint | None]:
-        """Other lengths of axes."""
+    def lengths(self) -> Iterator[SamplePoint | None]:
+        """Yield points with other lengths of axes."""
         for sizes in self.others:
-            yield self.drawn("positive", sizes)
-            yield self.drawn("signed", sizes)
+            yield self.draw("positive", sizes)
+            yield self.draw("signed", sizes)
 
-    def alike(self, values: Sequence[Fraction]) -> Iterator[DrawnPoint | None]:
-        """One value for all variables."""
+    def alike(self, values: Sequence[Fraction], *, single: bool = False) -> Iterator[SamplePoint | None]:
+        """Yield points at which all variables, and with ``single`` also one of them, have a given value."""
         for k, value in enumerate(values):
             yield self.special(lambda _s, v=value: v, self.first[0])
             if self.arrays:
                 yield self.mixed(value, self.every[k % len(self.every)])
+            if single and len(self.numbers) > 1:
+                one = self.numbers[k % len(self.numbers)]
+                near = draw_value(one, "signed", self.rng, {}, {})
+                yield self.special(
+                    lambda s, v=value, w=near, o=one: v if s.name == o.name else w, self.first[0]
+                )
 
-    def apart(self, values: Sequence[Fraction]) -> Iterator[DrawnPoint | None]:
-        """Different values for the variables."""
+    def distinct(self, values: Sequence[Fraction]) -> Iterator[SamplePoint | None]:
+        """Yield points at which variables have different values."""
         if len(self.numbers) > 1:
             place = {s.name: i for i, s in enumerate(self.program.symbols)}
             for turn, step in product(range(len(values)), (1, 2)):
@@ -179,56 +185,44 @@ class _Plan:
                     lambda s, t=turn, d=step: values[(t + d * place[s.name]) % len(values)], self.first[0]
                 )
 
-    def beside(self, values: Sequence[Fraction]) -> Iterator[DrawnPoint | None]:
-        """A value for all variables, or for one of them."""
-        for k, value in enumerate(values):
-            yield self.special(lambda _s, v=value: v, self.first[0])
-            if self.arrays:
-                yield self.mixed(value, self.every[k % len(self.every)])
-            if len(self.numbers) > 1:
-                one = self.numbers[k % len(self.numbers)]
-                near = draw_value(one, "signed", self.rng, {}, {})
-                yield self.special(
-                    lambda s, v=value, w=near, o=one: v if s.name == o.name else w, self.first[0]
-                )
+    def draw(self, style: Style, sizes: dict[str, int]) -> SamplePoint | None:
+        return self.fill(lambda s: draw_value(s, style, self.rng, self.positions, sizes), sizes)
 
-    def drawn(self, style: Style, sizes: dict[str, int]) -> DrawnPoint | None:
-        return self.made(lambda s: draw_value(s, style, self.rng, self.positions, sizes), sizes)
+    def special(self, value: Callable[[Symbol], Fraction], sizes: dict[str, int]) -> SamplePoint | None:
+        return self.fill(lambda s: nearest(s, value(s), self.rng, self.positions, sizes), sizes)
 
-    def special(self, value: Callable[[Symbol], Fraction], sizes: dict[str, int]) -> DrawnPoint | None:
-        return self.made(lambda s: nearest(s, value(s), self.rng, self.positions, sizes), sizes)
-
-    def mixed(self, value: Fraction, sizes: dict[str, int]) -> DrawnPoint | None:
-        """Entries of arrays among a few common values, so that there are zeros, and some are equal."""
+    def mixed(self, value: Fraction, sizes: dict[str, int]) -> SamplePoint | None:
+        """Fill arrays from a few common values, so that some entries are zero or equal."""
         few = [value, *_SPECIAL[:_COMMON]]
         return self.special(lambda s: self.rng.choice(few) if s.shape else value, sizes)
 
-    def aimed(self) -> Iterator[DrawnPoint | None]:
-        """Points around a random one, and around two of small numbers, where roots are simple."""
+    def aimed(self) -> Iterator[SamplePoint | None]:
+        """Yield ties around a random point, and around two of small numbers, where roots are simple."""
         sizes, count = self.first[0], itertools.count(3)
         bases = [
-            self.drawn("signed", sizes),
+            self.draw("signed", sizes),
             self.special(lambda _s: Fraction(next(count)), sizes),
             self.special(lambda s: Fraction((-2) ** (len(s.name) % 3) * (next(count) % 5 + 1), 2), sizes),
         ]
         found = [p.values for p in bases if p is not None]
         program = replace(self.program, symbols=tuple(resolve_ends(s, sizes) for s in self.program.symbols))
-        yield from (DrawnPoint(values, sizes) for values in aimed(program, found, sizes))
+        yield from (SamplePoint(values, sizes) for values in aimed(program, found, sizes))
 
-    def made(self, choose: Callable[[Symbol], Any], sizes: dict[str, int]) -> DrawnPoint | None:
+    def fill(self, choose: Callable[[Symbol], Any], sizes: dict[str, int]) -> SamplePoint | None:
         try:
-            if any(_entries(s, sizes) > ARRAY_ENTRIES for s in self.program.symbols):
+            lengths = [[length_value(n, sizes) for n in s.shape] for s in self.program.symbols]
+            if any(math.prod(own) > ARRAY_ENTRIES for own in lengths):
                 return None
             symbols = [resolve_ends(s, sizes) for s in self.program.symbols]
             if not all(map(has_values, symbols)):
                 return None
-            return DrawnPoint({s.name: _fill(s, choose, sizes) for s in symbols}, sizes)
+            return SamplePoint({s.name: _fill(s, choose, sizes) for s in symbols}, sizes)
         except UsageError:
             return None
 
 
-def _in_turn(ways: Sequence[Iterator[DrawnPoint | None]]) -> Iterator[DrawnPoint | None]:
-    """Yield of each in turn, until all have ended."""
+def _in_turn(ways: Sequence[Iterator[SamplePoint | None]]) -> Iterator[SamplePoint | None]:
+    """Yield an item of each iterator in turn, until all have ended."""
     left = list(ways)
     while left:
         for way in list(left):
@@ -239,7 +233,7 @@ def _in_turn(ways: Sequence[Iterator[DrawnPoint | None]]) -> Iterator[DrawnPoint
 
 
 def _special_values(program: ProofProgram) -> tuple[list[Fraction], list[Fraction]]:
-    """Small numbers, those of the formulas and some beside them; and further ones where formulas may change."""
+    """Return small numbers with those of the program and some next to them; and further thresholds."""
     found = dict.fromkeys(_SPECIAL)
     for c in literals(program):
         found.update(dict.fromkeys((c, -c, c + _BESIDE, c - _BESIDE)))
@@ -247,10 +241,6 @@ def _special_values(program: ProofProgram) -> tuple[list[Fraction], list[Fractio
 
 
 # ------------------------------------------------------------------------------------------------------------- arrays
-
-
-def _entries(symbol: Symbol, sizes: Mapping[str, int]) -> int:
-    return math.prod(length_value(n, sizes) for n in symbol.shape)
 
 
 def _fill(symbol: Symbol, choose: Callable[[Symbol], Any], sizes: Mapping[str, int]) -> Any:

@@ -1,4 +1,4 @@
-"""Numbers at which a statement may change: those of its formulas, roots of what is read there, and what is between."""
+"""Find numbers at which a statement may change: literals, roots of linear functions, and numbers in between."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from symgrad.verification.limits import (
     THRESHOLDS,
 )
 
-__all__ = ["between", "cells", "literals", "whole_numbers"]
+__all__ = ["between", "cells", "literals", "positive_integers"]
 
 _Line: TypeAlias = "tuple[str | None, Fraction, Fraction]"
-"""A variable, its factor, and what is added; without a variable a number."""
+"""A linear function: variable, factor, constant; a number has no variable."""
 
 _CLOSE = Fraction(1, 1024)
 _BITS = 256
 
 
 def literals(program: ProofProgram) -> list[Fraction]:
-    """Return the first few numbers that a program has."""
+    """Return the first few numbers of a program."""
     found: dict[Fraction, None] = {}
     for step in program.steps[:SEED_STEPS]:
         if step.op == "number" and not isinstance(step.params[0], bool):
@@ -38,8 +38,8 @@ def literals(program: ProofProgram) -> list[Fraction]:
     return list(found)
 
 
-def whole_numbers(program: ProofProgram) -> list[int]:
-    """Return the first few positive whole numbers of a program, those of its slices and positions too."""
+def positive_integers(program: ProofProgram) -> list[int]:
+    """Return the first few positive integers of a program, parameters of its slices and positions included."""
     found = dict.fromkeys(int(c) for c in literals(program) if c.denominator == 1 and c > 0)
     for step in program.steps[:SEED_STEPS]:
         todo = list(step.params)
@@ -53,7 +53,7 @@ def whole_numbers(program: ProofProgram) -> list[int]:
 
 
 def between(program: ProofProgram) -> list[Fraction]:
-    """Return roots of the lines that are compared or read by other functions, and numbers around and between all.
+    """Return roots of linear functions that are compared or read by other functions, and numbers around them.
 
     Example:
         >>> from symgrad.checker.program.steps import Symbol
@@ -75,7 +75,7 @@ def between(program: ProofProgram) -> list[Fraction]:
 
 
 def cells(program: ProofProgram) -> dict[str, list[Fraction]]:
-    """Return for variables a number of each part into which what they are compared with cuts their line.
+    """Return for variables a number of each interval between the numbers that they are compared with.
 
     Example:
         >>> from symgrad.checker.program.steps import Symbol
@@ -91,21 +91,20 @@ def cells(program: ProofProgram) -> dict[str, list[Fraction]]:
     for name, edges in roots.items():
         ordered = sorted(edges)
         inner = [(a + b) / 2 for a, b in pairwise(ordered)]
-        # Half a root further, and one: near enough to be in the domain, and beyond what is next to it.
+        # Half a root further, plus one: near enough to be in the domain, and beyond neighbouring thresholds.
         below, above = ordered[0] - abs(ordered[0]) / 2 - 1, ordered[-1] + abs(ordered[-1]) / 2 + 1
         found[name] = [below, *inner, above]
     return found
 
 
 def _edges(program: ProofProgram) -> list[tuple[str | None, Fraction]]:
-    """Roots of lines and of their differences, each with its variable, and the numbers that these are compared with."""
+    """Return the roots of linear functions and of differences of compared ones, each with its variable."""
     lines: list[_Line | None] = []
     found: dict[tuple[str | None, Fraction], None] = {}
     for step in program.steps[:SEED_STEPS]:
         args = [lines[a] for a in step.args]
-        own = _line(step, args)
-        lines.append(own)
-        if own is not None:
+        lines.append(_line(step, args))
+        if lines[-1] is not None:
             continue
         read = [line for line in args if line is not None]
         if len(read) == 2 and step.op in OPS and OPS[step.op].switches:
@@ -120,7 +119,7 @@ def _edges(program: ProofProgram) -> list[tuple[str | None, Fraction]]:
 
 
 def _line(step: ProofStep, args: list[_Line | None]) -> _Line | None:
-    """Return a step as a line, if it is one."""
+    """Return a step as a linear function; None if it is none."""
     known = [line for line in args if line is not None]
     if len(known) < len(args):
         return None
@@ -160,6 +159,6 @@ def _sum(u: _Line, v: _Line) -> _Line | None:
 
 
 def _bounded(line: _Line) -> _Line | None:
-    """A line, if its numbers are not too long."""
+    """Return a linear function; None if its numbers are too long."""
     bits = max(max(abs(x.numerator), x.denominator).bit_length() for x in line[1:])
     return line if bits <= _BITS else None

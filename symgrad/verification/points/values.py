@@ -1,4 +1,4 @@
-"""What value a variable has at a point: a number of its domain, drawn in some style, or the nearest to one."""
+"""Draw the value of a variable from its domain, in some style, or move a number into the domain."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ STYLES: tuple[Style, ...] = (
 
 _PRIMES = (101, 127, 139, 257, 311, 397, 503, 613, 719, 839, 941, 997)
 _LARGE_PRIMES = (10_007, 99_991, 1_000_003)
-"""Denominators of some numbers: a formula that vanishes at all other points, such as sin(720*pi*x), does not there."""
+"""Denominators of some numbers: a formula that vanishes at all simple fractions, as sin(720*pi*x), does not there."""
 
 _SHORT = (1, 2, 4, 8, 10, 16, 64)  # denominators of short numbers
 _SCALE = Fraction(1000)
-_PLAIN = 4  # the largest denominator of a plain number
+_PLAIN = 4  # the largest denominator of a simple number
 
 THROUGH = frozenset({"reshape", "broadcast_to", "slice", "stop_gradient"})
 
 
 @dataclass(frozen=True, slots=True)
 class Positions:
-    """Which axes a variable indexes.
+    """The axes that a variable indexes.
 
     Args:
-        lengths: of the axes from which it takes entries: others than -length to length - 1 are no positions.
-        depths: of those that it counts, as `one_hot` does: any whole number counts.
+        lengths: those of gathers and scatters: positions are -length to length - 1.
+        depths: those of `one_hot`, for which every integer is valid.
     """
 
     lengths: tuple[int | str, ...]
@@ -64,7 +64,7 @@ class Positions:
 
 
 def positions_of(program: ProofProgram) -> dict[str, Positions]:
-    """Return for the variables that are used as positions the axes that they index."""
+    """Return the axes that each index variable indexes."""
     found: dict[str, tuple[list[int | str], list[int | str]]] = {}
 
     def note(at: int, size: int | str, *, counts: bool = False) -> None:
@@ -76,10 +76,10 @@ def positions_of(program: ProofProgram) -> dict[str, Positions]:
 
     for step in program.steps:
         if step.op in ("gather", "scatter_add"):
-            whole = program.steps[step.args[0]].shape if step.op == "gather" else step.shape
+            shape = program.steps[step.args[0]].shape if step.op == "gather" else step.shape
             axes: tuple[int, ...] = step.params[0]
             for a, axis in zip(step.args[1:], axes, strict=True):
-                note(a, whole[axis])
+                note(a, shape[axis])
         elif step.op == "one_hot":
             note(step.args[0], step.params[0], counts=True)
     return {name: Positions(tuple(lengths), tuple(depths)) for name, (lengths, depths) in found.items()}
@@ -94,7 +94,7 @@ def has_values(symbol: Symbol) -> bool:
 
 
 def clamp_to_domain(symbol: Symbol, value: Fraction) -> Fraction:
-    """Move a number, by its size and sign alone, into the domain of a variable."""
+    """Move a number into the domain of a variable, as a function of its size and sign alone."""
     low, high = symbol.low, symbol.high
     if symbol.kind == "int":
         value = Fraction(round(value))
@@ -122,7 +122,7 @@ def nearest(
     positions: Mapping[str, Positions],
     sizes: Mapping[str, int],
 ) -> Any:
-    """Return a number in the domain of a variable; of what is no number, or a position, a random value."""
+    """Move a number into the domain of a variable; draw a value for truth values and positions."""
     if symbol.kind == "bool" or symbol.name in positions:
         return draw_value(symbol, "signed", rng, positions, sizes)
     return clamp_to_domain(symbol, value)
@@ -131,10 +131,10 @@ def nearest(
 def shorter(
     program: ProofProgram, values: Mapping[str, Any], fixed: str | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield a few points near one with shorter numbers: none is 0 or ties with another that did not before.
+    """Yield a few points near one with shorter numbers that create no zeros and no ties.
 
     Args:
-        program: its symbols say what values they take.
+        program: its symbols have the domains.
         values: of the variables.
         fixed: a variable that keeps its value.
 
@@ -143,7 +143,7 @@ def shorter(
         >>> next(shorter(ProofProgram((), (x,)), {"x": Fraction(-55, 64)}))
         {'x': Fraction(-1, 1)}
     """
-    symbols = [s for s in program.symbols if s.kind == "real" and s.name != fixed]
+    symbols = _real_symbols(program, fixed)
     numbers = {s.name: np.array(values[s.name], dtype=object) for s in symbols}
     distinct = {n for array in numbers.values() for n in array.flat}
     longest = max((n.denominator for n in distinct), default=1)
@@ -164,10 +164,10 @@ def shorter(
 def simple_points(
     program: ProofProgram, values: Mapping[str, Any], fixed: str | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield a few points with positive numbers: those of one, and with one variable or all a thousand times as large.
+    """Yield a few points with positive numbers: near a point, and with one variable or all scaled by 1000 or 1/1000.
 
     Args:
-        program: its symbols say what values they take.
+        program: its symbols have the domains.
         values: of the variables.
         fixed: a variable that keeps its value.
 
@@ -176,7 +176,7 @@ def simple_points(
         >>> [str(v["x"]) for v in simple_points(ProofProgram((), (x,)), {"x": Fraction(-55, 32)})]
         ['7/4', '2000', '1/500']
     """
-    symbols = [s for s in program.symbols if s.kind == "real" and s.name != fixed][:SCALED_INPUTS]
+    symbols = _real_symbols(program, fixed)[:SCALED_INPUTS]
     some = [[s] for s in symbols] + ([symbols] if len(symbols) > 1 else [])
     for scale, scaled in [(Fraction(1), []), *product((_SCALE, 1 / _SCALE), some)]:
         moved = {s.name: _moved(s, values[s.name], scale if s in scaled else None) for s in symbols}
@@ -184,7 +184,7 @@ def simple_points(
 
 
 def _moved(symbol: Symbol, values: Any, scale: Fraction | None) -> Any:
-    """Positive plain numbers, and whole ones times a scale, as far as a variable may have these."""
+    """Make numbers positive and simple, or positive integers times a scale, within the domain of a variable."""
     if isinstance(values, list):
         return [_moved(symbol, v, scale) for v in cast("list[Any]", values)]
     n: Fraction = abs(values)
@@ -192,16 +192,18 @@ def _moved(symbol: Symbol, values: Any, scale: Fraction | None) -> Any:
     return clamp_to_domain(symbol, plain if scale is None else scale * (round(n) or 1))
 
 
-def negatives(program: ProofProgram, values: Mapping[str, Any], fixed: str | None = None) -> int:
-    """Return how many variables are negative although they need not be."""
-    free = [
-        s for s in program.symbols if s.kind == "real" and s.name != fixed and (s.high is None or s.high > 0)
-    ]
+def negatives(program: ProofProgram, values: Mapping[str, Any], fixed: str | None) -> int:
+    """Return the number of variables that are negative although their domains have positive numbers."""
+    free = [s for s in _real_symbols(program, fixed) if s.high is None or s.high > 0]
     return sum(any(n < 0 for n in np.array(values[s.name], dtype=object).flat) for s in free)
 
 
+def _real_symbols(program: ProofProgram, fixed: str | None) -> list[Symbol]:
+    return [s for s in program.symbols if s.kind == "real" and s.name != fixed]
+
+
 def admits(symbol: Symbol, number: Fraction) -> bool:
-    """Tell whether a variable may have a value."""
+    """Tell whether a number is in the domain of a variable."""
     if symbol.kind == "int" and number.denominator != 1:
         return False
     return (symbol.low is None or number > symbol.low) and (symbol.high is None or number < symbol.high)
@@ -214,18 +216,18 @@ def draw_value(
     positions: Mapping[str, Positions],
     sizes: Mapping[str, int],
 ) -> Any:
-    """Return a value of a variable in some style."""
+    """Draw a value of a variable in some style."""
     if symbol.kind == "bool":
         return rng.random() < 0.5
     if symbol.name in positions:
         return clamp_to_domain(symbol, Fraction(_position(positions[symbol.name], style, rng, sizes)))
     if symbol.kind == "int":
-        return clamp_to_domain(symbol, Fraction(_whole(style, rng)))
+        return clamp_to_domain(symbol, Fraction(_integer(style, rng)))
     return clamp_to_domain(symbol, _number(style, rng, 16 if symbol.shape else 1))
 
 
 def _position(own: Positions, style: Style, rng: random.Random, sizes: Mapping[str, int]) -> int:
-    """A position from either end; beyond the ends only where that counts too."""
+    """Draw a position from either end; beyond the ends only for `one_hot`."""
     lengths = [length_value(n, sizes) for n in own.lengths]
     if not lengths:
         lengths = [1 + max((length_value(n, sizes) for n in own.depths), default=1)]
@@ -235,7 +237,7 @@ def _position(own: Positions, style: Style, rng: random.Random, sizes: Mapping[s
     return rng.choice((0, -1, n - 1, -n)) if style == "ends" else rng.randrange(-n, n)
 
 
-def _whole(style: Style, rng: random.Random) -> int:
+def _integer(style: Style, rng: random.Random) -> int:
     if style in ("huge", "tiny"):
         return rng.choice((-1, 1)) * rng.randint(1, 10 ** rng.randint(3, 12))
     reach = 40 if style in ("wide", "large") else LARGEST_INDEX
@@ -243,7 +245,7 @@ def _whole(style: Style, rng: random.Random) -> int:
 
 
 def _number(style: Style, rng: random.Random, fine: int) -> Fraction:
-    """A number; ``fine``: how much finer for one of many, of which two rarely tie."""
+    """Draw a number; the entries of arrays are ``fine`` times finer, so that two rarely tie."""
     sign: Sequence[int] = (-1, 1)
     match style:
         case "positive":

@@ -1,1 +1,1 @@
-"""What a verdict says beside yes and no, in words of the program."""
+"""Reports about a verdict: parts of the domain, excluded and undefined points, hints. Open `report` first."""

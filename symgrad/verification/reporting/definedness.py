@@ -1,7 +1,7 @@
-"""Where one side of a claim has no value although the other one has: what a claim about common points does not say.
+"""Find where one side of a claim is undefined although the other is defined; the verdict is about common points.
 
-The records of ops say where they have values. A condition of one side is told if it certainly fails at a point at which
-the other side certainly has a value; thin sets, where something that is divided by vanishes, are listed elsewhere.
+Records of ops have their domains. A condition of one side is reported if it certainly fails at a point at which the
+other side is certainly defined. `side_conditions` reports thin sets, where a denominator vanishes.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from symgrad.checker.witness import all_certain
 from symgrad.ir.graph import OPS, SYMBOL, Node, apply, as_node, symbol
 from symgrad.ir.notation.printer import expression_text
 from symgrad.ir.traverse import topological
-from symgrad.ir.types import Domain, Number
+from symgrad.ir.types import Domain
 from symgrad.ops.scalar.logic import CONVERSE, NEGATION
 from symgrad.pretty.domains import outside_of_choices
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import UsageError
+from symgrad.support.traversal import leaves
 from symgrad.verification.limits import CONDITION_LENGTH, CONDITION_PARTS, CONDITIONS_TOLD, DEFINEDNESS_POINTS
-from symgrad.verification.points.sampler import DrawnPoint, points_of
+from symgrad.verification.points.sampler import SamplePoint, points_of
 from symgrad.verification.statement import program_of
 from symgrad.verification.verdict import Undefined
 
@@ -40,9 +41,9 @@ class Side:
     """One side of a claim.
 
     Args:
-        name: what it is called.
-        node: what has to have a value where it has one.
-        wanted: the steps of the program that have values where it certainly has one.
+        name: its name in texts.
+        node: the node that must have a value.
+        wanted: the steps of the program that have values exactly where the side certainly does.
     """
 
     name: str
@@ -59,15 +60,15 @@ def undefined(
     direction: str | None,
     deadline: float,
 ) -> tuple[Undefined, ...]:
-    """Return where one side has no value, with a point at which the other one has one.
+    """Return the conditions under which one side is undefined, each with a point at which the other is defined.
 
     Args:
         program: the steps of the claim.
-        sides: the two.
+        sides: both sides.
         strict: see `symgrad.checker.balls.programs.evaluate`.
         plain: see there.
         direction: the variable that is the direction of a derivative, if there is one.
-        deadline: when to stop, on the count of `symgrad.checker.clock`.
+        deadline: when to stop, on the clock of `symgrad.checker.clock`.
     """
     conditions = [list(conditions_of(s.node)) for s in sides]
     found: list[Undefined] = []
@@ -78,7 +79,7 @@ def undefined(
                 if not own:
                     continue
                 wanted = sides[other].wanted
-                defined: list[DrawnPoint] = []
+                defined: list[SamplePoint] = []
                 for point in islice(points_of(program), DEFINEDNESS_POINTS):
                     values = evaluate(
                         program,
@@ -91,7 +92,7 @@ def undefined(
                     )
                     if all_certain(values):
                         defined.append(point)
-                for condition, point in _told(own, defined):
+                for condition, point in _failing_at(own, defined):
                     at = {name: v for name, v in point.values.items() if name != direction}
                     found.append(Undefined(sides[side].name, _text(condition), sides[other].name, at))
     except TimeoutError:
@@ -99,14 +100,16 @@ def undefined(
     return tuple(found)
 
 
-def _told(conditions: Sequence[Node], points: Sequence[DrawnPoint]) -> Iterator[tuple[Node, DrawnPoint]]:
-    """Yield conditions that fail at points, those that fail at more of them first, with the first such point."""
+def _failing_at(
+    conditions: Sequence[Node], points: Sequence[SamplePoint]
+) -> Iterator[tuple[Node, SamplePoint]]:
+    """Yield conditions that fail at points, most often failing first, each with the simplest such point."""
     program, at = program_of(conditions)
     fails: dict[Node, set[int]] = {c: set() for c in conditions}
     for n, point in enumerate(points):
         try:
             values = evaluate(program, point.values, precision=_BITS, sizes=point.sizes, wanted=at)
-        except UsageError:  # what is drawn for the program of the claim does not fit
+        except UsageError:  # the point has no value for a symbol of the conditions, or a wrong shape
             continue
         for condition, value in zip(conditions, values, strict=True):
             if any(v is False for v in box(value).flat):
@@ -118,13 +121,13 @@ def _told(conditions: Sequence[Node], points: Sequence[DrawnPoint]) -> Iterator[
             seen |= fails[condition]
 
 
-def _length(point: DrawnPoint) -> tuple[int, int]:
-    """How special a point is, and how long to read: at 0 conditions often fail by a hair."""
+def _length(point: SamplePoint) -> tuple[int, int]:
+    """Return how special a point is, and its length: at 0 conditions often fail by a hair."""
     return sum(v == 0 for v in point.values.values()), len(str(dict(point.values)))
 
 
 def conditions_of(node: Node) -> Iterator[Node]:
-    """Yield comparisons that hold where a node has a value, but for those that always do, and for thin sets."""
+    """Yield comparisons that hold wherever a node has a value, without thin sets and those that always hold."""
     facts = Conditions()
     for n in outside_of_choices([node]):
         if not n.op.pointwise or n.op.domain is None:
@@ -135,7 +138,7 @@ def conditions_of(node: Node) -> Iterator[Node]:
 
 
 def restrict_domain(sides: Sequence[Node]) -> dict[Node, Node]:
-    """Return for variables ones of the smaller domains in which all sides may have a value.
+    """Return variables with smaller domains, outside of which some side has no value.
 
     Example:
         >>> from symgrad.frontend.text import parse_program
@@ -154,62 +157,39 @@ def restrict_domain(sides: Sequence[Node]) -> dict[Node, Node]:
         declared = found.get(left, left).declaration
         if declared.distribution is not None:
             continue
+        value = right.value
         low, high = declared.domain.span
-        ends = (_larger(low, right.value), high) if below else (low, _smaller(high, right.value))
-        if _is_empty(*ends):
+        if below:
+            low = value if low is None else max(low, value)
+        else:
+            high = value if high is None else min(high, value)
+        if low is not None and high is not None and low >= high:
             continue
         closed = declared.domain.closed or c.op.name in ("ge", "le")
-        found[left] = symbol(replace(declared, domain=Domain("real", "real", *ends, closed)))
+        found[left] = symbol(replace(declared, domain=Domain("real", "real", low, high, closed)))
     return found
 
 
-def _is_empty(low: Number | None, high: Number | None) -> bool:
-    return low is not None and high is not None and low >= high
-
-
-def _larger(a: Number | None, b: Number) -> Number:
-    return b if a is None else max(a, b)
-
-
-def _smaller(a: Number | None, b: Number) -> Number:
-    return b if a is None else min(a, b)
-
-
 def _domain(n: Node) -> Node:
-    """The condition under which an op has a value; of a root it is about what is below it alone."""
+    """Return the condition under which an op has a value: of a root, on its radicand alone."""
     if n.op.name == "pow" and n.args[1].is_number() and n.args[1].value.denominator != 1:
         return apply(OPS["ge" if n.args[1].value > 0 else "gt"], (n.args[0], as_node(0)))
     assert n.op.domain is not None
     return n.op.domain(*n.args)
 
 
-def _conjuncts(condition: Node) -> Iterator[Node]:
-    pending = [condition]
-    while pending:
-        c = pending.pop()
-        if c.op.name == "and_":
-            pending += c.args
-        else:
-            yield c
+def _conjuncts(condition: Node) -> list[Node]:
+    return leaves(condition, lambda c: c.args[::-1] if c.op.name == "and_" else None)
 
 
 def _alternatives(condition: Node) -> list[Node]:
-    """The comparisons of which one has to hold; none if others than those by size are among them."""
-    found: list[Node] = []
-    pending = [condition]
-    while pending:
-        c = pending.pop()
-        if c.op.name == "or_":
-            pending += reversed(c.args)
-        elif c.op.name in _ORDERS:
-            found.append(c)
-        else:
-            return []
-    return found
+    """Return the operands of a disjunction; none if there are others than inequalities."""
+    found = leaves(condition, lambda c: c.args if c.op.name == "or_" else None)
+    return found if all(c.op.name in _ORDERS for c in found) else []
 
 
 def _text(condition: Node) -> str:
-    """Say where a condition does not hold; nothing if that is long."""
+    """Describe where a condition fails; empty if that is long."""
     texts = [_failing(c) for c in _alternatives(condition)]
     if not all(texts):
         return ""

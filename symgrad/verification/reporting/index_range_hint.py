@@ -1,8 +1,7 @@
-"""Labels that nothing declares to be in range: would a claim that they refute hold if they were?
+"""Try whether a claim that fails for labels out of range holds for labels declared to be in range.
 
-Below 0 a subscript counts from the end, and `one_hot` has no such rule; beyond the axis a row of `one_hot` has no 1. A
-claim that counts on labels in 0..k-1 is refuted at others, and what is missing is their declaration. Whether that is
-so is tried.
+Below 0 a subscript counts from the end, which `one_hot` does not; beyond the axis a row of `one_hot` has no 1. A claim
+that assumes labels in 0..k-1 is refuted by others although only their declaration is missing.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ __all__ = ["with_declared_labels"]
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """That a symbol counts positions of an axis.
+    """A symbol used as a position of an axis.
 
     Args:
         symbol: the symbol.
-        domain: in which its values lie if all positions are of the axis, counted from its beginning.
-        ones: whether by `one_hot`, else by a subscript.
+        domain: the values for which all positions are inside the axis, counted from its beginning.
+        ones: whether `one_hot` reads it, rather than a subscript.
     """
 
     symbol: Node
@@ -50,15 +49,15 @@ def with_declared_labels(
     decide: Callable[[Sequence[Node], float], Verdict],
     left: float,
 ) -> Verdict:
-    """Return a verdict that says, where that is so, that with labels declared to be in range the claim holds.
+    """Add a hint to a verdict if the claim holds once labels are declared to be in range.
 
-    That is tried of a claim that labels out of range refute, and of one that is supported and has no proof.
+    Try it if labels out of range refute the claim, and if the claim is supported without a proof.
 
     Args:
-        verdict: on the claim.
+        verdict: the verdict on the claim.
         sides: the parts of the claim.
-        decide: decides a claim of such parts, in so many seconds.
-        left: how many there are for that.
+        decide: decides a claim of such parts within some seconds.
+        left: the seconds that are left.
     """
     refuted = verdict.status == "refuted"
     if verdict.witness is None if refuted else verdict.status != "supported":
@@ -91,7 +90,7 @@ def with_declared_labels(
 
 
 def _beyond(use: _Use) -> str:
-    """Say what happens to a label out of range."""
+    """Describe what a label out of range does."""
     if use.ones:
         return "a row of one_hot has no 1"
     low = starts_at(use.symbol)
@@ -121,7 +120,7 @@ def _uses(sides: Sequence[Node]) -> Iterator[_Use]:
 
 
 def _counted(index: Node) -> tuple[Node, Size] | None:
-    """Return the input that an index is, or is beside a size: t - 1."""
+    """Match an index against an input plus an offset: t - 1."""
     offset: Size = 0
     while index.args:
         if index.op.name in THROUGH:
@@ -131,9 +130,9 @@ def _counted(index: Node) -> tuple[Node, Size] | None:
             return None
         first, second = index.args
         for one, rest in ((first, second), (second, first)):
-            beside = as_size(one)
-            if beside is not None:
-                offset, index = size_sum([offset, beside]), rest
+            size = as_size(one)
+            if size is not None:
+                offset, index = size_sum([offset, size]), rest
                 break
         else:
             return None

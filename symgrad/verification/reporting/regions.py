@@ -1,7 +1,7 @@
-"""Parts of the domain, and what is known of a claim in each.
+"""Divide the domain into regions, each with its own status.
 
-Every region has a point that was found at which both sides have a value. One that has a point at which they differ is
-refuted, so that of the witness is. Of one that is proved it is said what the proof leaves out.
+In every region both sides have a value at some point that was tried. A region is refuted where they differ at such a
+point, or at the witness; a region that is proved comes with the points that the proof excludes.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 from symgrad.checker.balls.programs import context, evaluate
@@ -31,7 +32,7 @@ __all__ = ["Tried", "regions_of", "try_points"]
 
 _BITS = 128
 _STRICT = {True: {"lt", "gt", "ne"}, False: {"le", "ge", "eq"}}
-"""Comparisons whose sides are not equal where they come out so."""
+"""Comparisons that hold, or fail, only where their sides differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,8 @@ def try_points(
     """Return points at which both sides have a value.
 
     Args:
-        program: the steps, of numbers.
-        wanted: the two sides, and what else must have a value.
+        program: the steps, scalars alone.
+        wanted: the two sides, and further steps that must have a value.
         strict: see `symgrad.checker.balls.programs.evaluate`.
         plain: see there.
         deadline: when to stop, on the count of `symgrad.checker.clock`.
@@ -57,7 +58,7 @@ def try_points(
     found: list[Tried] = []
     try:
         with until(deadline), context.workprec(_BITS):
-            for _, point in zip(range(REGION_POINTS), points_of(program), strict=False):
+            for point in islice(points_of(program), REGION_POINTS):
                 left, right, *rest = evaluate(
                     program, point.values, precision=_BITS, strict=strict, plain=plain, wanted=wanted
                 )
@@ -76,13 +77,13 @@ def regions_of(
     witness: Witness | None,
     deadline: float,
 ) -> tuple[Region, ...]:
-    """Return the cases of an attempt and their parts; none if nowhere the claim is proved, or there is but one.
+    """Return the cases of an attempt and their parts; none if the claim is proved nowhere, or there is but one part.
 
     Args:
         program: the steps.
         inputs: its variables.
-        attempt: to prove the claim.
-        points: at which both sides have a value.
+        attempt: the attempt to prove the claim.
+        points: points at which both sides have a value.
         witness: a point at which they differ, if one is known.
         deadline: when to give up, on the count of `symgrad.checker.clock`.
 
@@ -92,7 +93,7 @@ def regions_of(
     every = [*points, *([Tried(witness.point, True)] if witness else [])]
     wording = Wording(program, inputs)
     found: list[Region] = []
-    told = witness is None  # whether a region is refuted that has the witness in it
+    covered = witness is None  # whether a refuted region contains the witness
     for case in attempt.cases:
         if case.kernels is not None:
             case.kernels.field.budget = Budget(deadline)
@@ -101,24 +102,24 @@ def regions_of(
         for signs, proved in parts_of(program, case, wording):
             here = [t for t in mine if all(s.holds(t.values) for s in signs)]
             where = " and ".join([*conditions, *map(str, signs)])
-            # A case is also empty if what it asks for is so in a thin set alone.
+            # A case that can only hold on a thin set is empty, too.
             if not here or not where or (case.result == "empty" and not any(t.differs for t in here)):
                 continue
-            but = _left_out(program, case, signs) if proved else ()
-            # Of a proved one the proof may leave out a point at which the sides differ.
+            but = _exclusions(program, case, signs) if proved else ()
+            # The proof may exclude a point at which the sides differ.
             differs = any(t.differs for t in here) and not but
             status: Status = "refuted" if differs else "proved" if proved else "undecided"
             found.append(Region(status, where, but))
-            told = told or (differs and here[-1] is every[-1])
+            covered = covered or (differs and here[-1] is every[-1])
     if all(r.status != "proved" for r in found):
         return ()
-    if witness is not None and not told:
+    if witness is not None and not covered:
         found.append(Region("refuted", " and ".join(f"{n} = {v}" for n, v in witness.point.items())))
     return tuple(found)
 
 
-def _left_out(program: ProofProgram, case: Case, signs: Sequence[Sign]) -> tuple[str, ...]:
-    """Return what a proof leaves out in a part of its case, but for what cannot be where a sign or comparison is."""
+def _exclusions(program: ProofProgram, case: Case, signs: Sequence[Sign]) -> tuple[str, ...]:
+    """Return the conditions that a proof excludes in a part of its case, without those that its signs contradict."""
     if case.kernels is None:
         return case.excluded
     F = case.kernels.field
@@ -132,7 +133,7 @@ def _left_out(program: ProofProgram, case: Case, signs: Sequence[Sign]) -> tuple
 
 
 def _never_zero(k: Functions, signs: Sequence[Sign]) -> list[Poly]:
-    """Return what a proof may leave out the zeros of and, as signs of variables tell, vanishes nowhere in a part."""
+    """Return excluded polynomials without a zero in a part, by the signs of variables."""
     before = dict(k.bounds)
     for s in signs:
         found = _end(k, s.zeros[0]) if len(s.zeros) == 1 and s.step is None else None
@@ -148,7 +149,7 @@ def _never_zero(k: Functions, signs: Sequence[Sign]) -> list[Poly]:
 
 
 def _end(k: Functions, h: Poly) -> tuple[int, Fraction, bool] | None:
-    """Of a*x + b the position of the variable x, the number -b/a, and whether a is positive; None for others."""
+    """Return of a*x + b the position of x, the root -b/a, and whether a > 0; None for other polynomials."""
     slope, constant, at = Fraction(0), Fraction(0), -1
     for exponents, c in h.terms():
         own = [p for p, e in enumerate(exponents) if e]
@@ -162,7 +163,7 @@ def _end(k: Functions, h: Poly) -> tuple[int, Fraction, bool] | None:
 
 
 def _below_roots(k: Functions, h: Poly) -> Poly:
-    """Return what vanishes where a polynomial does: of a root what it is the root of."""
+    """Return the innermost radicand of nested roots, which vanishes where the polynomial does."""
     while True:
         kind, place = k.generator(h)
         if kind != "root":
@@ -171,7 +172,7 @@ def _below_roots(k: Functions, h: Poly) -> Poly:
 
 
 def _conditions(program: ProofProgram, case: Case, wording: Wording) -> list[str]:
-    """Return how the comparisons of a case come out."""
+    """Return the comparisons of a case, negated where they do not hold."""
     found = [
         wording.comparison(i, way=way) or (step_text(program, i) if way else f"not {step_text(program, i)}")
         for i, way in sorted(case.outcome.items())
@@ -180,6 +181,6 @@ def _conditions(program: ProofProgram, case: Case, wording: Wording) -> list[str
 
 
 def _comes_out(program: ProofProgram, case: Case, point: Mapping[str, Any]) -> bool:
-    """Whether the comparisons certainly come out so at a point."""
+    """Tell whether the comparisons certainly have the outcomes of the case at a point."""
     values = evaluate(program, point, precision=_BITS, wanted=list(case.outcome))
     return all(value is way for value, way in zip(values, case.outcome.values(), strict=True))

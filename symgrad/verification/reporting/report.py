@@ -1,4 +1,4 @@
-"""A verdict as a report: the claim, whether it holds, where it fails, which mistake explains it."""
+"""Write a verdict as a report: the claim, its status, a witness, the mistake that explains it."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from symgrad.report.blocks import (
     ticked,
 )
 from symgrad.report.report import Report
-from symgrad.verification.diagnosis import Diagnosis
-from symgrad.verification.verdict import Verdict, by_text, derivatives_text, value_text, values_apart
+from symgrad.verification.diagnosis import Diagnosis, first_of_each_kind
+from symgrad.verification.verdict import Verdict, by_text, derivatives_text, distinct_values, value_text
 
 __all__ = ["SAVED", "TONES", "diagnosis_block", "verdict_blocks", "verdict_report"]
 
 TONES: dict[str, Tone] = {"proved": "good", "refuted": "bad", "supported": "open", "undecided": "open"}
-"""How the status of a verdict is meant."""
+"""The tone of each status."""
 
 SAVED = Literal("verdict.proof.save(path)")
-"""How a proof becomes a file, in Python; a page has the proof itself."""
+"""How a proof is saved, in Python; a page shows the proof itself."""
 
 
 def verdict_report(verdict: Verdict) -> Report:
-    """Return a verdict as a report.
+    """Return the report of a verdict.
 
     Example:
         >>> print(verdict_report(Verdict("proved", "both sides are one")))
@@ -48,11 +48,11 @@ def verdict_report(verdict: Verdict) -> Report:
 
 
 def verdict_blocks(verdict: Verdict, sides: tuple[str, str]) -> Iterator[Block]:
-    """Return what a verdict says.
+    """Yield the blocks of a verdict.
 
     Args:
         verdict: the verdict.
-        sides: what the sides are called.
+        sides: the names of the two sides.
     """
     yield Banner(verdict.status, TONES[verdict.status], prose(_sentence(verdict.why)))
     if verdict.note is not None:
@@ -61,9 +61,7 @@ def verdict_blocks(verdict: Verdict, sides: tuple[str, str]) -> Iterator[Block]:
     found = verdict.diagnosis
     if found:
         yield Heading("The mistake" if len({d.kind for d in found}) == 1 else "Mistakes that explain it")
-        firsts = {d.kind: d for d in reversed(found)}
-        for d in (d for d in found if firsts[d.kind] is d):
-            yield diagnosis_block(d)
+        yield from map(diagnosis_block, first_of_each_kind(found))
     yield from _regions(verdict)
     yield from _parts(verdict, sides)
     yield from _evidence(verdict)
@@ -80,7 +78,7 @@ def _witness(verdict: Verdict, sides: tuple[str, str]) -> Iterator[Block]:
     rows: list[tuple[Prose, ...]] = [
         (prose(Literal(name)), prose(Literal(value_text(value)))) for name, value in verdict.witness.items()
     ]
-    values = values_apart(*verdict.values)
+    values = distinct_values(*verdict.values)
     rows += [(prose(side + entry), prose(Literal(v))) for side, v in zip(sides, values, strict=True)]
     yield Heading("A point at which it fails")
     yield Table(
@@ -89,17 +87,15 @@ def _witness(verdict: Verdict, sides: tuple[str, str]) -> Iterator[Block]:
 
 
 def diagnosis_block(d: Diagnosis) -> FindingBlock:
-    """Return a mistake, with its place where it has one."""
-    said: list[Prose] = []
-    if d.corrected is not None:
-        said.append(prose("Right is ", Literal(d.corrected), "."))
+    """Return a mistake, and its place in the text if it has one."""
+    notes = () if d.corrected is None else (prose("Right is ", Literal(d.corrected), "."),)
     if d.where is None:
-        return FindingBlock(ticked(d.message), "bad", d.kind, said=tuple(said))
+        return FindingBlock(ticked(d.message), "bad", d.kind, said=notes)
     line = d.where.source.line(d.where.line)
     start = d.where.column - 1
     end = min(len(line), start + d.where.span.end - d.where.span.start)
     place = f"{d.kind}; {d.where.source.name}, line {d.where.line}, column {d.where.column}"
-    return FindingBlock(ticked(d.message), "bad", place, line, start, end, tuple(said))
+    return FindingBlock(ticked(d.message), "bad", place, line, start, end, notes)
 
 
 def _regions(verdict: Verdict) -> Iterator[Block]:
@@ -140,20 +136,14 @@ def _parts(verdict: Verdict, sides: tuple[str, str]) -> Iterator[Block]:
 
 
 def _evidence(verdict: Verdict) -> Iterator[Block]:
-    said: list[Prose] = []
+    texts: list[Prose] = []
     if verdict.points and verdict.digits is not None:
-        said.append(prose(f"Both sides agree at {verdict.points} points, to {verdict.digits} digits."))
+        texts.append(prose(f"Both sides agree at {verdict.points} points, to {verdict.digits} digits."))
     if verdict.error_probability is not None:
-        said.append(
+        texts.append(
             prose(f"The probability that it is false all the same is below {verdict.error_probability:.2g}.")
         )
     if verdict.proof is not None:
         kind = "refutation" if verdict.status == "refuted" else "proof"
-        said.append(
-            prose(
-                f"A {kind} is kept, which symgrad check derives anew: ",
-                SAVED,
-                ".",
-            )
-        )
-    yield from (Paragraph(words, soft=True) for words in said)
+        texts.append(prose(f"A {kind} is kept, which symgrad check derives anew: ", SAVED, "."))
+    yield from (Paragraph(words, soft=True) for words in texts)

@@ -1,8 +1,8 @@
-"""Where a proof says nothing, in words of the program: `an entry of v is 0`, `K is singular`.
+"""Describe where a proof does not hold, in terms of the program: `an entry of v is 0`, `K is singular`.
 
-A proof names such a place by its normal form, over inputs alone. The same places are those where a part of the claim is
-zero, or not positive: a part whose normal form gives that very condition stands for it, the shortest in the names of
-the program. What is known of that part tells whether there is such a place at all; if there is none, nothing is said.
+A proof names such a place by its normal form, over inputs alone. There some part of the claim is zero, or not positive.
+The shortest part whose normal form gives the same condition stands for it. A condition whose part is known never to be
+zero there is dropped.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from symgrad.rewrite.facts.definite_matrices import is_definite
 from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
+from symgrad.support.traversal import leaves
 from symgrad.verification.limits import LEFT_OUT_EQUATIONS, LEFT_OUT_PARTS, LEFT_OUT_SECONDS
 from symgrad.verification.reporting.definedness import restrict_domain
 from symgrad.verification.search.singularities import ZeroSet, simpler
@@ -41,7 +42,7 @@ from symgrad.verification.statement import program_of
 __all__ = ["describe_conditions"]
 
 
-_CONDITION = 4e-3  # seconds to say one
+_CONDITION = 4e-3  # seconds to describe one
 _ENTRIES = {"=": "is 0", "<=": "is 0 or negative", "<": "is negative"}
 _BARS = re.compile(r"\|([^|]+)\|")
 _PASSED = frozenset(("neg", "abs", "sqrt", "broadcast_to", "reshape"))
@@ -50,15 +51,15 @@ _PASSED = frozenset(("neg", "abs", "sqrt", "broadcast_to", "reshape"))
 def describe_conditions(
     conditions: Sequence[str], sides: Sequence[Node], names: Mapping[Node, str]
 ) -> tuple[str, ...]:
-    """Return conditions under which a proof says nothing in words of the program.
+    """Return the conditions that a proof excludes, in terms of the program.
 
     Args:
-        conditions: as the proof has them.
-        sides: what it is about.
-        names: values that have a name.
+        conditions: as the proof writes them.
+        sides: the sides of the claim.
+        names: named values.
 
     Returns:
-        Conditions, of which one holds wherever one of those given does and both sides have a value; perhaps none.
+        Conditions that together cover the excluded points at which both sides have a value; perhaps none.
     """
     if not conditions:
         return ()
@@ -68,30 +69,30 @@ def describe_conditions(
     ]
     if any(n.shape or n.op is SIZE for n in topological(sides)):
         compared = {n.args[0] - n.args[1]: n.args for n in certain if n.shape and (0, 1) in n.op.switches}
-        speaker = _Speaker(Conditions(), names, compared)
-        table = _of_arrays([*parts[:LEFT_OUT_PARTS], *compared], speaker, set(conditions))
-        told = dict.fromkeys(text for c in conditions for text in table.get(c, (c,)))
+        writer = _ConditionWriter(Conditions(), names, compared)
+        table = _of_arrays([*parts[:LEFT_OUT_PARTS], *compared], writer, set(conditions))
+        texts = dict.fromkeys(text for c in conditions for text in table.get(c, (c,)))
     else:
-        speaker = _Speaker(Conditions(), names)
-        told = dict.fromkeys(_of_numbers(conditions, parts[:LEFT_OUT_PARTS], speaker, restrict_domain(sides)))
-    return tuple(text for text in told if not any(text in covers for covers in map(_covered, told)))
+        writer = _ConditionWriter(Conditions(), names)
+        texts = dict.fromkeys(_of_numbers(conditions, parts[:LEFT_OUT_PARTS], writer, restrict_domain(sides)))
+    return tuple(text for text in texts if not any(text in covers for covers in map(_covered, texts)))
 
 
 def _covered(text: str) -> tuple[str, ...]:
-    """Return what needs not be said beside a condition."""
+    """Return the conditions that imply a condition and need no mention next to it."""
     for either, others in ((" <= 0", (" = 0", " < 0")), (" is 0 or negative", (" is 0", " is negative"))):
         if text.endswith(either):
             return tuple(text.removesuffix(either) + other for other in others)
     return ()
 
 
-class _Speaker:
-    """Says where a part is zero, or not positive.
+class _ConditionWriter:
+    """Describe where a part is zero, or not positive.
 
     Args:
         known: facts.
-        names: values that have a name.
-        compared: differences of what is compared, with that.
+        names: named values.
+        compared: the two sides of each comparison, by their difference.
     """
 
     def __init__(
@@ -102,14 +103,14 @@ class _Speaker:
         self._compared = compared
 
     def text(self, node: Node) -> str | None:
-        """Return a part in words, None if it is long."""
+        """Return the formula of a part; None if it is long."""
         if len(topological([node], until=self._names)) > LEFT_OUT_EQUATIONS:
             return None
         text = expression_text(node, self._names)
         return text if len(text) <= LEFT_OUT_EQUATIONS else None
 
-    def said(self, node: Node, relation: str) -> tuple[str, ...] | None:
-        """Return where a part is zero (``=``), negative (``<``) or either, factor by factor; None if that is long."""
+    def describe(self, node: Node, relation: str) -> tuple[str, ...] | None:
+        """Describe where a part is zero (``=``), negative (``<``) or either (``<=``), by factors; None if long."""
         known = self.known
         if node in self._compared:
             texts = [self.text(n) for n in self._compared[node]]
@@ -120,7 +121,7 @@ class _Speaker:
             return ()
         if relation == "<=" and known.nonnegative(node) == "yes":
             relation = "="
-        parts = list(self.factors(node)) if relation == "=" else [node]
+        parts = self.factors(node) if relation == "=" else [node]
         texts = [self.text(n) for n in parts]
         found = [self._phrase(n, t, relation) for n, t in zip(parts, texts, strict=True) if t is not None]
         return tuple(found) if len(found) == len(parts) else None
@@ -132,25 +133,24 @@ class _Speaker:
             return f"all entries of {inside} are 0"
         return f"an entry of {text} {_ENTRIES[relation]}" if node.shape else f"{text} {relation} 0"
 
-    def factors(self, node: Node) -> Iterator[Node]:
-        """Yield parts of which one is zero where a part is, but for those that never are."""
-        pending = [node]
-        while pending:
-            n = pending.pop()
+    def factors(self, node: Node) -> list[Node]:
+        """Return the parts one of which is zero wherever a part is, without those that are never zero."""
+
+        def descend(n: Node) -> Sequence[Node] | None:
             if self.known.nonzero(n) == "yes" or (n.op is SIZE and isinstance(n.params[0], str)):
-                continue  # in a proof sizes with a name are at least 1
+                return ()  # a proof takes named sizes to be at least 1
             if n in self._names:
-                yield n
-            elif n.op.name in ("mul", "div"):
-                pending += reversed(n.args[: 2 if n.op.name == "mul" else 1])
-            elif n.op.name in _PASSED or (n.op is pow and n.args[1].is_number() and n.args[1].value > 0):
-                pending.append(n.args[0])
-            else:
-                yield n
+                return None
+            if n.op.name == "mul":
+                return n.args
+            is_power = n.op is pow and n.args[1].is_number() and n.args[1].value > 0
+            return n.args[:1] if is_power or n.op.name == "div" or n.op.name in _PASSED else None
+
+        return leaves(node, descend)
 
 
 def _squared(node: Node) -> Node | None:
-    """Return that of whose squares a number is the sum."""
+    """Return v where a number is the sum of squares sum(v**2)."""
     if node.op is not einsum or node.shape:
         return None
     labels, _ = node.params
@@ -165,18 +165,18 @@ def _squared(node: Node) -> Node | None:
 
 
 def _of_arrays(
-    parts: Sequence[Node], speaker: _Speaker, wanted: Collection[str]
+    parts: Sequence[Node], writer: _ConditionWriter, wanted: Collection[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return for each wanted condition that parts of a claim have what is said for it."""
+    """Describe each wanted condition that stems from a part of the claim."""
     t = FormAlgebra(WORK_BUDGET, LAWS, deadline=now() + LEFT_OUT_SECONDS)
     options: dict[str, list[tuple[bool, tuple[str, ...]]]] = {}  # inputs first
     try:
         program, at = program_of(parts)
         forms = normal_forms(t, program, at)
         for node, i in zip(parts, at, strict=True):
-            for condition, said in _conditions(t, node, forms[i], speaker, wanted):
-                if said is not None and not condition.endswith("..."):
-                    options.setdefault(condition, []).append((node.op is not SYMBOL, said))
+            for condition, texts in _conditions(t, node, forms[i], writer, wanted):
+                if texts is not None and not condition.endswith("..."):
+                    options.setdefault(condition, []).append((node.op is not SYMBOL, texts))
     except GiveUp:
         pass
     return {
@@ -186,26 +186,26 @@ def _of_arrays(
 
 
 def _conditions(
-    t: FormAlgebra, node: Node, form: Form, speaker: _Speaker, wanted: Collection[str]
+    t: FormAlgebra, node: Node, form: Form, writer: _ConditionWriter, wanted: Collection[str]
 ) -> Iterator[tuple[str, tuple[str, ...] | None]]:
-    """Yield the wanted conditions of a part with what is said for each."""
+    """Yield the wanted conditions of a part, each with its description."""
     for shown in (form, content(t, form)[2]) if form else ():
         for relation in _ENTRIES:
             found = list(zero_conditions(t, shown, f"{relation} 0"))
             if len(found) == 1 and found[0] in wanted:
-                yield found[0], speaker.said(node, relation)
-    if form and speaker.known.nonnegative(node) == "yes":
+                yield found[0], writer.describe(node, relation)
+    if form and writer.known.nonnegative(node) == "yes":
         for relation in ("=", "<="):
             found = list(zero_conditions(t, content(t, t.multiply(form, form))[2], f"{relation} 0"))
             if len(found) == 1 and found[0] in wanted:
-                yield found[0], speaker.said(node, "=")
-    text = speaker.text(node) if node.shape else None
+                yield found[0], writer.describe(node, "=")
+    text = writer.text(node) if node.shape else None
     if text is None:
         return
     for kind in ("max", "min"):
         yield tie_condition(t, form, kind), (f"two entries of {text} tie for its {kind}",)
     if len(node.shape) == 2 and node.shape[0] == node.shape[1] and node.shape[0] != 1:
-        never = is_definite(node, speaker.known)
+        never = is_definite(node, writer.known)
         yield singular_condition(t, form, "a0", "a1"), () if never else (f"{text} is singular",)
 
 
@@ -213,50 +213,46 @@ def _conditions(
 
 
 def _of_numbers(
-    conditions: Sequence[str], parts: Sequence[Node], speaker: _Speaker, inside: Mapping[Node, Node]
+    conditions: Sequence[str], parts: Sequence[Node], writer: _ConditionWriter, inside: Mapping[Node, Node]
 ) -> list[str]:
-    """Return what is said for conditions that are formulas of numbers.
+    """Describe conditions that are formulas of numbers.
 
     Args:
-        conditions: what the proof leaves out.
+        conditions: those that the proof excludes.
         parts: values of the claim.
-        speaker: says them.
-        inside: variables of the domains in which both sides may have a value.
+        writer: describes them.
+        inside: variables restricted to the domains in which both sides may have a value.
     """
     symbols = {s.name: s for s in symbols_of(parts)}
     forms = dict(zip(parts, canonical(parts).nodes, strict=True))
     deadline = now() + LEFT_OUT_SECONDS
-    told: list[str] = []
+    described: list[str] = []
     places: dict[ZeroSet, str] = {}
     for condition in conditions:
         place = None if "|" in condition or is_late(deadline, _CONDITION) else _read(condition, symbols)
         if place is None:
-            told += (
-                _of_root(condition, symbols, forms, speaker, inside)
-                if not is_late(deadline)
-                else (condition,)
-            )
-        elif not _is_nowhere(place, speaker, inside):
+            late = is_late(deadline)
+            described += (condition,) if late else _of_root(condition, symbols, forms, writer, inside)
+        elif not _is_nowhere(place, writer, inside):
             places[place] = condition
-    for place in simpler(list(places), speaker.factors):
+    for place in simpler(list(places), writer.factors):
         own = places.get(place, " and ".join(f"{expression_text(n)} = 0" for n in place))
-        said = [_zeros(n, forms, speaker) for n in place] if not is_late(deadline, _CONDITION) else [None]
-        if len(said) == 1:
-            told += (own,) if said[0] is None else said[0]
+        texts = [_zeros(n, forms, writer) for n in place] if not is_late(deadline, _CONDITION) else [None]
+        if len(texts) == 1:
+            described += (own,) if texts[0] is None else texts[0]
         else:
-            told.append(
-                " and ".join(s[0] for s in said if s) if all(s and len(s) == 1 for s in said) else own
-            )
-    return told
+            single = [s[0] for s in texts if s and len(s) == 1]
+            described.append(" and ".join(single) if len(single) == len(texts) else own)
+    return described
 
 
-def _is_nowhere(place: ZeroSet, speaker: _Speaker, inside: Mapping[Node, Node]) -> bool:
-    """Tell whether something of what vanishes together vanishes nowhere in smaller domains."""
-    return any(speaker.known.nonzero(n) == "yes" for n in substitute(list(place), inside))
+def _is_nowhere(place: ZeroSet, writer: _ConditionWriter, inside: Mapping[Node, Node]) -> bool:
+    """Tell whether a factor of a zero set vanishes nowhere in the restricted domains."""
+    return any(writer.known.nonzero(n) == "yes" for n in substitute(list(place), inside))
 
 
 def _read(condition: str, symbols: Mapping[str, Node]) -> ZeroSet | None:
-    """What vanishes where a condition holds, all of it; None for another condition."""
+    """Return the nodes that a condition equates to 0; None for another condition."""
     texts = condition.split(" and ")
     if not all(t.endswith(" = 0") for t in texts):
         return None
@@ -270,44 +266,49 @@ def _of_root(
     condition: str,
     symbols: Mapping[str, Node],
     forms: Mapping[Node, Node],
-    speaker: _Speaker,
+    writer: _ConditionWriter,
     inside: Mapping[Node, Node],
 ) -> tuple[str, ...]:
-    """Say a condition with a root of u: a part with it has a value only where u is not negative, and is that of |u|."""
+    """Describe a condition with a root of u: a part with that root is defined for u >= 0 alone, where |u| = u."""
     for bars in (r"(\1)", r"abs(\1)"):
         place = _read(_BARS.sub(bars, condition), symbols)
         if place is None or place[1:]:
             continue
-        if _is_nowhere(place, speaker, inside):
+        if _is_nowhere(place, writer, inside):
             return ()
-        parts = list(speaker.factors(place[0]))
-        said = [_of_part(f, forms, speaker) for f in parts]
+        parts = writer.factors(place[0])
+        found = [_of_part(f, forms, writer) for f in parts]
         if bars != r"(\1)":
-            said = [s or speaker.text(f) for s, f in zip(said, parts, strict=True)]
-        texts = [t for t in said if t is not None]
-        if len(texts) == len(said):
-            return tuple(f"{t} = 0" for t in texts)
+            found = [s or writer.text(f) for s, f in zip(found, parts, strict=True)]
+        if None not in found:
+            return tuple(f"{t} = 0" for t in found)
     return (condition,)
 
 
-def _zeros(node: Node, forms: Mapping[Node, Node], speaker: _Speaker) -> tuple[str, ...] | None:
-    """Say where a node is zero, factor by factor; None if that is long."""
-    texts = [_of_part(f, forms, speaker) or speaker.text(f) for f in speaker.factors(node)]
+def _zeros(node: Node, forms: Mapping[Node, Node], writer: _ConditionWriter) -> tuple[str, ...] | None:
+    """Describe where a node is zero, factor by factor; None if that is long."""
+    texts = [_of_part(f, forms, writer) or writer.text(f) for f in writer.factors(node)]
     return None if None in texts else tuple(f"{t} = 0" for t in texts)
 
 
-def _of_part(factor: Node, forms: Mapping[Node, Node], speaker: _Speaker) -> str | None:
-    """Return the shortest text of a part that is zero where a factor is; parts come with their canonical forms."""
+def _of_part(factor: Node, forms: Mapping[Node, Node], writer: _ConditionWriter) -> str | None:
+    """Return the shortest text of a part that is zero exactly where a factor is.
+
+    Args:
+        factor: the factor.
+        forms: canonical forms of the parts.
+        writer: describes parts.
+    """
     if factor.op is SYMBOL:
-        return speaker.text(factor)
+        return writer.text(factor)
     reads = set(symbols_of([factor]))
     texts: list[str | None] = []
     for part, form in forms.items():
         if set(symbols_of([form])) == reads:
-            # Zero together: tan(x)*cos(x) is not where cos(x) is, though their quotient 1/tan(x) is never 0.
+            # tan(x)*cos(x) is not zero where cos(x) is, although their quotient 1/tan(x) is never 0: test both ways.
             both = ((factor, form), (form, factor))
-            if form is factor or all(_never_zero(a / b, speaker.known) for a, b in both):
-                texts.append(speaker.text(part))
+            if form is factor or all(_never_zero(a / b, writer.known) for a, b in both):
+                texts.append(writer.text(part))
     return min((t for t in reversed(texts) if t is not None), key=len, default=None)
 
 

@@ -1,4 +1,4 @@
-"""Parts of a case of a proof, told apart by the sign of one quantity if there is one that tells."""
+"""Divide a case of a proof into parts; by the sign of one quantity where that suffices."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _BITS = 256
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """That a quantity is positive, or that it is negative.
+    """The condition that a quantity is positive, or that it is negative.
 
     Args:
         text: the quantity, in the program's names or those of the proof's kernels.
-        positive: which of the two.
+        positive: True for positive, False for negative.
         kernels: those of the proof.
-        zeros: polynomials in them that vanish only where it has no such sign.
-        step: which step of a program it is; None if it is the product of the polynomials.
+        zeros: polynomials in them that vanish only where the quantity has no such sign.
+        step: the step of a program that computes it; None if it is the product of the polynomials.
     """
 
     text: str
@@ -54,7 +54,7 @@ class Sign:
         return up
 
     def _values(self, point: Mapping[str, Any]) -> list[Value]:
-        """What it is the product of."""
+        """Return the factors of the quantity."""
         if self.step is None:
             return [value_at(self.kernels, h, point) for h in self.zeros]
         program, at = self.step
@@ -62,14 +62,14 @@ class Sign:
 
 
 def parts_of(program: ProofProgram, case: Case, wording: Wording) -> Iterator[tuple[tuple[Sign, ...], bool]]:
-    """Yield the parts of a case that are not known to be empty, or all of it, with whether the claim is proved there.
+    """Yield the parts of a case that may have points, or the whole case, with whether the claim is proved there.
 
-    Where the sign of one quantity tells which parts are proved, there are two, by that sign.
+    There are two parts if the sign of one quantity separates those that are proved from the others.
 
     Args:
         program: the steps.
         case: the case.
-        wording: what they are called.
+        wording: writes steps as formulas.
     """
     if not case.parts or case.kernels is None:
         yield (), case.result == "proved"
@@ -81,14 +81,14 @@ def parts_of(program: ProofProgram, case: Case, wording: Wording) -> Iterator[tu
         yield (replace(sign, positive=not sign.positive),), False
         return
     for part in case.parts:
-        told = [
+        signs = (
             Sign(wording.formula(case.kernels.field.text(h)), up, case.kernels, (h,)) for h, up in part.signs
-        ]
-        yield tuple(told), part.proved
+        )
+        yield tuple(signs), part.proved
 
 
 def _products(k: Functions, parts: Sequence[SubCase], wording: Wording) -> Iterator[Sign]:
-    """Yield the products of the polynomials whose sign tells where a case is proved, that which it has there."""
+    """Yield products of polynomials with the sign that they have exactly where the case is proved."""
     every = [h for h, _ in parts[0].signs]
     for n in range(1, len(every) + 1):
         for which in combinations(range(len(every)), n):
@@ -101,7 +101,7 @@ def _products(k: Functions, parts: Sequence[SubCase], wording: Wording) -> Itera
 
 
 def _steps(program: ProofProgram, case: Case, k: Functions, wording: Wording) -> Iterator[Sign]:
-    """Yield the steps of the program whose sign tells where a case is proved, that which it has there."""
+    """Yield steps of the program with the sign that they have exactly where the case is proved."""
     every = [h for h, _ in case.parts[0].signs]
     for i in list(case.known)[:SIGNED_STEPS]:
         found = _sign(k, case.known[i])
@@ -115,13 +115,13 @@ def _steps(program: ProofProgram, case: Case, k: Functions, wording: Wording) ->
 
 
 def _side(parts: Sequence[SubCase], which: Sequence[int]) -> bool | None:
-    """Whether a product of polynomials is positive where a case is proved, if it is the opposite elsewhere."""
+    """Return the sign of a product where the case is proved (True: positive); None unless it is opposite elsewhere."""
     sides = {(sum(not p.signs[i][1] for i in which) % 2 == 0) == p.proved for p in parts}
     return sides.pop() if len(sides) == 1 and len({p.proved for p in parts}) == 2 else None
 
 
 def _sign(k: Functions, value: Element) -> tuple[bool, list[Poly]] | None:
-    """Whether a value has the sign of a product of polynomials, or the opposite one; None if it is not that."""
+    """Write a value as +- a product of polynomials with known sign: (True for +, the polynomials), or None."""
     F = k.field
     if len(value.num) > SIGNED_TERMS or F.number(value) is not None:
         return None

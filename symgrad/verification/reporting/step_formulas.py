@@ -1,4 +1,4 @@
-"""Steps of a program, and polynomials in kernels, as formulas that people read."""
+"""Write steps of a program, and polynomials in kernels, as formulas for people."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from symgrad.ir.traverse import topological
 from symgrad.ops.scalar.logic import NEGATION
 from symgrad.rewrite.pipeline import canonical
 from symgrad.support.errors import SymgradError
+from symgrad.support.traversal import postorder
 from symgrad.verification.limits import CONDITION_LENGTH, CONDITION_PARTS
 
 __all__ = ["Wording"]
@@ -21,10 +22,10 @@ _LOG, _SIZE = re.compile(r"log\|([^|]+)\|"), re.compile(r"\|([^|]+)\|")
 
 
 class Wording:
-    """Says what steps of a program are, in its inputs.
+    """Write steps of a program as formulas of its inputs.
 
     Args:
-        program: the steps, of numbers.
+        program: the steps, scalars alone.
         inputs: its variables.
     """
 
@@ -34,11 +35,11 @@ class Wording:
         self._nodes: dict[int, Node | None] = {}
 
     def step(self, at: int) -> str | None:
-        """Return a step as text, None if that is long."""
+        """Return the formula of a step; None if it is long."""
         return _text(self._node(at))
 
     def comparison(self, at: int, *, way: bool) -> str | None:
-        """Return that a comparison comes out so, None if that is long."""
+        """Return a comparison, or its negation where it does not hold; None if that is long."""
         step = self._program.steps[at]
         sides = [_text(self._node(a), canonically=False) for a in step.args]
         if None in sides or step.op not in NEGATION:
@@ -48,7 +49,7 @@ class Wording:
         return expression_text(apply(op, tuple(n for n in nodes if n is not None)))
 
     def formula(self, text: str) -> str:
-        """Return the text of a polynomial in kernels as a formula, as it is if it is none."""
+        """Return a polynomial in kernels as a formula; its text unchanged if it does not parse."""
         plain = _SIZE.sub(r"abs(\1)", _LOG.sub(r"log(abs(\1))", text))
         try:
             return _text(parse_expression(plain, self._inputs)) or text
@@ -56,21 +57,13 @@ class Wording:
             return text
 
     def _node(self, at: int) -> Node | None:
-        """The node of a step; None if it is long, or of an op that programs have not."""
-        stack = [at]
-        while stack:
-            i = stack[-1]
-            step = self._program.steps[i]
-            missing = [a for a in step.args if a not in self._nodes]
-            if missing:
-                stack += missing
-                continue
-            stack.pop()
-            args = [self._nodes[a] for a in step.args]
-            self._nodes[i] = self._made(i, [a for a in args if a is not None]) if None not in args else None
+        """Return the node of a step; None if its op is none of symgrad's."""
+        for i in postorder([at], lambda i: self._program.steps[i].args, until=self._nodes):
+            args = [self._nodes[a] for a in self._program.steps[i].args]
+            self._nodes[i] = self._apply(i, [a for a in args if a is not None]) if None not in args else None
         return self._nodes[at]
 
-    def _made(self, at: int, args: Sequence[Node]) -> Node | None:
+    def _apply(self, at: int, args: Sequence[Node]) -> Node | None:
         step = self._program.steps[at]
         match step.op:
             case "symbol":

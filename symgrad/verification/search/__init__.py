@@ -1,1 +1,1 @@
-"""The search for proofs and for points that refute."""
+"""Search for proofs and for points that refute; open `prove` and `refute` first."""

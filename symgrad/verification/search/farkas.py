@@ -1,4 +1,4 @@
-"""Weights that show that a part of a case has no points, by linear programming."""
+"""Show by linear programming that a part of a case has no points: Farkas' lemma over monomials."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["weights"]
 
 
 def weights(k: ExtensionField, quantities: Sequence[Poly]) -> list[Fraction] | None:
-    """Propose weights of sum 1 with which no monomial of the sum can be positive.
+    """Propose weights of sum 1 for which no monomial of the weighted sum can be positive.
 
-    Monomials count as independent; of those whose sign is known the coefficient may have the other sign, of the
-    others it must vanish.
+    Monomials count as independent. Where the sign of a monomial is known its coefficient may have the opposite sign;
+    otherwise it must vanish.
     """
     from scipy import optimize  # it starts slowly
 

@@ -1,17 +1,17 @@
-"""Looking for a proof that two steps of a program are equal: cases, restarts, signs.
+"""Search for a proof that two steps of a program are equal: cases, restarts, signs.
 
 Both sides become fractions of polynomials in *kernels*: x, exp(x), the root of what is no square. In a field of such
 fractions two are equal if and only if numerators are, so the proof is that the difference is 0. Take
 
     exp(2*x)/exp(x)  =  exp(x)
 
-1. There is no comparison to be decided, so there is one case (`branch_on_comparison`).
-2. The steps are walked in order. exp(2*x) is met first and becomes a kernel. exp(x) is then no polynomial in it, but
-   half the exponent: the kernel was too coarse (`TooCoarse`), and all begins again, with a kernel twice as fine.
+1. No comparison has to be decided, so there is one case (`branch_on_comparison`).
+2. Evaluate the steps in order. exp(2*x) comes first and becomes a kernel. exp(x) is then no polynomial in it, but has
+   half the exponent: the kernel was too coarse (`TooCoarse`), and the proof restarts with a kernel twice as fine.
 3. Now the kernel is g = exp(x), and exp(2*x) is g**2; the quotient is g**2/g = g, the other side is g, and the
-   difference is 0. What must not vanish is told: here nothing, since exp is never 0.
-4. The checker walks the same way again. What took a search is written down for it: how fine kernels are (`scales`), and
-   every answer of the oracle (`steps.py`), such as factors. It multiplies these out and believes none.
+   difference is 0. The proof lists what must not vanish: here nothing, since exp is never 0.
+4. The checker repeats the evaluation. The proof records the results of searches: how fine kernels are (`scales`), and
+   every answer of the oracle (`steps.py`), such as factors. The checker multiplies these out and trusts none.
 
     >>> from symgrad.checker.clock import now
     >>> from symgrad.frontend.text import parse_program
@@ -25,7 +25,7 @@ fractions two are equal if and only if numerators are, so the proof is that the 
     >>> [(step.op, str(known[i].num)) for i, step in enumerate(claim.program.steps)]
     [('number', '2'), ('symbol', 'g15'), ('mul', '2*g15'), ('exp', 'g14^2'), ('exp', 'g14'), ('div', 'g14')]
 
-A comparison makes cases, one for each way in which it comes out, each with the proof that the sides agree there:
+A comparison makes two cases, one for each outcome, each with a proof that the sides agree there:
 
     >>> p = parse_program("x : real; a = where(x > 0, x, -x); b = abs(x)")
     >>> claim = equal(p["a"], p["b"])
@@ -69,7 +69,7 @@ __all__ = ["SAME", "Attempt", "Case", "SubCase", "prove"]
 
 @dataclass(frozen=True, slots=True)
 class SubCase:
-    """A part of a case: polynomials, each with whether it is positive or negative, and whether the claim is proved."""
+    """A part of a case: polynomials with their signs (True: positive), and whether the claim is proved there."""
 
     signs: tuple[tuple[Poly, bool], ...]
     proved: bool
@@ -77,19 +77,18 @@ class SubCase:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """How the comparisons come out, and what follows.
+    """The outcomes of comparisons, and the result of the proof for them.
 
     Args:
         outcome: of the comparisons, by step.
-        result: ``proved``, ``empty`` (no point has this outcome), or why not.
-        excluded: what must not vanish, as text.
-        data: what the checker needs to replay it.
-        thin: whether points are left out at which both sides may well be defined and differ.
-        parts: where the difference depends on signs that nothing decides, the parts of the case that are not known to
-            be empty.
-        number: what the difference is everywhere, if that is a number other than zero.
-        nowhere: whether the search ended because a side has no value in it.
-        kernels: those of which the polynomials are made, if it came to that.
+        result: ``proved``, ``empty`` (no point has this outcome), or the reason why neither.
+        excluded: conditions that the proof excludes, as text.
+        data: the data with which the checker replays it.
+        thin: whether both sides may be defined and differ at excluded points.
+        parts: where the difference depends on undecided signs, the parts of the case that may have points.
+        number: the difference, if it is a number other than zero everywhere.
+        nowhere: whether the search ended because a side is undefined everywhere.
+        kernels: those of the polynomials, if the search got that far.
         known: the values of steps in them.
     """
 
@@ -107,7 +106,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What came of looking for a proof."""
+    """The result of a search for a proof, by cases."""
 
     cases: tuple[Case, ...]
 
@@ -117,7 +116,7 @@ class Attempt:
 
     @property
     def empty(self) -> bool:
-        """Whether the two are nowhere defined together."""
+        """Whether the sides are nowhere defined together."""
         return all(c.result == "empty" or c.nowhere for c in self.cases)
 
     @property
@@ -126,21 +125,21 @@ class Attempt:
 
     @property
     def thin(self) -> bool:
-        """Whether points are left out at which the sides may be defined and differ."""
+        """Whether both sides may be defined and differ at excluded points."""
         return any(c.thin for c in self.cases)
 
     @property
     def excluded(self) -> tuple[str, ...]:
-        """What must not vanish, of all cases."""
+        """The excluded conditions of all cases."""
         return tuple(dict.fromkeys(e for c in self.cases for e in c.excluded))
 
 
 SAME = Attempt((Case({}, "proved", (), {"outcome": [], "capacity": 1, "scales": [], "answers": []}),))
-"""The proof that two steps are equal that are the same by laws that change no domain."""
+"""The proof that two steps are equal by laws that keep their domain."""
 
 
 def prove(program: ProofProgram, a: int, b: int, deadline: float) -> Attempt:
-    """Try to prove that two steps are equal wherever both are defined, but for thin sets that are listed."""
+    """Try to prove that two steps are equal wherever both are defined, except for listed thin sets."""
     if is_same_step(program, a, b):
         return SAME
     cases: list[Case] = []
@@ -162,7 +161,7 @@ def _case(program: ProofProgram, a: int, b: int, outcome: Mapping[int, bool], de
     case, first = _run(program, a, b, outcome, deadline, {})
     if case.result != "proved" or first is None or not len(first.poles) == len(first.angles) == 1:
         return case
-    # Where the tangent that stands for the angle is infinite the angle is counted from elsewhere.
+    # Where the tangent of the half angle is infinite, measure the angle from another origin.
     other, second = _run(program, a, b, outcome, deadline, {("turned", 0): 2})
     if other.result != "proved" or second is None or "parts" in other.data or "parts" in case.data:
         return case
@@ -196,7 +195,7 @@ def _run(
         try:
             known: dict[int, Element] = {}
             left, right = evaluate_steps(kernels, program, [a, b], outcome, known)
-            case = _judged(kernels, kernels.field.sub(left, right), outcome, data)
+            case = _judge(kernels, kernels.field.sub(left, right), outcome, data)
             return replace(case, kernels=kernels, known=known), kernels
         except TooFewGenerators:
             capacity *= 2
@@ -213,7 +212,7 @@ def _run(
     return Case(outcome, "gave up: the kernels grow ever finer"), None
 
 
-def _judged(
+def _judge(
     kernels: Functions, difference: Element, outcome: Mapping[int, bool], data: Mapping[str, Any]
 ) -> Case:
     F = kernels.field
@@ -237,7 +236,7 @@ def _judged(
 
 
 def _parts(kernels: Functions, difference: Element) -> tuple[tuple[SubCase, ...], list[list[str] | None]]:
-    """The parts of a case, and for each what shows that it is empty, if it is."""
+    """Return the parts of a case, and the certificate of emptiness for each empty one (None for the others)."""
     found: list[SubCase] = []
     shown: list[list[str] | None] = []
     for signs, zero in sign_choices(kernels, difference):

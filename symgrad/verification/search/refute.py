@@ -1,4 +1,4 @@
-"""The search for a point at which two values certainly differ."""
+"""Search for a point at which two values certainly differ."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from symgrad.verification.limits import (
     POINTS_ENOUGH,
     WITNESS_STEPS,
 )
-from symgrad.verification.points.sampler import DrawnPoint, plain_points, points_of
+from symgrad.verification.points.sampler import SamplePoint, plain_points, points_of
 from symgrad.verification.points.values import negatives, shorter, simple_points
 
 __all__ = ["Outcome", "refute"]
@@ -34,28 +34,27 @@ __all__ = ["Outcome", "refute"]
 fmpq: Any = flint.fmpq
 arb: Any = flint.arb
 
-_DECADES = 6  # powers of ten within which values have a moderate size
+_DECADES = 6  # decades of moderate values
 _MODERATE = (0, 0)
-_FINER = (12, 8, 4, 3, 2)  # how many points are tried again at each doubling of the precision
+_FINER = (12, 8, 4, 3, 2)  # points that are evaluated again at each doubling of the precision
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a search found.
+    """The result of a search.
 
     Args:
         witness: a point where the two values differ, or None.
-        points: points at which both values are certain and agree as far as computed, exact.
-        digits: decimal digits to which they agree at each of them, but for those at which the values are not known
-            precisely enough; None without points.
-        precise: at how many they are.
-        tried: how many points were tried.
-        exact: whether at all of them both values are rational numbers, and equal.
+        points: exact points at which both values are certain and agree to the precision of the evaluation.
+        digits: decimal digits of agreement at the worst point that is known precisely enough; None without points.
+        precise: the number of points that are known precisely enough.
+        tried: the number of points that were tried.
+        exact: whether both values are equal rational numbers at all points.
         out_of_time: whether the search ended at the deadline.
     """
 
     witness: Witness | None
-    points: tuple[DrawnPoint, ...]
+    points: tuple[SamplePoint, ...]
     digits: int | None
     precise: int
     tried: int
@@ -80,15 +79,15 @@ class _PointSearch:
         self.deadline = deadline
         self.direction = direction
         self.witness: Witness | None = None
-        self.agreeing: dict[int, DrawnPoint] = {}
+        self.agreeing: dict[int, SamplePoint] = {}
         self.digits: dict[int, int | None] = {}  # None: exactly equal
         self.gaps: dict[int, Any] = {}  # largest distances of values that are tiny or zero
-        self.unknown: dict[int, DrawnPoint] = {}
+        self.unknown: dict[int, SamplePoint] = {}
         self.tried = 0
-        self.settled = False  # whether what is left to try are further points
+        self.settled = False  # whether only optional points are left
 
-    def both(self, point: DrawnPoint, precision: int) -> list[tuple[tuple[int, ...], Value, Value]]:
-        """Return the entries of both values at a point, as far as they are certain."""
+    def both(self, point: SamplePoint, precision: int) -> list[tuple[tuple[int, ...], Value, Value]]:
+        """Return the entries of both values at a point that are certain."""
         left, right, *rest = evaluate(
             self.program,
             point.values,
@@ -101,10 +100,10 @@ class _PointSearch:
         )
         return paired_entries(left, right) if all_certain(rest) else []
 
-    def refuted(
-        self, point: DrawnPoint, precision: int, values: list[tuple[tuple[int, ...], Value, Value]]
+    def refutes(
+        self, point: SamplePoint, precision: int, values: list[tuple[tuple[int, ...], Value, Value]]
     ) -> float:
-        """Keep a point as the witness if its values differ; return how much they do, 0 if they do not."""
+        """Store a point as the witness if its values differ; return their distance, 0 if they may be equal."""
         different = [(i, x, y) for i, x, y in values if disjoint(x, y)]
         if not different:
             return 0
@@ -112,23 +111,23 @@ class _PointSearch:
         self.witness = Witness(point.values, point.sizes, precision, index, *distinct_texts(x, y))
         return max(_distance(x, y), 1e-300)
 
-    def point_out(self, point: DrawnPoint, precision: int) -> None:
-        """Of a witness in some direction, make one in the direction of a single entry: the first that differs most."""
+    def point_out(self, point: SamplePoint, precision: int) -> None:
+        """Replace the direction of a witness by the unit direction in which it differs most, the first of these."""
         if self.direction is None:
             return
         best, found = 0.0, self.witness
         for unit in _units(np.shape(np.array(point.values[self.direction], dtype=object))):
-            there = DrawnPoint({**point.values, self.direction: unit}, point.sizes)
-            size = self.refuted(there, precision, self.both(there, precision))
+            there = SamplePoint({**point.values, self.direction: unit}, point.sizes)
+            size = self.refutes(there, precision, self.both(there, precision))
             if size > best:
                 best, found = size, self.witness
         self.witness = found
 
-    def look(self, number: int, point: DrawnPoint, precision: int) -> bool:
+    def is_witness(self, number: int, point: SamplePoint, precision: int) -> bool:
         """Evaluate at a point; tell whether it is a witness."""
         both = self.both(point, precision)
         with context.workprec(precision):
-            if self.refuted(point, precision, both):
+            if self.refutes(point, precision, both):
                 self.point_out(point, precision)
                 return True
             if both:
@@ -142,7 +141,7 @@ class _PointSearch:
     def agree(
         self, number: int, precision: int, values: list[tuple[tuple[int, ...], Value, Value]]
     ) -> int | None:
-        """Return to how many decimal digits all entries agree; None if they are exact and so equal."""
+        """Return the decimal digits to which all entries agree; None if they are exact and so equal."""
         found: list[int] = []
         vague = arb(0)
         for _, x, y in values:
@@ -163,7 +162,7 @@ class _PointSearch:
 
     @reports_progress("verdicts", "trying points")
     def run(self, start: int, enough: int, most: int, *, finer: bool, simple: bool) -> None:
-        """Try many points at the first precision, some of them at higher ones, and then further points."""
+        """Try points at the first precision, some of them at higher ones, and then further points."""
         points = enumerate(points_of(self.program))
         if not self.several(points, start, enough) and not (finer and self.finer(start)):
             self.settled = most > enough
@@ -174,9 +173,9 @@ class _PointSearch:
         self.shorten()
 
     def moderate(self) -> None:
-        """Of a witness with negative inputs or values of extreme size make one without, if there is one near it.
+        """Replace a witness with negative inputs or values of extreme size by a nearby one without.
 
-        Of `exp(a*F/(R*T))` with a large constant F the values that are drawn first are as large as 1e2000.
+        `exp(a*F/(R*T))` with a large constant F takes values of 1e2000 at the first points.
         """
         first = self.witness
         if first is None or len(self.program.steps) > WITNESS_STEPS:
@@ -185,11 +184,11 @@ class _PointSearch:
         if best <= _MODERATE:
             return
         for values in simple_points(self.program, first.point, self.direction):
-            point = DrawnPoint(values, first.sizes)
+            point = SamplePoint(values, first.sizes)
             both = self.both(point, first.precision)
             with context.workprec(first.precision):
                 found = self.witness
-                if not self.refuted(point, first.precision, both):
+                if not self.refutes(point, first.precision, both):
                     continue
                 oddity = self.oddity(self.witness)
                 if oddity < best:
@@ -198,62 +197,62 @@ class _PointSearch:
                     self.witness = found
 
     def oddity(self, witness: Witness | None) -> tuple[int, int]:
-        """How far a witness is from one that a person would choose: by the size of its values, and negative inputs."""
+        """Measure how unusual a witness is: the decades of its values beyond moderate ones, and its negative inputs."""
         if witness is None:
             return _MODERATE
-        both = self.both(DrawnPoint(witness.point, witness.sizes), witness.precision)
+        both = self.both(SamplePoint(witness.point, witness.sizes), witness.precision)
         sizes = [_decades(v) for i, x, y in both if i == witness.index and disjoint(x, y) for v in (x, y)]
         return max(0, max(sizes, default=0) - _DECADES), negatives(
             self.program, witness.point, self.direction
         )
 
     def simplify(self) -> None:
-        """Of a witness with arrays make one with few entries and small numbers, if there is one."""
+        """Replace a witness with arrays by one with few entries and small numbers, if there is one."""
         first = self.witness
         if first is None or not any(s.shape for s in self.program.symbols):
             return
         self.witness = None
         for point in plain_points(self.program):
-            if _entries(point.values) < _entries(first.point) and self.look(0, point, first.precision):
+            if _entries(point.values) < _entries(first.point) and self.is_witness(0, point, first.precision):
                 return
         self.witness = first
 
     def shorten(self) -> None:
-        """Of a witness make one with shorter numbers, if those near it are one too."""
+        """Replace a witness by one with shorter numbers near it, if there is one."""
         first = self.witness
         if first is None:
             return
         for values in shorter(self.program, first.point, self.direction):
-            point = DrawnPoint(values, first.sizes)
+            point = SamplePoint(values, first.sizes)
             both = self.both(point, first.precision)
             with context.workprec(first.precision):
-                if self.refuted(point, first.precision, both):
+                if self.refutes(point, first.precision, both):
                     return
 
-    def several(self, points: Iterator[tuple[int, DrawnPoint]], precision: int, enough: int) -> bool:
-        """Evaluate at points until so many agree; tell whether one is a witness."""
+    def several(self, points: Iterator[tuple[int, SamplePoint]], precision: int, enough: int) -> bool:
+        """Evaluate at points until ``enough`` of them agree; tell whether one is a witness."""
         while self.tried < POINTS and len(self.agreeing) < enough:
             number, point = next(points, (0, None))
             if point is None:
                 return False
-            if self.look(number, point, precision):
+            if self.is_witness(number, point, precision):
                 return True
-            # Where magnitudes are extreme few digits are left.
+            # Extreme magnitudes leave few digits.
             loose = self.digits.get(number)
-            if loose is not None and loose < CERTAIN_DIGITS and self.look(number, point, 4 * precision):
+            if loose is not None and loose < CERTAIN_DIGITS and self.is_witness(number, point, 4 * precision):
                 return True
             self.tried += 1
         return False
 
     def finer(self, precision: int) -> bool:
-        """Evaluate at some points again, at higher precisions; tell whether one is a witness."""
+        """Evaluate at some points again with higher precisions; tell whether one is a witness."""
         for several in _FINER:
             precision *= 2
             loose = [k for k, d in self.digits.items() if d is not None]
             loose.sort(key=lambda k: self.digits[k] or 0)
             close = [(k, self.agreeing[k]) for k in loose[:several]]
             for number, point in [*close, *list(self.unknown.items())[:several]]:
-                if self.look(number, point, precision):
+                if self.is_witness(number, point, precision):
                     return True
         return False
 
@@ -263,7 +262,7 @@ def _entries(values: Mapping[str, Any]) -> int:
 
 
 def _units(shape: tuple[int, ...]) -> Iterator[Any]:
-    """Yield the arrays with one 1 and else 0, as nested lists; of a large one only the first few."""
+    """Yield the unit arrays as nested lists; of a large array only the first few."""
     for index in islice(np.ndindex(*shape), ENTRIES):
         unit = np.full(shape, Fraction(0), dtype=object)
         unit[index] = Fraction(1)
@@ -271,13 +270,13 @@ def _units(shape: tuple[int, ...]) -> Iterator[Any]:
 
 
 def _decades(x: Value) -> int:
-    """Return the size of a number as a power of ten, without its sign; 0 of a number that may be 0."""
+    """Return the absolute value of log10(abs(x)), rounded; 0 if x may be 0."""
     low = ball(x).abs_lower()
     return abs(round(float(low.log() / arb(10).log()))) if low > 0 else 0
 
 
 def _distance(x: Value, y: Value) -> float:
-    """Return the distance of two numbers relative to the larger, roughly."""
+    """Return the distance of two numbers relative to their size, roughly."""
     x, y = ball(x), ball(y)
     scale = x.abs_upper() + y.abs_upper()
     return float(((x - y) / scale).abs_lower())
@@ -299,27 +298,26 @@ def refute(
     finer: bool = True,
     simple: bool = False,
 ) -> Outcome:
-    """Look for a point inside the declared domains at which two values certainly differ.
+    """Search for a point inside the declared domains at which two values certainly differ.
 
     Args:
         program: the steps.
         a: position of one value.
         b: position of the other, of the same shape.
         strict: whether ties, kinks and jumps do not count; see `symgrad.checker.balls.programs.evaluate`.
-        plain: of which value they do all the same.
-        deadline: when to stop, on the count of `symgrad.checker.clock`.
+        plain: the value to which ``strict`` does not apply.
+        deadline: when to stop, on the clock of `symgrad.checker.clock`.
         start: the first precision, in bits; it is doubled a few times.
-        defined: positions of values that must be certain too at a point that counts; for "the derivative of y is
+        defined: positions of values that must be certain, too, at a point that counts; for "the derivative of y is
             claim", that of y.
-        direction: the name of the variable that is a direction, if there is one: in a witness it is that of a single
-            entry.
+        direction: the variable that is a direction, if there is one; a witness has a unit direction.
         enough: points of the common domain that are tried first.
-        most: points of it after which no more are tried; by default some more if ``finer``.
-        finer: whether points at which the values agree are tried again with more bits.
-        simple: whether to look for a witness with arrays of few entries, and not to take the first one.
+        most: points of the common domain after which the search stops; by default more than ``enough`` if ``finer``.
+        finer: whether agreeing points are evaluated again with more bits.
+        simple: whether to search for a witness with small arrays rather than to take the first one.
 
     Returns:
-        The first witness, or at which points the values agree.
+        The first witness, or the points at which the values agree.
 
     Example:
         >>> from symgrad.checker.program.steps import ProofStep, Symbol
@@ -343,7 +341,7 @@ def refute(
     inexact = [d for d in search.digits.values() if d is not None]
     exact = bool(search.digits) and not inexact
     found = [d for d in inexact if d >= TOO_FEW]
-    # That exact values are equal at a few points, where others are not known, is no agreement: 0*u is 0.
+    # Exact values that are equal at a few points, while others are unknown, are no agreement: 0*u is 0.
     precise = len(search.digits) - len(inexact) + len(found) if found or exact else 0
     return Outcome(
         witness=search.witness,

@@ -1,9 +1,9 @@
-"""How probable it is that random points deceive, for rational functions: Schwartz and Zippel's lemma.
+"""Bound the probability that random points deceive, for rational functions: the Schwartz-Zippel lemma.
 
 A nonzero polynomial of degree d vanishes at a point drawn uniformly from S**n with probability at most d/|S|
 (J. T. Schwartz, Journal of the ACM 27, 1980; R. Zippel, EUROSAM 1979). S is the field of 2**61 - 1 elements. A
-polynomial with integer coefficients may also vanish because the prime divides all of them; it is drawn from no set,
-so the bound is for polynomials whose coefficients are smaller than it.
+polynomial with integer coefficients may also vanish because the prime divides all of them: the bound is for polynomials
+whose coefficients are smaller than the prime.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def error_probability(program: ProofProgram, a: int, b: int) -> float | None:
         b: that of the other.
 
     Returns:
-        None if they are no rational functions of scalars, or differ there.
+        The bound; None if the steps are no rational functions of scalars, or differ there.
     """
     degrees = _degrees(program, max(a, b))
     left, right = degrees[a], degrees[b]
@@ -55,7 +55,7 @@ def error_probability(program: ProofProgram, a: int, b: int) -> float | None:
 
 
 def _degrees(program: ProofProgram, last: int) -> list[_Degrees | None]:
-    """Bounds on the degrees of numerator and denominator of every step; None for what is no rational function."""
+    """Bound the degrees of numerator and denominator of every step; None for no rational function."""
     found: list[_Degrees | None] = []
     for step in program.steps[: last + 1]:
         args = [found[x] for x in step.args]

@@ -1,12 +1,12 @@
-"""Places at which a proof says nothing, as a textbook has them: cos(x) = 0 for tan(x/2) = 1 or tan(x/2) = -1.
+"""Simplify the zero sets that a proof excludes: cos(x) = 0 for tan(x/2) = 1 or tan(x/2) = -1.
 
     tan(u) = 1 or tan(u) = -1     ::= cos(2*u) = 0
     tan(u) = 0 or cos(u) = 0      ::= sin(2*u) = 0
     tan(u) = 0                    ::= sin(u) = 0
     exp(u) = 1                    ::= u = 0
-    a = 0 and b = 0, beside a = 0 ::= a = 0
+    a = 0 or (a = 0 and b = 0)    ::= a = 0
 
-Each says the same set of points. Conjunctions that cannot hold are left out.
+Both sides of a rule are the same set of points. Contradictory conjunctions are dropped.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ from symgrad.rewrite.pipeline import canonical
 __all__ = ["ZeroSet", "simpler"]
 
 ZeroSet: TypeAlias = "tuple[Node, ...]"
-"""What is zero, all of it."""
+"""Nodes that are all zero."""
 
 
 def simpler(places: Sequence[ZeroSet], factors: Callable[[Node], Iterable[Node]]) -> list[ZeroSet]:
-    """Return the same points as shorter conditions.
+    """Describe a union of zero sets by shorter conditions.
 
     Args:
-        places: one of which holds at every point that is meant.
-        factors: parts of which one is zero where a node is; none for one that is never zero.
+        places: the zero sets.
+        factors: nodes one of which is zero wherever a node is; none if it is never zero.
     """
     single = {p[0]: None for p in places if len(p) == 1}
     plain = list(_of_angles(single))
     found: dict[ZeroSet, None] = {(n,): None for n in plain}
     covered = {f for n in plain for f in factors(n)}
     for place in places:
-        if len(place) == 1 or any(_within(n, covered, factors) for n in place) or not _can_be(place):
+        if len(place) == 1 or any(covered.issuperset(factors(n)) for n in place) or not _can_be(place):
             continue
         found[place] = None
     return list(found)
 
 
 def _of_angles(zeros: Iterable[Node]) -> Iterator[Node]:
-    """Yield what vanishes where one of some nodes does, with double angles in the place of half ones."""
+    """Merge zeros of tangents of half angles to zeros of functions of whole angles."""
     pending = dict.fromkeys(zeros)
     for n in list(pending):
         if n not in pending:
@@ -58,23 +58,20 @@ def _of_angles(zeros: Iterable[Node]) -> Iterator[Node]:
             if other is not None:
                 del pending[n], pending[other]
                 yield _short(cos(mul(as_node(2), u)))
-                continue
         elif name == "tan" and number == 0:
             del pending[n]
             pole = next((m for m in pending if m.op is cos and m.args[0] is u), None)
             if pole is not None:
                 del pending[pole]
             yield _short(sin(u if pole is None else mul(as_node(2), u)))
-            continue
         elif name == "exp" and number == -1:
             del pending[n]
             yield u
-            continue
     yield from pending
 
 
 def _shifted(n: Node) -> tuple[Node, int]:
-    """Return u and c of u + c for a whole number c, with a positive sign of u."""
+    """Match +-(u + c) for an integer c; return u and c (0 if there is none)."""
     if n.op.name == "add":
         for u, c in (n.args, n.args[::-1]):
             if c.is_number() and c.value.denominator == 1:
@@ -82,12 +79,8 @@ def _shifted(n: Node) -> tuple[Node, int]:
     return n, 0
 
 
-def _within(n: Node, covered: set[Node], factors: Callable[[Node], Iterable[Node]]) -> bool:
-    return all(f in covered for f in factors(n))
-
-
 def _can_be(place: ZeroSet) -> bool:
-    """Whether all may be zero, where an input that is among them is 0."""
+    """Tell whether all nodes may be zero together, with 0 for the inputs among them."""
     table = {n: as_node(0) for n in place if n.op is SYMBOL}
     known = Conditions()
     return all(

@@ -1,4 +1,4 @@
-"""What proposes the steps of a proof: factors, decompositions, and how fine kernels must be."""
+"""The oracle of a proof: factors, decompositions, and how fine kernels must be."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _PER_ENTRY = 1e-6  # seconds of an elimination, by rows and the square of column
 
 
 class Search:
-    """An oracle that computes its answers and writes them down.
+    """An oracle that computes its answers and records them.
 
     Args:
-        scales: how many times finer kernels are to be than where they are met first.
+        scales: factors by which kernels are finer than at their first occurrence.
     """
 
     def __init__(self, scales: dict[tuple[str, int], int]) -> None:
@@ -65,7 +65,7 @@ class Search:
 def _restated(
     ring: FractionField, h: Poly, roots: Sequence[int], atoms: Sequence[Poly]
 ) -> list[tuple[Poly, int]] | None:
-    """Write h by a known factor whose product with it has fewer roots, or by a square.
+    """Write h as a quotient with a known factor so that fewer roots remain, or by a square.
 
     With p**2 - q**2*k**2 a square d**2, p + q*k is (p + d + q*k)**2/(2*(p + d)).
     """
@@ -128,7 +128,7 @@ def _combination(ring: FractionField, target: Element, basis: Sequence[Element])
 
 
 def _cost(ring: FractionField, fractions: Sequence[Element]) -> int:
-    """A bound on the terms that fractions have over their common denominator."""
+    """Bound the terms of fractions over their common denominator."""
     den: dict[int, int] = {}
     for a in fractions:
         for i, n in a.den:
@@ -142,7 +142,7 @@ def _cost(ring: FractionField, fractions: Sequence[Element]) -> int:
 
 
 def _tied(ring: FractionField, target: Element, basis: Sequence[Element]) -> list[int]:
-    """Where in the basis those are that share a generator with the target, or with another of these."""
+    """Return the positions in the basis of the elements linked to the target by common generators."""
     reached = _generators(ring, target)
     left = {i: _generators(ring, b) for i, b in enumerate(basis)}
     found: list[int] = []
@@ -199,7 +199,7 @@ def _factors(ring: FractionField, num: Poly) -> list[tuple[Poly, int]]:
 
 
 def _is_soon_factored(ring: FractionField, num: Poly) -> bool:
-    """Whether the factors of a polynomial may be computed, which nothing interrupts."""
+    """Tell whether a polynomial may be factored, which nothing interrupts."""
     terms, degree = len(num), int(num.total_degree())
     if terms > FACTORED_TERMS or degree > FACTORED_DEGREE:
         return False

@@ -39,13 +39,13 @@ def test_the_text_names_a_kind_once_and_the_right_derivative() -> None:
 
 def test_it_is_looked_for_when_first_asked_and_then_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
-    original = told.diagnosed
+    original = told.diagnose
 
     def counted(question: told.WrongClaim) -> list[Diagnosis]:
         asked.append(question)
         return original(question)
 
-    monkeypatch.setattr(told, "diagnosed", counted)
+    monkeypatch.setattr(told, "diagnose", counted)
     v = verdict()
     assert asked == []
     assert v.diagnosis == v.diagnosis != []

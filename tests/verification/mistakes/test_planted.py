@@ -14,7 +14,7 @@ import symgrad as sg
 from symgrad.checker.clock import now
 from symgrad.ir.graph import Node
 from symgrad.ir.resize import resized
-from symgrad.verification.mistakes.candidate import Found
+from symgrad.verification.mistakes.candidate import Mistake
 from symgrad.verification.mistakes.catalogue import ROWS
 from symgrad.verification.mistakes.derivation import RightDerivation
 from symgrad.verification.mistakes.numbers import Array, TrialPoint, sampled_arrays, sampled_lanes
@@ -73,7 +73,7 @@ def differ(a: Node, b: Node) -> bool:
     return bool(np.mean(np.abs(one - other) > 1e-4 * (np.abs(one) + np.abs(other))) > 0.6)
 
 
-def named(found: Sequence[Found]) -> set[str]:
+def named(found: Sequence[Mistake]) -> set[str]:
     return {f.kind for f in found} | {f.second.kind for f in found if f.second is not None}
 
 
@@ -96,7 +96,7 @@ def test_a_planted_mistake_is_named(text: str, choice: int) -> None:
     assert _gives(found[0], claim, values.points[0])
 
 
-def _gives(found: Found, claim: Node, point: TrialPoint) -> bool:
+def _gives(found: Mistake, claim: Node, point: TrialPoint) -> bool:
     if found.sides is None:
         return True
     one, other = found.sides()

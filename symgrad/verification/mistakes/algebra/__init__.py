@@ -1,1 +1,1 @@
-"""Wrong rewritings: rows of algebra that is none, and which of them leads from one side to the other."""
+"""Find wrong rules of algebra in an equation. Open `wrong_rewriting` first."""

@@ -1,4 +1,4 @@
-"""A formula multiplied out, so that a slip in one of its terms has a place."""
+"""Multiply a formula out, so that a slip in one of its terms has a place."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product as choices
 
 from symgrad.ir.graph import NUMBER, Node, apply
-from symgrad.ir.traverse import topological
+from symgrad.ir.traverse import fold
 from symgrad.ops.array.layout import full
 from symgrad.verification.mistakes.limits import TERMS
 from symgrad.verification.mistakes.rewriting import signed, total
@@ -17,7 +17,7 @@ _Terms = list[tuple[int, Node]]
 
 
 def expanded(formula: Node) -> Node | None:
-    """Return a formula multiplied out; None if it is so, or has very many terms then.
+    """Multiply a formula out; None if nothing changes, or there are too many terms.
 
     Example:
         >>> import symgrad as sg
@@ -26,39 +26,35 @@ def expanded(formula: Node) -> Node | None:
         >>> print(handle(expanded(((a - b)*(a + 1)).node)))
         a*a + a*1 + -b*a + -b*1
     """
-    known: dict[Node, _Terms] = {}
-    for node in topological([formula]):
-        known[node] = _terms(node, known)
-    terms = known[formula]
+    terms = fold([formula], _terms)[formula]
     if len(terms) < 2:
         return None
-    made = total(signed(s, full(t, formula.shape)) for s, t in terms)
-    return None if made is formula else made
+    found = total(signed(s, full(t, formula.shape)) for s, t in terms)
+    return None if found is formula else found
 
 
-def _terms(node: Node, known: dict[Node, _Terms]) -> _Terms:
+def _terms(node: Node, args: list[_Terms]) -> _Terms:
     name = node.op.name
     if name == "add":
-        found = [t for a in node.args for t in known[a]]
+        found = [t for terms in args for t in terms]
     elif name == "neg":
-        found = [(-s, t) for s, t in known[node.args[0]]]
+        found = [(-s, t) for s, t in args[0]]
     elif name == "mul" or (name == "einsum" and len(node.args) == 2):
-        found = [*_products(node, known)]
+        found = [*_products(node, args)]
     elif name == "div":
-        found = [(s, t / node.args[1]) for s, t in known[node.args[0]]]
+        found = [(s, t / node.args[1]) for s, t in args[0]]
     elif name == "pow" and node.args[1].op is NUMBER and node.args[1].value in (2, 3):
-        found = _power(known[node.args[0]], int(node.args[1].value))
+        found = _power(args[0], int(node.args[1].value))
     else:
         return [(1, node)]
     return found if 1 < len(found) <= TERMS else [(1, node)]
 
 
-def _products(node: Node, known: dict[Node, _Terms]) -> Iterator[tuple[int, Node]]:
-    lists = [known[a] for a in node.args]
-    if any(t.shape != a.shape for a, terms in zip(node.args, lists, strict=True) for _, t in terms):
-        yield 1, node  # what is repeated to fit stays as it is
+def _products(node: Node, args: list[_Terms]) -> Iterator[tuple[int, Node]]:
+    if any(t.shape != a.shape for a, terms in zip(node.args, args, strict=True) for _, t in terms):
+        yield 1, node  # keep broadcast operands
         return
-    for (s, a), (t, b) in choices(*lists):
+    for (s, a), (t, b) in choices(*args):
         yield s * t, apply(node.op, (a, b), node.params)
 
 

@@ -1,4 +1,4 @@
-"""The catalogue of mistakes, a file for each family."""
+"""The catalogue of mistakes, one file for each family. It must not import what searches with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums, means, softmax, inverses, products of matrices."""
+"""Mistakes about sums, means, softmax, inverses and products of matrices."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from symgrad.ir.traverse import topological
 from symgrad.ops.array.contraction import contract, sum_over
 from symgrad.ops.array.layout import full
 from symgrad.support.errors import SymgradError
+from symgrad.verification.mistakes.catalogue.paths import hold_fixed, one_path
 from symgrad.verification.mistakes.limits import PASSED
 from symgrad.verification.mistakes.numbers import entries
 from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
@@ -21,7 +22,7 @@ _REDUCTIONS = ("einsum", "mean", "div", "mul")
 
 
 def _value_of(node: Node) -> Fraction | None:
-    """Return the value of a product or quotient of numbers."""
+    """Return the value of a node that multiplies and divides numbers alone."""
     if node.is_number():
         return Fraction(node.value)
     if node.op.name in ("mul", "div") and node.args:
@@ -49,7 +50,7 @@ def _by_count(s: Site) -> Iterator[Wrong]:
 
 
 def _softmax_input(node: Node) -> Node | None:
-    """Return u if a node is exp(u) over a sum of it, or softmax(u)."""
+    """Return u for exp(u)/sum(exp(u)) and softmax(u)."""
     if node.op.name == "softmax":
         return node.args[0]
     if node.op.name != "div" or node.args[0].op.name != "exp":
@@ -70,19 +71,19 @@ def _diagonal(s: Site) -> Iterator[Wrong]:
 
 
 def _other_axes(s: Site) -> Iterator[Wrong]:
-    """Sum over other axes than those along which an argument was repeated."""
+    """Sum over axes other than those along which an argument was broadcast."""
     for i in s.moving:
         arg = s.node.args[i]
         if s.node.op.push is not None or arg.shape == s.node.shape or len(s.node.shape) < 2:
             continue
         partial = s.node.op.partials[i]
         assert partial is not None
-        whole = full(s.bar * partial(s.node, *s.node.args), s.node.shape)
+        cotangent = full(s.bar * partial(s.node, *s.node.args), s.node.shape)
         rank = len(s.node.shape)
-        everything = full(sum_over(whole, range(rank)), arg.shape)
+        everything = full(sum_over(cotangent, range(rank)), arg.shape)
         yield s.sends({i: everything})
         for axes in combinations(range(rank), rank - len(arg.shape)):
-            found = sum_over(whole, axes)
+            found = sum_over(cotangent, axes)
             if found.shape == arg.shape:
                 yield s.sends({i: found})
 
@@ -92,20 +93,16 @@ def _inverse_sign(s: Site) -> Iterator[Wrong]:
         yield s.sends({i: -s.right(i)})
 
 
-def _transposed(x: Node) -> Node:
-    return contract([x], [(0, 1)], (1, 0))
-
-
 def _square_transposed(s: Site) -> Iterator[Wrong]:
-    """The cotangent of a square matrix, transposed."""
+    """Transpose the cotangent of a square matrix."""
     for i in s.moving:
         sent = s.right(i)
         if len(sent.shape) == 2 and sent.shape[0] == sent.shape[1]:
-            yield s.sends({i: _transposed(sent)})
+            yield s.sends({i: contract([sent], [(0, 1)], (1, 0))})
 
 
 def _operand_transposed(s: Site) -> Iterator[Wrong]:
-    """What a product sends back, with one of the matrices transposed."""
+    """Transpose one of the matrices in the cotangent of an operand of a product."""
     for i in s.moving:
         sent = s.right(i)
         if sent.op.name != "einsum":
@@ -120,29 +117,27 @@ def _operand_transposed(s: Site) -> Iterator[Wrong]:
                     continue
 
 
-def _lost_way(s: Site) -> Iterator[Wrong]:
-    """Lose what goes through one argument: in a derivative of arrays that is a term."""
+def _lose_path(s: Site) -> Iterator[Wrong]:
+    """Lose the contribution through one argument: for arrays, a term of the derivative."""
     if s.y_of_arrays:
-        for i in s.moving:
-            yield s.sends({i: as_node(0)}, held=s.node.args[i])
+        yield from hold_fixed(s)
 
 
 def _half(s: Site) -> Iterator[Wrong]:
-    """Lose the 2 that a product of something with itself gives."""
+    """Lose the 2 in the derivative of a product of a value with itself."""
     moving = s.moving
     if len(s.wrt.shape) == 1 and len(moving) == 2:  # of a matrix, K@S@K.T, each is a term of its own
         yield s.sends({i: s.right(i) / 2 for i in moving})
 
 
-def _one_way(s: Site) -> Iterator[Wrong]:
-    """Keep nothing but what goes through one argument."""
+def _keep_path(s: Site) -> Iterator[Wrong]:
+    """Keep the contribution through one argument alone."""
     if s.y_of_arrays:
-        for i in s.moving:
-            yield Wrong(((s.node.args[i], s.right(i)),), alone=True, words={"held": s.node.args[i]})
+        yield from one_path(s)
 
 
 def _square_form(s: Site) -> Iterator[Wrong]:
-    """Differentiate c*x@x as c*x, as if one of two equal terms were the derivative."""
+    """Differentiate c*x@x as c*x, as if one of the two equal terms were the derivative."""
     if len(s.moving) == 2 and len({_bare(a, s.wrt) for a in s.node.args}) == 1:
         yield s.sends({0: as_node(0)})
         yield s.sends({0: 3 * s.right(0)})
@@ -159,10 +154,9 @@ def _bare(node: Node, wrt: Node) -> Node:
 
 
 def _beyond(s: Site) -> Iterator[Wrong]:
-    """Pass a cotangent by several functions at once, to a value of the same shape."""
-    if not s.y_of_arrays or not s.moving:
-        return
-    yield from _past(s)
+    """Pass a cotangent through several functions unchanged, to a value of the same shape."""
+    if s.y_of_arrays:
+        yield from _past(s)
 
 
 def _beyond_numbers(s: Site) -> Iterator[Wrong]:
@@ -241,13 +235,13 @@ ROWS = (
     MalRule(
         kind="missing-term",
         says="the term that goes through {held} in {0} is missing",
-        distort=_lost_way,
+        distort=_lose_path,
         rank=11.5,
     ),
     MalRule(
         kind="missing-term",
         says="the terms beside the one that goes through {held} in {0} are missing",
-        distort=_one_way,
+        distort=_keep_path,
         rank=11.6,
     ),
     MalRule(

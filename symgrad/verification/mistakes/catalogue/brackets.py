@@ -1,4 +1,4 @@
-"""Sums in powers, roots, denominators and functions; brackets that are lost; signs."""
+"""Wrong rules for sums in powers, roots, denominators and functions; lost brackets; signs."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _CIRCULAR = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan"
 _PARITY = tuple(op.name for op in OPS.values() if op.facts & {"odd", "even"} and op is not neg)
 
 
-def _each(inner: Node, made: Callable[[Node], Node]) -> Iterator[Node]:
-    """Yield the sum of a function of each term: with the signs outside, with them inside, and of two halves."""
+def _each(inner: Node, function: Callable[[Node], Node]) -> Iterator[Node]:
+    """Apply a function to each term of a sum: with the signs outside, with the signs inside, and to two halves."""
     terms = terms_of(inner)
     if len(terms) < 2:
         return
-    yield total(signed(sign, made(t)) for sign, t in terms)
-    yield total(made(signed(sign, t)) for sign, t in terms)
+    yield total(signed(sign, function(t)) for sign, t in terms)
+    yield total(function(signed(sign, t)) for sign, t in terms)
     if inner.op.name == "add" and len(terms) > 2:
-        yield total(made(a) for a in inner.args)
+        yield total(function(a) for a in inner.args)
 
 
 def _of_terms(node: Node) -> Iterator[Swap]:
@@ -42,18 +42,26 @@ def _of_terms(node: Node) -> Iterator[Swap]:
 
 
 def _plain_root(node: Node) -> Node:
-    """Return the root as one takes it who forgets that it is never negative."""
+    """Return sqrt(x**2) as x, as if x were never negative."""
     squared = node.op.name == "pow" and node.args[1].is_number(2)
     return node.args[0] if squared else OPS["sqrt"](node)
+
+
+def _square_of_two(node: Node) -> tuple[Node, Node, int] | None:
+    """Return |a|, |b| and the sign of a*b for (a + b)**2; None for other powers."""
+    base, exponent = node.args
+    if not exponent.is_number(2) or len(terms_of(base)) != 2:
+        return None
+    (s, a), (t, b) = terms_of(base)
+    return a, b, s * t
 
 
 def _power_of_terms(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
     right = None
-    if exponent.is_number(2) and len(terms_of(base)) == 2:
-        (s, a), (t, b) = terms_of(base)
-        middle = 2 * a * b
-        right = a**2 + (middle if s == t else -middle) + b**2
+    if (square := _square_of_two(node)) is not None:
+        a, b, sign = square
+        right = a**2 + signed(sign, 2 * a * b) + b**2
     for other in _each(base, lambda t: t**exponent):
         yield Swap(other, right)
 
@@ -65,27 +73,24 @@ def _over_terms(node: Node) -> Iterator[Swap]:
 
 
 def _no_double(node: Node) -> Iterator[Swap]:
-    base, exponent = node.args
-    if exponent.is_number(2) and len(terms_of(base)) == 2:
-        (s, a), (t, b) = terms_of(base)
+    if (square := _square_of_two(node)) is not None:
+        a, b, sign = square
         squares = a**2 + b**2
-        right = squares + signed(s * t, 2 * a * b)
-        yield Swap(squares + signed(s * t, a * b), right)
+        yield Swap(squares + signed(sign, a * b), squares + signed(sign, 2 * a * b))
 
 
 def _wrong_middle(node: Node) -> Iterator[Swap]:
-    base, exponent = node.args
-    if exponent.is_number(2) and len(terms_of(base)) == 2:
-        (s, a), (t, b) = terms_of(base)
+    if (square := _square_of_two(node)) is not None:
+        a, b, sign = square
         middle = 2 * a * b
-        right = a**2 + signed(s * t, middle) + b**2
-        yield Swap(a**2 - signed(s * t, middle) + b**2, right)
-        if s * t < 0:
+        right = a**2 + signed(sign, middle) + b**2
+        yield Swap(a**2 - signed(sign, middle) + b**2, right)
+        if sign < 0:
             yield Swap(a**2 - middle - b**2, right)
 
 
-def _first_alone(node: Node) -> Iterator[Swap]:
-    """A minus, a factor or a divisor before or behind a bracket reaches one term of several."""
+def _first_term_only(node: Node) -> Iterator[Swap]:
+    """Apply a minus, a factor or a divisor at a bracket to one of several terms."""
     name = node.op.name
     if name == "neg":
         terms = terms_of(node.args[0])
@@ -105,8 +110,8 @@ def _first_alone(node: Node) -> Iterator[Swap]:
             yield Swap(total(scaled[j] if j == i else plain[j] for j in range(len(terms))), total(scaled))
 
 
-def _times_first(node: Node) -> Iterator[Swap]:
-    """-c*(a - b) as -c*a - c*b."""
+def _first_product_only(node: Node) -> Iterator[Swap]:
+    """Expand -c*(a - b) as -c*a - c*b."""
     factors = factors_of(node.args[0])
     for k, f in enumerate(factors):
         terms = terms_of(f)
@@ -152,20 +157,20 @@ def _odd_power(node: Node) -> Iterator[Swap]:
         yield Swap((-base) ** exponent, -((-base) ** exponent))
 
 
-def _lost_sign(node: Node) -> Iterator[Swap]:
+def _argument(node: Node) -> Iterator[Swap]:
     yield Swap(node.args[0])
 
 
 def _term_by_term(node: Node) -> Iterator[Swap]:
-    """(a + b)*(x + y) as a*x + b*y."""
+    """Expand (a + b)*(x + y) as a*x + b*y."""
     one, other = (terms_of(a) for a in node.args)
     if len(one) == len(other) > 1:
-        made = total(signed(s * t, a * b) for (s, a), (t, b) in zip(one, other, strict=True))
-        yield Swap(made, total(signed(s * t, a * b) for s, a in one for t, b in other))
+        pairs = total(signed(s * t, a * b) for (s, a), (t, b) in zip(one, other, strict=True))
+        yield Swap(pairs, total(signed(s * t, a * b) for s, a in one for t, b in other))
 
 
-def _taken_out(node: Node) -> Iterator[Swap]:
-    """f(c*x) as c*f(x)."""
+def _extract_factor(node: Node) -> Iterator[Swap]:
+    """Write f(c*x) as c*f(x)."""
     arg = node.args[0]
     if arg.op.name == "mul":
         for k in range(2):
@@ -175,10 +180,6 @@ def _taken_out(node: Node) -> Iterator[Swap]:
             yield Swap(f * node.op(product(g for g in factors if g is not f)))
     elif arg.op.name == "div":
         yield Swap(node.op(arg.args[0]) / arg.args[1])
-
-
-def _absolute(node: Node) -> Iterator[Swap]:
-    yield Swap(node.args[0])
 
 
 def _root_of_square(node: Node) -> Iterator[Swap]:
@@ -199,14 +200,9 @@ def _double(node: Node) -> Iterator[Swap]:
         yield Swap(a**2, 2 * a)
 
 
-def _of_sum(ops: tuple[str, ...], kind: str, words: str, rank: float = 10) -> AlgebraRule:
-    return AlgebraRule(
-        kind=kind,
-        says=f"this is what one gets by taking {words} at {{0}}",
-        ops=ops,
-        distort=_of_terms,
-        rank=rank,
-    )
+def _of_sum(ops: tuple[str, ...], kind: str, words: str) -> AlgebraRule:
+    says = f"this is what one gets by taking {words} at {{0}}"
+    return AlgebraRule(kind=kind, says=says, ops=ops, distort=_of_terms, rank=10)
 
 
 REWRITINGS = (
@@ -249,14 +245,14 @@ REWRITINGS = (
         kind="lost-bracket",
         says="this is what one gets by losing the bracket of {0}: a factor or a sign reaches one term alone",
         ops=("neg", "mul", "div"),
-        distort=_first_alone,
+        distort=_first_term_only,
         rank=11,
     ),
     AlgebraRule(
         kind="lost-bracket",
         says="this is what one gets by losing the bracket of {0}: the minus before it reaches one term alone",
         ops=("neg",),
-        distort=_times_first,
+        distort=_first_product_only,
         rank=11,
     ),
     AlgebraRule(
@@ -291,7 +287,7 @@ REWRITINGS = (
         kind="lost-minus",
         says="this is what one gets by losing the minus sign of {0}",
         ops=("neg",),
-        distort=_lost_sign,
+        distort=_argument,
         rank=14,
     ),
     AlgebraRule(
@@ -305,7 +301,7 @@ REWRITINGS = (
         kind="function-of-a-multiple",
         says="this is what one gets by taking a factor out of {0}",
         ops=(*_CIRCULAR, "log", "log2", "log10", "exp", "sqrt", "cbrt", "sigmoid", "erf"),
-        distort=_taken_out,
+        distort=_extract_factor,
         rank=12,
     ),
     AlgebraRule(
@@ -319,7 +315,7 @@ REWRITINGS = (
         kind="root-of-a-square",
         says="this is what one gets by leaving the bars of {0} out: it is never negative",
         ops=("abs",),
-        distort=_absolute,
+        distort=_argument,
         rank=12,
     ),
     AlgebraRule(

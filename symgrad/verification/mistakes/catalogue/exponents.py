@@ -1,4 +1,4 @@
-"""Exponents, logarithms, fractions."""
+"""Wrong rules for exponents, logarithms and fractions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["REWRITINGS"]
 
 
 def _power(node: Node) -> tuple[Node | None, Node]:
-    """Return base and exponent; no base of an exponential."""
+    """Return base and exponent; None as the base of an exponential."""
     if node.op.name == "pow":
         return node.args[0], node.args[1]
     return (None, node.args[0]) if node.op.name == "exp" else (node, as_node(1))
@@ -59,7 +59,7 @@ def _added(node: Node) -> Iterator[Swap]:
 def _negative(node: Node) -> Iterator[Swap]:
     base, exponent = node.args
     if base.op is NUMBER and exponent.op is NUMBER:
-        return  # a number of a measurement, 6.6*10**-34: a sign is lost elsewhere
+        return  # a literal such as 6.6*10**-34: its sign is lost elsewhere
     if (exponent.op is NUMBER and exponent.value < 0) or exponent.op.name == "neg":
         right = 1 / base ** (-exponent)
         yield Swap(-(base ** (-exponent)), right)
@@ -118,7 +118,7 @@ def _exp_of_product(node: Node) -> Iterator[Swap]:
 
 
 def _of_function(node: Node) -> Iterator[Swap]:
-    """log(a)/log(b) as a/b: the function itself is cancelled."""
+    """Cancel the function: log(a)/log(b) as a/b."""
     a, b = node.args
     if a.op is b.op and len(a.args) == 1:
         yield Swap(a.args[0] / b.args[0])
@@ -163,7 +163,7 @@ def _cancelled(node: Node) -> Iterator[Swap]:
 
 
 def _over(above: list[Node], below: list[Node]) -> Node:
-    """Return a quotient in which nothing is left of a struck denominator."""
+    """Return a quotient, or its numerator if the denominator is cancelled entirely."""
     return total(above) / total(below) if below else total(above)
 
 

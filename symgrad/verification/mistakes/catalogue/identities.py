@@ -1,4 +1,4 @@
-"""Identities of trigonometric and hyperbolic functions with a sign or a factor that is wrong."""
+"""Identities of trigonometric and hyperbolic functions with a wrong sign or factor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["REWRITINGS"]
 
 _SIN, _COS, _SINH, _COSH = OPS["sin"], OPS["cos"], OPS["sinh"], OPS["cosh"]
 
-# Of each function: its square is `one` times 1 plus `other` times the square that the second part makes.
+# Coefficients m, n and g with f(u)**2 = m + n*g(u)**2.
 _SQUARES: dict[str, tuple[int, int, Callable[[Node], Node]]] = {
     "sin": (1, -1, _COS),
     "cos": (1, -1, _SIN),

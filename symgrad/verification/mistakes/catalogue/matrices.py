@@ -1,4 +1,4 @@
-"""Products, inverses, traces and determinants of matrices; sums of products and of powers."""
+"""Wrong rules for products, inverses, traces and determinants of matrices; for sums of products and of powers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import reduce
 from symgrad.ir.graph import Node, apply
 from symgrad.ops.array.linalg import adjoint, product_of
 from symgrad.verification.mistakes.edits.formulas import chained, matrices_of, swapped
-from symgrad.verification.mistakes.rewriting import AlgebraRule, Swap, signed, terms_of, total
+from symgrad.verification.mistakes.rewriting import AlgebraRule, Swap, product, signed, terms_of, total
 
 __all__ = ["REWRITINGS"]
 
@@ -34,11 +34,9 @@ def _inverse(node: Node) -> Iterator[Swap]:
 
 def _order(node: Node) -> Iterator[Swap]:
     if len(node.args) == 2 and all(len(a.shape) == 2 for a in node.args):
-        made = swapped(node)
-        if made is not None and made.shape == node.shape:
-            yield Swap(made)
-        for made in chained(node):
-            yield Swap(made)
+        for other in (swapped(node), *chained(node)):
+            if other is not None and other.shape == node.shape:
+                yield Swap(other)
 
 
 def _trace(node: Node) -> Iterator[Swap]:
@@ -46,7 +44,7 @@ def _trace(node: Node) -> Iterator[Swap]:
         factors = matrices_of(node.args[0])
         if len(factors) > 1 and all(f.shape == node.args[0].shape for f in factors):
             traces = [apply(node.op, (f,), node.params) for f in factors]
-            yield Swap(reduce(lambda a, b: a * b, traces))
+            yield Swap(product(traces))
 
 
 def _multiple(node: Node) -> Iterator[Swap]:
@@ -61,25 +59,25 @@ def _multiple(node: Node) -> Iterator[Swap]:
 
 
 def _norm(node: Node) -> Iterator[Swap]:
-    """The square of a sum of vectors as the sum of their squares."""
+    """Take the square of a sum of vectors for the sum of their squares."""
     if node.shape:
         return
     labels = node.params[0]
     if len(node.args) == 2 and node.args[0] is node.args[1] and labels == (labels[0],) * 2:
         terms = terms_of(node.args[0])
-        made = [apply(node.op, (t, t), node.params) for _, t in terms]
+        squares = [apply(node.op, (t, t), node.params) for _, t in terms]
     elif len(node.args) == 1 and node.args[0].op.name == "pow" and node.args[0].args[1].is_number(2):
         terms = terms_of(node.args[0].args[0])
-        made = [apply(node.op, (t**2,), node.params) for _, t in terms]
+        squares = [apply(node.op, (t**2,), node.params) for _, t in terms]
     else:
         return
     if len(terms) > 1 and all(t.shape == terms[0][1].shape for _, t in terms):
-        yield Swap(total(made))
-        yield Swap(total(signed(s, m) for (s, _), m in zip(terms, made, strict=True)))
+        yield Swap(total(squares))
+        yield Swap(total(signed(s, m) for (s, _), m in zip(terms, squares, strict=True)))
 
 
 def _is_sum_over(node: Node) -> bool:
-    """Tell whether an equation adds entries up, or takes their mean, and does nothing else."""
+    """Tell whether an equation is just a sum or a mean of entries."""
     if node.op.name == "mean":
         return True
     return len(node.args) == 1 and len(node.params[1]) < len({*node.params[0][0]}) == len(node.params[0][0])

@@ -1,36 +1,23 @@
-"""The chain rule: paths that are lost, kept alone or cut short, and what counts as a constant."""
+"""Mistakes in the chain rule: lost paths, forgotten derivatives, constants and variables confused."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, as_node
 from symgrad.ops.array.layout import full
-from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
+from symgrad.verification.mistakes.rule import MalRule, Site, Wrong, is_noise
 
-__all__ = ["ROWS"]
+__all__ = ["ROWS", "hold_fixed", "one_path"]
 
 _LINEAR = frozenset({"add", "neg", "reshape", "broadcast_to", "slice", "concatenate"})
 
 
-def _jump(s: Site) -> Iterator[Wrong]:
-    """Take what arrives at the argument of a function for the derivative by the variable."""
-    if _is_function(s.node):
-        yield from _jump_to(s)
-
-
-def _jump_in(s: Site) -> Iterator[Wrong]:
-    """The same in sums, products and quotients."""
-    if not _is_function(s.node):
-        yield from _jump_to(s)
-
-
-def _is_function(node: Node) -> bool:
-    return (len(node.args) == 1 and node.op.name != "neg") or node.op.name == "pow"
-
-
-def _jump_to(s: Site) -> Iterator[Wrong]:
-    for i in s.moving:
+def _jump(s: Site, *, functions: bool) -> Iterator[Wrong]:
+    """Take the cotangent of an argument for the derivative: in functions, or in sums, products and quotients."""
+    is_function = (len(s.node.args) == 1 and s.node.op.name != "neg") or s.node.op.name == "pow"
+    for i in s.moving if is_function == functions else ():
         arg, sent = s.node.args[i], s.right(i)
         if arg is not s.wrt and arg.shape == s.wrt.shape:
             yield Wrong(((arg, -sent), (None, sent)))
@@ -43,7 +30,7 @@ def _jump_from(s: Site) -> Iterator[Wrong]:
 
 
 def _skipped(s: Site) -> Iterator[Wrong]:
-    """Pass a cotangent through a function as if that were linear of slope 1."""
+    """Pass a cotangent through a function as if its slope were 1."""
     if len(s.node.args) == 1 and s.moving and s.node.op.name not in _LINEAR:
         if s.node.args[0].shape == s.node.shape:
             yield s.sends({0: s.bar})
@@ -52,46 +39,43 @@ def _skipped(s: Site) -> Iterator[Wrong]:
 
 
 def _skipped_in_array(s: Site) -> Iterator[Wrong]:
-    """The same of each entry of an array: what is lost there is a whole factor, and no slip in writing one."""
+    """Do the same for each entry of an array, where an entire factor is lost."""
     if s.node.shape and s.node.op.pointwise and len(s.node.args) == 1:
         yield from _skipped(s)
 
 
-def _held(s: Site) -> Iterator[Wrong]:
+def hold_fixed(s: Site) -> Iterator[Wrong]:
+    """Lose the contribution through one argument."""
     for i in s.moving:
         yield s.sends({i: as_node(0)}, held=s.node.args[i])
 
 
-def _kept(s: Site) -> Iterator[Wrong]:
+def one_path(s: Site) -> Iterator[Wrong]:
+    """Keep the contribution through one argument alone."""
     for i in s.moving:
         yield Wrong(((s.node.args[i], s.right(i)),), alone=True, words={"held": s.node.args[i]})
 
 
-def _is_other(s: Site, arg: Node) -> bool:
-    """Tell whether an argument is another input that could be taken for the variable."""
-    return arg is not s.wrt and arg.op is SYMBOL and arg.dtype == "real" and arg.shape == s.wrt.shape
+def _is_other(s: Site, arg: Node, *, noise: bool = False) -> bool:
+    """Tell whether an argument is another input that could be taken for the variable, random or not."""
+    alike = arg.op is SYMBOL and arg.dtype == "real" and arg.shape == s.wrt.shape
+    return alike and arg is not s.wrt and is_noise(arg) == noise
 
 
-def _as_variable(s: Site) -> Iterator[Wrong]:
+def _as_variable(s: Site, *, noise: bool) -> Iterator[Wrong]:
     for i, arg in enumerate(s.node.args):
-        if _is_other(s, arg) and not _is_noise(arg) and s.sent[i] is not None:
+        if _is_other(s, arg, noise=noise) and s.sent[i] is not None:
             yield Wrong(((None, s.right(i)),), words={"held": arg})
 
 
 def _everywhere_variable(s: Site) -> Iterator[Wrong]:
     for arg, bar in zip(s.node.args, s.bars, strict=True):
-        if _is_other(s, arg) and not _is_noise(arg) and bar is not None:
+        if _is_other(s, arg) and bar is not None:
             yield Wrong(((None, bar),), words={"held": arg})
 
 
-def _noise_as_variable(s: Site) -> Iterator[Wrong]:
-    for i, arg in enumerate(s.node.args):
-        if _is_other(s, arg) and _is_noise(arg) and s.sent[i] is not None:
-            yield Wrong(((None, s.right(i)),), words={"held": arg})
-
-
 def _minus(s: Site) -> Iterator[Wrong]:
-    """Lose the minus sign that is written there."""
+    """Lose a written minus sign."""
     if s.moving:
         yield s.sends({0: -s.right(0)})
 
@@ -102,7 +86,7 @@ def _sign(s: Site) -> Iterator[Wrong]:
 
 
 def _sign_of_arrays(s: Site) -> Iterator[Wrong]:
-    """Rules with signs of their own are those of numbers: among arrays a sign is a sign."""
+    """Get a sign wrong in a derivative of arrays; rules for numbers have sign rules of their own."""
     if s.y_of_arrays:
         yield from _sign(s)
 
@@ -113,8 +97,8 @@ def _twice(s: Site) -> Iterator[Wrong]:
         yield s.sends({i: s.right(i) / 2}, held=s.node.args[i])
 
 
-def _lost_factor(s: Site) -> Iterator[Wrong]:
-    """Differentiate c*f as f: the factor that does not move is lost."""
+def _lose_factor(s: Site) -> Iterator[Wrong]:
+    """Differentiate c*f as f."""
     name = s.node.op.name
     for i in s.moving:
         if name in ("mul", "div") and len(s.moving) == 1 and (name == "mul" or i == 0):
@@ -123,13 +107,9 @@ def _lost_factor(s: Site) -> Iterator[Wrong]:
                 yield s.sends({i: s.slope(i, 1)}, held=other)
 
 
-def _is_noise(node: Node) -> bool:
-    return node.op is SYMBOL and node.declaration.distribution is not None
-
-
-def _lost_noise(s: Site) -> Iterator[Wrong]:
+def _lose_noise(s: Site) -> Iterator[Wrong]:
     for i in s.moving:
-        if _is_noise(s.node.args[1 - i]):
+        if is_noise(s.node.args[1 - i]):
             yield s.sends({i: s.slope(i, 1)}, held=s.node.args[1 - i])
 
 
@@ -138,19 +118,19 @@ ROWS = (
         kind="noise-treated-as-constant-one",
         says="this is what one gets by losing the noise {held} when {0} is differentiated, as if it were 1",
         ops=("mul", "div"),
-        distort=_lost_noise,
+        distort=_lose_noise,
         rank=15,
     ),
     MalRule(
         kind="forgot-inner-derivative",
         says="this is what one gets by forgetting the inner derivative of {0}",
-        distort=_jump,
+        distort=partial(_jump, functions=True),
         rank=17,
     ),
     MalRule(
         kind="forgot-inner-derivative",
         says="this is what one gets by forgetting the inner derivative of {0}",
-        distort=_jump_in,
+        distort=partial(_jump, functions=False),
         rank=27,
         paired=False,
     ),
@@ -177,19 +157,19 @@ ROWS = (
     MalRule(
         kind="treated-variable-as-constant",
         says="this is what one gets by holding {held} fixed in {0}",
-        distort=_held,
+        distort=hold_fixed,
         rank=18,
     ),
     MalRule(
         kind="chain-through-one-path-only",
         says="this is what one gets by following one path alone, through {held} in {0}",
-        distort=_kept,
+        distort=one_path,
         rank=18,
     ),
     MalRule(
         kind="treated-constant-as-variable",
         says="this is what one gets by differentiating {held} in {0} too, as if it were the variable",
-        distort=_as_variable,
+        distort=partial(_as_variable, noise=False),
         rank=20,
     ),
     MalRule(
@@ -202,7 +182,7 @@ ROWS = (
     MalRule(
         kind="noise-treated-as-variable",
         says="this is what one gets by differentiating the noise {held} in {0} too, as if it were the variable",
-        distort=_noise_as_variable,
+        distort=partial(_as_variable, noise=True),
         rank=20,
     ),
     MalRule(
@@ -234,7 +214,7 @@ ROWS = (
         kind="missing-term",
         says="this is what one gets by losing the factor {held} when {0} is differentiated",
         ops=("mul", "div"),
-        distort=_lost_factor,
+        distort=_lose_factor,
         rank=29,
     ),
 )

@@ -1,4 +1,4 @@
-"""Powers, roots, exponentials, logarithms, absolute values."""
+"""Mistakes about powers, roots, exponentials, logarithms and absolute values."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def _log(x: Node | int) -> Node:
     return OPS["log"](as_node(x))
 
 
-def _kept_exponent(s: Site) -> Iterator[Wrong]:
+def _keep_exponent(s: Site) -> Iterator[Wrong]:
     _, exponent = s.node.args
     if 0 in s.moving:
         yield s.sends({0: s.slope(0, exponent * s.node)})
 
 
-def _lost_factor(s: Site) -> Iterator[Wrong]:
+def _lose_factor(s: Site) -> Iterator[Wrong]:
     base, exponent = s.node.args
     if 0 in s.moving:
         yield s.sends({0: s.slope(0, base ** (exponent - 1))})
@@ -40,7 +40,7 @@ def _root(s: Site) -> Iterator[Wrong]:
     yield s.sends({0: s.slope(0, 1 / s.node)})
 
 
-def _root_kept(s: Site) -> Iterator[Wrong]:
+def _wrong_root(s: Site) -> Iterator[Wrong]:
     half = as_node(Fraction(1, 2))
     yield s.sends({0: s.slope(0, half * s.node)})
     yield s.sends({0: s.slope(0, half / s.node.args[0])})
@@ -89,14 +89,14 @@ ROWS = (
         kind="power-kept-exponent",
         says="this is what one gets by keeping the exponent in the derivative of {0}: it is one less there",
         ops=("pow",),
-        distort=_kept_exponent,
+        distort=_keep_exponent,
         rank=20,
     ),
     MalRule(
         kind="power-lost-factor",
         says="this is what one gets by losing the factor that the exponent becomes in the derivative of {0}",
         ops=("pow",),
-        distort=_lost_factor,
+        distort=_lose_factor,
         rank=20,
     ),
     MalRule(
@@ -117,7 +117,7 @@ ROWS = (
         kind="sqrt-derivative-wrong",
         says="this is what one gets by a wrong derivative of {0}, which is 1/(2*sqrt(...))",
         ops=("sqrt",),
-        distort=_root_kept,
+        distort=_wrong_root,
         rank=45,
     ),
     MalRule(

@@ -1,10 +1,10 @@
-"""Products and quotients."""
+"""Mistakes in the product rule and the quotient rule."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from symgrad.ir.graph import Node, as_node
+from symgrad.ir.graph import as_node
 from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
 
 __all__ = ["ROWS"]
@@ -12,16 +12,15 @@ __all__ = ["ROWS"]
 
 def _inverted(s: Site) -> Iterator[Wrong]:
     f, g = s.node.args
-    if not s.moving:
-        return
     slopes = {0: -g / (f * f), 1: 1 / f}
-    yield s.sends({i: s.slope(i, slopes[i]) for i in s.moving})
+    if s.moving:
+        yield s.sends({i: s.slope(i, slopes[i]) for i in s.moving})
 
 
 def _over_numerator(s: Site) -> Iterator[Wrong]:
     f, g = s.node.args
     slopes = {0: g / (f * f), 1: -1 / f}
-    if 1 in s.moving or 0 in s.moving:
+    if s.moving:
         yield s.sends({i: s.slope(i, slopes[i]) for i in s.moving})
 
 
@@ -44,21 +43,19 @@ def _not_squared(s: Site) -> Iterator[Wrong]:
 
 
 def _of_derivatives(s: Site) -> Iterator[Wrong]:
+    """Multiply or divide the derivatives of both operands."""
     if len(s.moving) == 2 and not s.wrt.shape and not s.node.shape:
         (f, g), (df, dg) = s.node.args, s.dots
         if df is None or dg is None:
             return
         if s.node.op.name == "mul":
-            yield _instead(s, df * dg, f * dg + g * df)
+            tangent, right = df * dg, f * dg + g * df
         else:
-            yield _instead(s, df / dg, (df * g - f * dg) / (g * g))
+            tangent, right = df / dg, (df * g - f * dg) / (g * g)
+        yield Wrong(((None, s.bar * (tangent - right)),))
 
 
-def _instead(s: Site, tangent: Node, right: Node) -> Wrong:
-    return Wrong(((None, s.bar * (tangent - right)),))
-
-
-def _lost(s: Site) -> Iterator[Wrong]:
+def _lose_term(s: Site) -> Iterator[Wrong]:
     if len(s.moving) > 1:
         for i in s.moving:
             yield s.sends({i: as_node(0)})
@@ -69,7 +66,7 @@ ROWS = (
         kind="product-rule-lost-term",
         says="this is what one gets by losing a term of the product rule at {0}",
         ops=("mul", "einsum"),
-        distort=_lost,
+        distort=_lose_term,
         rank=18,
     ),
     MalRule(

@@ -1,13 +1,14 @@
-"""What stop_gradient holds back, and noise."""
+"""Mistakes about stop_gradient and random inputs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from symgrad.ir.graph import SYMBOL, Node, apply, as_node
+from symgrad.ir.graph import apply, as_node
 from symgrad.ir.traverse import substitute
 from symgrad.ops.array.layout import full
-from symgrad.verification.mistakes.rule import MalRule, Site, Wrong
+from symgrad.verification.mistakes.rule import MalRule, Site, Wrong, is_noise
 
 __all__ = ["ROWS"]
 
@@ -21,29 +22,14 @@ def _too_strong(s: Site) -> Iterator[Wrong]:
     yield Wrong(value=without)
 
 
-def _one_for(s: Site, i: int, value: int) -> Iterator[Wrong]:
-    noise = s.node.args[i]
-    number = full(as_node(value), noise.shape)
-    yield Wrong(value=substitute([s.y], {noise: number})[0], words={"held": noise})
-    args = tuple(number if k == i else a for k, a in enumerate(s.node.args))
-    one = apply(s.node.op, args, s.node.params)
-    yield Wrong(value=substitute([s.y], {s.node: one})[0], words={"held": noise})
-
-
-def _noises(s: Site) -> Iterator[tuple[int, Node]]:
-    for i, arg in enumerate(s.node.args):
-        if arg.op is SYMBOL and arg.declaration.distribution is not None:
-            yield i, arg
-
-
-def _as_one(s: Site) -> Iterator[Wrong]:
-    for i, _ in _noises(s):
-        yield from _one_for(s, i, 1)
-
-
-def _as_zero(s: Site) -> Iterator[Wrong]:
-    for i, _ in _noises(s):
-        yield from _one_for(s, i, 0)
+def _noise_as(value: int, s: Site) -> Iterator[Wrong]:
+    """Replace a random input by a number: everywhere, and in one equation."""
+    for i, noise in enumerate(s.node.args):
+        if is_noise(noise):
+            number = full(as_node(value), noise.shape)
+            args = tuple(number if k == i else a for k, a in enumerate(s.node.args))
+            for table in ({noise: number}, {s.node: apply(s.node.op, args, s.node.params)}):
+                yield Wrong(value=substitute([s.y], table)[0], words={"held": noise})
 
 
 ROWS = (
@@ -64,13 +50,13 @@ ROWS = (
     MalRule(
         kind="noise-treated-as-constant-one",
         says="this is what one gets by taking the noise {held} for 1",
-        distort=_as_one,
+        distort=partial(_noise_as, 1),
         rank=12,
     ),
     MalRule(
         kind="noise-treated-as-zero",
         says="this is what one gets by taking the noise {held} for 0",
-        distort=_as_zero,
+        distort=partial(_noise_as, 0),
         rank=30,
     ),
 )

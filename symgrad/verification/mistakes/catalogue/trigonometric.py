@@ -1,4 +1,4 @@
-"""Trigonometric and hyperbolic functions, and their inverses."""
+"""Mistakes about trigonometric and hyperbolic functions, and their inverses."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _INVERSES = (("asin", "acos", "atan"), ("asinh", "acosh", "atanh"))
 
 def _slope_of(op: str, x: Node) -> Node:
     """Return the derivative of a function at an argument."""
-    made = OPS[op](x)
-    partial = made.op.partials[0]
+    node = OPS[op](x)
+    partial = node.op.partials[0]
     assert partial is not None
-    return partial(made, x)
+    return partial(node, x)
 
 
 def _sign(s: Site) -> Iterator[Wrong]:
@@ -27,14 +27,14 @@ def _sign(s: Site) -> Iterator[Wrong]:
 
 
 def _inner_sign(s: Site) -> Iterator[Wrong]:
-    """1 + tanh**2 instead of 1 - tanh**2, and so on."""
+    """Take 1 + tanh**2 for 1 - tanh**2, 1 - tan**2 for 1 + tan**2."""
     out, name = s.node, s.node.op.name
     square = out * out
     yield s.sends({0: s.slope(0, 1 + square if name == "tanh" else 1 - square)})
 
 
 def _other_function(s: Site) -> Iterator[Wrong]:
-    """The derivative of sin is sin."""
+    """Take a function for its own derivative."""
     yield s.sends({0: s.slope(0, s.node)})
 
 
@@ -59,18 +59,11 @@ def _degree_argument(s: Site) -> Iterator[Wrong]:
 
 
 def _fixed_point(s: Site) -> Iterator[Wrong]:
-    """The derivative of the function at the derivative of its argument: sin(f)' = cos(f')."""
+    """Differentiate sin(f) as sin'(f')."""
     (dot,) = s.dots
     if dot is not None and not s.wrt.shape and not s.node.shape:
-        yield Wrong(
-            (
-                (
-                    None,
-                    s.bar
-                    * (_slope_of(s.node.op.name, dot) - _slope_of(s.node.op.name, s.node.args[0]) * dot),
-                ),
-            )
-        )
+        wrong, right = (_slope_of(s.node.op.name, x) for x in (dot, s.node.args[0]))
+        yield Wrong(((None, s.bar * (wrong - right * dot)),))
 
 
 ROWS = (

@@ -1,1 +1,1 @@
-"""Changes of a formula or of its derivation that make a wrong claim out of the right one."""
+"""Edits of formulas that make, or mend, a mistake."""

@@ -1,4 +1,4 @@
-"""Edits of sums in a claim: over which axes, divided by which number of entries, of a product that is gone."""
+"""Edit sums in a claim: their axes, their numbers of entries, and lost operands of outer products."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.array.contraction import contract, sum_over
 from symgrad.support.errors import SymgradError
-from symgrad.verification.mistakes.edits.formulas import Edit
+from symgrad.verification.mistakes.edits.formulas import Edit, keepdims_shape
 from symgrad.verification.mistakes.numbers import lengths
 
 __all__ = ["other_sums", "without_outer"]
@@ -24,7 +24,7 @@ _INNER = "the claim has an inner product where the right derivative has an outer
 
 
 def other_sums(claim: Node, counts: Mapping[str, int]) -> Iterator[Edit]:
-    """Yield changes of sums and of the numbers of entries that they are divided by."""
+    """Yield changes of sums and of the numbers of entries by which they are divided."""
     order = topological([claim])
     for node in reversed(order):
         axes = _summed(node)
@@ -42,7 +42,7 @@ def other_sums(claim: Node, counts: Mapping[str, int]) -> Iterator[Edit]:
 
 
 def _summed(node: Node) -> tuple[int, ...]:
-    """Return the axes that a sum or a mean is over; none of anything else."""
+    """Return the axes of a sum or a mean; none for other nodes."""
     if node.op.name not in ("einsum", "mean") or len(node.args) != 1:
         return ()
     rank = len(node.args[0].shape)
@@ -55,7 +55,7 @@ def _summed(node: Node) -> tuple[int, ...]:
 
 
 def _everywhere(order: list[Node]) -> Iterator[Edit]:
-    """Yield all sums over the same axes, with their axes kept, over others at once."""
+    """Yield edits that replace the axes of all keepdims sums over the same axes at once."""
     groups: dict[tuple[str, tuple[int, ...], int], list[Node]] = {}
     for node in order:
         inner = node.args[0] if node.op.name == "reshape" else node
@@ -76,12 +76,11 @@ def _over(arg: Node, axes: tuple[int, ...], *, mean: bool) -> Node:
     found = sum_over(arg, axes)
     if mean:
         found = found / prod(lengths(arg.shape)[k] for k in axes)
-    kept = tuple(1 if k in axes else n for k, n in enumerate(arg.shape))
-    return OPS["reshape"](found, params=(kept,))
+    return OPS["reshape"](found, params=(keepdims_shape(arg.shape, axes),))
 
 
 def without_outer(right: Node, shape: Shape) -> Iterator[tuple[Edit, Node]]:
-    """Yield the right derivative with one operand of an outer product alone, or their inner product, of a shape."""
+    """Yield the right derivative with one operand of an outer product, or with their inner product, in some shape."""
     for node in topological([right]):
         if node.op.name != "einsum" or len(node.args) != 2 or {*node.params[0][0]} & {*node.params[0][1]}:
             continue
@@ -91,8 +90,8 @@ def without_outer(right: Node, shape: Shape) -> Iterator[tuple[Edit, Node]]:
             forms.append((contract([a, b], [(0,), (0,)], ()), "operands-swapped", _INNER, a))
         for form, kind, says, held in forms:
             try:
-                (made,) = substitute([right], {node: form})
+                (changed,) = substitute([right], {node: form})
             except SymgradError:
                 continue
-            if made.shape == shape:
-                yield Edit(kind, node, form, 19, says, held), made
+            if changed.shape == shape:
+                yield Edit(kind, node, form, 19, says, held), changed

@@ -1,8 +1,8 @@
-"""Edits of a formula: what a claim would be with one change, or the right derivative with one slip."""
+"""Edit formulas: change one part of a claim, or make one slip in the right derivative."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
@@ -10,11 +10,13 @@ from itertools import combinations
 from math import prod
 
 from symgrad.ir.graph import NUMBER, OPS, Node, apply, as_node
+from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import substitute, topological
 from symgrad.ops.array.contraction import contract, sum_over
 from symgrad.ops.array.layout import full
 from symgrad.ops.array.linalg import adjoint, product_of
 from symgrad.support.errors import SymgradError
+from symgrad.support.traversal import walk
 from symgrad.verification.mistakes.numbers import lengths
 
 __all__ = ["Edit", "chained", "dropped", "edited", "matrices_of", "repaired", "swapped"]
@@ -26,12 +28,12 @@ class Edit:
 
     Args:
         kind: the mistake that it makes, or mends.
-        node: what is changed.
-        other: what stands there instead.
+        node: the node to replace.
+        other: its replacement.
         rank: how common it is, as of a `MalRule`.
         says: the sentence, in which ``{0}`` is the text of the node and ``{held}`` that of a part of it.
         held: this part.
-        also: what else is changed at the same time.
+        also: further replacements at the same time.
     """
 
     kind: str
@@ -59,7 +61,7 @@ _DIVISOR = "the claim lacks the divisor {held} of the right derivative"
 
 
 def edited(formula: Node, edits: Iterable[Edit]) -> Iterator[tuple[Edit, Node]]:
-    """Yield a formula with each change that its shapes allow; of a part that is read twice also in one place."""
+    """Yield a formula with each edit that its shapes allow; also in one place alone of a node with several readers."""
     readers: dict[Node, list[tuple[Node, int]]] = {}
     for node in topological([formula]):
         for i, arg in enumerate(node.args):
@@ -88,12 +90,13 @@ def _there(edit: Edit, reader: Node, i: int) -> dict[Node, Node]:
 
 
 def repaired(claim: Node, counts: Mapping[str, int]) -> Iterator[Edit]:
-    """Yield changes of a claim that would mend a slip in writing it."""
+    """Yield edits of a claim that would mend a slip in writing it."""
     for node in reversed(topological([claim])):
         name = node.op.name
         if name == "einsum":
             yield from _contraction(node)
-            yield from _chains(node)
+            for product in chained(node):
+                yield Edit("operands-swapped", node, product, 16, _ORDER)
         if name in ("einsum", "mean", "reshape"):
             yield from _other_sum(node)
         if len(node.shape) == 2 and node.shape[0] == node.shape[1] and name != "eye":
@@ -109,39 +112,35 @@ def repaired(claim: Node, counts: Mapping[str, int]) -> Iterator[Edit]:
             for k in range(2):
                 args = tuple(-a if j == k else a for j, a in enumerate(node.args))
                 yield Edit("lost-minus", node, apply(node.op, args), 15, _SIGN, node.args[k])
-    yield from _all_counted(claim, counts)
-
-
-def _all_counted(claim: Node, counts: Mapping[str, int]) -> Iterator[Edit]:
     for node in reversed(topological([claim])):
-        for text, n in counts.items():
-            yield from _counted(node, text, n)
+        if node.op.name in ("mul", "div", "add", "einsum", "mean", "reshape"):
+            for text, n in counts.items():
+                yield from _counted(node, text, n)
 
 
 def _counted(node: Node, text: str, n: int) -> Iterator[Edit]:
-    """A part of the claim times a number of entries, or divided by it."""
-    if node.op.name in ("mul", "div", "add", "einsum", "mean", "reshape"):
-        for power, root in ((1, ""), (Fraction(1, 2), "sqrt")):
-            factor, called = as_node(n) ** power, f"{root}({text})" if root else text
-            yield Edit("factor-n", node, node * factor, 21.5, f"the claim lacks a factor {called} at {{0}}")
-            yield Edit(
-                "factor-n", node, node / factor, 21.5, f"the claim has a factor {called} too many at {{0}}"
-            )
+    """Multiply a part of the claim by a number of entries or its root, or divide by it."""
+    for factor, name in ((as_node(n), text), (as_node(n) ** Fraction(1, 2), f"sqrt({text})")):
+        yield Edit("factor-n", node, node * factor, 21.5, f"the claim lacks a factor {name} at {{0}}")
+        yield Edit("factor-n", node, node / factor, 21.5, f"the claim has a factor {name} too many at {{0}}")
 
 
 def _sums(node: Node) -> Iterator[Edit]:
     for axes in [*([k] for k in range(len(node.shape))), list(range(len(node.shape)))]:
-        total = _kept(node, axes)
+        total = _keepdims_sum(node, axes)
+        count = prod(lengths(node.shape)[k] for k in axes)
         yield Edit("missing-broadcast-sum", node, total, 22, _SUM)
-        yield Edit(
-            "missing-broadcast-sum", node, total / prod(lengths(node.shape)[k] for k in axes), 22.5, _MEAN
-        )
+        yield Edit("missing-broadcast-sum", node, total / count, 22.5, _MEAN)
 
 
-def _kept(node: Node, axes: list[int]) -> Node:
+def _keepdims_sum(node: Node, axes: list[int]) -> Node:
     total = sum_over(node, axes)
-    kept = tuple(1 if k in axes else n for k, n in enumerate(node.shape))
-    return full(OPS["reshape"](total, params=(kept,)), node.shape)
+    return full(OPS["reshape"](total, params=(keepdims_shape(node.shape, axes),)), node.shape)
+
+
+def keepdims_shape(shape: Shape, axes: Sequence[int]) -> Shape:
+    """Return a shape with 1 for some axes: that of a sum over them that keeps them."""
+    return tuple(1 if k in axes else n for k, n in enumerate(shape))
 
 
 def _contraction(node: Node) -> Iterator[Edit]:
@@ -155,16 +154,16 @@ def _contraction(node: Node) -> Iterator[Edit]:
     for k, own in enumerate(labels):
         if len(own) == 2 and own[0] != own[1]:
             turned = [own[::-1] if j == k else other for j, other in enumerate(labels)]
-            made = _try(node.args, turned, result)
-            if made is not None:
-                # Written with a transpose, or without: what is mended is the other one.
+            changed = _try(contract, node.args, turned, result)
+            if changed is not None:
+                # With a transpose, or without: the edit is to the opposite.
                 plain = _is_plain(labels, k, result)
                 kind, rank = ("missing-transpose", 16.5) if plain else ("extra-transpose", 17)
-                yield Edit(kind, node, made, rank, _OPERAND if plain else _ONE_MORE, node.args[k])
+                yield Edit(kind, node, changed, rank, _OPERAND if plain else _ONE_MORE, node.args[k])
     if len(node.args) == 2 and all(len(own) <= 2 for own in labels):
-        made = swapped(node)
-        if made is not None:
-            yield Edit("operands-swapped", node, made, 16.8 if vectors else 16, _ORDER)
+        changed = swapped(node)
+        if changed is not None:
+            yield Edit("operands-swapped", node, changed, 16.8 if vectors else 16, _ORDER)
         if not result and all(len(own) == 1 for own in labels):
             yield Edit(
                 "operands-swapped",
@@ -175,33 +174,21 @@ def _contraction(node: Node) -> Iterator[Edit]:
             )
 
 
-def _chains(node: Node) -> Iterator[Edit]:
-    for made in chained(node):
-        yield Edit("operands-swapped", node, made, 16, _ORDER)
-
-
 def chained(node: Node) -> Iterator[Node]:
-    """Yield a product of several matrices with two neighbours in the other order."""
+    """Yield a product of several matrices with two neighbours exchanged."""
     factors = matrices_of(node)
     if len(factors) < 3:
         return
     for k in range(len(factors) - 1):
         turned = [*factors[:k], factors[k + 1], factors[k], *factors[k + 2 :]]
         if all(len(f.shape) == 2 for f in turned):
-            made = _product(turned)
-            if made is not None:
-                yield made
-
-
-def _product(factors: list[Node]) -> Node | None:
-    try:
-        return reduce(product_of, factors)
-    except SymgradError:
-        return None
+            product = _try(reduce, product_of, turned)
+            if product is not None:
+                yield product
 
 
 def matrices_of(node: Node) -> list[Node]:
-    """Return the matrices of a product of several, each as it stands there."""
+    """Return the factors of a product of matrices, transposed ones as such."""
     if node.op.name != "einsum" or len(node.args) != 2 or len(node.shape) != 2:
         return [node]
     (first, second), result = node.params
@@ -217,7 +204,7 @@ def matrices_of(node: Node) -> list[Node]:
 
 
 def _is_plain(labels: tuple[tuple[int, ...], ...], k: int, result: tuple[int, ...]) -> bool:
-    """Tell whether operand k of a product of matrices is written as it is, not transposed."""
+    """Tell whether operand k of a product of matrices is not transposed."""
     own, others = labels[k], [x for j, o in enumerate(labels) if j != k for x in o]
     shared = [x for x in own if x in others and x not in result]
     if len(shared) != 1:
@@ -225,9 +212,9 @@ def _is_plain(labels: tuple[tuple[int, ...], ...], k: int, result: tuple[int, ..
     return own.index(shared[0]) == (1 if k == 0 else 0)
 
 
-def _try(args: tuple[Node, ...], labels: Sequence[Sequence[int]], result: Sequence[int]) -> Node | None:
+def _try(make: Callable[..., Node], *args: object) -> Node | None:
     try:
-        return contract(args, labels, result)
+        return make(*args)
     except SymgradError:
         return None
 
@@ -238,11 +225,11 @@ def swapped(node: Node) -> Node | None:
     a, b = node.args
     shared = [x for x in first if x in second]
     if not shared:
-        return _try(node.args, [first, second], result[::-1]) if len(result) == 2 else None
+        return _try(contract, node.args, [first, second], result[::-1]) if len(result) == 2 else None
     if len(shared) != 1 or shared[0] in result:
         return None
     (k,) = shared
-    # In the product the last axis of a and the first of b are summed: turn each so that it is.
+    # A product sums over the last axis of a and the first of b: transpose each where necessary.
     left = first if len(first) < 2 or first[1] == k else first[::-1]
     right = second if len(second) < 2 or second[0] == k else second[::-1]
     names: dict[tuple[str, int], int] = {("a", left[0]): 0, ("b", right[-1]): 0}
@@ -252,11 +239,11 @@ def swapped(node: Node) -> Node | None:
         names["b", right[0]] = 2
     a_labels, b_labels = [names["a", x] for x in first], [names["b", x] for x in second]
     out = [*(names["b", x] for x in right[:-1]), *(names["a", x] for x in left[1:])]
-    return _try((a, b), [tuple(a_labels), tuple(b_labels)], tuple(out))
+    return _try(contract, (a, b), [tuple(a_labels), tuple(b_labels)], tuple(out))
 
 
 def _other_sum(node: Node) -> Iterator[Edit]:
-    """Yield sums over other axes, of the same shape where all lengths are alike."""
+    """Yield sums over other axes that have the same shape if all lengths are equal."""
     x = node
     while x.op.name == "reshape":
         x = x.args[0]
@@ -269,39 +256,33 @@ def _other_sum(node: Node) -> Iterator[Edit]:
     for count in range(1, rank + 1):
         for axes in combinations(range(rank), count):
             total = sum_over(arg, axes)
-            scale = 1
-            if x.op.name == "mean":
-                for axis in axes:
-                    scale *= lengths(arg.shape)[axis]
+            scale = prod(lengths(arg.shape)[k] for k in axes) if x.op.name == "mean" else 1
             total = total / scale if scale > 1 else total
-            kept = tuple(1 if k in axes else n for k, n in enumerate(arg.shape))
+            shape = keepdims_shape(arg.shape, axes)
             yield Edit("wrong-axis-sum", x, total, 15, _AXES)
             if node is not x:
-                yield Edit("wrong-axis-sum", node, OPS["reshape"](total, params=(kept,)), 15, _AXES)
+                yield Edit("wrong-axis-sum", node, OPS["reshape"](total, params=(shape,)), 15, _AXES)
 
 
 _OUTER = frozenset({"add", "neg", "mul", "div", "einsum", "mean", "reshape", "broadcast_to"})
 
 
-def _outer(formula: Node) -> list[Node]:
-    """Return the terms and factors of a formula, and theirs, but nothing inside of functions and divisors."""
-    found: dict[Node, None] = {}
-    pending = [formula]
-    while pending:
-        node = pending.pop()
-        if node not in found:
-            found[node] = None
-            if node.op.name in _OUTER:
-                pending += node.args[:1] if node.op.name == "div" else node.args
-    return list(found)
+def _outer(formula: Node) -> Iterator[Node]:
+    """Yield the nested terms and factors of a formula, right to left, without arguments of functions and divisors."""
+
+    def descend(node: Node) -> Sequence[Node]:
+        inner = node.args if node.op.name in _OUTER else ()
+        return inner[:1] if node.op.name == "div" else inner[::-1]
+
+    return walk([formula], descend)
 
 
 def dropped(right: Node, *, outer: bool = False) -> Iterator[Edit]:
-    """Yield slips in writing the right derivative: a term or a factor is lost, or a sign.
+    """Yield slips in writing the right derivative: a lost term, factor or sign.
 
     Args:
         right: a form of it.
-        outer: whether only terms and factors count: nobody wrote what is inside of functions in a form like this one.
+        outer: whether to edit terms and factors only: arguments of functions in a canonical form are nobody's text.
     """
     for node in _outer(right) if outer else reversed(topological([right])):
         name = node.op.name
@@ -318,11 +299,11 @@ def dropped(right: Node, *, outer: bool = False) -> Iterator[Edit]:
         elif name == "neg":
             yield Edit("lost-minus", node, node.args[0], 15.5, _RIGHT_SIGN, node.args[0])
         elif name == "einsum" and len(node.args) > 1:
-            yield from _lost_operand(node)
+            yield from _lose_operand(node)
 
 
-def _lost_operand(node: Node) -> Iterator[Edit]:
-    """Lose a factor of a contraction: of a square one the axis that stays takes the place of the other."""
+def _lose_operand(node: Node) -> Iterator[Edit]:
+    """Drop a factor of a contraction; the remaining axis of a square one takes the place of the other."""
     labels, result = node.params
     for k, gone in enumerate(labels):
         args = [a for j, a in enumerate(node.args) if j != k]
@@ -333,6 +314,6 @@ def _lost_operand(node: Node) -> Iterator[Edit]:
             if len(missing) != 1 or len(instead) != 1:
                 continue
             own = [tuple(missing[0] if x == instead[0] else x for x in o) for o in own]
-        made = _try(tuple(args), own, result)
-        if made is not None and made.shape == node.shape:
-            yield Edit("missing-term", node, made, 18, _FACTOR, node.args[k])
+        rest = _try(contract, tuple(args), own, result)
+        if rest is not None and rest.shape == node.shape:
+            yield Edit("missing-term", node, rest, 18, _FACTOR, node.args[k])

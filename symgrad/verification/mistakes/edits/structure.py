@@ -1,11 +1,11 @@
-"""How a claim differs as a whole: a factor, a term, names exchanged, sums around it, digits, a branch."""
+"""Compare a claim with the right derivative as a whole: factor, term, exchanged names, sums, digits, branch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations, islice, permutations
 from math import log, pi
 
 import numpy as np
@@ -19,20 +19,28 @@ from symgrad.ops.array.linalg import adjoint
 from symgrad.verification.mistakes.derivation import RightDerivation
 from symgrad.verification.mistakes.edits.formulas import Edit
 from symgrad.verification.mistakes.limits import AGREE, LONG, MOST_LANES, ROUNDED, SIMPLE, TELLING
-from symgrad.verification.mistakes.numbers import Array, TrialPoint, lengths, telling
+from symgrad.verification.mistakes.numbers import Array, TrialPoint, TrialPoints, telling
 
-__all__ = ["WholeDifference", "Whole", "agree", "differences", "missing_sums", "of_symmetric", "on_a_branch"]
+__all__ = [
+    "Deviation",
+    "agree",
+    "differences",
+    "missing_sums",
+    "named_factors",
+    "of_symmetric",
+    "on_a_branch",
+]
 
 
 def agree(one: Array, other: Array, right: Array, *, lanes: bool, most: bool = False) -> bool:
-    """Tell whether values are equal but for rounding.
+    """Tell whether values are equal except for rounding.
 
     Args:
-        one: at all points.
+        one: values at all points.
         other: likewise.
-        right: the right derivative there: beside it a difference may be rounding, where both are about 0.
-        lanes: whether each is of a point of its own; entries of arrays are compared with the largest, too.
-        most: whether a few points do not count: one of two forms may have lost its digits there.
+        right: those of the right derivative: compared with it, differences of values near 0 are rounding.
+        lanes: whether each value is from a point of its own; entries of arrays are also compared with the largest.
+        most: whether to ignore a few points, at which one of two forms may have lost its digits.
     """
     if len(one) != len(other):
         return False
@@ -42,22 +50,22 @@ def agree(one: Array, other: Array, right: Array, *, lanes: bool, most: bool = F
             scale = scale + 1e-4 * np.abs(right)
         if not lanes:
             scale = np.maximum(scale, 1e-3 * np.max(scale, initial=0))
-        # What is infinite is as far from another value as it is large: it would agree with any.
+        # An infinite value would agree with any other: the scale is infinite, too.
         fine = (np.abs(one - other) <= AGREE * scale) & np.isfinite(scale)
         return bool(np.mean(fine) >= MOST_LANES if most and lanes and len(fine) else np.all(fine))
 
 
 @dataclass(frozen=True, slots=True)
-class WholeDifference:
-    """In which way a claim as a whole differs from the right derivative.
+class Deviation:
+    """A difference between the claim and the right derivative as a whole.
 
     Args:
-        kind: its slug.
+        kind: the kind of the diagnosis.
         says: the sentence, in which ``{held}`` and ``{other}`` are parts of the program.
         rank: as of a `MalRule`.
-        sides: two formulas that are equal if it is so; None where that is known.
+        sides: returns two formulas that must be equal; None if that is known.
         held, other: the parts.
-        number: one in the sentence that lengths of axes may have part in, ``{number}``.
+        number: the number in the sentence, if it may depend on lengths of axes: ``{number}``.
     """
 
     kind: str
@@ -69,57 +77,46 @@ class WholeDifference:
     number: float | None = None
 
 
-class Whole:
-    """A claim that is the right derivative times a number."""
+def named_factors(d: RightDerivation, right: Array, claimed: Array) -> Iterator[Deviation]:
+    """Yield the names of the factor if the claim is the right derivative times a number; nothing else."""
+    ratio = _ratio(d, right, claimed)
+    for kind, value, says in () if ratio is None else _factors(d.counts):
+        if abs(ratio / value - 1) < AGREE:
+            rank = 16 if kind != "lost-minus" else 23
+            yield Deviation(kind, f"the claim is the right derivative {says}", rank)
 
-    def __init__(self, derivation: RightDerivation, claim: Node, right: Array, claimed: Array) -> None:
-        self.derivation = derivation
-        self.claim = claim
-        self.right = right
-        self.claimed = claimed
 
-    def factors(self) -> Iterator[WholeDifference]:
-        """Yield the names of the factor; nothing if there is none."""
-        ratio = self.ratio()
-        if ratio is None:
-            return
-        for kind, value, says in self.named():
-            if abs(ratio / value - 1) < AGREE:
-                yield WholeDifference(
-                    kind, f"the claim is the right derivative {says}", 16 if kind != "lost-minus" else 23
-                )
+def _ratio(d: RightDerivation, right: Array, claimed: Array) -> float | None:
+    """Return c if the claim is c times the right derivative; None else."""
+    there = telling(right)
+    # One or two points fit any factor; the entries of an array are from one point.
+    least = min(TELLING, len(there)) if d.sampled.lanes else 1
+    if np.sum(there) < least or np.any(telling(claimed)[~there]):
+        return None
+    quotients = claimed[there] / right[there]
+    middle = float(np.median(quotients))
+    return middle if middle and np.all(np.abs(quotients / middle - 1) < AGREE) else None
 
-    def ratio(self) -> float | None:
-        """Return the number that the claim is times the right derivative, if it is one."""
-        there = telling(self.right)
-        # Of one point or two some number is the factor, whatever is claimed; entries of arrays are at one.
-        least = min(TELLING, len(there)) if self.derivation.sampled.lanes else 1
-        if np.sum(there) < least or np.any(telling(self.claimed)[~there]):
-            return None
-        quotients = self.claimed[there] / self.right[there]
-        middle = float(np.median(quotients))
-        return middle if middle and np.all(np.abs(quotients / middle - 1) < AGREE) else None
 
-    def named(self) -> Iterator[tuple[str, float, str]]:
-        """Yield the factors that have a kind of their own."""
-        yield "lost-minus", -1.0, "with the other sign"
-        for f in (2, -2):
-            yield "factor-2", float(f), f"times {f}"
-            yield "factor-2", 1 / f, f"divided by {f}"
-        counts = self.derivation.counts
-        for text, n in counts.items():
-            yield "factor-n", float(n), f"times {text}"
-            yield "factor-n", 1 / n, f"divided by {text}"
-            if n > 1:
-                yield "factor-n", 1 - 1 / n, f"times (1 - 1/{_bracketed(text)})"
-                yield "factor-n", n / (n - 1), f"divided by (1 - 1/{_bracketed(text)})"
-        for (a, m), (b, n) in permutations(counts.items(), 2):
-            yield "factor-n", m / n, f"times {a}/({b})"
-        yield "degrees-for-radians", pi / 180, "times pi/180"
-        yield "degrees-for-radians", 180 / pi, "times 180/pi"
-        for base in (2.0, 10.0):
-            yield "log-base", log(base), f"times log({base:g})"
-            yield "log-base", 1 / log(base), f"divided by log({base:g})"
+def _factors(counts: Mapping[str, int]) -> Iterator[tuple[str, float, str]]:
+    """Yield factors with a name: kind, value and text."""
+    yield "lost-minus", -1.0, "with the other sign"
+    for f in (2, -2):
+        yield "factor-2", float(f), f"times {f}"
+        yield "factor-2", 1 / f, f"divided by {f}"
+    for text, n in counts.items():
+        yield "factor-n", float(n), f"times {text}"
+        yield "factor-n", 1 / n, f"divided by {text}"
+        if n > 1:
+            yield "factor-n", 1 - 1 / n, f"times (1 - 1/{_bracketed(text)})"
+            yield "factor-n", n / (n - 1), f"divided by (1 - 1/{_bracketed(text)})"
+    for (a, m), (b, n) in permutations(counts.items(), 2):
+        yield "factor-n", m / n, f"times {a}/({b})"
+    yield "degrees-for-radians", pi / 180, "times pi/180"
+    yield "degrees-for-radians", 180 / pi, "times 180/pi"
+    for base in (2.0, 10.0):
+        yield "log-base", log(base), f"times log({base:g})"
+        yield "log-base", 1 / log(base), f"divided by log({base:g})"
 
 
 def _bracketed(text: str) -> str:
@@ -136,7 +133,7 @@ _ONE, _ALL = (
 
 
 def missing_sums(derivation: RightDerivation, claim: Node) -> Iterator[tuple[Edit, Node, Node]]:
-    """Yield formulas that are equal if the claim lacks a sum around it, or has one too many."""
+    """Yield pairs of formulas that are equal if the claim lacks a sum around it, or has a superfluous one."""
     right, shape, own = derivation.right, derivation.wrt.shape, claim.shape
     if len(own) < len(shape):
         for axes in combinations(range(len(shape)), len(shape) - len(own)):
@@ -156,21 +153,19 @@ def missing_sums(derivation: RightDerivation, claim: Node) -> Iterator[tuple[Edi
 def of_symmetric(
     derivation: RightDerivation, claim: Node, square: Collection[str]
 ) -> Iterator[tuple[str, Node | None, float]]:
-    """Yield whether a claim is right where matrices are symmetric, or is the derivative by one that is.
+    """Yield the symmetric matrices for which a claim is right, or by which it is the derivative, with a sentence.
 
     Args:
-        derivation: the right one.
-        claim: of arrays.
+        derivation: the right derivation.
+        claim: a claim about arrays.
         square: the names of the matrices that are square for all sizes.
     """
     right, wrt = derivation.right, derivation.wrt
     points = derivation.sampled.points
-    shape = lengths(wrt.shape)
 
     def equal(one: Node, other: Node, at: Sequence[TrialPoint]) -> bool:
-        first, second = (
-            np.concatenate([np.broadcast_to(p(n), shape).ravel() for p in at]) for n in (one, other)
-        )
+        sampled = TrialPoints(at, lanes=False)
+        first, second = (sampled.vector(n, wrt.shape) for n in (one, other))
         return agree(first, second, np.zeros(0), lanes=False)
 
     if wrt.name in square:
@@ -193,101 +188,90 @@ def of_symmetric(
 
 def differences(
     derivation: RightDerivation, claim: Node, right: Array, claimed: Array
-) -> Iterator[WholeDifference]:
-    """Yield in which way a claim differs that no mistake explains: the first that is found."""
-    for way in (_other_derivative, _exchanged, _rounded, _constant_factor, _constant_term):
-        found = list(way(derivation, claim, right, claimed))
-        if found:
-            yield found[0]
-            return
+) -> Iterator[Deviation]:
+    """Yield the first difference that no mistake explains."""
+    ways = (_other_derivative, _exchanged, _rounded, _constant_factor, _constant_term)
+    yield from islice((f for way in ways for f in way(derivation, claim, right, claimed)), 1)
 
 
-def _other_derivative(
-    d: RightDerivation, claim: Node, right: Array, claimed: Array
-) -> Iterator[WholeDifference]:
-    """The derivative by another variable, or no derivative."""
+def _other_derivative(d: RightDerivation, claim: Node, right: Array, claimed: Array) -> Iterator[Deviation]:
+    """Yield the derivative by another variable, or the function itself."""
     lanes = d.sampled.lanes
     for node, bar in d.bars.items():
         if node is not d.wrt and not node.args and node.shape == d.wrt.shape:
             says = "the claim is the derivative by {held}"
-            found = WholeDifference("other-variable", says, 30, lambda bar=bar: (bar, claim), node, node)
+            found = Deviation("other-variable", says, 30, lambda bar=bar: (bar, claim), node, node)
             if agree(d.vector(bar), claimed, right, lanes=lanes):
                 yield found
     if d.y.shape == d.wrt.shape and agree(d.vector(d.y), claimed, right, lanes=lanes):
-        yield WholeDifference(
+        yield Deviation(
             "not-differentiated", "the claim is {held} itself", 30, lambda: (d.y, claim), d.y, d.y
         )
 
 
-def _exchanged(d: RightDerivation, claim: Node, right: Array, _claimed: Array) -> Iterator[WholeDifference]:
-    """Two names are exchanged in the claim."""
+def _exchanged(d: RightDerivation, claim: Node, right: Array, _claimed: Array) -> Iterator[Deviation]:
+    """Yield two names that are exchanged in the claim."""
     for a, b in combinations(symbols_of([claim, d.right]), 2):
         if a.shape == b.shape and a.dtype == b.dtype:
             (other,) = substitute([claim], {a: b, b: a})
             if other is not claim and agree(d.vector(other), right, right, lanes=d.sampled.lanes):
                 says = "the claim has {held} and {other} exchanged"
-                yield WholeDifference("names-exchanged", says, 30, lambda other=other: (other, d.right), a, b)
+                yield Deviation("names-exchanged", says, 30, lambda other=other: (other, d.right), a, b)
 
 
-def _constant_factor(
-    d: RightDerivation, claim: Node, right: Array, claimed: Array
-) -> Iterator[WholeDifference]:
-    ratio = Whole(d, claim, right, claimed).ratio()
+def _constant_factor(d: RightDerivation, _claim: Node, right: Array, claimed: Array) -> Iterator[Deviation]:
+    ratio = _ratio(d, right, claimed)
     if ratio is not None:
         for text, unit in (("", 1.0), ("*pi", pi), ("/pi", 1 / pi)):
             simple = _simple(ratio / unit)
             if simple is not None:
-                yield WholeDifference(
-                    "constant-factor", f"{_TIMES} {_spelled(simple)}{text}", 30, number=ratio
-                )
+                yield Deviation("constant-factor", f"{_TIMES} {_spelled(simple)}{text}", 30, number=ratio)
                 return
-        yield WholeDifference("constant-factor", f"{_TIMES} {ratio:.6g}", 31, number=ratio)
+        yield Deviation("constant-factor", f"{_TIMES} {ratio:.6g}", 31, number=ratio)
 
 
-def _constant_term(
-    d: RightDerivation, claim: Node, right: Array, claimed: Array
-) -> Iterator[WholeDifference]:
+def _constant_term(d: RightDerivation, claim: Node, right: Array, claimed: Array) -> Iterator[Deviation]:
     gap = claimed - right
     simple = _simple(float(np.median(gap))) if len(gap) else None
     if simple is not None and agree(gap, np.full_like(gap, float(simple)), right, lanes=d.sampled.lanes):
         constant = full(as_node(simple), claim.shape)
         says = f"{_PLUS if simple > 0 else _MINUS} {_spelled(abs(simple))}"
         sides = lambda: (d.right + constant, claim)  # noqa: E731  as others are
-        yield WholeDifference("missing-term", says, 30, sides, number=float(simple))
+        yield Deviation("missing-term", says, 30, sides, number=float(simple))
 
 
 def _spelled(number: Number) -> str:
-    """Return a number as one writes it: 8.314 and not 4157/500, but 2/3, 7/4 and 1/100."""
+    """Return a number as people write it: 8.314 and not 4157/500, but 2/3, 7/4 and 1/100."""
     decimal = f"{float(number):.6g}"
     short = Fraction(decimal) == number and "e" not in decimal
     return decimal if short and abs(number.numerator) > 1 and number.denominator > LONG else str(number)
 
 
 def _simple(value: float) -> Number | None:
-    """Return a fraction of small whole numbers that a float is, or None."""
+    """Return the fraction of small integers that equals a float, or None."""
     found = Fraction(value).limit_denominator(SIMPLE)
-    # With large numbers above and below some fraction is near to any number.
+    # Fractions of large integers approximate any number.
     if not found or abs(value / float(found) - 1) > 10 * AGREE / abs(found.numerator * found.denominator):
         return None
     return found.numerator if found.denominator == 1 else found
 
 
-def _rounded(_d: RightDerivation, _claim: Node, right: Array, claimed: Array) -> Iterator[WholeDifference]:
-    """A claim with rounded numbers in it."""
+def _rounded(_d: RightDerivation, _claim: Node, right: Array, claimed: Array) -> Iterator[Deviation]:
+    """Yield the number of digits to which a claim with rounded numbers agrees."""
     with np.errstate(all="ignore"):
         gap = np.max(np.abs(claimed - right) / np.maximum(np.abs(claimed), np.abs(right)), initial=0)
     if 0 < gap < ROUNDED:
         digits = -int(np.floor(np.log10(gap))) - 1
         says = f"the claim agrees with the right derivative to {digits} digits: a number in it is rounded"
-        yield WholeDifference("rounded-number", says, 32)
+        yield Deviation("rounded-number", says, 32)
 
 
-def on_a_branch(d: RightDerivation, right: Array, claimed: Array) -> Iterator[WholeDifference]:
-    """A claim that is right at a good part of the points."""
+def on_a_branch(d: RightDerivation, right: Array, claimed: Array) -> Iterator[Deviation]:
+    """Yield a claim that is right at a good part of the points."""
     if not d.sampled.lanes:
         return
     equal = np.array(
         [agree(a[None], b[None], a[None], lanes=True) for a, b in zip(claimed, right, strict=True)]
     )
     if 2 <= np.sum(equal) < len(equal):
-        yield WholeDifference("right-on-a-branch", "the claim is right {where}, and not elsewhere", 40)
+        yield Deviation("right-on-a-branch", "the claim is right {where}, and not elsewhere", 40)

@@ -1,4 +1,4 @@
-"""The NumPy source of ops that are not elementwise: a call of NumPy where it has the function, else of a helper."""
+"""Write ops that are not elementwise as NumPy source: as a call of NumPy, else of a helper."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["ARRAY_SOURCES", "ArraySource", "SourceContext", "is_view"]
 
 
 class ArraySource(NamedTuple):
-    """A piece of source.
+    """An expression.
 
     Attributes:
-        text: the expression.
-        rank: Python's precedence of it.
-        helpers: the functions that it calls, of `ARRAY_HELPERS`.
+        text: its text.
+        rank: its precedence in Python.
+        helpers: the functions of `ARRAY_HELPERS` that it calls.
     """
 
     text: str
@@ -30,7 +30,7 @@ class ArraySource(NamedTuple):
 
 
 class SourceContext(Protocol):
-    """What is written already."""
+    """The source that is written so far."""
 
     def of(self, node: Node, rank: int = 0) -> str:
         """Return the text of an argument, in parentheses if it binds less tightly than a rank."""
@@ -50,7 +50,7 @@ def _shape(shape: Shape, context: SourceContext) -> str:
 
 
 def _axes(axes: Sequence[int], rank: int) -> str:
-    """Return the argument of a reduction: none for all axes."""
+    """Return the axis argument of a reduction; none for all axes."""
     if tuple(axes) == tuple(range(rank)):
         return ""
     return f", axis={axes[0] if len(axes) == 1 else tuple(axes)}"
@@ -94,9 +94,6 @@ def _product(node: Node, chain: Sequence[Factor], context: SourceContext) -> str
         for f in chain
     ]
     return applied(factors, vector=len(node.args[chain[-1].operand].shape) == 1)
-
-
-# ------------------------------------------------------------------------------------------------------ reductions
 
 
 # ---------------------------------------------------------------------------------------------------------- layout
@@ -150,7 +147,7 @@ def _concatenate(node: Node, context: SourceContext) -> ArraySource:
 
 
 def _positions(node: Node, context: SourceContext) -> str:
-    """Return an array of positions: arithmetic on them is done in floats, as everywhere."""
+    """Return an array of integer positions; arithmetic on positions is done in floats."""
     if node.op is NUMBER:
         return str(node.value)
     inner = node
@@ -191,7 +188,7 @@ def _eye(node: Node, context: SourceContext) -> ArraySource:
 
 
 def is_view(node: Node) -> bool:
-    """Tell whether the source of a node gives a view of another array."""
+    """Tell whether the source of a node may return a view of another array."""
     if node.op.name == "einsum":
         return spell(node).form in ("permute", "diagonal")
     return node.op.name in ("reshape", "slice") or (
@@ -217,4 +214,4 @@ ARRAY_SOURCES: Mapping[str, _Writer] = {
     "solve": _solve,
     "unslice": _unslice,
 }
-"""What arrays are made of, and solve; the others bring templates."""
+"""Ops that construct arrays, and solve; others have templates."""

@@ -1,4 +1,4 @@
-r"""Derivatives in the words of their program, as LaTeX and as source."""
+r"""Write formulas in the notation of their program, as LaTeX and as NumPy source."""
 
 from __future__ import annotations
 
@@ -11,30 +11,38 @@ from symgrad.ir.traverse import topological
 from symgrad.pretty.forms.calls import Notation
 from symgrad.pretty.named_derivatives import NamedFormulas
 from symgrad.printing.latex.expressions import latex
-from symgrad.printing.latex.pieces import ATOM, MUL, Written, latex_literal, latex_name
+from symgrad.printing.latex.pieces import ATOM, MUL, Written, latex_name, latex_number
 from symgrad.printing.numpy.source import numpy_source
 
-__all__ = ["latex_rows", "leibniz", "named_latex", "said_latex", "said_rows", "said_source", "spelled_latex"]
+__all__ = [
+    "formula_rows",
+    "formulas_latex",
+    "formulas_source",
+    "latex_rows",
+    "leibniz",
+    "named_latex",
+    "spelled_latex",
+]
 
 
-def said_latex(found: NamedFormulas) -> str:
-    r"""Return a formula as LaTeX; an ``aligned`` environment also says what new names in it stand for."""
-    first, *others = said_rows(found)
+def formulas_latex(found: NamedFormulas) -> str:
+    r"""Return a formula as LaTeX; an ``aligned`` environment if it has new names, which it then defines."""
+    first, *others = formula_rows(found)
     return latex_rows([f"& {first}", *others]) if others else first
 
 
 def named_latex(node: Node, spelling: Notation) -> str:
-    """Return a formula over names as LaTeX, with its numbers and calls as the program has them."""
+    """Return a formula over names as LaTeX, with numbers and calls as the program writes them."""
     return latex(node, spelled=spelled_latex(spelling))
 
 
 def spelled_latex(spelling: Notation, names: Mapping[Node, Written] = {}) -> dict[Node, Written]:
-    """Return what is written otherwise than by its formula, as `latex` takes that: names, numbers, calls."""
+    """Return the nodes that are not written by their formula, for `latex`: names, numbers, calls."""
     spelled = {
-        symbol: latex_literal(symbol.name, number.value) for symbol, number in spelling.literals.items()
+        symbol: latex_number(number.value, symbol.name) for symbol, number in spelling.literals.items()
     }
     spelled |= names
-    for node in topological(spelling.calls):  # those within others first
+    for node in topological(spelling.calls):  # inner calls first
         if node in spelling.calls:
             name, argument = spelling.calls[node]
             how = form_of(name, 1)
@@ -43,8 +51,8 @@ def spelled_latex(spelling: Notation, names: Mapping[Node, Written] = {}) -> dic
     return spelled
 
 
-def said_rows(found: NamedFormulas) -> list[str]:
-    """Return formulas as LaTeX, and then a row, with the sign for its alignment, for each new name in them."""
+def formula_rows(found: NamedFormulas) -> list[str]:
+    """Return formulas as LaTeX, then an aligned row that defines each new name."""
     slopes = {
         name: (leibniz(latex_name(of), list(map(latex_name, by))), MUL)
         for name, (of, by) in found.slopes.items()
@@ -63,8 +71,8 @@ def latex_rows(rows: Sequence[str]) -> str:
     return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 
 
-def said_source(found: NamedFormulas, name: str = "f") -> str:
-    """Return a Python function over NumPy that computes formulas, with their names as its variables."""
+def formulas_source(found: NamedFormulas, name: str = "f") -> str:
+    """Return a Python function over NumPy that computes formulas, with their names as variables."""
     lines = [*found.own, *reversed(found.lines)]
     return numpy_source(list(found.results), name, lines, found.spelling.literals)
 
