@@ -29,7 +29,6 @@ __all__ = [
 # replaced by a frozen twin (`autodiff/frozen.py`), so the partial is zero at every order.
 stop_gradient = unary(
     "stop_gradient",
-    aliases=(),
     doc="x as a value, a constant to differentiation",
     gives="same",
     cas=None,
@@ -55,7 +54,6 @@ def _first(*arrays: Any) -> Any:
 # but the one by y is z itself, so that order two differentiates the given expression, and nothing else.
 with_slope = ternary(
     "with_slope",
-    aliases=(),
     doc="x as a value, with the derivatives of x and, as the derivative by y, z",
     gives="real",
     cas=None,

@@ -66,7 +66,6 @@ Takes: TypeAlias = "tuple[Literal['number', 'bool', 'index'], ...]"
 
 
 class _Shared(TypedDict):
-    aliases: tuple[str, ...]
     doc: str
     gives: Kind | Literal["same"]
     cas: str | None
@@ -74,6 +73,7 @@ class _Shared(TypedDict):
     latex: str
     facts: frozenset[Fact]
     samples: tuple[tuple[Any, ...], ...]
+    aliases: NotRequired[tuple[str, ...]]
     takes: NotRequired[Takes]
     precedence: NotRequired[int]
     cost: NotRequired[int]
@@ -125,7 +125,6 @@ def ternary(name: str, **fields: Unpack[_Ternary]) -> Op:
 def pointwise(
     name: str,
     *,
-    aliases: tuple[str, ...],
     doc: str,
     gives: Kind | Literal["same"],
     cas: str | None,
@@ -138,6 +137,7 @@ def pointwise(
     latex: str,
     facts: frozenset[Fact],
     samples: tuple[tuple[Any, ...], ...],
+    aliases: tuple[str, ...] = (),
     takes: Takes | None = None,
     parameters: tuple[str, ...] = (),
     precedence: int = ATOM,

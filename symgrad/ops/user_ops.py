@@ -98,7 +98,6 @@ def make_own(
     exact = reference or _of_numbers(definition)
     op = pointwise(
         name,
-        aliases=(),
         doc=doc,
         takes=("number",) * count,
         gives="real",

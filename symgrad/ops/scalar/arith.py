@@ -24,7 +24,6 @@ _PAIRS = (("0.5", "1.5"), ("-2", "3.25"), (3, "-0.75"), ("1e-3", "1e3"))
 
 add = binary(
     "add",
-    aliases=(),
     doc="x + y",
     gives="same",
     cas=None,

@@ -32,7 +32,6 @@ _POLE = Kink("x = 0", (0,), (None,), "a pole")
 
 sqrt: Op = unary(
     "sqrt",
-    aliases=(),
     doc="the square root, of x >= 0",
     gives="real",
     cas=None,
@@ -68,7 +67,6 @@ cbrt = unary(
 # x/out is a ratio of at most 1: nothing overflows that x**2 would.
 hypot = binary(
     "hypot",
-    aliases=(),
     doc="sqrt(x**2 + y**2), without overflow of the squares",
     gives="real",
     cas="hypot",
@@ -85,7 +83,6 @@ hypot = binary(
 
 exp = unary(
     "exp",
-    aliases=(),
     doc="the exponential function",
     gives="real",
     cas="exp",
@@ -102,7 +99,6 @@ exp = unary(
 
 exp2 = unary(
     "exp2",
-    aliases=(),
     doc="2**x",
     gives="real",
     cas="exp2",
@@ -120,7 +116,6 @@ exp2 = unary(
 # out + 1 would cancel for x << 0: exp(x) = 1e-20 at x = -46 against out + 1 = 0.
 expm1 = unary(
     "expm1",
-    aliases=(),
     doc="exp(x) - 1, accurate near 0",
     gives="real",
     cas="expm1",
@@ -155,7 +150,6 @@ log: Op = unary(
 
 log2 = unary(
     "log2",
-    aliases=(),
     doc="the logarithm to base 2, of x > 0",
     gives="real",
     cas="log2",
@@ -172,7 +166,6 @@ log2 = unary(
 
 log10 = unary(
     "log10",
-    aliases=(),
     doc="the logarithm to base 10, of x > 0",
     gives="real",
     cas="log10",
@@ -189,7 +182,6 @@ log10 = unary(
 
 log1p = unary(
     "log1p",
-    aliases=(),
     doc="log(1 + x), accurate near 0, of x > -1",
     gives="real",
     cas="log1p",
@@ -241,7 +233,6 @@ def _softplus(b: Builder, x: Lane) -> Lane:
 
 softplus = unary(
     "softplus",
-    aliases=(),
     doc="log(1 + exp(x))",
     gives="real",
     cas=None,

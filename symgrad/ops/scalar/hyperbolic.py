@@ -41,7 +41,6 @@ def _poles(*points: int) -> tuple[Kink, ...]:
 
 sinh: Op = unary(
     "sinh",
-    aliases=(),
     doc="(exp(x) - exp(-x))/2",
     gives="real",
     cas="sinh",
@@ -58,7 +57,6 @@ sinh: Op = unary(
 
 cosh: Op = unary(
     "cosh",
-    aliases=(),
     doc="(exp(x) + exp(-x))/2",
     gives="real",
     cas="cosh",
@@ -77,7 +75,6 @@ cosh: Op = unary(
 # derivative once cosh(x)**2 overflows, at |x| = 355; sech(x)**2 does neither.
 tanh: Op = unary(
     "tanh",
-    aliases=(),
     doc="sinh(x)/cosh(x)",
     gives="real",
     cas="tanh",
@@ -103,7 +100,6 @@ def _sech(b: Builder, x: Lane) -> Lane:
 
 sech: Op = unary(
     "sech",
-    aliases=(),
     doc="1/cosh(x)",
     gives="real",
     cas="sech",
@@ -129,7 +125,6 @@ def _csch(b: Builder, x: Lane) -> Lane:
 
 csch: Op = unary(
     "csch",
-    aliases=(),
     doc="1/sinh(x), of x != 0",
     gives="real",
     cas="csch",
@@ -147,7 +142,6 @@ csch: Op = unary(
 # 1 - out**2 cancels for large |x|, as for tanh.
 coth: Op = unary(
     "coth",
-    aliases=(),
     doc="1/tanh(x), of x != 0",
     gives="real",
     cas="coth",
@@ -229,7 +223,6 @@ def _asech(b: Builder, x: Lane) -> Lane:
 
 asech = unary(
     "asech",
-    aliases=(),
     doc="acosh(1/x), of 0 < x <= 1",
     gives="real",
     cas="asech",
@@ -257,7 +250,6 @@ def _acsch(b: Builder, x: Lane) -> Lane:
 
 acsch = unary(
     "acsch",
-    aliases=(),
     doc="asinh(1/x), of x != 0",
     gives="real",
     cas="acsch",
@@ -284,7 +276,6 @@ def _acoth(b: Builder, x: Lane) -> Lane:
 
 acoth = unary(
     "acoth",
-    aliases=(),
     doc="atanh(1/x), of |x| > 1",
     gives="real",
     cas="acoth",

@@ -146,7 +146,6 @@ not_ = unary(
 # that was not taken contributes a strong zero, however infinite its own partials are there.
 where: Op = ternary(
     "where",
-    aliases=(),
     doc="x where the condition holds, y elsewhere",
     takes=("bool", "number", "number"),
     gives="same",
@@ -181,7 +180,6 @@ def _infinite_elsewhere(name: str, end: float, text: str, latex: str) -> Op:
 
     return binary(
         name,
-        aliases=(),
         doc=f"where(condition, x, {text})",
         takes=("bool", "number"),
         gives="real",

@@ -64,7 +64,6 @@ def _lower_sign(b: Builder, _node: Node, x: Lane) -> Lane:
 
 sign: Op = unary(
     "sign",
-    aliases=(),
     doc="-1 for x < 0, 0 for x = 0, 1 for x > 0",
     gives="same",
     cas="sign",
@@ -81,7 +80,6 @@ sign: Op = unary(
 
 floor = unary(
     "floor",
-    aliases=(),
     doc="the largest integer that is at most x",
     gives="same",
     cas="floor",
@@ -199,7 +197,6 @@ def _ordered(low: Node, high: Node) -> tuple[Node, ...]:
 # bounds the value does not depend on x, so that case belongs to high, on the bounds too.
 clip = ternary(
     "clip",
-    aliases=(),
     doc="clip(x, y, z) = minimum(maximum(x, y), z): x limited to the interval from y to z; z if y > z",
     gives="same",
     cas=None,
@@ -231,7 +228,6 @@ clip = ternary(
 
 relu = unary(
     "relu",
-    aliases=(),
     doc="maximum(x, 0)",
     gives="same",
     cas=None,

@@ -53,7 +53,6 @@ def _tangent_of_asec(x: Node) -> Node:
 
 sin: Op = unary(
     "sin",
-    aliases=(),
     doc="the sine of an angle in radians",
     gives="real",
     cas="sin",
@@ -70,7 +69,6 @@ sin: Op = unary(
 
 cos: Op = unary(
     "cos",
-    aliases=(),
     doc="the cosine of an angle in radians",
     gives="real",
     cas="cos",
@@ -88,7 +86,6 @@ cos: Op = unary(
 # No rational number is an odd multiple of pi/2, so neither tan nor sec has a pole that a test point can name exactly.
 tan: Op = unary(
     "tan",
-    aliases=(),
     doc="the tangent of an angle in radians",
     gives="real",
     cas="tan",
@@ -105,7 +102,6 @@ tan: Op = unary(
 
 sec = unary(
     "sec",
-    aliases=(),
     doc="1/cos(x)",
     gives="real",
     cas="sec",
@@ -122,7 +118,6 @@ sec = unary(
 
 csc = unary(
     "csc",
-    aliases=(),
     doc="1/sin(x)",
     gives="real",
     cas="csc",
@@ -139,7 +134,6 @@ csc = unary(
 
 cot: Op = unary(
     "cot",
-    aliases=(),
     doc="1/tan(x)",
     gives="real",
     cas="cot",
@@ -256,7 +250,6 @@ def _leg(b: Builder, x: Lane) -> Lane:
 
 asec = unary(
     "asec",
-    aliases=(),
     doc="acos(1/x), of |x| >= 1",
     gives="real",
     cas="asec",
@@ -273,7 +266,6 @@ asec = unary(
 
 acsc = unary(
     "acsc",
-    aliases=(),
     doc="asin(1/x), of |x| >= 1",
     gives="real",
     cas="acsc",
@@ -290,7 +282,6 @@ acsc = unary(
 
 acot = unary(
     "acot",
-    aliases=(),
     doc="atan(1/x), in (-pi/2, pi/2], pi/2 at 0: SymPy's branch, with a jump at 0 (a float -0.0 gives -pi/2)",
     gives="real",
     cas="acot",

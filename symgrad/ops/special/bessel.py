@@ -131,7 +131,6 @@ def _scaled(b: Builder, n: Lane, x: Lane) -> Lane:
 
 ive: Op = binary(
     "ive",
-    aliases=(),
     doc="exp(-abs(x))*iv(n, x)",
     gives="real",
     cas=None,
@@ -165,7 +164,6 @@ kv: Op = binary(
 
 airyai: Op = unary(
     "airyai",
-    aliases=(),
     doc="the Airy function Ai, the solution of y'' = x*y that decays for x > 0",
     gives="real",
     cas="airyai",
@@ -182,7 +180,6 @@ airyai: Op = unary(
 
 airyaiprime: Op = unary(
     "airyaiprime",
-    aliases=(),
     doc="the derivative of the Airy function Ai",
     gives="real",
     cas="airyaiprime",
@@ -199,7 +196,6 @@ airyaiprime: Op = unary(
 
 airybi: Op = unary(
     "airybi",
-    aliases=(),
     doc="the Airy function Bi, the solution of y'' = x*y that grows for x > 0",
     gives="real",
     cas="airybi",
@@ -216,7 +212,6 @@ airybi: Op = unary(
 
 airybiprime: Op = unary(
     "airybiprime",
-    aliases=(),
     doc="the derivative of the Airy function Bi",
     gives="real",
     cas="airybiprime",

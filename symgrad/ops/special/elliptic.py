@@ -44,7 +44,6 @@ ellipk: Op = unary(
 
 ellipe: Op = unary(
     "ellipe",
-    aliases=(),
     doc="the complete elliptic integral of the second kind of parameter m, the integral of sqrt(1 - m*sin(t)**2) from "
     "0 to pi/2, m <= 1",
     gives="real",
@@ -140,7 +139,6 @@ ellipkinc: Op = binary(
 
 ellipeinc: Op = binary(
     "ellipeinc",
-    aliases=(),
     doc="the incomplete elliptic integral of the second kind, ellipeinc(phi, m): the integral of sqrt(1 - m*sin(t)**2) "
     "from 0 to phi",
     gives="real",

@@ -63,7 +63,6 @@ def _log_ndtr_reference(mp: Any, x: Any) -> Any:
 
 erfcx = unary(
     "erfcx",
-    aliases=(),
     doc="exp(x**2)*erfc(x)",
     gives="real",
     cas=None,
@@ -80,7 +79,6 @@ erfcx = unary(
 
 dawsn = unary(
     "dawsn",
-    aliases=(),
     doc="Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x",
     gives="real",
     cas=None,
@@ -97,7 +95,6 @@ dawsn = unary(
 
 log_ndtr = unary(
     "log_ndtr",
-    aliases=(),
     doc="the logarithm of the normal distribution function, log(erfc(-x/sqrt(2))/2)",
     gives="real",
     cas=None,

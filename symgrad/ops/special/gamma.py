@@ -77,7 +77,6 @@ def _lgamma_value(x: Any) -> Any:
 
 erf = unary(
     "erf",
-    aliases=(),
     doc="the error function, 2/sqrt(pi) times the integral of exp(-t**2) from 0 to x",
     gives="real",
     cas="erf",
@@ -94,7 +93,6 @@ erf = unary(
 
 erfc = unary(
     "erfc",
-    aliases=(),
     doc="1 - erf(x), accurate for large x",
     gives="real",
     cas="erfc",
@@ -316,7 +314,6 @@ def _next_polygamma(out: Node, x: Node) -> Node:
 
 polygamma: Op = pointwise(
     "polygamma",
-    aliases=(),
     doc="polygamma(n, x), the n-th derivative of digamma(x), n = 0, 1, ...; undefined at the integers <= 0",
     parameters=("n",),
     gives="real",

@@ -218,7 +218,6 @@ _TANGENT = Kink("y = 0, 0 < x < 1", ("1/2", 0), (None, None), "a vertical tangen
 
 uppergamma: Op = binary(
     "uppergamma",
-    aliases=(),
     doc="the upper incomplete gamma function, the integral of exp(-t)*t**(a - 1) from x to oo; at x < 0 for "
     "a = 1, 2, ... only",
     gives="real",
@@ -240,7 +239,6 @@ uppergamma: Op = binary(
 
 lowergamma: Op = binary(
     "lowergamma",
-    aliases=(),
     doc="the lower incomplete gamma function, gamma(a) - uppergamma(a, x); undefined for a = 0, -1, ...; at x < 0 for "
     "a = 1, 2, ... only",
     gives="real",

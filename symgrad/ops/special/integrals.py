@@ -61,7 +61,6 @@ _FRESNEL = (("-7.5",), ("-1.3",), (0,), ("0.2",), (1,), ("3.5",), (20,))
 
 erfi = unary(
     "erfi",
-    aliases=(),
     doc="the imaginary error function, 2/sqrt(pi) times the integral of exp(t**2) from 0 to x",
     gives="real",
     cas="erfi",
@@ -78,7 +77,6 @@ erfi = unary(
 
 erfinv = unary(
     "erfinv",
-    aliases=(),
     doc="the inverse of erf, -1 < x < 1",
     gives="real",
     cas="erfinv",
@@ -118,7 +116,6 @@ def _erfcinv_reference(mp: Any, x: Any) -> Any:
 
 erfcinv = unary(
     "erfcinv",
-    aliases=(),
     doc="the inverse of erfc, 0 < x < 2",
     gives="real",
     cas=None,
@@ -172,7 +169,6 @@ exp1 = unary(
 
 Si = unary(
     "Si",
-    aliases=(),
     doc="the sine integral, the integral of sin(t)/t from 0 to x",
     gives="real",
     cas="Si",
@@ -190,7 +186,6 @@ Si = unary(
 
 Ci = unary(
     "Ci",
-    aliases=(),
     doc="the cosine integral, minus the integral of cos(t)/t from x to oo, x > 0",
     gives="real",
     cas="Ci",
@@ -207,7 +202,6 @@ Ci = unary(
 
 Shi = unary(
     "Shi",
-    aliases=(),
     doc="the hyperbolic sine integral, the integral of sinh(t)/t from 0 to x",
     gives="real",
     cas="Shi",
@@ -224,7 +218,6 @@ Shi = unary(
 
 Chi = unary(
     "Chi",
-    aliases=(),
     doc="the hyperbolic cosine integral, EulerGamma + log(x) + the integral of (cosh(t) - 1)/t from 0 to x, x > 0",
     gives="real",
     cas="Chi",
@@ -252,7 +245,6 @@ def _li_value(x: Any) -> Any:
 
 li = unary(
     "li",
-    aliases=(),
     doc="the logarithmic integral, the principal value of the integral of 1/log(t) from 0 to x, x >= 0 but 1",
     gives="real",
     cas="li",
@@ -272,7 +264,6 @@ li = unary(
 
 fresnels = unary(
     "fresnels",
-    aliases=(),
     doc="the Fresnel integral S, the integral of sin(pi*t**2/2) from 0 to x",
     gives="real",
     cas="fresnels",
@@ -289,7 +280,6 @@ fresnels = unary(
 
 fresnelc = unary(
     "fresnelc",
-    aliases=(),
     doc="the Fresnel integral C, the integral of cos(pi*t**2/2) from 0 to x",
     gives="real",
     cas="fresnelc",

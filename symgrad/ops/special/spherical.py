@@ -113,7 +113,6 @@ def _slope(_out: Node, n: Node, x: Node) -> Node:
 
 spherical_jn: Op = binary(
     "spherical_jn",
-    aliases=(),
     doc="the spherical Bessel function of the first kind of order n = 0, 1, 2, ...; spherical_jn(0, x) is sin(x)/x, "
     "and 1 at 0",
     gives="real",
@@ -148,7 +147,6 @@ def _turned(x: Node) -> Node:
 
 sinc: Op = unary(
     "sinc",
-    aliases=(),
     doc="sin(pi*x)/(pi*x), and 1 at 0, as in NumPy",
     gives="real",
     cas=None,

@@ -125,7 +125,6 @@ def _polylog_reference(mp: Any, n: Any, x: Any) -> Any:
 
 polylog: Op = binary(
     "polylog",
-    aliases=(),
     doc="the polylogarithm of order n, the sum of x**k/k**n over k = 1, 2, ..., and its continuation to x < 1",
     gives="real",
     cas="polylog",
@@ -209,7 +208,6 @@ def _zeta_reference(mp: Any, s: Any, a: Any) -> Any:
 
 zeta: Op = binary(
     "zeta",
-    aliases=(),
     doc="Hurwitz's zeta function, zeta(s, a): the sum of (a + k)**-s over k = 0, 1, ..., and its continuation "
     "to s < 1; zeta(s) is zeta(s, 1)",
     gives="real",
