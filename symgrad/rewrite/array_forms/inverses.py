@@ -11,10 +11,10 @@ from itertools import product
 
 from symgrad.ir.graph import NUMBER, SYMBOL, Node, apply, as_node, number
 from symgrad.ir.traverse import topological
-from symgrad.ops.array.contraction import Labels, contract, einsum, transpose
+from symgrad.ops.array.contraction import Labels, adjoint, contract, einsum, transpose
 from symgrad.ops.array.indexing import eye
 from symgrad.ops.array.layout import full
-from symgrad.ops.array.linalg import adjoint, det, inv, logdet, solve
+from symgrad.ops.array.linalg import det, inv, logdet, solve
 from symgrad.ops.scalar.arith import add, div, mul, neg
 from symgrad.rewrite.array_forms.operands import LabelledOperand, Open
 from symgrad.rewrite.normal_form.form import Form
