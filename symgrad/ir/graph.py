@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias, final
 from weakref import WeakValueDictionary
@@ -52,6 +52,7 @@ __all__ = [
     "as_condition",
     "as_node",
     "constant",
+    "internal_op",
     "number",
     "size_leaf",
     "size_node",
@@ -151,35 +152,27 @@ OPS: record.Registry[Op] = record.Registry()
 """All registered ops by name and alias."""
 
 
+def internal_op(name: str, doc: str, never: Callable[..., Any], **fields: Any) -> Op:
+    """Return an op outside the registry; its other fields are empty, or the function ``never``, which raises."""
+    others: dict[str, Any] = {
+        **dict.fromkeys(("aliases", "parameters", "takes", "partials", "kinks", "samples"), ()),
+        **dict.fromkeys(("shape", "evaluate", "reference", "lower"), never),
+        **dict.fromkeys(("cas", "domain", "push", "pull", "structure")),
+        "variadic": False,
+        "gives": "real",
+        "cost": 0,
+        "latex": "",
+        "precedence": 100,
+        "facts": frozenset(),
+    }
+    return Op(name=name, doc=doc, **{**others, **fields})
+
+
 def _leaf(name: str, doc: str, cost: int = 0) -> Op:
     def never(*_: Any) -> Any:
         raise InternalError(f"a leaf ({name}) is not applied")
 
-    return Op(
-        name=name,
-        aliases=(),
-        doc=doc,
-        parameters=("value",),
-        takes=(),
-        variadic=False,
-        gives="real",
-        shape=never,
-        cas=None,
-        domain=None,
-        evaluate=never,
-        reference=never,
-        partials=(),
-        push=None,
-        pull=None,
-        structure=None,
-        kinks=(),
-        lower=never,
-        cost=cost,
-        latex="",
-        precedence=100,
-        facts=frozenset(),
-        samples=(),
-    )
+    return internal_op(name, doc, never, parameters=("value",), cost=cost)
 
 
 # The cost is that of a load from memory.

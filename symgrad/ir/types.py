@@ -189,23 +189,15 @@ def _positions(count: Size | None) -> Domain:
     return Domain("int", "int", 0, None if count is None else size_sum([count, -1]), closed=True)
 
 
-def _all(*_: Known) -> Domain:
-    return REAL
-
-
-def _above_zero(*_: Known) -> Domain:
-    return POSITIVE
-
-
 DISTRIBUTIONS: dict[str, DistributionFamily] = {
     "Uniform": DistributionFamily(("low", "high"), "low < high", ("low", "high")),
-    "Normal": DistributionFamily(("mean", "sd"), "sd > 0", _all),
-    "LogNormal": DistributionFamily(("mean", "sd"), "sd > 0", _above_zero),
-    "Exponential": DistributionFamily(("rate",), "rate > 0", _above_zero),
-    "Gamma": DistributionFamily(("k", "theta"), "k > 0 and theta > 0", _above_zero),
+    "Normal": DistributionFamily(("mean", "sd"), "sd > 0", lambda mean, sd: REAL),
+    "LogNormal": DistributionFamily(("mean", "sd"), "sd > 0", lambda mean, sd: POSITIVE),
+    "Exponential": DistributionFamily(("rate",), "rate > 0", lambda rate: POSITIVE),
+    "Gamma": DistributionFamily(("k", "theta"), "k > 0 and theta > 0", lambda k, theta: POSITIVE),
     "Beta": DistributionFamily(("a", "b"), "a > 0 and b > 0", lambda a, b: Domain("real", "real", 0, 1)),
-    "Laplace": DistributionFamily(("mean", "scale"), "scale > 0", _all),
-    "Cauchy": DistributionFamily(("x0", "gamma"), "gamma > 0", _all),
+    "Laplace": DistributionFamily(("mean", "scale"), "scale > 0", lambda mean, scale: REAL),
+    "Cauchy": DistributionFamily(("x0", "gamma"), "gamma > 0", lambda x0, gamma: REAL),
     "Bernoulli": DistributionFamily(
         ("p",),
         "0 <= p <= 1",

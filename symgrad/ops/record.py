@@ -25,6 +25,8 @@ __all__ = [
     "facts",
     "joint",
     "libm",
+    "poles",
+    "vertical_tangents",
     "of_one_array",
     "without_rounding",
     "pointwise",
@@ -67,6 +69,16 @@ def without_rounding(evaluate: Callable[..., Any]) -> Callable[..., Any]:
         return evaluate(*args)
 
     return reference
+
+
+def poles(*points: int) -> tuple[Kink, ...]:
+    """Return the kinks of a function of one argument at its poles."""
+    return tuple(Kink(f"x = {p}", (p,), (None,), "a pole") for p in points)
+
+
+def vertical_tangents(*points: int) -> tuple[Kink, ...]:
+    """Return the kinks of a function of one argument at its vertical tangents."""
+    return tuple(Kink(f"x = {p}", (p,), (None,), "a vertical tangent: no finite slope") for p in points)
 
 
 FUNCTION_COST, DIVISION_COST = 20, 5

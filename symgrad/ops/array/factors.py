@@ -14,8 +14,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from symgrad.ir.graph import Node, Op, as_node, number
-from symgrad.ir.op import Lane, Structure
+from symgrad.ir.graph import Node, Op, as_node, internal_op, number
+from symgrad.ir.op import Structure
 from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, size_product, size_sum
 from symgrad.ops.array.contraction import adjoint, einsum, sum_over
@@ -51,31 +51,18 @@ _STRUCTURE: Structure[Node] = Structure(
 
 
 def _op(name: str, doc: str, parameters: tuple[str, ...], arity: int, shape: Callable[..., Shape]) -> Op:
-    lower: Callable[..., Lane] = _only_in_kernels
-    return Op(
-        name=name,
-        aliases=(),
-        doc=doc,
+    return internal_op(
+        name,
+        doc,
+        _only_in_kernels,
         parameters=parameters,
         takes=("number",) * arity,
-        variadic=False,
-        gives="real",
         shape=shape,
-        cas=None,
-        domain=None,
-        evaluate=_only_in_kernels,
-        reference=_only_in_kernels,
-        partials=(),
         push=_only_in_kernels,
         pull=_only_in_kernels,
         structure=_STRUCTURE,
-        kinks=(),
-        lower=lower,
         cost=FUNCTION_COST,
-        latex="",
         precedence=9,
-        facts=frozenset(),
-        samples=(),
     )
 
 

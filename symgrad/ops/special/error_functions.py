@@ -17,12 +17,12 @@ _REALS = (("-3.5",), ("-0.75",), ("-1e-6",), (0,), ("0.3",), (1,), ("2.5",), ("1
 
 
 def _more_digits(mp: Any, x: Any) -> Any:
-    """A context in which exp(x**2) has all digits."""
+    """Return a precision context in which exp(x**2) has all digits."""
     return mp.workdps(mp.dps + 20 + max(0, int(0.61 * mp.mag(x))) if x else mp.dps)
 
 
 def _far(mp: Any, x: Any) -> bool:
-    """Whether the asymptotic series have all digits after four terms."""
+    """Tell whether the asymptotic series have all digits after four terms."""
     return abs(x) > mp.mpf(10) ** 13
 
 
