@@ -39,7 +39,7 @@ def gc_paused() -> Generator[None, None, None]:
             gc.enable()
 
 
-def _alone() -> None:
+def _after_fork() -> None:
     """Remove the passes of other threads, which a forked child does not have."""
     global _resume
     for this in [p for p, thread in _building.items() if thread != threading.get_ident()]:
@@ -50,4 +50,4 @@ def _alone() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_alone)
+    os.register_at_fork(after_in_child=_after_fork)

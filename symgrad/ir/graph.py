@@ -205,14 +205,14 @@ def _new(key: tuple[Op, tuple[Node, ...], tuple[Any, ...]], shape: Shape, dtype:
     return node
 
 
-def _alone() -> None:
+def _after_fork() -> None:
     """Replace the lock in a forked child, in which the thread that holds it does not run."""
     global _lock
     _lock = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_alone)
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def symbol(declaration: Declaration) -> Node:

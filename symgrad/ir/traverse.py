@@ -252,7 +252,7 @@ def uses(outputs: list[Node]) -> dict[Node, int]:
 def digest(node: Node) -> bytes:
     """Return 16 bytes that depend on the structure alone: equal across processes, platforms and hash seeds."""
     if node._digest is None:  # pyright: ignore[reportPrivateUsage]  (cached in the node)
-        for n in postorder([node], _undigested):
+        for n in postorder([node], _operands_without_digest):
             params = n.params
             if n.op is SYMBOL:
                 # The digests of its formulas stand for their texts.
@@ -267,7 +267,7 @@ def _operands(node: Node) -> tuple[Node, ...]:
     return node.declaration.formulas if node.op is SYMBOL else node.args
 
 
-def _undigested(node: Node) -> list[Node]:
+def _operands_without_digest(node: Node) -> list[Node]:
     return [a for a in _operands(node) if a._digest is None]  # pyright: ignore[reportPrivateUsage]  (cached in the node)
 
 

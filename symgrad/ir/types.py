@@ -292,7 +292,7 @@ class Distribution:
         Args:
             known: bounds of the values of its formulas, None for no bound.
         """
-        found = [_known(p, *known.get(p, (None, None))) for p in self.parameters]
+        found = [_parameter_facts(p, *known.get(p, (None, None))) for p in self.parameters]
         support = self.family.support
         if callable(support):
             return cast("Callable[..., Domain]", support)(*found)
@@ -318,7 +318,7 @@ def is_exact(parameter: Any) -> bool:
     return isinstance(parameter, int | Fraction)
 
 
-def _known(parameter: Any, low: Number | None, high: Number | None) -> Known:
+def _parameter_facts(parameter: Any, low: Number | None, high: Number | None) -> Known:
     if is_exact(parameter):
         return Known(parameter, parameter, size=parameter if isinstance(parameter, int) else None)
     is_size = parameter.op.name == "size"

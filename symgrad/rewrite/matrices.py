@@ -19,7 +19,7 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.array.reductions import mean
 from symgrad.ops.scalar.arith import add, neg
 from symgrad.rewrite.normal_form.form import Exponent, Form, short
-from symgrad.rewrite.normal_form.views import Map, see_through, view, written
+from symgrad.rewrite.normal_form.views import Map, see_through, view, write_view
 from symgrad.rewrite.normaliser import NormalForms
 
 __all__ = ["in_matrix_notation"]
@@ -127,7 +127,7 @@ class _MatrixWriter:
             core, axes = view(base)
             if core.op is add and e.denominator == 1 and e.numerator % 2:
                 negation = self._forms.sums.flipped(core)
-                flipped = None if negation is None else written(negation, axes, base.shape)
+                flipped = None if negation is None else write_view(negation, axes, base.shape)
                 if flipped is not None and flipped not in factors:
                     self._instead[flipped] = base
                     return -coefficient, {flipped if b is base else b: k for b, k in factors.items()}
@@ -171,7 +171,7 @@ class _MatrixWriter:
             if not divided or not lengths or coefficient.denominator % lengths:
                 continue
             del left[base]
-            shown = written(mean(core.args[0], params=(summed,)), axes, base.shape)
+            shown = write_view(mean(core.args[0], params=(summed,)), axes, base.shape)
             factors.clear()
             factors.update({shown: 1, **{b: k for b, k in left.items() if k != 0}})
             return short(Fraction(coefficient) * lengths)
@@ -221,13 +221,13 @@ class _MatrixWriter:
         made: dict[Node, Exponent] = {}
         if above and rows:
             outer = contract([self._column(above), self._product(Form(1, rows, {}))], [(0,), (1,)], (0, 1))
-            made[self._known(outer)] = 1
+            made[self._remember(outer)] = 1
         else:
             made.update(rows)
             if above:
-                made[self._known(written(self._column(above), (0, None), shape))] = 1
+                made[self._remember(write_view(self._column(above), (0, None), shape))] = 1
         if below:
-            made[self._known(written(self._column(below), (0, None), shape))] = -1
+            made[self._remember(write_view(self._column(below), (0, None), shape))] = -1
         if not above and not below:
             return factors
         merged = {*above, *below, *rows}
@@ -260,7 +260,7 @@ class _MatrixWriter:
         if labels == operand.labels:
             return operand
         diagonal = contract([self._spelled(operand.node)], [operand.labels], labels)
-        return _Operand(self._known(diagonal), labels)
+        return _Operand(self._remember(diagonal), labels)
 
     def _dot(self, node: Node) -> Node | None:
         """Write the sum of a product of two vectors as a dot product; None for other nodes."""
@@ -282,12 +282,12 @@ class _MatrixWriter:
             others = {k for j, o in enumerate(operands) if j != i for k in o.labels}
             lone = [a for a, k in enumerate(labels) if k not in result and k not in others]
             if lone:
-                total = self._known(sum_over(self._spelled(node), lone))
+                total = self._remember(sum_over(self._spelled(node), lone))
                 rest = tuple(k for a, k in enumerate(labels) if a not in lone)
                 return [*operands[:i], _Operand(total, rest), *operands[i + 1 :]]
         return None
 
-    def _known(self, node: Node) -> Node:
+    def _remember(self, node: Node) -> Node:
         self._made[node] = node
         return node
 
@@ -342,7 +342,7 @@ class _MatrixWriter:
             ls = ls[::-1]
         if rs[0] != k and symmetric(b.node):
             rs = rs[::-1]
-        return _Operand(self._known(contract([left, right], [ls, rs], labels)), labels)
+        return _Operand(self._remember(contract([left, right], [ls, rs], labels)), labels)
 
     def _without_transpose(self, operand: _Operand) -> _Operand:
         """Permute the labels of an operand instead of transposing it: `A.T @ x` is one contraction."""
@@ -373,9 +373,9 @@ class _MatrixWriter:
                 continue
             axes: Map = tuple(small.labels.index(k) if k in small.labels else None for k in labels)
             for base, e in self._form(small.node).factors.items():
-                shown = self._seen(base, small.node.shape, axes, large.shape)
+                shown = self._composed_view(base, small.node.shape, axes, large.shape)
                 factors[shown] = factors.get(shown, 0) + e
-        made = self._known(full(self._product(Form(1, factors, {})), large.shape))
+        made = self._remember(full(self._product(Form(1, factors, {})), large.shape))
         return [*rest, _Operand(made, labels)]
 
     def _form(self, node: Node) -> Form:
@@ -386,10 +386,10 @@ class _MatrixWriter:
                 return form
         return Form(1, {node: 1}, {})
 
-    def _seen(self, base: Node, shape: Shape, axes: Map, whole: Shape) -> Node:
+    def _composed_view(self, base: Node, shape: Shape, axes: Map, whole: Shape) -> Node:
         core, inner = view(full(base, shape))
         composed = tuple(None if a is None else inner[a] for a in axes)
-        return see_through(written(core, composed, whole))
+        return see_through(write_view(core, composed, whole))
 
 
 def _summed_axes(node: Node) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """The normaliser: connects the normal forms with each other and with the matcher.
 
-`rewrite/normal_form/interfaces.py` has the protocols between its parts, with an example.
+`rewrite/normal_form/protocols.py` has the protocols between its parts, with an example.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from symgrad.rewrite.facts.inference import Conditions
 from symgrad.rewrite.normal_form.choices import Choices
 from symgrad.rewrite.normal_form.denominators import Denominators
 from symgrad.rewrite.normal_form.form import Form, Sum
-from symgrad.rewrite.normal_form.interfaces import OpenProduct
 from symgrad.rewrite.normal_form.matching import RulesForProducts, RulesForSums
 from symgrad.rewrite.normal_form.order import Order
 from symgrad.rewrite.normal_form.products import Products
+from symgrad.rewrite.normal_form.protocols import OpenProduct
 from symgrad.rewrite.normal_form.sums import Sums
 from symgrad.rewrite.rule import RuleSet
 from symgrad.rewrite.trace import Note, Step
@@ -114,7 +114,7 @@ class NormalForms:
         return self.sums.small(node) if node.op.name == "add" else self.products.small(node)
 
     def _new_step(self, node: Node) -> Step | None:
-        value = self._known_value(node)
+        value = self._constant_value(node)
         if value is not None:
             return Step("known-value", node, value, "exact")
         name = node.op.name
@@ -122,19 +122,19 @@ class NormalForms:
             return self.sums.collect(node)
         if name in _PRODUCT_OPS:
             return self.products.collect(node)
-        choice = self._known_truths(node) or self._choices.step(node)
+        choice = self._constant_truths(node) or self._choices.step(node)
         if choice is not None:
             return choice
         return self.tensors.step(node) if node.shape or not node.op.pointwise else None
 
-    def _known_value(self, node: Node) -> Node | None:
+    def _constant_value(self, node: Node) -> Node | None:
         """Return the number that a node is everywhere, None if there is none."""
         point = self.known.point(node)
         if point is None or node.op is broadcast_to or self.known.defined(node) != "yes":
             return None
         return full(truth(point == 1) if node.dtype == "bool" else number(point), node.shape)
 
-    def _known_truths(self, node: Node) -> Step | None:
+    def _constant_truths(self, node: Node) -> Step | None:
         """Return the step that replaces constant arrays of truth values by one truth value, as the rows have it."""
         if not node.shape or not node.op.pointwise or not any(a.dtype == "bool" for a in node.args):
             return None

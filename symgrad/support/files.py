@@ -181,7 +181,7 @@ def write_together(files: Sequence[tuple[Path, bytes]], beside: Sequence[tuple[P
             _check_replaceable(path, content, files[0][0])
         for path, content in (*files, *beside):
             with _writing(path):
-                written = _written(path, content)
+                written = _write_temporary(path, content)
             if written is not None:
                 waiting.append((path, written))
         for path, written in waiting:
@@ -222,7 +222,7 @@ def _state(path: Path) -> int | None:
     return mode
 
 
-def _written(path: Path, content: bytes) -> Path | None:
+def _write_temporary(path: Path, content: bytes) -> Path | None:
     """Write a file under a temporary name, and return that; write directly to a pipe or a device, and return None."""
     mode = _state(path)
     if mode is not None and stat.S_ISDIR(mode):

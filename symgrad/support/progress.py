@@ -271,7 +271,7 @@ def steps(room: str, what: str, items: Iterable[T]) -> Iterable[T]:
 
 
 def _counted(watcher: Watcher | None, room: str, what: str, items: Iterable[T]) -> Iterator[T]:
-    with _shown(watcher, room, Work(what, length_hint(items) or None)) as work:
+    with _watch(watcher, room, Work(what, length_hint(items) or None)) as work:
         for item in items:
             yield item
             work.advance()
@@ -308,12 +308,12 @@ def reports_progress(
     if watcher is None and not debugging(room):
         yield work
         return
-    with _shown(watcher, room, work):
+    with _watch(watcher, room, work):
         yield work
 
 
 @contextmanager
-def _shown(watcher: Watcher | None, room: str, work: Work) -> Generator[Work]:
+def _watch(watcher: Watcher | None, room: str, work: Work) -> Generator[Work]:
     try:
         # Ctrl-C may interrupt begin, too.
         if watcher is not None:
@@ -328,10 +328,10 @@ def _shown(watcher: Watcher | None, room: str, work: Work) -> Generator[Work]:
             debug(room, "%s: %.3f s%s", work.what, work.seconds, count)
 
 
-def _alone() -> None:
+def _after_fork() -> None:
     for watcher in list(_all):
         watcher.forget()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_alone)
+    os.register_at_fork(after_in_child=_after_fork)

@@ -14,7 +14,7 @@ from symgrad.api.handles.formula_arguments import names_in
 from symgrad.apps.gradcheck.claims import claims_of
 from symgrad.apps.gradcheck.question import CodeQuestion
 from symgrad.ir.graph import Node, Op
-from symgrad.ir.resize import resized
+from symgrad.ir.size_substitution import resized
 from symgrad.ir.sizes import Shape
 from symgrad.ir.traverse import symbols_of
 from symgrad.support.errors import InternalError, SymgradError, UsageError

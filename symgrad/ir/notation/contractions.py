@@ -122,44 +122,44 @@ def spell_labels(
     texts = tuple("".join(letters[label] for label in own) for own in labels)
     out = "".join(letters[label] for label in result)
 
-    def made(
+    def build(
         form: ContractionForm, parts: Sequence[Sequence[Factor]] = (), **rest: Any
     ) -> ContractionSpelling:
         return ContractionSpelling(form, tuple(map(tuple, parts)), texts, out, **rest)
 
     whole = [Factor(i) for i in range(len(labels))]
     if len(labels) == 1:
-        return _single(labels[0], result, made)
+        return _single(labels[0], result, build)
     if identity and labels == ((0,), (0, 1)) and result == (0, 1):
-        return made("diag", [whole[:1]])
+        return build("diag", [whole[:1]])
     if _is_matmul(labels, result):
-        return made("product", [whole])
+        return build("product", [whole])
     places = _elementwise(labels, result)
     chains = _chains(labels, result)
     if chains is not None:
         is_trace = not result and len(labels[chains[0][0].operand]) == 2
         if not (is_trace and places):  # sum(A*B), rather than the trace of A B'
-            return made("trace" if is_trace else "outer" if len(chains) == 2 else "product", chains)
+            return build("trace" if is_trace else "outer" if len(chains) == 2 else "product", chains)
     if places is not None:
         axes, rows = places
-        return made("elementwise", [whole], axes=axes, places=rows)
-    return made("index", [whole])
+        return build("elementwise", [whole], axes=axes, places=rows)
+    return build("index", [whole])
 
 
-def _single(own: Labels, result: Labels, made: Any) -> ContractionSpelling:
+def _single(own: Labels, result: Labels, build: Any) -> ContractionSpelling:
     whole = [[Factor(0)]]
     if len(set(own)) == len(own):
         if len(result) == len(own):
-            return made("permute", whole, axes=tuple(own.index(label) for label in result))
+            return build("permute", whole, axes=tuple(own.index(label) for label in result))
         if result == tuple(label for label in own if label in result):
             axes = tuple(i for i, label in enumerate(own) if label not in result)
-            return made("sum", whole, axes=axes)
+            return build("sum", whole, axes=axes)
     elif own == (0, 0, *range(1, len(own) - 1)):
         if result == own[2:]:
-            return made("trace", whole)
+            return build("trace", whole)
         if result == own[1:] == (0,):
-            return made("diagonal", whole)
-    return made("index", whole)
+            return build("diagonal", whole)
+    return build("index", whole)
 
 
 def _is_matmul(labels: tuple[Labels, ...], result: Labels) -> bool:

@@ -75,7 +75,7 @@ def evaluate(
                     f"'{node.name}' has no value", cure=f"pass {node.name}=... ({node.declaration})"
                 )
             else:
-                result = _apply(node, sizes, [_given(node, i, results) for i in range(len(node.args))])
+                result = _apply(node, sizes, [_argument(node, i, results) for i in range(len(node.args))])
                 results[node] = result
                 if node.op.pointwise and all(a in constants for a in node.args):
                     constants.add(node)
@@ -84,7 +84,7 @@ def evaluate(
     return [_own(results[o]) for o in outputs]
 
 
-def _given(node: Node, i: int, results: Mapping[Node, Any]) -> Any:
+def _argument(node: Node, i: int, results: Mapping[Node, Any]) -> Any:
     """Return the value of an argument; a constant position keeps digits beyond the precision of floats."""
     arg = node.args[i]
     if arg.op is NUMBER and node.op.kind_of(i) == "index" and abs(arg.value) < 2**63:
@@ -139,18 +139,18 @@ def _check_memory(node: Node, sizes: Mapping[str, int], arrays: Sequence[Any]) -
     """Raise an error for a result, or for operands to read, beyond the memory of the machine: it would take hours."""
     if node.op.pointwise:
         if math.prod(map(np.size, arrays)) * _FLOAT.itemsize > machine_memory():
-            _check_room(np.broadcast_shapes(*map(np.shape, arrays)))
+            _check_size(np.broadcast_shapes(*map(np.shape, arrays)))
     elif node.op.name not in _VIEWS and not _transposes(node):
-        _check_room(tuple([evaluate_size(s, sizes) for s in node.shape]))
+        _check_size(tuple([evaluate_size(s, sizes) for s in node.shape]))
         for array in arrays if node.op.name != "gather" else ():
-            _check_room(np.shape(array))
+            _check_size(np.shape(array))
 
 
 def _transposes(node: Node) -> bool:
     return node.op.name == "einsum" and len(node.args) == 1 and {*node.params[1]} == {*node.params[0][0]}
 
 
-def _check_room(shape: tuple[int, ...]) -> None:
+def _check_size(shape: tuple[int, ...]) -> None:
     check_arrays([shape], {})
     needed = math.prod(shape) * _FLOAT.itemsize
     if needed > machine_memory():
@@ -161,7 +161,7 @@ def _own(result: Any) -> Any:
     """Return a writable result: a broadcast view repeats one number in memory."""
     if getattr(result, "ndim", 0) == 0 or result.flags.writeable:
         return result
-    _check_room(result.shape)
+    _check_size(result.shape)
     try:
         return np.array(result)
     except MemoryError:

@@ -65,7 +65,7 @@ def library_of(values: Sequence[Any]) -> Library | None:
         if library is None or library is found:
             continue
         if library is _KERAS:
-            library = _library(_class(_held(value)))
+            library = _library(_class(_unwrapped(value)))
         if found is not None and library is not None and library is not found:
             raise ArrayTypeError(
                 f"arrays of {found.name} and of {library.name} in one call",
@@ -98,7 +98,7 @@ def called_with_arrays(
     else:
         targets = tuple(None if o is None else _target(o) for o in outs)
         found = call(*views, out=targets if isinstance(out, tuple) else targets[0])
-    like = next(a for a in map(_held, (*arrays, *outs)) if _library(_class(a)) is library)
+    like = next(a for a in map(_unwrapped, (*arrays, *outs)) if _library(_class(a)) is library)
     results = cast("tuple[Any, ...]", found) if isinstance(found, tuple) else (found,)
     existing = outs if out is not None else (None,) * len(results)
     converted = [
@@ -113,7 +113,7 @@ def _target(out: Any) -> Any:
     array: Any = as_array("out", out)
     if not isinstance(array, np.ndarray) or not cast("Any", array).flags.writeable:
         raise ArrayTypeError(
-            f"out= is {_words(out)}, which may only be read",
+            f"out= is {_described(out)}, which may only be read",
             expected="arrays that may be written to",
             cure="leave out= away: results are of the same library as the inputs",
         )
@@ -133,7 +133,7 @@ def as_array(name: str, value: Any) -> Any:
     """
     if type(value) in PLAIN or not _is_array(_class(value)):
         return np.asarray(value)
-    value = _held(value)
+    value = _unwrapped(value)
     library = _library(_class(value))
     if library is not None and library.name == "torch":
         value = _detached(name, value)
@@ -149,19 +149,19 @@ def as_array(name: str, value: Any) -> Any:
     except Exception as error:  # noqa: BLE001 (libraries may raise anything here)
         if library is not None and _traced(value, library):
             raise ArrayTypeError(
-                f"input '{name}' is {_words(value)} in a function that {library.name} transforms: "
+                f"input '{name}' is {_described(value)} in a function that {library.name} transforms: "
                 "it has no values there",
                 expected="an array with values",
                 cure=f"make a function for {library.name} with sg.to_{library.name}",
             ) from None
         raise ArrayTypeError(
-            f"input '{name}' is {_words(value)}, which NumPy cannot read: {_first_line(error)}",
+            f"input '{name}' is {_described(value)}, which NumPy cannot read: {_first_line(error)}",
             expected="an array of numbers in the memory of the host",
             cure=_cure(name, value, library),
         ) from None
     if array.dtype.kind == "V":
         raise ArrayTypeError(
-            f"input '{name}' is {_words(value)}, which NumPy has no numbers of",
+            f"input '{name}' is {_described(value)}, which NumPy has no numbers of",
             expected="real numbers (a float, integer or bool dtype)",
             cure=_cure(name, value, library),
         )
@@ -173,7 +173,7 @@ def _detached(name: str, value: Any) -> Any:
         return value
     if sys.modules["torch"].is_grad_enabled():
         raise ArrayTypeError(
-            f"input '{name}' is {_words(value)} that requires grad, and a call gives torch no gradient",
+            f"input '{name}' is {_described(value)} that requires grad, and a call gives torch no gradient",
             expected="a tensor whose gradient nobody waits for",
             cure=f"make a differentiable function with sg.to_torch, or pass {name}.detach()",
         )
@@ -190,14 +190,14 @@ def _check_device(name: str, value: Any, library: Library | None) -> None:
         if _traced(value, library):
             return  # reading it raises the error
         raise ArrayTypeError(
-            f"input '{name}' is {_words(value)} on no device that can be read: {_first_line(error)}",
+            f"input '{name}' is {_described(value)} on no device that can be read: {_first_line(error)}",
             expected="an array in the memory of the host",
             cure=_host(name, value),
         ) from None
     if number not in _READABLE:
         device = getattr(value, "device", None) or _DEVICES.get(number, f"a device of kind {number}")
         raise ArrayTypeError(
-            f"input '{name}' is {_words(value)} on {device}, and symgrad computes on the CPU",
+            f"input '{name}' is {_described(value)} on {device}, and symgrad computes on the CPU",
             expected="an array in the memory of the host",
             cure=_host(name, value),
         )
@@ -209,13 +209,13 @@ def _check_contents(name: str, value: Any) -> None:
         return
     if getattr(value, "null_count", 0):
         raise ArrayTypeError(
-            f"input '{name}' is {_words(value)} with {value.null_count} null(s)",
+            f"input '{name}' is {_described(value)} with {value.null_count} null(s)",
             expected="an array without nulls",
             cure=f"pass {name}.fill_null(value), or {name}.drop_null()",
         )
     if type(value).__name__.endswith("Buffer"):
         raise ArrayTypeError(
-            f"input '{name}' is {_words(value)}: bytes, of no dtype",
+            f"input '{name}' is {_described(value)}: bytes, of no dtype",
             expected="an array of numbers",
             cure=f"pass numpy.frombuffer({name}, dtype=numpy.float64), which does not copy",
         )
@@ -238,7 +238,7 @@ def _host(name: str, value: Any) -> str:
     return f"pass {copies.get(_root(_class(value)), f'a copy of {name} in the memory of the host')}"
 
 
-def _words(value: Any) -> str:
+def _described(value: Any) -> str:
     kind, dtype = _class(value), _dtype(value)
     name = kind.__name__.removesuffix("Impl")  # jax.Array is an interface
     return f"a {_root(kind)}.{name}{f' of dtype {dtype}' if dtype else ''}"
@@ -297,7 +297,7 @@ def _root(kind: type[Any]) -> str:
     return "jax" if root == "jaxlib" else root
 
 
-def _held(value: Any) -> Any:
+def _unwrapped(value: Any) -> Any:
     """Return the array of a variable of Keras, other values unchanged."""
     return value.value if _library(_class(value)) is _KERAS else value
 

@@ -32,7 +32,7 @@ __all__ = [
     "objects",
     "over_some",
     "rows_aligned",
-    "rows_kept",
+    "rows_of_scan",
     "rows_reduced",
     "same",
     "spread_back",
@@ -104,7 +104,7 @@ def rows_reduced(node: Node, places: Sequence[int | None]) -> int | None:
     return None if p in axes else p - sum(a < p for a in axes)
 
 
-def rows_kept(node: Node, places: Sequence[int | None]) -> int | None:
+def rows_of_scan(node: Node, places: Sequence[int | None]) -> int | None:
     """Return the axis of the rows of a scan, None if it runs along them."""
     p = only(places)
     return None if p in axes_of(node) else p

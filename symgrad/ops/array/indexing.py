@@ -13,7 +13,16 @@ from symgrad.ir.shapes import broadcast_shapes
 from symgrad.ir.sizes import Shape, Size, extent_text
 from symgrad.ops.array.choices import as_choice
 from symgrad.ops.array.contraction import transpose
-from symgrad.ops.array.layout import aligned, expand, full, move_up, only, reshape, shape_text, whole
+from symgrad.ops.array.layout import (
+    aligned,
+    expand,
+    full,
+    move_up,
+    only,
+    reshape,
+    shape_text,
+    stacked_argument,
+)
 from symgrad.ops.record import FUNCTION_COST, facts, of_one_array, structural, without_rounding
 from symgrad.ops.scalar.logic import eq, where
 from symgrad.support.errors import ArrayTypeError, IndexRangeError, InternalError, ShapeError
@@ -125,7 +134,7 @@ def _positions(node: Node, stacks: Sequence[Node | None], lead: Shape) -> tuple[
 def _batch_gather(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
     axes: Axes = node.params[0]
     k = len(lead)
-    x = whole(node, 0, stacks[0], lead)
+    x = stacked_argument(node, 0, stacks[0], lead)
     if all(s is None for s in stacks[1:]):
         return gather(x, *node.args[1:], params=(tuple(a + k for a in axes),))
     indices, depth = _positions(node, stacks, lead)
@@ -139,7 +148,7 @@ def _batch_gather(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Nod
 def _batch_scatter(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
     axes, shape = node.params
     k = len(lead)
-    values = whole(node, 0, stacks[0], lead)
+    values = stacked_argument(node, 0, stacks[0], lead)
     if all(s is None for s in stacks[1:]):
         moved = tuple(a + k for a in axes)
         return scatter_add(values, *node.args[1:], params=(moved, (*lead, *shape)))

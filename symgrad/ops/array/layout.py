@@ -44,7 +44,7 @@ __all__ = [
     "truth_of",
     "unbroadcast",
     "unslice",
-    "whole",
+    "stacked_argument",
 ]
 
 T = TypeVar("T")
@@ -90,7 +90,7 @@ def truth_of(moved: Node, x: Node) -> Node:
     return ne(moved, as_node(0)) if x.dtype == "bool" and moved.dtype != "bool" else moved
 
 
-def whole(node: Node, i: int, stacked: Node | None, lead: Shape) -> Node:
+def stacked_argument(node: Node, i: int, stacked: Node | None, lead: Shape) -> Node:
     """Return argument i as a stack, repeated if it does not vary."""
     arg = node.args[i]
     return full(arg, (*lead, *arg.shape)) if stacked is None else stacked
@@ -107,7 +107,7 @@ def _batch_unslice(node: Node, stacks: Sequence[Node | None], lead: Shape) -> No
 
 
 def _batch_concatenate(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
-    parts = [whole(node, i, s, lead) for i, s in enumerate(stacks)]
+    parts = [stacked_argument(node, i, s, lead) for i, s in enumerate(stacks)]
     return concatenate(*parts, params=(node.params[0] + len(lead),))
 
 

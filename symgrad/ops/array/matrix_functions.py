@@ -31,7 +31,7 @@ from symgrad.ops.array.layout import (
     shape_text,
     slice_axes,
     slice_of,
-    whole,
+    stacked_argument,
 )
 from symgrad.ops.array.linalg import rows_of_matrices, square_shape
 from symgrad.ops.array.reductions import max
@@ -166,7 +166,7 @@ def _native(name: str, _node: Node, args: tuple[Node, ...]) -> Node:
     size, rank = x.shape[-1], len(x.shape)
     (e,) = directions
     scale = _scale(e)
-    wide = _beside(scale, rank)
+    wide = _per_matrix(scale, rank)
     found = _native_value(name, _joined(x, div(e, wide), _exact_zeros(x), x))
     return mul(_block(found, size, 0, 1), wide)
 
@@ -196,7 +196,7 @@ def _scale(e: Node) -> Node:
     return where(usable, largest, as_node(1))
 
 
-def _beside(x: Node, rank: int) -> Node:
+def _per_matrix(x: Node, rank: int) -> Node:
     shape = (*x.shape, 1, 1)
     return apply(reshape, (x,), (shape,)) if rank > 2 or (x.shape == () and rank == 2) else x
 
@@ -231,7 +231,7 @@ def _cut(x: Node, ends: Sequence[tuple[Size, Size] | None]) -> Node:
 
 
 def _batch_slope(node: Node, stacks: Sequence[Node | None], lead: Shape) -> Node:
-    return node.op(*(whole(node, i, s, lead) for i, s in enumerate(stacks)))
+    return node.op(*(stacked_argument(node, i, s, lead) for i, s in enumerate(stacks)))
 
 
 def _rows_of_slope(node: Node, places: Sequence[int | None]) -> int | None:

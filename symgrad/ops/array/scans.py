@@ -10,7 +10,7 @@ import numpy as np
 from symgrad.ir.graph import OPS, Node, Op, as_node
 from symgrad.ir.notation.arrays import write_call
 from symgrad.ir.op import Builder, Lane, Scan
-from symgrad.ops.array.along import batch_axes, call_latex, objects, rows_kept, same
+from symgrad.ops.array.along import batch_axes, call_latex, objects, rows_of_scan, same
 from symgrad.ops.array.contraction import sum_over
 from symgrad.ops.array.layout import expand, full
 from symgrad.ops.record import FUNCTION_COST, facts, of_one_array, structural
@@ -73,7 +73,7 @@ prod_except: Op = of_one_array(
     push=_prod_except_push,
     pull=_prod_except_pull,
     batch=batch_axes,
-    rows=rows_kept,
+    rows=rows_of_scan,
     entries="computed",
     total="always",
     native=Scan(1.0, "mul", others=True),
@@ -120,7 +120,7 @@ cumsum: Op = structural(
     push=lambda node, i, t: cumsum(full(t, node.shape), params=node.params),
     pull=lambda node, i, ct: cumsum(full(ct, node.shape), params=(node.params[0], 1 - node.params[1])),
     batch=batch_axes,
-    rows=rows_kept,
+    rows=rows_of_scan,
     entries="computed",
     total="always",
     native=Scan(0.0, "add"),
@@ -184,7 +184,7 @@ logcumsumexp: Op = of_one_array(
     push=_logcumsumexp_push,
     pull=_logcumsumexp_pull,
     batch=batch_axes,
-    rows=rows_kept,
+    rows=rows_of_scan,
     entries="computed",
     total="always",
     native=Scan(float("-inf"), _logaddexp),

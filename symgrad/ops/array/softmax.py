@@ -21,7 +21,7 @@ from symgrad.ops.array.along import (
     finite_or,
     keep,
     objects,
-    rows_kept,
+    rows_of_scan,
     rows_reduced,
     same,
     spread_back,
@@ -78,7 +78,7 @@ def _exact_logsumexp(mp: Any, axes: Axes, x: Any) -> Any:
     return along(x, axes, lambda v: mp.log(mp.fsum(map(mp.exp, v))) if v else mp.mpf("-inf"))
 
 
-def _exact_kept(mp: Any, axes: Axes, x: Any) -> Any:
+def _exact_with_axes(mp: Any, axes: Axes, x: Any) -> Any:
     value = _exact_logsumexp(mp, axes, x)
     return np.expand_dims(value, axes)
 
@@ -129,7 +129,7 @@ def _source_of_logsumexp(node: Node) -> Mapping[str, str]:
     return {**_called_logsumexp(node), "numpy": f"_logsumexp({{0}}, {axes_text(node)})"}
 
 
-def _source_of_kept(name: str, node: Node) -> Mapping[str, str]:
+def _source_of_softmax(name: str, node: Node) -> Mapping[str, str]:
     """Return the source of softmax or its logarithm; JAX alone has them over several axes."""
     axes: Axes = node.params[0]
     jax, own = f"jax.nn.{name}({{0:t}}, axis={axes_text(node)})", f"_{name}({{0}}, {axes_text(node)})"
@@ -190,17 +190,17 @@ softmax: Op = of_one_array(
     parameters=("axes",),
     shape=same,
     evaluate=_softmax,
-    reference=lambda mp, axes, x: _exp(mp, objects(x) - _exact_kept(mp, axes, x)),
+    reference=lambda mp, axes, x: _exp(mp, objects(x) - _exact_with_axes(mp, axes, x)),
     push=_centred,
     pull=_centred,
     batch=batch_axes,
-    rows=rows_kept,
+    rows=rows_of_scan,
     entries="computed",
     total="always",
     native=_native_softmax,
     written=write_call,
     cost=FUNCTION_COST,
-    source=partial(_source_of_kept, "softmax"),
+    source=partial(_source_of_softmax, "softmax"),
     latex=call_latex(r"\operatorname{{softmax}}"),
     facts=facts("nonnegative", "bounded-by-one"),
 )
@@ -226,17 +226,17 @@ log_softmax: Op = of_one_array(
     parameters=("axes",),
     shape=same,
     evaluate=_log_softmax,
-    reference=lambda mp, axes, x: objects(x) - _exact_kept(mp, axes, x),
+    reference=lambda mp, axes, x: objects(x) - _exact_with_axes(mp, axes, x),
     push=_log_softmax_push,
     pull=_log_softmax_pull,
     batch=batch_axes,
-    rows=rows_kept,
+    rows=rows_of_scan,
     entries="computed",
     total="always",
     native=_native_log_softmax,
     written=write_call,
     cost=FUNCTION_COST,
-    source=partial(_source_of_kept, "log_softmax"),
+    source=partial(_source_of_softmax, "log_softmax"),
     latex=call_latex(r"\operatorname{{log\_softmax}}"),
     facts=facts(),
 )

@@ -63,7 +63,7 @@ __all__ = [
 # ------------------------------------------------------------------------------------------------------------- axes
 
 
-def _axis_meant(axis: Any) -> str:
+def _axis_cure(axis: Any) -> str:
     """Return the cure for an invalid axis: several arrays need parentheses, and a number no quotes."""
     if not isinstance(axis, str | float | bool):
         return "several arrays are one argument, in parentheses: (a, b)"
@@ -81,7 +81,7 @@ def axis_of(axis: Any, rank: int) -> int:
         raise UsageError(
             f"axis {axis!r}",
             expected="a whole number",
-            cure=_axis_meant(axis),
+            cure=_axis_cure(axis),
         )
     if not -rank <= axis < rank:
         raise ShapeError(
@@ -374,11 +374,11 @@ def arange(size: Size) -> Node:
 
 def onehot(index: Node, depth: Size) -> Node:
     """``jax.nn.one_hot``: rows of zeros with a 1 at each index."""
-    _whole_numbers(index)
+    _check_integers(index)
     return one_hot(index, params=(depth,))
 
 
-def _whole_numbers(index: Node) -> None:
+def _check_integers(index: Node) -> None:
     if index.dtype != "int":
         raise DomainError(
             f"an index array of kind {index.dtype}",

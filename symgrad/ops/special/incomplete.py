@@ -28,7 +28,7 @@ _NEAREST = 1 / 16  # the recurrence loses digits just above an integer
 _TERMS = 100  # of the continued fraction: enough at x = 1
 
 
-def _whole(n: Node) -> Node:
+def _is_integer(n: Node) -> Node:
     return eq(floor(n), n)
 
 
@@ -111,7 +111,7 @@ expint: Op = binary(
     domain=lambda n, x: any_of(
         gt(x, as_node(0)),
         all_of(eq(x, as_node(0)), gt(n, as_node(1))),
-        all_of(ne(x, as_node(0)), le(n, as_node(0)), _whole(n)),
+        all_of(ne(x, as_node(0)), le(n, as_node(0)), _is_integer(n)),
     ),
     evaluate=values_by_order(_expint, _expint_reference),
     reference=_expint_reference,
@@ -225,7 +225,7 @@ uppergamma: Op = binary(
     domain=lambda a, x: any_of(
         gt(x, as_node(0)),
         all_of(eq(x, as_node(0)), gt(a, as_node(0))),
-        all_of(gt(a, as_node(0)), _whole(a)),
+        all_of(gt(a, as_node(0)), _is_integer(a)),
     ),
     evaluate=values_by_order(_upper, _upper_reference),
     reference=_upper_reference,
@@ -246,7 +246,7 @@ lowergamma: Op = binary(
     domain=lambda a, x: any_of(
         all_of(gt(x, as_node(0)), any_of(gt(a, as_node(0)), ne(floor(a), a))),
         all_of(ge(x, as_node(0)), gt(a, as_node(0))),
-        all_of(gt(a, as_node(0)), _whole(a)),
+        all_of(gt(a, as_node(0)), _is_integer(a)),
     ),
     evaluate=values_by_order(_lower, _lower_reference),
     reference=_lower_reference,

@@ -152,7 +152,7 @@ def _read_polygamma(_e: Any, args: list[Node]) -> Node:
     return OPS["polygamma"](args[1], params=(args[0].value,))
 
 
-def _read_written(name: str) -> Callable[[Any, list[Node]], Node]:
+def _read_composite(name: str) -> Callable[[Any, list[Node]], Node]:
     """Return the reader of a function with a formula over ops, or with an op for another number of arguments."""
 
     def read(_e: Any, args: list[Node]) -> Node:
@@ -203,7 +203,7 @@ _READ: dict[Any, tuple[Container[int], Callable[[Any, list[Node]], Node]]] = {
     ),
     sympy.polygamma: ({2}, _read_polygamma),
     sympy.expint: ({2}, _read_expint),
-    **{getattr(sympy, name): (_counts(name), _read_written(name)) for name in _WRITTEN},
+    **{getattr(sympy, name): (_counts(name), _read_composite(name)) for name in _WRITTEN},
     sympy.erfcinv: ({1}, lambda e, args: OPS["erfcinv"](args[0])),
     # sin(x)/x, and 1 at 0: not NumPy's, whose argument is a multiple of pi.
     sympy.sinc: ({1}, lambda e, args: OPS["spherical_jn"](number(0), args[0])),

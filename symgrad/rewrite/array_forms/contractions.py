@@ -22,13 +22,13 @@ from symgrad.ops.scalar.arith import pow
 from symgrad.ops.scalar.elementary import exp
 from symgrad.rewrite.array_forms.inverses import Inverses
 from symgrad.rewrite.array_forms.labels import in_order
-from symgrad.rewrite.array_forms.operands import LabelledOperand, Open
+from symgrad.rewrite.array_forms.operands import LabelledOperand, OpenContraction
 from symgrad.rewrite.array_forms.scatters import counted_axes
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.normal_form.form import E, Form, Sum, is_long, short
 from symgrad.rewrite.normal_form.gathering import Gathering
-from symgrad.rewrite.normal_form.interfaces import AllForms
-from symgrad.rewrite.normal_form.views import view, written
+from symgrad.rewrite.normal_form.protocols import AllForms
+from symgrad.rewrite.normal_form.views import view, write_view
 from symgrad.rewrite.trace import Note, Step
 
 __all__ = ["Contractions"]
@@ -63,13 +63,15 @@ class Contractions:
     def _collected(self, node: Node, front: Gathering) -> Node | None:
         labels, result = node.params
         operands = list(zip(node.args, labels, strict=True))
-        this = Open(front, result, {k: s for a, own in operands for k, s in zip(own, a.shape, strict=True)})
+        this = OpenContraction(
+            front, result, {k: s for a, own in operands for k, s in zip(own, a.shape, strict=True)}
+        )
         self._open(this, operands)
         self._inverses.cancel(this)
         self._identities(this)
         self._spread_values(this)
         self._group(this)
-        while self._sum_alone(this):
+        while self._sum_lone_labels(this):
             self._group(this)
         self._count_repeats(this)
         for part in this.components():
@@ -77,9 +79,9 @@ class Contractions:
         front.settle()
         if front.stays or is_long(front.coefficient):
             return None
-        return full(self._written(front.form()), node.shape)
+        return full(self._write(front.form()), node.shape)
 
-    def _written(self, form: Form) -> Node:
+    def _write(self, form: Form) -> Node:
         """Write a product; `Sums` writes a number times a lone sum."""
         if len(form.factors) == 1 and not form.powers:
             ((base, e),) = form.factors.items()
@@ -87,7 +89,9 @@ class Contractions:
                 return self._forms.sums.times(base, form.coefficient)
         return self._forms.products.write(form)
 
-    def _open(self, this: Open, operands: Sequence[tuple[Node, Labels]], *, sums: bool = True) -> None:
+    def _open(
+        self, this: OpenContraction, operands: Sequence[tuple[Node, Labels]], *, sums: bool = True
+    ) -> None:
         """Split operands that are views, products or contractions; plain sums only if ``sums``."""
         pending = list(reversed(operands))
         while pending:
@@ -122,7 +126,9 @@ class Contractions:
             else:
                 this.operands.append(LabelledOperand(core, 1, own))
 
-    def _factors(self, this: Open, node: Node, own: Labels, shape: Shape) -> list[tuple[Node, Labels]]:
+    def _factors(
+        self, this: OpenContraction, node: Node, own: Labels, shape: Shape
+    ) -> list[tuple[Node, Labels]]:
         """Include the factors of a product with these labels, and return those that may be split further.
 
         The product may have more axes than labels, of length one.
@@ -146,7 +152,7 @@ class Contractions:
                 this.operands.append(LabelledOperand(core, e, tuple(at[a] for a in range(len(core.shape)))))
         return opens
 
-    def _identities(self, this: Open) -> None:
+    def _identities(self, this: OpenContraction) -> None:
         """Identify the two labels of each identity matrix, unless the result has both."""
         for operand in [o for o in this.operands if o.base.op.name == "eye" and o.exponent == 1]:
             rows, columns = operand.base.params
@@ -160,7 +166,7 @@ class Contractions:
                 this.rename(drop, keep)
                 del this.sizes[drop]
 
-    def _spread_values(self, this: Open) -> None:
+    def _spread_values(self, this: OpenContraction) -> None:
         """Sum values instead of an array of zeros into which they are written."""
         for i, operand in enumerate(this.operands):
             node, labels = operand.base, operand.labels
@@ -199,7 +205,7 @@ class Contractions:
             self._spread_values(this)
             return
 
-    def _group(self, this: Open) -> None:
+    def _group(self, this: OpenContraction) -> None:
         """Merge operands with equal labels, one of them summed, into one product entry by entry."""
         groups: dict[frozenset[int], list[LabelledOperand]] = {}
         for operand in this.operands:
@@ -229,7 +235,7 @@ class Contractions:
             elif not merged.is_number(1):
                 this.front.take(merged, 1)
 
-    def _sum_alone(self, this: Open) -> bool:
+    def _sum_lone_labels(self, this: OpenContraction) -> bool:
         """Sum the labels that one operand alone has within that operand; tell whether there are any."""
         connected = [o for part in this.components() if len(part) > 1 for o in part]
         uses = {k: this.count(k) for k in this.sizes}
@@ -249,7 +255,7 @@ class Contractions:
         self._open(this, found, sums=False)
         return bool(found)
 
-    def _count_repeats(self, this: Open) -> None:
+    def _count_repeats(self, this: OpenContraction) -> None:
         """Multiply by the length of each summed label that no operand has."""
         used = {k for operand in this.operands for k in operand.labels}
         for label, size in this.sizes.items():
@@ -257,7 +263,7 @@ class Contractions:
                 this.front.laws["sum-of-a-repeated-axis"] = None
                 this.front.take(size_node(size), 1)
 
-    def _include(self, this: Open, part: list[LabelledOperand]) -> None:
+    def _include(self, this: OpenContraction, part: list[LabelledOperand]) -> None:
         """Multiply the front by one connected contraction."""
         result = tuple(k for k in this.result if any(k in o.labels for o in part))
         axes = tuple(result.index(k) if k in result else None for k in this.result)
@@ -267,14 +273,14 @@ class Contractions:
             if len(this.operands) > 1:
                 this.front.laws["factor-that-no-label-touches"] = None
             moved = tuple(first.labels.index(k) if k in first.labels else None for k in this.result)
-            this.front.include(written(first.base, moved, shape), first.exponent)
+            this.front.include(write_view(first.base, moved, shape), first.exponent)
             return
         operands = [(self._power(o), o.labels) for o in part]
         summed = self._sum_of_terms(*operands[0], result, this.front) if len(part) == 1 else None
         if summed is not None:
-            this.front.take(written(summed, axes, shape), 1)
+            this.front.take(write_view(summed, axes, shape), 1)
             return
-        this.front.include(written(self._ordered(operands, result), axes, shape), 1)
+        this.front.include(write_view(self._ordered(operands, result), axes, shape), 1)
 
     def _power(self, operand: LabelledOperand) -> Node:
         if operand.exponent == 1:

@@ -16,9 +16,9 @@ from symgrad.ops.array.indexing import eye
 from symgrad.ops.array.layout import full
 from symgrad.ops.array.linalg import det, inv, logdet, solve
 from symgrad.ops.scalar.arith import add, div, mul, neg
-from symgrad.rewrite.array_forms.operands import LabelledOperand, Open
+from symgrad.rewrite.array_forms.operands import LabelledOperand, OpenContraction
 from symgrad.rewrite.normal_form.form import Form
-from symgrad.rewrite.normal_form.interfaces import AllForms
+from symgrad.rewrite.normal_form.protocols import AllForms
 from symgrad.rewrite.normal_form.views import view
 from symgrad.rewrite.trace import Note, Step
 
@@ -47,7 +47,7 @@ class Inverses:
                 return Step("transpose-of-a-symmetric-matrix", node, core, "exact")
             return None
         (x,) = node.args
-        transposed = self._preferred_transpose(x)
+        transposed = self._better_transpose(x)
         if transposed is not None:
             after = adjoint(inv(transposed)) if node.op is inv else node.op(transposed)
             name = "inverse-of-a-transpose" if node.op is inv else "determinant-of-a-transpose"
@@ -120,7 +120,7 @@ class Inverses:
             return node.declaration.symmetric
         return square and self._transposed(node) is node
 
-    def _preferred_transpose(self, x: Node) -> Node | None:
+    def _better_transpose(self, x: Node) -> Node | None:
         """Return the transpose of a matrix if it comes before the matrix in the order of writing, else None."""
         rank = len(x.shape)
         core, axes = view(x)
@@ -176,7 +176,7 @@ class Inverses:
 
     # ----------------------------------------------------------------------------------------------- cancellation
 
-    def cancel(self, this: Open) -> None:
+    def cancel(self, this: OpenContraction) -> None:
         """Replace a matrix next to its inverse by an identity matrix."""
         while True:
             inverses = [
@@ -185,7 +185,7 @@ class Inverses:
             if not any(self._cancelled(this, o) for o in inverses):
                 return
 
-    def _cancelled(self, this: Open, operand: LabelledOperand) -> bool:
+    def _cancelled(self, this: OpenContraction, operand: LabelledOperand) -> bool:
         (x,) = operand.base.args
         p, q = operand.labels
         for shared, other, first in ((q, p, True), (p, q, False)):
@@ -262,7 +262,7 @@ def _chain(x: Node) -> list[tuple[Node, Labels]]:
 
 
 def _embedded(
-    this: Open,
+    this: OpenContraction,
     parts: Sequence[tuple[Node, Labels]],
     without: LabelledOperand,
     known: dict[int, int],

@@ -36,13 +36,13 @@ def in_order(
     operands.sort(key=lambda o: (ranks[o[0]], [colours[k] for k in o[1]]))
     runs = [list(run) for _, run in groupby(operands, key=lambda o: id(o[0]))]
     if prod(factorial(len(run)) for run in runs) > _TIES:
-        return _written(operands, result)
+        return _contraction(operands, result)
     orders = product(*(permutations(run) for run in runs))
-    found = [_written([*chain.from_iterable(order)], result) for order in orders]
+    found = [_contraction([*chain.from_iterable(order)], result) for order in orders]
     return min(found, key=lambda n: n.params)
 
 
-def _written(operands: Sequence[tuple[Node, Labels]], result: Labels) -> Node:
+def _contraction(operands: Sequence[tuple[Node, Labels]], result: Labels) -> Node:
     return contract([node for node, _ in operands], [labels for _, labels in operands], result)
 
 

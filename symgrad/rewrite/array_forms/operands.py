@@ -11,7 +11,7 @@ from symgrad.ops.array.contraction import Labels, contract
 from symgrad.rewrite.normal_form.form import Exponent
 from symgrad.rewrite.normal_form.gathering import Gathering
 
-__all__ = ["Open", "LabelledOperand"]
+__all__ = ["OpenContraction", "LabelledOperand"]
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class LabelledOperand:
 
 
 @dataclass(slots=True)
-class Open:
+class OpenContraction:
     """A contraction in parts, while it is being collected."""
 
     front: Gathering

@@ -11,14 +11,14 @@ from symgrad.ops.array.reductions import mean
 from symgrad.ops.array.scans import cumsum
 from symgrad.ops.scalar.arith import div, mul
 from symgrad.rewrite.array_forms.contractions import Contractions
-from symgrad.rewrite.array_forms.gathered_values import chosen_in_rows
 from symgrad.rewrite.array_forms.inverses import Inverses
+from symgrad.rewrite.array_forms.row_scatters import row_scatter
 from symgrad.rewrite.array_forms.transposes import transpose_of_a_sum
 from symgrad.rewrite.facts.integer_ranges import is_position
 from symgrad.rewrite.normal_form.form import Form
 from symgrad.rewrite.normal_form.gathering import Gathering
-from symgrad.rewrite.normal_form.interfaces import AllForms
-from symgrad.rewrite.normal_form.views import is_plain, see_through, view, written
+from symgrad.rewrite.normal_form.protocols import AllForms
+from symgrad.rewrite.normal_form.views import is_plain, see_through, view, write_view
 from symgrad.rewrite.trace import Step
 
 __all__ = ["Tensors"]
@@ -45,7 +45,7 @@ class Tensors:
             return inverse
         core, axes = view(node)
         if core is not node:
-            after = written(core, axes, node.shape)
+            after = write_view(core, axes, node.shape)
             if after is not node:
                 return Step("view-of-a-view", node, after, "exact")
             product = Gathering(self._forms)
@@ -69,7 +69,7 @@ class Tensors:
         one = view(operand)[0]
         if one.is_number(1) and len(node.shape) == 1 and (place := _only_place(node)) is not None:
             return Step("unit-vector", node, one_hot(as_node(place), params=node.shape), "exact")
-        if one.is_number(1) and node.op is scatter_add and (chosen := chosen_in_rows(node)) is not None:
+        if one.is_number(1) and node.op is scatter_add and (chosen := row_scatter(node)) is not None:
             size = node.shape[-1]
             if is_position(chosen.index, size):
                 return Step("labels-in-range", node, one_hot(chosen.index, params=(size,)), "exact")
@@ -107,7 +107,7 @@ class Tensors:
         if is_plain(axes):
             return None
         inner = apply(node.op, tuple(core for core, _ in cores), node.params)
-        return Step("elementwise-on-views", node, written(inner, axes, node.shape), "exact")
+        return Step("elementwise-on-views", node, write_view(inner, axes, node.shape), "exact")
 
 
 def _rows_of_ones(node: Node) -> Node | None:

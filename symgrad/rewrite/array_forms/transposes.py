@@ -8,8 +8,8 @@ from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import add
 from symgrad.rewrite.normal_form.form import Exponent, Form, Sum
-from symgrad.rewrite.normal_form.interfaces import AllForms
-from symgrad.rewrite.normal_form.views import Map, is_plain, see_through, view, written
+from symgrad.rewrite.normal_form.protocols import AllForms
+from symgrad.rewrite.normal_form.views import Map, is_plain, see_through, view, write_view
 from symgrad.rewrite.trace import Step
 
 __all__ = ["transpose_of_a_sum"]
@@ -53,4 +53,4 @@ def transpose_of_a_sum(forms: AllForms, node: Node, core: Node, axes: Map) -> St
 
 def _transposed(base: Node, shape: Shape, order: list[int]) -> Node:
     shown = transpose(full(base, shape), order)
-    return see_through(written(*view(shown), shown.shape))
+    return see_through(write_view(*view(shown), shown.shape))

@@ -31,7 +31,7 @@ _BY_POINTS = frozenset(["add", "neg", "mul", "div", "exp"])
 """Ops whose result has several values if an argument has, except for products with zero."""
 
 
-def _deciding(node: Node) -> tuple[Node, ...]:
+def _arguments_by_points(node: Node) -> tuple[Node, ...]:
     """Return the arguments that decide whether a node has one value alone."""
     return node.args if node.op.name in _BY_POINTS else ()
 
@@ -69,7 +69,7 @@ class Conditions:
         """
         points = self._points
         if node not in points:
-            for n in postorder([node], _deciding, until=points):
+            for n in postorder([node], _arguments_by_points, until=points):
                 points[n] = self.facts(n).point if self._may_be_one(n) else None
         return points[node]
 

@@ -13,7 +13,7 @@ from functools import reduce
 from typing import TypeAlias
 
 from symgrad.ir.graph import NUMBER, SIZE, SYMBOL, Node
-from symgrad.ir.resize import size_with
+from symgrad.ir.size_substitution import size_with
 from symgrad.ir.sizes import Extent, Size, nonnegative, size_max, size_min, size_product, size_sum
 from symgrad.ir.traverse import fold
 
@@ -109,7 +109,7 @@ def _negative(parts: list[Ends]) -> Ends:
     return low, high
 
 
-def _known(
+def _combined(
     ends: tuple[Size | None, ...], combine: Callable[[Size, Size], Size], *, all_of: bool
 ) -> Size | None:
     """Combine the known ends; None without known ends, or if `all_of` and one is unknown."""
@@ -119,17 +119,17 @@ def _known(
 
 def _larger(parts: list[Ends]) -> Ends:
     low, high = zip(*parts, strict=True)
-    return _known(low, size_max, all_of=False), _known(high, size_max, all_of=True)
+    return _combined(low, size_max, all_of=False), _combined(high, size_max, all_of=True)
 
 
 def _smaller(parts: list[Ends]) -> Ends:
     low, high = zip(*parts, strict=True)
-    return _known(low, size_min, all_of=True), _known(high, size_min, all_of=False)
+    return _combined(low, size_min, all_of=True), _combined(high, size_min, all_of=False)
 
 
 def _any_of(parts: list[Ends]) -> Ends:
     low, high = zip(*parts, strict=True)
-    return _known(low, size_min, all_of=True), _known(high, size_max, all_of=True)
+    return _combined(low, size_min, all_of=True), _combined(high, size_max, all_of=True)
 
 
 _RULES: Mapping[str, Callable[[list[Ends]], Ends]] = {

@@ -171,7 +171,7 @@ def facts_of(node: Node, args: list[Facts]) -> Facts:
         of_entries = _OF_ENTRIES.get(node.op.array.entries)
         numbers = [f for i, f in enumerate(args) if node.op.kind_of(i) == "number"]
         found = _from_record(node, args) if of_entries is None else of_entries(*numbers)
-        return _whole_if_int(node, found)
+        return _with_integer(node, found)
     rule = _RULES.get(node.op.name)
     # x*x is a square; x == x holds on the domain of x.
     if len(node.args) == 2 and node.args[0] is node.args[1]:
@@ -186,11 +186,11 @@ def facts_of(node: Node, args: list[Facts]) -> Facts:
         return _YES
     found = rule(*args) if rule is not None else _from_record(node, args)
     if node.op.name == "add":
-        found = _above_floor(node) or found
-    return _whole_if_int(node, found)
+        found = _fractional_part(node) or found
+    return _with_integer(node, found)
 
 
-def _above_floor(node: Node) -> Facts | None:
+def _fractional_part(node: Node) -> Facts | None:
     """Return the facts of x - floor(x), or of floor(x) - x, plus a number; None for other sums."""
     total: int | Fraction = 0
     terms: list[Node] = []
@@ -213,7 +213,7 @@ def _above_floor(node: Node) -> Facts | None:
     return None
 
 
-def _whole_if_int(node: Node, found: Facts) -> Facts:
+def _with_integer(node: Node, found: Facts) -> Facts:
     return replace(found, integer=True) if node.dtype == "int" and not found.integer else found
 
 

@@ -86,17 +86,17 @@ class PointMasses:
     def _of(self, node: Node, args: list[_Law]) -> _Law:
         if node in self.sources:
             real = node.dtype == "real"
-            return _Law(frozenset([node]), real, real or self._known_nonzero(node), real)
+            return _Law(frozenset([node]), real, real or self._never_zero(node), real)
         sources = frozenset[Node]().union(*[a.sources for a in args])
         if not sources:
-            nonzero = self._known_nonzero(node) or (self.generic and not node.is_number(0))
+            nonzero = self._never_zero(node) or (self.generic and not node.is_number(0))
             return _Law(sources, False, nonzero, True)
         smooth = all(a.smooth for a in args) and not _is_flat(node)
         spread = self._is_spread(node, args) or (self.generic and smooth)
-        nonzero = spread or self._known_nonzero(node) or _is_nonzero(node, args)
+        nonzero = spread or self._never_zero(node) or _is_nonzero(node, args)
         return _Law(sources, spread, nonzero, smooth)
 
-    def _known_nonzero(self, node: Node) -> bool:
+    def _never_zero(self, node: Node) -> bool:
         return node.dtype != "bool" and self.known.nonzero(node) == "yes"
 
     def _is_spread(self, node: Node, args: list[_Law]) -> bool:

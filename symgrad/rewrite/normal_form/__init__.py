@@ -1,1 +1,1 @@
-"""The normal form of sums and products. Open `interfaces.py` first."""
+"""The normal form of sums and products. Open `protocols.py` first."""

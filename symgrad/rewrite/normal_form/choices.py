@@ -18,8 +18,8 @@ from symgrad.ops.array.reductions import norm
 from symgrad.ops.scalar.logic import and_, ne, where
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.normal_form.form import Form, short
-from symgrad.rewrite.normal_form.interfaces import AllForms, OpenProduct
-from symgrad.rewrite.normal_form.views import see_through, view, written
+from symgrad.rewrite.normal_form.protocols import AllForms, OpenProduct
+from symgrad.rewrite.normal_form.views import see_through, view, write_view
 from symgrad.rewrite.trace import Step
 from symgrad.support.traversal import leaves, postorder
 
@@ -64,7 +64,7 @@ class Choices:
         for i, part in enumerate(_conjuncts(condition)):
             if _guards_by(part):
                 core, axes = view(part)
-                yield see_through(written(full(core.args[0], core.shape), axes, part.shape)), i
+                yield see_through(write_view(full(core.args[0], core.shape), axes, part.shape)), i
 
     def _has_guards(self, condition: Node) -> bool:
         """Tell whether a condition has a guard, in linear time for conditions that extend each other."""

@@ -16,7 +16,7 @@ from symgrad.ops.scalar.arith import add, pow
 from symgrad.ops.scalar.elementary import exp
 from symgrad.rewrite.normal_form.form import E, Exponent, Form, Sum, short
 from symgrad.rewrite.normal_form.gathering import Gathering
-from symgrad.rewrite.normal_form.interfaces import AllForms
+from symgrad.rewrite.normal_form.protocols import AllForms
 
 __all__ = ["Denominators"]
 

@@ -12,9 +12,9 @@ from symgrad.ops.scalar.rounding import abs as abs_
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.normal_form.factors import MORE, NEGATIVE, Factors
 from symgrad.rewrite.normal_form.form import HALF, E, Exponent, Form, short
-from symgrad.rewrite.normal_form.interfaces import AllForms
 from symgrad.rewrite.normal_form.primes import is_power
-from symgrad.rewrite.normal_form.views import Map, see_through, view, written
+from symgrad.rewrite.normal_form.protocols import AllForms
+from symgrad.rewrite.normal_form.views import Map, see_through, view, write_view
 from symgrad.rewrite.trace import ZERO, Note
 
 __all__ = ["Gathering"]
@@ -138,8 +138,8 @@ class Gathering(Factors):
             return False
 
         def shown(factor: Node) -> Node:
-            outer = written(full(factor, core.shape), axes, node.shape)
-            return see_through(written(*view(outer), node.shape))
+            outer = write_view(full(factor, core.shape), axes, node.shape)
+            return see_through(write_view(*view(outer), node.shape))
 
         form = self._forms.products.form_of_factor(core)
         powers = [(exp(p) if b is E else pow(b, p), 1) for b, p in form.powers.items()]
@@ -163,7 +163,7 @@ class Gathering(Factors):
             return False
         self.laws["content-of-a-sum"] = None
         self.include(number(content), e)
-        self.include(written(primitive, axes, shown.shape), e)
+        self.include(write_view(primitive, axes, shown.shape), e)
         return True
 
     def _root_power(self, node: Node, e: int) -> None:

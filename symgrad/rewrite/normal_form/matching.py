@@ -17,7 +17,7 @@ from symgrad.ir.graph import SYMBOL, Node, number
 from symgrad.rewrite.engine import applicable, apply_rule
 from symgrad.rewrite.normal_form.form import Exponent, Form, Sum, short
 from symgrad.rewrite.normal_form.gathering import Gathering
-from symgrad.rewrite.normal_form.interfaces import AllForms, OpenProduct
+from symgrad.rewrite.normal_form.protocols import AllForms, OpenProduct
 from symgrad.rewrite.pattern import Bindings, instantiate, is_literal, match, metavariables
 from symgrad.rewrite.rule import Rule, RuleSet
 from symgrad.rewrite.trace import Note

@@ -47,7 +47,7 @@ def shortened(node: Node) -> Node:
     if opened is None:
         return node
     found, terms = opened
-    return node if len(found) >= terms else _written(found)
+    return node if len(found) >= terms else _node_of(found)
 
 
 def common_denominator(terms: Iterable[Node], known: Conditions) -> Node | None:
@@ -63,7 +63,7 @@ def common_denominator(terms: Iterable[Node], known: Conditions) -> Node | None:
     opened = _opened(topological([total]), total)
     if opened is None or len(opened[0]) > len(parts):
         return None
-    numerator = _written(opened[0])
+    numerator = _node_of(opened[0])
     if not keeps_domain((above for above, _ in quotients), [numerator, *below], known):
         return None
     return numerator / reduce(mul, below)
@@ -179,7 +179,7 @@ def _place(atom: Node) -> tuple[str, str]:
     return (atom.name if atom.op.name == "symbol" else "", digest(atom).hex())
 
 
-def _written(polynomial: Polynomial) -> Node:
+def _node_of(polynomial: Polynomial) -> Node:
     total: Node | None = None
     # Positive terms come first, so that no sum opens with an avoidable minus sign.
     for m, c in sorted(polynomial.items(), key=lambda item: item[1] < 0):

@@ -47,8 +47,8 @@ from symgrad.ops.scalar.arith import add, div, mul, neg, pow
 from symgrad.ops.scalar.elementary import exp, sqrt
 from symgrad.rewrite.normal_form.form import HALF, E, Exponent, Form, is_long, odd_sums, short
 from symgrad.rewrite.normal_form.gathering import Gathering
-from symgrad.rewrite.normal_form.interfaces import AllForms
 from symgrad.rewrite.normal_form.order import FactorKey
+from symgrad.rewrite.normal_form.protocols import AllForms
 from symgrad.rewrite.trace import Step
 from symgrad.support.traversal import postorder
 

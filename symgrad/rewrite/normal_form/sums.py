@@ -13,8 +13,8 @@ from symgrad.ops.array.layout import full
 from symgrad.ops.scalar.arith import add, neg
 from symgrad.rewrite.engine import undefined_somewhere
 from symgrad.rewrite.normal_form.form import Exponent, Form, Sum, is_long, odd_sums, short
-from symgrad.rewrite.normal_form.interfaces import AllForms
 from symgrad.rewrite.normal_form.order import TermKey
+from symgrad.rewrite.normal_form.protocols import AllForms
 from symgrad.rewrite.normal_form.views import see_through
 from symgrad.rewrite.trace import Note, Step
 from symgrad.support.traversal import leaves, postorder

@@ -16,7 +16,7 @@ from symgrad.ops.array.contraction import transpose
 from symgrad.ops.array.indexing import eye
 from symgrad.ops.array.layout import broadcast_to, full, move_up, reshape
 
-__all__ = ["Map", "is_plain", "see_through", "view", "written"]
+__all__ = ["Map", "is_plain", "see_through", "view", "write_view"]
 
 Map: TypeAlias = "tuple[int | None, ...]"
 _EINSUM = OPS["einsum"]
@@ -97,7 +97,7 @@ def _below_reshape(node: Node) -> tuple[Node, Map]:
     return core, tuple(axes)
 
 
-def written(core: Node, axes: Map, shape: Shape) -> Node:
+def write_view(core: Node, axes: Map, shape: Shape) -> Node:
     """Write a view of a core in canonical form."""
     order = [a for a in axes if a is not None]
     moved = transpose(core, order) if order else core
@@ -115,7 +115,7 @@ def see_through(node: Node) -> Node:
         core, axes = view(node)
         while axes and axes[0] is None:
             axes = axes[1:]
-        return written(core, axes, node.shape[len(node.shape) - len(axes) :])
+        return write_view(core, axes, node.shape[len(node.shape) - len(axes) :])
     return node
 
 

@@ -11,11 +11,11 @@ from symgrad.ops.array.indexing import iota
 from symgrad.ops.array.layout import full, reshape
 from symgrad.rewrite.normal_form.views import view
 
-__all__ = ["Chosen", "chosen_in_rows"]
+__all__ = ["RowScatter", "row_scatter"]
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class RowScatter:
     """Values at one position in each row.
 
     Args:
@@ -29,7 +29,7 @@ class Chosen:
     spelled: tuple[Node, ...]
 
 
-def chosen_in_rows(node: Node) -> Chosen | None:
+def row_scatter(node: Node) -> RowScatter | None:
     """Return the values and positions of a scatter that writes one value into each row; None for other scatters.
 
     Rows are indexed by all axes but the last. The positions of ``shape=(n, k)`` are ``arange(n), t``, or
@@ -49,7 +49,7 @@ def chosen_in_rows(node: Node) -> Chosen | None:
     if spread != rows:
         index = _without_last(index)
         values = values if not core.shape else _without_last(values)
-    return Chosen(values if core.shape else core, index, (last, index))
+    return RowScatter(values if core.shape else core, index, (last, index))
 
 
 def _counts(index: Node, axis: int, size: Size, rank: int) -> bool:
