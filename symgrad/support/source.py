@@ -123,7 +123,7 @@ class Place:
         return Location(Source("".join(lines), self.file), Span(before + self.start, before + self.end))
 
     @property
-    def quoted(self) -> str:
+    def told(self) -> str:
         """The place with its line."""
         return f"{self}: {self.text}"
 

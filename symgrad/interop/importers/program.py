@@ -32,7 +32,7 @@ class ImportNote:
     cure: str
 
     def __str__(self) -> str:
-        line = "" if self.place is None else f"{self.place.quoted}\n  "
+        line = "" if self.place is None else f"{self.place.told}\n  "
         return f"{line}{self.what}\n  try: {self.cure}"
 
 
