@@ -55,12 +55,12 @@ __all__ = [
 
 T = TypeVar("T")
 
-EXACT: Mapping[str, Callable[..., Any]] = {
+EXACT: Mapping[str, Callable[..., Any]] = {  # pyright: ignore[reportUnknownVariableType]
     "add": operator.add,
     "neg": operator.neg,
     "mul": operator.mul,
-    "div": operator.truediv,
-    "pow": operator.pow,
+    "div": operator.truediv,  # pyright: ignore[reportUnknownMemberType]
+    "pow": operator.pow,  # pyright: ignore[reportUnknownMemberType]
 }
 """The operators of nodes, which fold exact numbers, by the names of ops."""
 

@@ -30,6 +30,11 @@ def _of_one(
     return define_function(doc, name, formula, None if latex is None else rf"{latex}\left({{0}}\right)")
 
 
+def _of_two(doc: str, names: str, formula: Callable[[Node, Node], Node]) -> CompositeFunction:
+    """Return a function of two arguments."""
+    return define_function(doc, names, formula)
+
+
 def _binomial(n: Node, k: Node) -> Node:
     return gamma(n + 1) / (gamma(k + 1) * gamma(n - k + 1))
 
@@ -74,7 +79,7 @@ def _elu(x: Node, alpha: Node) -> Node:
 
 
 _ZERO, _TWO, _HALF = as_node(0), as_node(2), as_node(Fraction(1, 2))
-_REMAINDER = (define_function("x - y*floor(x/y)", "x y", _remainder),)
+_REMAINDER = (_of_two("x - y*floor(x/y)", "x y", _remainder),)
 _SILU = (_of_one("x*sigmoid(x)", lambda x: x * sigmoid(x), latex=r"\operatorname{{SiLU}}"),)
 _BESSEL = {
     f"{letter}{n}{scaled}": (_of_one(f"{op.name}({n}, x)", _order(op, n)),)
@@ -87,18 +92,16 @@ register_written(
         **dict.fromkeys(("Mod", "mod", "remainder"), _REMAINDER),
         "Li": (_of_one("li(x) - li(2)", lambda x: li(x) - li(_TWO), latex=r"\operatorname{{Li}}"),),
         "beta": (
-            define_function(
-                "gamma(a)*gamma(b)/gamma(a + b)", "a b", lambda a, b: gamma(a) * gamma(b) / gamma(a + b)
-            ),
+            _of_two("gamma(a)*gamma(b)/gamma(a + b)", "a b", lambda a, b: gamma(a) * gamma(b) / gamma(a + b)),
         ),
         "betaln": (
-            define_function(
+            _of_two(
                 "lgamma(a) + lgamma(b) - lgamma(a + b)",
                 "a b",
                 lambda a, b: lgamma(a) + lgamma(b) - lgamma(a + b),
             ),
         ),
-        "binomial": (define_function("gamma(n + 1)/(gamma(k + 1)*gamma(n - k + 1))", "n k", _binomial),),
+        "binomial": (_of_two("gamma(n + 1)/(gamma(k + 1)*gamma(n - k + 1))", "n k", _binomial),),
         "catalan": (
             _of_one(
                 "4**n*gamma(n + 1/2)/(sqrt(pi)*gamma(n + 2))",
@@ -108,7 +111,7 @@ register_written(
         ),
         "elliptic_e": (
             _of_one("ellipe(m)", lambda m: ellipe(m), "m"),
-            define_function("ellipeinc(phi, m)", "phi m", lambda phi, m: ellipeinc(phi, m)),
+            _of_two("ellipeinc(phi, m)", "phi m", lambda phi, m: ellipeinc(phi, m)),
         ),
         "elu": (
             _of_one(
@@ -116,17 +119,13 @@ register_written(
                 lambda x: where(gt(x, _ZERO), x, expm1(x)),
                 latex=r"\operatorname{{ELU}}",
             ),
-            define_function("x if x > 0 else alpha*expm1(x)", "x alpha", _elu),
+            _of_two("x if x > 0 else alpha*expm1(x)", "x alpha", _elu),
         ),
-        "erf2": (define_function("erf(y) - erf(x)", "x y", lambda x, y: erf(y) - erf(x)),),
+        "erf2": (_of_two("erf(y) - erf(x)", "x y", lambda x, y: erf(y) - erf(x)),),
         "factorial": (_of_one("gamma(n + 1)", lambda n: gamma(n + 1), "n"),),
-        "floor_divide": (define_function("floor(x/y)", "x y", lambda x, y: floor(x / y)),),
-        "gammainc": (
-            define_function("lowergamma(a, x)/gamma(a)", "a x", lambda a, x: lowergamma(a, x) / gamma(a)),
-        ),
-        "gammaincc": (
-            define_function("uppergamma(a, x)/gamma(a)", "a x", lambda a, x: uppergamma(a, x) / gamma(a)),
-        ),
+        "floor_divide": (_of_two("floor(x/y)", "x y", lambda x, y: floor(x / y)),),
+        "gammainc": (_of_two("lowergamma(a, x)/gamma(a)", "a x", lambda a, x: lowergamma(a, x) / gamma(a)),),
+        "gammaincc": (_of_two("uppergamma(a, x)/gamma(a)", "a x", lambda a, x: uppergamma(a, x) / gamma(a)),),
         # By ops, as for ndtr below.
         "gelu": (
             _of_one(
@@ -146,26 +145,22 @@ register_written(
             _of_one("digamma(n + 1) + EulerGamma", lambda n: digamma(n + 1) + constant("EulerGamma"), "n"),
         ),
         "heaviside": (
-            define_function(
+            _of_two(
                 "h if x == 0 else (sign(x) + 1)/2",
                 "x h",
                 lambda x, h: where(eq(x, _ZERO), h, div(sign(x) + 1, _TWO)),
             ),
         ),
-        "huber": (
-            define_function("r**2/2 if abs(r) <= delta else delta*(abs(r) - delta/2)", "delta r", _huber),
-        ),
+        "huber": (_of_two("r**2/2 if abs(r) <= delta else delta*(abs(r) - delta/2)", "delta r", _huber),),
         "leaky_relu": (
             _of_one(
                 "x if x > 0 else 0.01*x",
                 lambda x: _leaky_relu(x, as_node(Fraction(1, 100))),
                 latex=r"\operatorname{{LReLU}}",
             ),
-            define_function("x if x > 0 else slope*x", "x slope", _leaky_relu),
+            _of_two("x if x > 0 else slope*x", "x slope", _leaky_relu),
         ),
-        "logaddexp": (
-            define_function("x + softplus(y - x) if x >= y else y + softplus(x - y)", "x y", _logaddexp),
-        ),
+        "logaddexp": (_of_two("x + softplus(y - x) if x >= y else y + softplus(x - y)", "x y", _logaddexp),),
         "logit": (
             _of_one("log(p/(1 - p))", lambda p: log(p / (1 - p)), "p", latex=r"\operatorname{{logit}}"),
         ),
@@ -182,18 +177,16 @@ register_written(
             ),
         ),
         "reciprocal": (_of_one("1/x", lambda x: 1 / x),),
-        "rf": (define_function("gamma(x + n)/gamma(x)", "x n", lambda x, n: gamma(x + n) / gamma(x)),),
+        "rf": (_of_two("gamma(x + n)/gamma(x)", "x n", lambda x, n: gamma(x + n) / gamma(x)),),
         "ff": (
-            define_function(
-                "gamma(x + 1)/gamma(x - n + 1)", "x n", lambda x, n: gamma(x + 1) / gamma(x - n + 1)
-            ),
+            _of_two("gamma(x + 1)/gamma(x - n + 1)", "x n", lambda x, n: gamma(x + 1) / gamma(x - n + 1)),
         ),
         **dict.fromkeys(("silu", "swish"), _SILU),
         "spence": (_of_one("polylog(2, 1 - x)", lambda x: polylog(_TWO, 1 - x)),),
         "square": (_of_one("x**2", lambda x: x**2),),
         "trigamma": (_of_one("polygamma(1, x)", lambda x: polygamma(x, params=(1,))),),
-        "xlog1py": (define_function("0 if x == 0 and y <= -1 else x*log1p(y)", "x y", _xlog1py),),
-        "xlogy": (define_function("0 if x == 0 and y <= 0 else x*log(y)", "x y", _xlogy),),
+        "xlog1py": (_of_two("0 if x == 0 and y <= -1 else x*log1p(y)", "x y", _xlog1py),),
+        "xlogy": (_of_two("0 if x == 0 and y <= 0 else x*log(y)", "x y", _xlogy),),
         "zeta": (_of_one("zeta(s, 1)", lambda s: zeta(s, as_node(1)), "s", latex=r"\zeta"),),
     }
 )

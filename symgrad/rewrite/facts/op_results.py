@@ -108,6 +108,22 @@ def _contraction(*operands: Facts) -> Facts:
     return NONNEGATIVE if all(f.nonnegative for f in operands) else ANYTHING
 
 
+def _sqrt(a: Facts) -> Facts:
+    return intervals.power(a, exactly(Fraction(1, 2)))
+
+
+def _relu(a: Facts) -> Facts:
+    return intervals.maximum(a, exactly(0))
+
+
+def _clip(a: Facts, low: Facts, high: Facts) -> Facts:
+    return intervals.minimum(intervals.maximum(a, low), high)
+
+
+def _same(a: Facts) -> Facts:
+    return a
+
+
 COMPARISONS: dict[str, Callable[[Facts, Facts], Facts]] = {
     "lt": _compare(_less),
     "gt": _compare(lambda a, b: _less(b, a)),
@@ -124,7 +140,7 @@ _RULES: dict[str, Callable[..., Facts]] = {
     "mul": intervals.mul,
     "div": intervals.div,
     "pow": intervals.power,
-    "sqrt": lambda a: intervals.power(a, exactly(Fraction(1, 2))),
+    "sqrt": _sqrt,
     "abs": intervals.absolute,
     "sign": intervals.sign,
     "exp": intervals.exp,
@@ -135,9 +151,9 @@ _RULES: dict[str, Callable[..., Facts]] = {
     "floor": intervals.rounding(math.floor),
     "ceil": intervals.rounding(math.ceil),
     "round": intervals.rounding(round),
-    "relu": lambda a: intervals.maximum(a, exactly(0)),
-    "clip": lambda a, low, high: intervals.minimum(intervals.maximum(a, low), high),
-    "stop_gradient": lambda a: a,
+    "relu": _relu,
+    "clip": _clip,
+    "stop_gradient": _same,
     **COMPARISONS,
     "and_": _both,
     "or_": _either,
